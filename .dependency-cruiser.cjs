@@ -1,0 +1,149 @@
+// The rooms and their directions. Rule names are sentences; all are errors.
+const S = '^packages/server/src'
+const F = `${S}/features`
+
+/** A feature may import only itself, the listed features and deps.ts. */
+const featureMayImport = (name, allowed) => ({
+  name: allowed.length ? `${name}-may-import-only-${allowed.join('-and-')}` : `${name}-imports-no-feature`,
+  severity: 'error',
+  from: { path: `${F}/${name}/` },
+  to: { path: `${F}/(?!(${[name, ...allowed].join('|')})/|deps\\.ts$)` },
+})
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+
+    // the four rooms
+    {
+      name: 'shared-is-the-floor',
+      severity: 'error',
+      from: { path: `${S}/shared/` },
+      to: { path: `${S}/(?!shared/)` },
+    },
+    {
+      name: 'features-know-no-technology',
+      severity: 'error',
+      from: { path: `${F}/` },
+      to: {
+        path: [
+          `${S}/(http|adapters)/`,
+          `${S}/[^/]+\\.ts$`,
+          'node_modules/(express|@prisma|@electric-sql|@ts-rest|openai|@anthropic-ai|ioredis|bullmq|promptl-ai|undici)',
+          '^packages/contract',
+        ],
+      },
+    },
+    {
+      name: 'adapters-see-only-ports-and-entities',
+      severity: 'error',
+      from: { path: `${S}/adapters/` },
+      to: { path: [`${S}/(http/|[^/]+\\.ts$)`, '^packages/contract'] },
+    },
+    {
+      name: 'adapters-do-not-call-each-other',
+      severity: 'error',
+      from: { path: `${S}/adapters/([^/]+)/` },
+      to: { path: `${S}/adapters/`, pathNot: `${S}/adapters/$1/` },
+    },
+    {
+      name: 'http-never-touches-adapters',
+      severity: 'error',
+      from: { path: `${S}/http/` },
+      to: { path: `${S}/adapters/` },
+    },
+    {
+      name: 'routes-are-siblings',
+      severity: 'error',
+      from: { path: `${S}/http/routes/` },
+      to: { path: `${S}/http/routes/` },
+    },
+    {
+      name: 'only-mount-knows-ts-rest-express',
+      severity: 'error',
+      from: { path: `${S}/`, pathNot: `${S}/http/mount\\.ts$` },
+      to: { path: 'node_modules/@ts-rest/express' },
+    },
+    {
+      name: 'only-compose-and-main-wire',
+      severity: 'error',
+      from: { path: `${S}/(?!(main|compose|shut-down|operator-commands|data-files)\\.ts)` },
+      to: { path: `${S}/(compose|main|config)\\.ts$` },
+    },
+
+    // the order between features
+    ...['templates', 'access', 'idempotency', 'projects'].map((name) => featureMayImport(name, [])),
+    featureMayImport('providers', ['templates']),
+    featureMayImport('documents', ['templates']),
+    featureMayImport('versions', ['documents', 'templates']),
+    featureMayImport('runs', ['documents', 'providers', 'templates']),
+    featureMayImport('conversations', ['runs', 'documents', 'providers', 'templates']),
+    featureMayImport('evaluations', ['conversations', 'runs', 'documents', 'providers', 'templates']),
+    featureMayImport('logs', ['conversations', 'runs', 'documents', 'providers', 'templates']),
+
+    // the sandbox child is a program of its own: it loads the template engine and nothing of ours but its protocol
+    {
+      name: 'the-template-child-is-alone',
+      severity: 'error',
+      from: { path: `${S}/adapters/template-sandbox/child/` },
+      to: { path: `${S}/`, pathNot: `${S}/adapters/template-sandbox/(child/|protocol\\.ts$)` },
+    },
+    {
+      name: 'only-template-children-load-promptl',
+      severity: 'error',
+      from: {
+        path: '^packages/(server|contract|cli)/src',
+        pathNot: [`${S}/adapters/template-sandbox/child/`, '^packages/cli/src/types/local-scan'],
+      },
+      to: { path: 'node_modules/promptl-ai' },
+    },
+
+    // packages
+    {
+      name: 'contract-stands-alone',
+      severity: 'error',
+      from: { path: '^packages/contract/src' },
+      to: { path: '^packages/(server|sdk|cli)/' },
+    },
+    {
+      name: 'sdk-and-cli-take-only-types-from-contract',
+      severity: 'error',
+      from: { path: '^packages/(sdk|cli)/src' },
+      to: { path: '^packages/contract', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'sdk-runs-anywhere',
+      severity: 'error',
+      from: { path: '^packages/sdk/src', pathNot: '^packages/sdk/src/testing/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'sdk-stands-alone',
+      severity: 'error',
+      from: { path: '^packages/sdk/src' },
+      to: { path: '^packages/(server|cli)/' },
+    },
+    {
+      name: 'cli-uses-the-sdk-only',
+      severity: 'error',
+      from: { path: '^packages/cli/src' },
+      to: { path: '^packages/server' },
+    },
+    {
+      name: 'no-test-code-in-src',
+      severity: 'error',
+      from: { path: '^packages/[^/]+/src', pathNot: '\\.test\\.ts$' },
+      to: { path: '(/test/|\\.test\\.ts$)' },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { extensions: ['.ts', '.js', '.mjs', '.cjs'] },
+  },
+}
