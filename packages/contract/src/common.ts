@@ -1,0 +1,153 @@
+import { z } from 'zod'
+
+/** Where the API is mounted; the contract's paths are relative to it. */
+export const API_PREFIX = '/api/v3'
+
+/** Values that api.md section 6 fixes. Lengths count Unicode characters, `promptBytes`, `metadataBytes` and the tool sizes UTF-8 bytes. */
+export const LIMITS = {
+  nameLength: 256,
+  descriptionLength: 16_384,
+  customIdentifierLength: 256,
+  promptBytes: 262_144,
+  toolPayloadBytes: 262_144,
+  messages: 1_000,
+  toolNames: 128,
+  toolNameLength: 128,
+  changes: 1_000,
+  rateLimit: 100_000,
+  metadataBytes: 16_384,
+  /** Of a scale's ends, in both directions: sums of numbers near the largest double would overflow. */
+  rating: 1_000_000_000,
+  overlapSeconds: 604_800,
+  pageSize: 100,
+} as const
+
+/** A scope that a key can hold. `admin` includes the other four, which are independent of one another. */
+export const KeyScope = z.enum(['read', 'run', 'write', 'publish', 'admin'])
+export type KeyScope = z.infer<typeof KeyScope>
+
+/**
+ * What the server must know about a route before its handler runs.
+ *
+ * @example
+ * const { scope } = contract.projects.create.metadata // 'write'
+ */
+export interface RouteMetadata {
+  /** The scope that a key needs; a list means one of them is enough, `any` means a valid key is. */
+  readonly scope: KeyScope | 'any' | readonly KeyScope[]
+  /** Spends a point of the key's rate limit. */
+  readonly rateLimited: boolean
+  /** Honours `Idempotency-Key`. */
+  readonly idempotent: boolean
+  /** Can answer with an event stream. */
+  readonly streams: boolean
+  /** Whatever is sent as a body is not looked at. */
+  readonly ignoresBody?: true
+  /** The precondition headers that the route reads. */
+  readonly preconditions?: readonly ('If-Match' | 'If-None-Match')[]
+}
+
+/**
+ * A body that writes the response itself: an event stream, or JSON bytes that are ready. It is never validated.
+ * Every Node stream fits.
+ */
+export interface ResponseTap {
+  pipe(destination: never, ...rest: never[]): unknown
+}
+
+/**
+ * Lets a handler answer with a {@link ResponseTap} where the contract declares a schema. Callers still see the schema.
+ *
+ * @example
+ * responses: { 200: orTap(RunResult) }
+ */
+export function orTap<S extends z.ZodType>(schema: S): z.ZodType<z.output<S>, z.input<S> | ResponseTap> {
+  // The server looks for streams before it validates, so at run time the schema never meets a tap.
+  return schema as z.ZodType<z.output<S>, z.input<S> | ResponseTap>
+}
+
+/**
+ * An object in a request: unknown keys are dropped, and a key that holds `null` counts as absent.
+ *
+ * @example
+ * const Body = absent({ name: z.string(), title: z.string().exactOptional() })
+ * Body.parse({ name: 'a', title: null, more: 1 }) // { name: 'a' }
+ */
+export function absent<S extends z.core.$ZodLooseShape>(shape: S) {
+  return nullsAbsent(z.object(shape))
+}
+
+/** Like {@link absent} for a schema that is ready, one with a check over several keys for example. */
+export function nullsAbsent<S extends z.ZodType>(schema: S) {
+  return z.preprocess<unknown, S, z.input<S>>(withoutNulls, schema)
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== null))
+}
+
+/**
+ * Text of at most `max` characters. Characters are code points, as in JSON Schema.
+ *
+ * @example
+ * const Title = text({ max: 256 })
+ */
+export function text(range: { min?: number; max: number }) {
+  const bounds = { maxLength: range.max, ...(range.min === undefined ? {} : { minLength: range.min }) }
+  return z
+    .string()
+    .refine((value) => value.length >= (range.min ?? 0), { error: `must have at least ${range.min} characters` })
+    .refine((value) => value.length <= range.max || [...value].length <= range.max, {
+      error: `must have at most ${range.max} characters`,
+    })
+    .meta(bounds)
+}
+
+/** The length of a text in UTF-8. */
+export function utf8Bytes(value: string): number {
+  return new TextEncoder().encode(value).length
+}
+
+/** A name of a project, a version or a key. */
+export const Name = text({ min: 1, max: LIMITS.nameLength })
+
+/** An integer id: positive, 32 bit. */
+export const Id = z.int32().positive()
+
+/** A UUID; lower case in responses. */
+export const Uuid = z.guid().meta({ format: 'uuid', pattern: undefined })
+
+/** An instant in UTC with milliseconds: `2026-01-02T03:04:05.678Z`. */
+export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ pattern: undefined })
+
+/** A SHA-256 in lower-case hex. */
+export const ContentHash = z.string().regex(/^[0-9a-f]{64}$/)
+
+/** A JSON object of any keys. */
+export const JsonObject = z.record(z.string(), z.unknown())
+
+/** The path of a prompt in a body: `folder/name`. A leading and a trailing slash are ignored. */
+export const DocumentPath = z.string()
+
+/** The text of a prompt, at most 256 KB in UTF-8, stored exactly as sent. */
+export const PromptText = z
+  .string()
+  .refine((value) => value.length * 3 <= LIMITS.promptBytes || utf8Bytes(value) <= LIMITS.promptBytes, {
+    error: `must have at most ${LIMITS.promptBytes} bytes in UTF-8`,
+  })
+
+const projectId = z.string().meta({ description: 'The id of the project, a positive integer.' })
+const versionUuid = z.string().meta({ description: 'The uuid of a version, or `live` for the published one.' })
+const path = z.string().meta({
+  description: 'The path of the prompt. Slashes may be sent as they are or as `%2F`.',
+})
+
+/** Path parameters are plain text: an id that is malformed is an unknown id (404), not a bad request. */
+export const ProjectParams = z.object({ projectId })
+export const VersionParams = z.object({ projectId, versionUuid })
+export const DocumentParams = z.object({ projectId, versionUuid, path })
+export const ConversationParams = z.object({
+  conversationUuid: z.string().meta({ description: 'The uuid of the conversation.' }),
+})
+export const IdParams = z.object({ id: z.string().meta({ description: 'The id of the entry, a positive integer.' }) })

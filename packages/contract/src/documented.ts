@@ -1,0 +1,23 @@
+import type { z } from 'zod'
+
+const documented = new WeakMap<object, z.ZodType>()
+
+/**
+ * A schema that accepts more forms than its own shape says: `accepts` is what callers are told it takes, in types and
+ * in the OpenAPI document.
+ *
+ * @example
+ * const Input = documentedAs(z.preprocess(tidy, Strict), z.union([z.string(), Strict]))
+ */
+export function documentedAs<S extends z.ZodType, D extends z.ZodType>(
+  schema: S,
+  accepts: D,
+): z.ZodType<z.output<S>, z.input<D>> {
+  documented.set(schema, accepts)
+  return schema as unknown as z.ZodType<z.output<S>, z.input<D>>
+}
+
+/** The schema to describe in place of this one, when there is another. */
+export function documentedSchema(schema: object): z.ZodType | undefined {
+  return documented.get(schema)
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { JsonObject } from './common.ts'
+
+/** Every `name` of an error except `DocumentRunError`, which is a failed run. */
+export const ErrorCode = z.enum([
+  'BadRequestError',
+  'UnauthorizedError',
+  'ForbiddenError',
+  'NotFoundError',
+  'MethodNotAllowedError',
+  'ConflictError',
+  'PreconditionFailedError',
+  'PayloadTooLargeError',
+  'UnsupportedMediaTypeError',
+  'UnprocessableEntityError',
+  'RateLimitError',
+  'InternalServerError',
+  'ServiceUnavailableError',
+])
+export type ErrorCode = z.infer<typeof ErrorCode>
+
+/** Why a run failed: the `errorCode` of a `DocumentRunError` and of a `chain-error` event. */
+export const RunErrorCode = z.enum([
+  'chain_compile_error',
+  'document_config_error',
+  'missing_provider_error',
+  'ai_provider_config_error',
+  'ai_run_error',
+  'rate_limit_error',
+  'max_step_count_exceeded_error',
+  'invalid_response_format_error',
+  'unsupported_provider_response_type_error',
+  'unsupported_feature_error',
+  'abort_error',
+  'run_timeout_error',
+  'worker_lost',
+  'unknown_error',
+])
+export type RunErrorCode = z.infer<typeof RunErrorCode>
+
+/**
+ * The body of every error.
+ *
+ * @example
+ * { "name": "NotFoundError", "message": "Conversation not found", "errorCode": "NotFoundError", "details": {} }
+ */
+export const ErrorBody = z
+  .object({
+    name: z.enum([...ErrorCode.options, 'DocumentRunError']),
+    message: z.string(),
+    errorCode: z
+      .enum([...ErrorCode.exclude(['InternalServerError']).options, 'internal_server_error', ...RunErrorCode.options])
+      .meta({ description: 'The name, or the code of the run error, or `internal_server_error`.' }),
+    details: JsonObject.meta({ description: 'What the caller can act on; `{}` when there is nothing.' }),
+    error: z.object({ message: z.string() }).exactOptional().meta({
+      description: 'Errors of attach only: the same message once more.',
+    }),
+  })
+  .meta({
+    id: 'ErrorBody',
+    description:
+      'The body of every error. Names, codes and the keys of `details` are stable; messages may grow more precise.',
+  })
+export type ErrorBody = z.infer<typeof ErrorBody>
+
+/** The statuses that a route may declare, and what each is used for. */
+export const ERROR_STATUSES = {
+  400: 'The request is not valid, or the state of the resource does not allow it.',
+  401: 'No key was sent, or the key is not valid.',
+  403: 'The key lacks the scope, or is restricted to another project.',
+  404: 'Unknown, or not visible to this key.',
+  409: 'The state on the server is another one than the caller assumes.',
+  412: 'A precondition header does not hold.',
+  413: 'The body is over its limit.',
+  415: 'The body is not JSON.',
+  422: 'Understood, but it cannot be done: a prompt that does not compile, parameters, a failed run.',
+  429: 'The key is over its rate limit.',
+  500: 'Unforeseen; `details.requestId` finds it in the log.',
+  503: 'Not now; nothing was done. `Retry-After` says when to come back.',
+} as const
+export type ErrorStatus = keyof typeof ERROR_STATUSES
+
+/** What any route can answer, whatever it does. */
+const everywhere = [400, 401, 403, 413, 415, 429, 500, 503] as const satisfies readonly ErrorStatus[]
+
+type WithErrors<R, S extends ErrorStatus> = R & Record<S | (typeof everywhere)[number], typeof ErrorBody>
+
+/**
+ * The responses of a route: its successes, the errors that are its own, and those that every route has.
+ *
+ * @example
+ * responses: withErrors({ 200: Version }, 404, 409)
+ */
+export function withErrors<const R extends object, S extends ErrorStatus = never>(
+  successes: R,
+  ...statuses: S[]
+): WithErrors<R, S> {
+  const errors = Object.fromEntries([...everywhere, ...statuses].map((status) => [status, ErrorBody]))
+  return { ...successes, ...errors } as WithErrors<R, S>
+}

@@ -1,0 +1,200 @@
+import { initContract } from '@ts-rest/core'
+import { z } from 'zod'
+import {
+  absent,
+  ConversationParams,
+  Id,
+  JsonObject,
+  LIMITS,
+  Name,
+  nullsAbsent,
+  type RouteMetadata,
+  Timestamp,
+  text,
+  Uuid,
+  utf8Bytes,
+} from './common.ts'
+import { withErrors } from './errors.ts'
+
+const c = initContract()
+
+/** How an evaluation scores: `binary` takes 0 or 1, `rating` a number in a range. */
+export const EvaluationMetric = z.enum(['binary', 'rating'])
+export type EvaluationMetric = z.infer<typeof EvaluationMetric>
+
+const description = text({ max: LIMITS.descriptionLength })
+const rating = z.number().min(-LIMITS.rating).max(LIMITS.rating)
+
+/**
+ * How the scores of an evaluation are read. The ratings and thresholds belong to the metric `rating`.
+ *
+ * @example
+ * { "reverseScale": false, "minRating": 1, "maxRating": 5, "minThreshold": 4 }
+ */
+export const EvaluationConfiguration = absent({
+  reverseScale: z.boolean().exactOptional().meta({ description: 'A low score is a good one. Default: false.' }),
+  criteria: description.exactOptional().meta({ description: 'What is judged, for those who judge.' }),
+  passDescription: description.exactOptional().meta({ description: 'When something passes.' }),
+  failDescription: description.exactOptional().meta({ description: 'When something fails.' }),
+  minRating: rating.exactOptional().meta({ description: 'Default: 1.' }),
+  maxRating: rating.exactOptional().meta({ description: 'Above `minRating`. Default: 5.' }),
+  minThreshold: rating.exactOptional().meta({ description: 'The lowest score that passes. Default: `minRating`.' }),
+  maxThreshold: rating.exactOptional().meta({ description: 'The highest score that passes. Default: `maxRating`.' }),
+}).meta({ id: 'EvaluationConfiguration' })
+export type EvaluationConfiguration = z.input<typeof EvaluationConfiguration>
+
+/**
+ * The body that creates an evaluation.
+ *
+ * @example
+ * { "projectId": 1, "name": "Helpful", "metric": "rating", "configuration": { "minThreshold": 4 } }
+ */
+export const CreateEvaluationBody = absent({
+  projectId: Id,
+  documentUuid: Uuid.exactOptional().meta({ description: 'Absent: every prompt of the project.' }),
+  name: Name,
+  description: description.exactOptional(),
+  metric: EvaluationMetric,
+  configuration: EvaluationConfiguration.exactOptional(),
+}).meta({ id: 'CreateEvaluationBody' })
+export type CreateEvaluationBody = z.input<typeof CreateEvaluationBody>
+
+/**
+ * A way for people to score conversations.
+ *
+ * @example
+ * { "uuid": "7d5e…", "projectId": 1, "name": "Helpful", "type": "human", "metric": "rating", … }
+ */
+export const Evaluation = z
+  .object({
+    uuid: Uuid,
+    projectId: Id,
+    documentUuid: Uuid.nullable().meta({ description: 'null: every prompt of the project.' }),
+    name: z.string(),
+    description: z.string().nullable(),
+    type: z.literal('human'),
+    metric: EvaluationMetric,
+    configuration: JsonObject.meta({ description: 'As it was given, with the defaults filled in.' }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({ id: 'Evaluation' })
+export type Evaluation = z.infer<typeof Evaluation>
+
+/** Which evaluations to list. */
+export const ListEvaluationsQuery = z
+  .object({ projectId: z.string().exactOptional(), documentUuid: z.string().exactOptional() })
+  .meta({ id: 'ListEvaluationsQuery' })
+export type ListEvaluationsQuery = z.input<typeof ListEvaluationsQuery>
+
+/**
+ * The body that scores a conversation.
+ *
+ * @example
+ * { "score": 4, "metadata": { "reason": "Polite, and it answers the question" } }
+ */
+export const AnnotateBody = nullsAbsent(
+  z
+    .object({
+      score: z.number().meta({ description: 'Binary: 0 or 1. Rating: in the range of the evaluation.' }),
+      versionUuid: z.string().exactOptional().meta({
+        description: 'The version that is judged, or `live`. Default: the one that the conversation ran on.',
+      }),
+      metadata: JsonObject.refine(({ reason }) => reason === undefined || reason === null || isText(reason), {
+        path: ['reason'],
+        error: 'must be a string',
+      })
+        .default({})
+        .meta({ description: 'Kept with the annotation; `reason` is a text.' }),
+      context: JsonObject.exactOptional().meta({ description: 'Kept in `metadata`.' }),
+    })
+    .refine(({ metadata, context }) => utf8Bytes(JSON.stringify({ ...metadata, context })) <= LIMITS.metadataBytes, {
+      path: ['metadata'],
+      error: `must have at most ${LIMITS.metadataBytes} bytes as JSON`,
+    }),
+).meta({ id: 'AnnotateBody' })
+export type AnnotateBody = z.input<typeof AnnotateBody>
+
+/**
+ * The score that somebody gave a conversation.
+ *
+ * @example
+ * { "uuid": "a1b2…", "score": 4, "normalizedScore": 75, "hasPassed": true, "error": null, … }
+ */
+export const Annotation = z
+  .object({
+    uuid: Uuid,
+    score: z.number().meta({ description: 'As it was sent.' }),
+    normalizedScore: z.int().min(0).max(100).meta({ description: '100 is best, whatever the scale.' }),
+    metadata: JsonObject,
+    hasPassed: z.boolean(),
+    error: z.string().nullable().meta({ description: 'null for what people score.' }),
+    versionUuid: Uuid,
+    conversationUuid: Uuid,
+    evaluationUuid: Uuid,
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({ id: 'Annotation' })
+export type Annotation = z.infer<typeof Annotation>
+
+const evaluationUuid = z.string().meta({ description: 'The uuid of the evaluation.' })
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}
+
+export const evaluations = c.router({
+  create: {
+    method: 'POST',
+    path: '/evaluations',
+    summary: 'Create an evaluation',
+    description: 'Needs a range above nothing, with the thresholds inside it: else 400.',
+    body: CreateEvaluationBody,
+    responses: withErrors({ 201: Evaluation }, 404, 409, 422),
+    metadata: { scope: 'write', rateLimited: true, idempotent: true, streams: false } as const satisfies RouteMetadata,
+  },
+  list: {
+    method: 'GET',
+    path: '/evaluations',
+    summary: 'List evaluations',
+    description: 'The newest first.',
+    query: ListEvaluationsQuery,
+    responses: withErrors({ 200: z.array(Evaluation) }, 404),
+    metadata: { scope: 'read', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
+  },
+  get: {
+    method: 'GET',
+    path: '/evaluations/:evaluationUuid',
+    summary: 'Get an evaluation',
+    description: 'By its uuid.',
+    pathParams: z.object({ evaluationUuid }),
+    responses: withErrors({ 200: Evaluation }, 404),
+    metadata: { scope: 'read', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
+  },
+  annotate: {
+    method: 'POST',
+    path: '/conversations/:conversationUuid/evaluations/:evaluationUuid/annotate',
+    summary: 'Annotate a conversation',
+    description:
+      'Gives a conversation a score. Each call makes a new annotation; the newest counts. A score out of range is 422.',
+    pathParams: ConversationParams.extend({ evaluationUuid }),
+    body: AnnotateBody,
+    responses: withErrors({ 201: Annotation }, 404, 409, 422),
+    metadata: { scope: 'run', rateLimited: true, idempotent: true, streams: false } as const satisfies RouteMetadata,
+  },
+  annotations: {
+    method: 'GET',
+    path: '/conversations/:conversationUuid/annotations',
+    summary: 'List the annotations of a conversation',
+    description: 'The newest first.',
+    pathParams: ConversationParams,
+    responses: withErrors({ 200: z.array(Annotation) }, 404),
+    metadata: {
+      scope: ['read', 'run'],
+      rateLimited: true,
+      idempotent: false,
+      streams: false,
+    } as const satisfies RouteMetadata,
+  },
+})

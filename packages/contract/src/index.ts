@@ -1,0 +1,99 @@
+export { ApiKey, apiKeys, CreateApiKeyBody, CreatedApiKey, KeyPlan, Me, RotateApiKeyBody } from './api-keys.ts'
+export {
+  API_PREFIX,
+  ContentHash,
+  DocumentPath,
+  Id,
+  KeyScope,
+  LIMITS,
+  PromptText,
+  type ResponseTap,
+  type RouteMetadata,
+  Timestamp,
+  Uuid,
+} from './common.ts'
+export { type Contract, contract, listRoutes, type Route } from './contract.ts'
+export {
+  Conversation,
+  ConversationOrigin,
+  ConversationPage,
+  ConversationSummary,
+  conversations,
+  ListConversationsQuery,
+  RunState,
+} from './conversations.ts'
+export {
+  CompileIssue,
+  CreateDocumentBody,
+  CreateOrUpdateDocumentBody,
+  DeletedDocument,
+  Document,
+  DocumentParameter,
+  documents,
+  GetOrCreateDocumentBody,
+  ListDocumentsQuery,
+} from './documents.ts'
+export { ERROR_STATUSES, ErrorBody, ErrorCode, type ErrorStatus, RunErrorCode } from './errors.ts'
+export {
+  AnnotateBody,
+  Annotation,
+  CreateEvaluationBody,
+  Evaluation,
+  EvaluationConfiguration,
+  EvaluationMetric,
+  evaluations,
+  ListEvaluationsQuery,
+} from './evaluations.ts'
+export { CreateLogBody, LogEntry, logs, Span } from './logs.ts'
+export { MessageInput } from './message-input.ts'
+export {
+  FilePart,
+  ImagePart,
+  Message,
+  MessagePart,
+  ReasoningPart,
+  RedactedReasoningPart,
+  Role,
+  TextPart,
+  ToolCall,
+  ToolCallPart,
+  ToolResultPart,
+} from './messages.ts'
+export { CreatedProject, CreateProjectBody, Project, projects, UpdateProjectBody } from './projects.ts'
+export {
+  CreateProviderKeyBody,
+  ProviderKey,
+  ProviderKind,
+  providerApiKeys,
+  UpdateProviderKeyBody,
+} from './provider-api-keys.ts'
+export { LatitudeEvent, ProviderEvent, RunEvent, RunFailure, ToolSource } from './run-events.ts'
+export {
+  BackgroundRun,
+  FinishReason,
+  ObjectResponse,
+  RunResponse,
+  RunResult,
+  RunSource,
+  TextResponse,
+  Usage,
+} from './run-result.ts'
+export { AttachBody, ChatBody, RunDocumentBody, runs, StopResult } from './runs.ts'
+export { ToolResultBody, ToolResultTaken, tools } from './tools.ts'
+export {
+  Change,
+  ChangeStatus,
+  CreateVersionBody,
+  DiffSide,
+  DiffVersionsQuery,
+  ListVersionsQuery,
+  PublishVersionBody,
+  PushChangesBody,
+  PushResult,
+  RevertResult,
+  RevertVersionBody,
+  Version,
+  VersionDiff,
+  VersionStatus,
+  versions,
+} from './versions.ts'

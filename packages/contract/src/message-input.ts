@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { JsonObject, LIMITS, utf8Bytes } from './common.ts'
+import { documentedAs } from './documented.ts'
+import {
+  FilePart,
+  ImagePart,
+  MessagePart,
+  ReasoningPart,
+  RedactedReasoningPart,
+  Role,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from './messages.ts'
+
+const isSmall = (value: unknown): boolean => utf8Bytes(JSON.stringify(value) ?? '') <= LIMITS.toolPayloadBytes
+const tooLarge = { error: `must have at most ${LIMITS.toolPayloadBytes} bytes as JSON` }
+
+const CallPart = ToolCallPart.safeExtend({ args: JsonObject.refine(isSmall, tooLarge) })
+const ResultPart = ToolResultPart.safeExtend({ result: z.unknown().refine(isSmall, tooLarge) })
+
+const byRole = z.discriminatedUnion(
+  'role',
+  [
+    z.looseObject({ role: z.enum(['system', 'developer']), content: z.array(partsOf([TextPart])) }),
+    z.looseObject({
+      role: z.literal('user'),
+      name: z.string().exactOptional(),
+      content: z.array(partsOf([TextPart, ImagePart, FilePart])),
+    }),
+    z.looseObject({
+      role: z.literal('assistant'),
+      content: z.array(partsOf([TextPart, ReasoningPart, RedactedReasoningPart, ImagePart, FilePart, CallPart])),
+      // A list has become tool-call parts by now, so whatever is left here is wrong.
+      toolCalls: z.array(z.unknown()).exactOptional(),
+    }),
+    z.looseObject({ role: z.literal('tool'), content: z.array(partsOf([ResultPart])) }),
+  ],
+  { error: `must be one of ${Role.options.join(', ')}` },
+)
+
+function partsOf<const P extends readonly [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]]>(parts: P) {
+  return z.discriminatedUnion('type', parts, { error: 'is not a type of part that this role can have' })
+}
+
+/**
+ * A message as callers send it. Content may be plain text; a text part may carry its text as `content`, a tool call
+ * its arguments as `toolArguments` or in `toolCalls`, and a tool message may have the PromptL form. What comes out
+ * has the one form of {@link Message}.
+ *
+ * @example
+ * MessageInput.parse({ role: 'user', content: 'Hello' }) // { role: 'user', content: [{ type: 'text', text: 'Hello' }] }
+ */
+export const MessageInput = documentedAs(
+  z.preprocess(withOneForm, byRole),
+  z.looseObject({ role: Role, content: z.union([z.string(), z.array(MessagePart)]) }).meta({
+    id: 'MessageInput',
+    description:
+      'A message as callers send it. `system` and `developer` hold text; `user` text, images and files; `assistant` ' +
+      'all of these, reasoning and tool calls; `tool` tool results, or `toolId`, `toolName` and text. Everything ' +
+      'that the API returns can be sent back.',
+  }),
+)
+export type MessageInput = z.input<typeof MessageInput>
+
+type Bag = Record<string, unknown>
+
+const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Leaves whatever it does not recognise as it is, for the schema to refuse at its place. */
+function withOneForm(value: unknown): unknown {
+  if (!isBag(value)) return value
+  const message = withoutNull(value, ['name', 'toolCalls', 'toolId', 'toolName'])
+  const content = partsFrom(message['content'])
+  if (message['role'] === 'assistant') return withToolCallParts({ ...message, content })
+  if (message['role'] === 'tool') return withResultPart({ ...message, content })
+  return { ...message, content }
+}
+
+function partsFrom(content: unknown): unknown {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return Array.isArray(content) ? content.map(partFrom) : content
+}
+
+function partFrom(value: unknown): unknown {
+  if (!isBag(value)) return value
+  const part = withoutNull(value, ['mimeType', 'id', 'isError'])
+  if (part['type'] === 'text') return renamed(part, 'content', 'text')
+  if (part['type'] === 'tool-call') return renamed(part, 'toolArguments', 'args')
+  if (part['type'] === 'tool-result') return { ...part, result: part['result'] ?? null }
+  return part
+}
+
+/** The key that is right wins where both are there; the other one goes. */
+function renamed(part: Bag, from: string, to: string): Bag {
+  const { [from]: other, ...rest } = part
+  return other === undefined ? part : { ...rest, [to]: rest[to] ?? other }
+}
+
+function withoutNull(value: Bag, keys: string[]): Bag {
+  return Object.fromEntries(Object.entries(value).filter(([key, entry]) => entry !== null || !keys.includes(key)))
+}
+
+function withToolCallParts(message: Bag): Bag {
+  const { toolCalls, ...rest } = message
+  if (!Array.isArray(toolCalls) || !Array.isArray(rest['content'])) return message
+  const content: unknown[] = rest['content']
+  const present = new Set(content.map((part) => (isBag(part) ? part['toolCallId'] : undefined)))
+  const missing = toolCalls.filter((call) => !isBag(call) || !present.has(call['id'])).map(callPart)
+  return { ...rest, content: [...content, ...missing] }
+}
+
+function callPart(call: unknown): unknown {
+  if (!isBag(call)) return call
+  return { type: 'tool-call', toolCallId: call['id'], toolName: call['name'], args: call['arguments'] }
+}
+
+/** PromptL: the ids stand on the message and the content is the result, as text. */
+function withResultPart(message: Bag): Bag {
+  const { toolId, toolName, ...rest } = message
+  const content = rest['content']
+  if (toolId === undefined || !Array.isArray(content)) return message
+  const texts = content.map((part) => (isBag(part) && part['type'] === 'text' ? part['text'] : undefined))
+  if (texts.includes(undefined)) return { ...rest, content }
+  return { ...rest, content: [{ type: 'tool-result', toolCallId: toolId, toolName, result: texts.join('') }] }
+}

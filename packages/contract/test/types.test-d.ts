@@ -1,0 +1,56 @@
+import type { Readable } from 'node:stream'
+import type { ServerInferRequest, ServerInferResponses } from '@ts-rest/core'
+import { expectTypeOf } from 'vitest'
+import type {
+  Change,
+  Contract,
+  CreateDocumentBody,
+  Document,
+  LatitudeEvent,
+  MessageInput,
+  ResponseTap,
+  RouteMetadata,
+  RunDocumentBody,
+  RunResult,
+} from '../src/index.ts'
+
+type Route<R extends keyof Contract, N extends keyof Contract[R]> = Contract[R][N]
+type Metadata<R extends keyof Contract> = {
+  [N in keyof Contract[R]]: Contract[R][N] extends { metadata: infer M } ? M : never
+}[keyof Contract[R]]
+type Body200<T extends Contract['documents']['get'] | Contract['runs']['chat']> = Extract<
+  ServerInferResponses<T>,
+  { status: 200 }
+>['body']
+
+// Every route says what the server must know.
+expectTypeOf<{ [R in keyof Contract]: Metadata<R> }[keyof Contract]>().toExtend<RouteMetadata>()
+expectTypeOf<Route<'runs', 'run'>['metadata']['streams']>().toEqualTypeOf<true>()
+expectTypeOf<Route<'conversations', 'get'>['metadata']['scope']>().toEqualTypeOf<readonly ['read', 'run']>()
+
+// Path parameters stay text.
+type GetParams = ServerInferRequest<Route<'documents', 'get'>>['params']
+expectTypeOf<GetParams>().toEqualTypeOf<{ projectId: string; versionUuid: string; path: string }>()
+
+// Handlers read bodies with their defaults; callers may leave them out, and need not write `undefined`.
+type RunBody = ServerInferRequest<Route<'runs', 'run'>>['body']
+expectTypeOf<RunBody['stream']>().toEqualTypeOf<boolean>()
+expectTypeOf<RunBody['parameters']>().toEqualTypeOf<Record<string, unknown>>()
+expectTypeOf<{ path: string }>().toExtend<RunDocumentBody>()
+expectTypeOf<{ path: string }>().toExtend<CreateDocumentBody>()
+expectTypeOf<Pick<Change, 'baseHash'>>().toEqualTypeOf<{ baseHash?: string }>()
+
+// A message may be sent with plain text; what a handler reads has parts.
+expectTypeOf<{ role: 'user'; content: string }>().toExtend<MessageInput>()
+expectTypeOf<NonNullable<RunBody['messages']>[number]['content']>().toExtend<readonly { type: string }[]>()
+
+// A handler may answer with a body or with a tap, a caller sees the body only.
+expectTypeOf<Readable>().toExtend<ResponseTap>()
+expectTypeOf<Readable>().toExtend<Body200<Route<'documents', 'get'>>>()
+expectTypeOf<Document>().toExtend<Body200<Route<'documents', 'get'>>>()
+expectTypeOf<RunResult>().toExtend<Body200<Route<'runs', 'chat'>>>()
+expectTypeOf<{ uuid: string }>().not.toExtend<Body200<Route<'runs', 'chat'>>>()
+
+// The type of an event decides its keys.
+expectTypeOf<Extract<LatitudeEvent, { type: 'chain-error' }>['error']['name']>().toEqualTypeOf<'DocumentRunError'>()
+expectTypeOf<Extract<LatitudeEvent, { type: 'chain-started' }>>().not.toHaveProperty('response')
