@@ -1,0 +1,98 @@
+/** One finding about a prompt, positioned in the content as stored. Lines and columns count from 1. */
+export interface CompileIssue {
+  code: string
+  message: string
+  path: string
+  line: number
+  column: number
+  endLine?: number
+  endColumn?: number
+  frame: string
+}
+
+/** A finding by offsets into the text that was being read when it was found. */
+export interface Fault {
+  code: string
+  message: string
+  start: number
+  end?: number
+}
+
+/** A range of one document's text. */
+export interface Place {
+  path: string
+  text: string
+  start: number
+  end?: number
+}
+
+/** Thrown where reading cannot go on; carries the one fault. */
+export class FaultError extends Error {
+  override readonly name = 'FaultError'
+  readonly fault: Fault
+
+  constructor(fault: Fault) {
+    super(fault.message)
+    this.fault = fault
+  }
+}
+
+/** Thrown by rendering; carries the positioned issue. */
+export class CompileIssueError extends Error {
+  override readonly name = 'CompileIssueError'
+  readonly issue: CompileIssue
+
+  constructor(issue: CompileIssue) {
+    super(issue.message)
+    this.issue = issue
+  }
+}
+
+const FRAME_WIDTH_CHARS = 120
+/** Messages of the engine quote values of the prompt, which may be of any size. */
+const MAX_MESSAGE_CHARS = 1_000
+
+/** `\r\n` and lone `\r` become `\n`: one line end each, so positions stay those of the stored content. */
+export function normaliseLineEnds(content: string): string {
+  return content.includes('\r') ? content.replace(/\r\n?/g, '\n') : content
+}
+
+function lineAndColumn(text: string, offset: number): { line: number; column: number } {
+  const at = Math.max(0, Math.min(offset, text.length))
+  let line = 1
+  let lineStart = 0
+  for (let end = text.indexOf('\n'); end !== -1 && end < at; end = text.indexOf('\n', lineStart)) {
+    line += 1
+    lineStart = end + 1
+  }
+  return { line, column: at - lineStart + 1 }
+}
+
+/** The line before, the line itself and a caret under the column; long lines are cut around it. */
+function codeFrame(text: string, line: number, column: number): string {
+  const lines = text.split('\n')
+  const width = String(line).length
+  const cutAt = Math.max(0, column - 1 - FRAME_WIDTH_CHARS / 2)
+  const row = (number: number): string =>
+    `  ${String(number).padStart(width)} | ${(lines[number - 1] ?? '').slice(cutAt, cutAt + FRAME_WIDTH_CHARS)}`
+  const caret = `  ${' '.repeat(width)} | ${' '.repeat(column - 1 - cutAt)}^`
+  return [...(line > 1 ? [row(line - 1)] : []), row(line), caret].join('\n')
+}
+
+/** Turns a range of a document into the form that callers see. */
+export function issueAt(place: Place, code: string, message: string): CompileIssue {
+  const { line, column } = lineAndColumn(place.text, place.start)
+  const end =
+    place.end !== undefined && place.end > place.start && place.end <= place.text.length
+      ? lineAndColumn(place.text, place.end)
+      : undefined
+  return {
+    code,
+    message: message.slice(0, MAX_MESSAGE_CHARS),
+    path: place.path,
+    line,
+    column,
+    ...(end ? { endLine: end.line, endColumn: end.column } : {}),
+    frame: codeFrame(place.text, line, column),
+  }
+}

@@ -1,0 +1,116 @@
+import { type CompileIssue, type Fault, FaultError, issueAt, normaliseLineEnds, type Place } from './compile-error.ts'
+import { readFrontMatter } from './front-matter.ts'
+import { type ResolvedText, resolveText } from './references.ts'
+import { analyse } from './syntax/analysis.ts'
+import { type ParsedText, parseText } from './syntax/strict-parser.ts'
+
+/** A prompt with the texts of all documents that it refers to, directly or not, by their paths. */
+export interface PromptSource {
+  path: string
+  content: string
+  documents: Readonly<Record<string, string>>
+}
+
+/** All that is known of a prompt without its parameters. */
+export interface CompiledPrompt {
+  path: string
+  config: Record<string, unknown>
+  parameters: string[]
+  resolvedContent: string
+  references: string[]
+  missing: string[]
+  usesSteps: boolean
+  issues: CompileIssue[]
+  warnings: CompileIssue[]
+  /** What is evaluated; undefined when there are issues. */
+  tree: ParsedText | undefined
+  /** The place in a document of offsets into what is evaluated. */
+  place(start: number, end?: number): Place
+}
+
+const MAX_CONTENT_BYTES = 262_144
+const MAX_ISSUES = 20
+const LOOSE_FRONT_MATTER = /^\s*---(?!-)([\s\S]*?)\n\s*---/
+
+/** Parses, resolves and checks a prompt. Never throws for a bad one: what is wrong stands in `issues`. */
+export async function compilePrompt(source: PromptSource): Promise<CompiledPrompt> {
+  const text = normaliseLineEnds(source.content)
+  if (new TextEncoder().encode(source.content).length > MAX_CONTENT_BYTES) {
+    return broken(source, text, { code: 'limit-exceeded', message: 'The prompt is larger than 256 KB', start: 0 })
+  }
+  let root: ParsedText
+  try {
+    root = parseText(text)
+  } catch (error) {
+    if (!(error instanceof FaultError)) throw error
+    const { config } = await readFrontMatter(LOOSE_FRONT_MATTER.exec(text)?.[1] ?? '')
+    return { ...broken(source, text, error.fault), config }
+  }
+  const front = await readRootFrontMatter(root, source.path)
+  const resolved = resolveText(source.path, root, source.documents)
+  return { ...evaluated(source, root, resolved, front.issues), config: front.config }
+}
+
+function broken(source: PromptSource, text: string, fault: Fault): CompiledPrompt {
+  return {
+    path: source.path,
+    config: {},
+    parameters: [],
+    resolvedContent: source.content,
+    references: [],
+    missing: [],
+    usesSteps: false,
+    issues: [issueAt({ path: source.path, text, ...fault }, fault.code, fault.message)],
+    warnings: [],
+    tree: undefined,
+    place: (start) => ({ path: source.path, text, start }),
+  }
+}
+
+async function readRootFrontMatter(
+  root: ParsedText,
+  path: string,
+): Promise<{ config: Record<string, unknown>; issues: CompileIssue[] }> {
+  const node = root.fragment.children.find((child) => child.type === 'Config')
+  if (node?.type !== 'Config') return { config: {}, issues: [] }
+  const { config, faults } = await readFrontMatter(node.value)
+  const valueAt = root.original(node.start) + '---'.length
+  const issues = faults.map((fault) =>
+    issueAt({ path, text: root.text, start: valueAt + fault.start }, fault.code, fault.message),
+  )
+  return { config, issues }
+}
+
+function evaluated(
+  source: PromptSource,
+  root: ParsedText,
+  resolved: ResolvedText,
+  found: readonly CompileIssue[],
+): Omit<CompiledPrompt, 'config'> {
+  const asWritten = resolved.text === undefined || resolved.text === root.text
+  const tree = asWritten ? root : parseText(resolved.text ?? '')
+  const place = (start: number, end?: number): Place => {
+    const from = tree.original(start)
+    const to = end === undefined ? undefined : tree.original(end)
+    if (!asWritten) return resolved.place(from, to)
+    return { path: source.path, text: root.text, start: from, ...(to === undefined ? {} : { end: to }) }
+  }
+  const analysis = analyse(tree.fragment)
+  const faults = analysis.faults.map((fault) => issueAt(place(fault.start, fault.end), fault.code, fault.message))
+  const issues = [...found, ...resolved.issues, ...faults].slice(0, MAX_ISSUES)
+  const message = 'The schema is read as an object: write it with braces of its own, schema={{ { … } }}'
+  return {
+    path: source.path,
+    parameters: analysis.parameters,
+    resolvedContent: asWritten ? source.content : (resolved.text ?? source.content),
+    references: resolved.references,
+    missing: resolved.missing,
+    usesSteps: analysis.usesSteps,
+    issues,
+    warnings: tree.repairs
+      .slice(0, MAX_ISSUES)
+      .map(({ open }) => issueAt(place(open), 'schema-without-braces', message)),
+    tree: issues.length === 0 ? tree : undefined,
+    place,
+  }
+}

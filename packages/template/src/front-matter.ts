@@ -1,0 +1,48 @@
+import { scan } from 'promptl-ai'
+import type { Fault } from './compile-error.ts'
+import { checkDepth } from './value-depth.ts'
+import { customTagAt } from './yaml-tags.ts'
+
+export interface FrontMatter {
+  config: Record<string, unknown>
+  /** Offsets into the text between the dashes. */
+  faults: Fault[]
+}
+
+const OPENING = '---'
+
+/** Reads the YAML between the dashes: a map of plain data, without custom tags; all else is `invalid-config`. */
+export async function readFrontMatter(yaml: string): Promise<FrontMatter> {
+  const tag = customTagAt(yaml)
+  if (tag !== -1) return invalid('Custom YAML tags are not allowed', tag)
+  try {
+    const read = await scan({ prompt: `${OPENING}${yaml}\n---\n` })
+    const faults = read.errors.map((error) => ({
+      code: 'invalid-config',
+      message: error.message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? '',
+      start: Math.max(0, error.startIndex - OPENING.length),
+    }))
+    if (faults.length > 0) return { config: {}, faults }
+    return plainMap(read.config)
+  } catch {
+    return invalid('The front matter cannot be read: it is nested too deeply', 0)
+  }
+}
+
+function plainMap(config: unknown): FrontMatter {
+  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
+    return invalid('The front matter must be a map of keys and values', 0)
+  }
+  checkDepth(config)
+  if (holdsProtoKey(config)) return invalid("The key '__proto__' is not allowed", 0)
+  return { config: { ...config }, faults: [] }
+}
+
+function invalid(message: string, start: number): FrontMatter {
+  return { config: {}, faults: [{ code: 'invalid-config', message, start }] }
+}
+
+function holdsProtoKey(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([key, child]) => key === '__proto__' || holdsProtoKey(child))
+}

@@ -1,0 +1,37 @@
+import type { CompileIssue } from './compile-error.ts'
+import { type CompiledPrompt, compilePrompt, type PromptSource } from './compiled-prompt.ts'
+import { type RenderedStep, renderStep, type StepInput } from './rendering/render-step.ts'
+
+/** What a prompt says about itself. */
+export interface PromptScan {
+  config: Record<string, unknown>
+  parameters: string[]
+  resolvedContent: string
+  references: string[]
+  missing: string[]
+  usesSteps: boolean
+  errors: CompileIssue[]
+  warnings: CompileIssue[]
+}
+
+/** The result of compiling, as data. */
+export function scanOf(prompt: CompiledPrompt): PromptScan {
+  const { config, parameters, resolvedContent, references, missing, usesSteps, issues, warnings } = prompt
+  return { config, parameters, resolvedContent, references, missing, usesSteps, errors: issues, warnings }
+}
+
+/**
+ * Reads a prompt without rendering it.
+ * @example (await scan({ path: 'hello', content: 'Hi {{ name }}', documents: {} })).parameters // ['name']
+ */
+export async function scan(source: PromptSource): Promise<PromptScan> {
+  return scanOf(await compilePrompt(source))
+}
+
+/**
+ * Renders the next step of a prompt. @throws CompileIssueError with the first issue of a prompt that does not compile
+ * @example await step({ path: 'hello', content: 'Hi', documents: {} }, { parameters: {}, now: '2026-01-01T00:00:00Z' })
+ */
+export async function step(source: PromptSource, input: StepInput): Promise<RenderedStep> {
+  return renderStep(await compilePrompt(source), input)
+}

@@ -1,0 +1,77 @@
+import { type Fragment, type NodeStatus, type Tag, type TemplateNode, walkNodes } from '../syntax/nodes.ts'
+import { checkDepth } from '../value-depth.ts'
+import type { RenderedMessage } from './wire-message.ts'
+
+/** What one step leaves for the next; JSON. */
+export interface ChainState {
+  /** What later calls see: no message of an isolated step. */
+  history: RenderedMessage[]
+  isolated: boolean
+  stash: unknown[]
+  pointers: Record<string, number>
+  /** By the node's place in the walk of the tree. */
+  statuses: [index: number, status: NodeStatus][]
+}
+
+type Encoded = { $: 'date'; iso: string } | { $: 'undefined' } | { $: 'map'; of: Record<string, unknown> }
+
+/** Gives every node the status that it had when the state was taken, or none. */
+export function restoreStatuses(fragment: Fragment, statuses: ChainState['statuses']): void {
+  const byIndex = new Map(statuses)
+  let index = 0
+  for (const node of walkNodes(fragment)) {
+    const status = byIndex.get(index)
+    if (status) node.status = { ...status }
+    else delete node.status
+    index += 1
+  }
+}
+
+export function takeStatuses(fragment: Fragment): ChainState['statuses'] {
+  const statuses: ChainState['statuses'] = []
+  let index = 0
+  for (const { status } of walkNodes(fragment)) {
+    if (status) statuses.push([index, { ...status }])
+    index += 1
+  }
+  return statuses
+}
+
+/** The step whose answer is awaited: the engine keeps the scope of nodes that it stopped in. */
+export function openStep(fragment: Fragment): Tag | undefined {
+  for (const node of walkNodes(fragment)) if (isOpenStep(node)) return node
+  return undefined
+}
+
+function isOpenStep(node: TemplateNode): node is Tag {
+  return node.type === 'ElementTag' && node.name === 'step' && node.status?.scopePointers !== undefined
+}
+
+/** Variables as JSON: dates and `undefined` are kept, functions become `undefined`. */
+export function encodeStash(stash: readonly unknown[]): unknown[] {
+  checkDepth(stash)
+  return stash.map(encode)
+}
+
+export function decodeStash(stash: readonly unknown[]): unknown[] {
+  return stash.map(decode)
+}
+
+function encode(value: unknown): unknown {
+  if (value === undefined || typeof value === 'function') return { $: 'undefined' } satisfies Encoded
+  if (value instanceof Date) return { $: 'date', iso: value.toISOString() } satisfies Encoded
+  if (Array.isArray(value)) return value.map(encode)
+  if (typeof value !== 'object' || value === null) return value
+  const of = Object.fromEntries(Object.entries(value).map(([key, child]) => [key, encode(child)]))
+  return Object.hasOwn(of, '$') ? ({ $: 'map', of } satisfies Encoded) : of
+}
+
+function decode(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(decode)
+  if (typeof value !== 'object' || value === null) return value
+  const encoded = value as Partial<Record<'$' | 'iso' | 'of', unknown>>
+  if (encoded.$ === 'undefined') return undefined
+  if (encoded.$ === 'date') return new Date(String(encoded.iso))
+  const of = encoded.$ === 'map' ? (encoded.of as Record<string, unknown>) : value
+  return Object.fromEntries(Object.entries(of).map(([key, child]) => [key, decode(child)]))
+}

@@ -1,0 +1,169 @@
+import {
+  Adapters,
+  Chain,
+  CompileError,
+  type Fragment as EngineFragment,
+  type Message as EngineMessage,
+} from 'promptl-ai'
+import { CompileIssueError, issueAt } from '../compile-error.ts'
+import type { CompiledPrompt } from '../compiled-prompt.ts'
+import { withoutFence } from '../repair.ts'
+import type { ParsedText } from '../syntax/strict-parser.ts'
+import { checkDepth } from '../value-depth.ts'
+import { type ChainState, decodeStash, encodeStash, openStep, restoreStatuses, takeStatuses } from './chain-state.ts'
+import { repairTree, type Trace } from './repaired-tree.ts'
+import { type RenderedMessage, ToolArgumentsError, toRendered } from './wire-message.ts'
+
+export interface StepInput {
+  parameters: Readonly<Record<string, unknown>>
+  /** The instant of `$now`, ISO 8601. */
+  now: string
+  /** What the step before returned; absent for the first. */
+  state?: ChainState
+  /** All messages of the model step before; the last is the assistant's final answer. */
+  answer?: RenderedMessage[]
+}
+
+export type RenderedStep =
+  | {
+      done: false
+      /** What the model call receives. */
+      input: RenderedMessage[]
+      /** What this step adds to the recorded conversation. */
+      added: RenderedMessage[]
+      config: Record<string, unknown>
+      state: ChainState
+    }
+  | { done: true; added: RenderedMessage[] }
+
+interface RepairedPrompt {
+  tree: ParsedText
+  trace: Trace
+}
+
+const repairedPrompts = new WeakMap<CompiledPrompt, RepairedPrompt>()
+
+/** Rewriting a tree twice would rewrite what the first time made. */
+function repairedPrompt(prompt: CompiledPrompt): RepairedPrompt {
+  const known = repairedPrompts.get(prompt)
+  if (known) return known
+  const issue = prompt.issues[0]
+  if (!prompt.tree) throw new CompileIssueError(issue ?? unknownIssue(prompt))
+  const made: RepairedPrompt = { tree: prompt.tree, trace: { now: new Date(0), at: undefined } }
+  repairTree(made.tree.fragment, made.trace)
+  repairedPrompts.set(prompt, made)
+  return made
+}
+
+function unknownIssue(prompt: CompiledPrompt) {
+  return issueAt(prompt.place(0), 'parse-error', 'The prompt does not compile')
+}
+
+/**
+ * Renders the next step of a compiled prompt. One call at a time per compiled prompt: the tree holds the engine's notes.
+ * The first step is never `done`, also when it renders no message. @throws CompileIssueError
+ */
+export async function renderStep(prompt: CompiledPrompt, input: StepInput): Promise<RenderedStep> {
+  const repaired = repairedPrompt(prompt)
+  repaired.trace.now = new Date(input.now)
+  repaired.trace.at = undefined
+  try {
+    return await nextStep(prompt, repaired.tree, input)
+  } catch (error) {
+    throw positioned(prompt, repaired, error)
+  }
+}
+
+/** Without steps the first call is the last: nothing needs to be kept for a second. */
+const NOTHING_KEPT: ChainState = { history: [], isolated: false, stash: [], pointers: {}, statuses: [] }
+
+async function nextStep(prompt: CompiledPrompt, tree: ParsedText, input: StepInput): Promise<RenderedStep> {
+  const { state } = input
+  if (state && !prompt.usesSteps) return { done: true, added: [] }
+  restoreStatuses(tree.fragment, state?.statuses ?? [])
+  const answer = input.answer ?? []
+  const final = finalAnswer(answer, tree)
+  const chain = state ? continuedChain(prompt, tree, state) : startedChain(prompt, tree, input.parameters)
+  const { messages, config, completed } = await chain.step(state ? [final] : undefined)
+  if (completed && state) return { done: true, added: [] }
+  const { isolated, ...stepConfig } = config
+  checkDepth(stepConfig)
+  const repeated = state && !isolated ? 1 : 0
+  const added = messages.slice(repeated).map(toRendered)
+  const before = state ? [...state.history, ...(state.isolated ? [] : answer)] : []
+  const { scope } = chain.serialize()
+  return {
+    done: false,
+    input: isolated ? added : [...before, ...added],
+    added,
+    config: stepConfig,
+    state: prompt.usesSteps
+      ? {
+          history: isolated ? before : [...before, ...added],
+          isolated: Boolean(isolated),
+          stash: encodeStash(scope.stash),
+          pointers: scope.pointers,
+          statuses: takeStatuses(tree.fragment),
+        }
+      : NOTHING_KEPT,
+  }
+}
+
+function startedChain(prompt: CompiledPrompt, tree: ParsedText, parameters: Readonly<Record<string, unknown>>): Chain {
+  const used = prompt.parameters.filter((name) => Object.hasOwn(parameters, name))
+  return new Chain({
+    prompt: tree.parsed,
+    parameters: Object.fromEntries(used.map((name) => [name, parameters[name]])),
+    serialized: { ast: engineTree(tree), globalConfig: prompt.config },
+    adapter: Adapters.default,
+  })
+}
+
+function continuedChain(prompt: CompiledPrompt, tree: ParsedText, state: ChainState): Chain {
+  const chain = Chain.deserialize({
+    serialized: {
+      rawText: tree.parsed,
+      ast: engineTree(tree),
+      scope: { stash: decodeStash(state.stash), pointers: { ...state.pointers } },
+      didStart: true,
+      completed: false,
+      adapterType: 'default',
+      compilerOptions: {},
+      globalConfig: prompt.config,
+      globalMessages: [],
+    },
+  })
+  if (!chain) throw new Error('The chain state is empty')
+  return chain
+}
+
+/** Only the last assistant message becomes `as` and `raw`: the engine would join the tool turns' content to it. */
+function finalAnswer(answer: readonly RenderedMessage[], tree: ParsedText): EngineMessage {
+  const last = answer.findLast((message) => message.role === 'assistant') ?? { role: 'assistant', content: [] }
+  const readsJson = openStep(tree.fragment)?.attributes.some((attribute) => attribute.name === 'schema')
+  if (!readsJson) return last as unknown as EngineMessage
+  const content = last.content.map((part) =>
+    part.type === 'text' ? { ...part, text: withoutFence(String(part['text'])) } : part,
+  )
+  return { ...last, content } as unknown as EngineMessage
+}
+
+function positioned(prompt: CompiledPrompt, { trace }: RepairedPrompt, error: unknown): unknown {
+  if (error instanceof CompileError) {
+    const isEmptyText = error.code === 'invalid-content-type' && error.message.endsWith(': text')
+    const code = isEmptyText ? 'empty-content-tag' : error.code
+    const message = isEmptyText ? 'Content tags cannot be empty' : error.message
+    return new CompileIssueError(issueAt(prompt.place(error.startIndex, error.endIndex), code, message))
+  }
+  const at = prompt.place(trace.at?.start ?? 0, trace.at?.end)
+  if (error instanceof ToolArgumentsError) {
+    return new CompileIssueError(issueAt(at, 'invalid-tool-call-arguments', error.message))
+  }
+  if (error instanceof TypeError) return new CompileIssueError(issueAt(at, 'variable-not-defined', error.message))
+  if (error instanceof RangeError) return new CompileIssueError(issueAt(at, 'limit-exceeded', error.message))
+  return error instanceof Error ? new CompileIssueError(issueAt(at, 'function-call-error', error.message)) : error
+}
+
+function engineTree(tree: ParsedText): EngineFragment {
+  return tree.fragment as unknown as EngineFragment
+}

@@ -1,0 +1,54 @@
+/** Where braces were put around a step's schema; offsets into the repaired text. */
+export interface SchemaRepair {
+  open: number
+  close: number
+}
+
+const BARE_SCHEMA = /<step(?=\s)[^<]*?\sschema\s*=\s*\{\{(?=\s*(?:[A-Za-z_$][\w$]*|"[^"\n]*"|'[^'\n]*')\s*:)/g
+
+/**
+ * Reads `<step schema={{ type: "object" }}>` as an object: such an expression could not be anything else, since
+ * none begins with a name and a colon.
+ */
+export function insertSchemaBraces(text: string): { text: string; repairs: SchemaRepair[] } {
+  if (!text.includes('<step')) return { text, repairs: [] }
+  const pieces: string[] = []
+  const repairs: SchemaRepair[] = []
+  let done = 0
+  for (const match of text.matchAll(BARE_SCHEMA)) {
+    const open = match.index + match[0].length
+    const close = open < done ? -1 : endOfExpression(text, open)
+    if (close === -1) continue
+    const shift = repairs.length * 2
+    repairs.push({ open: open + shift, close: close + shift + 1 })
+    pieces.push(text.slice(done, open), '{', text.slice(open, close), '}')
+    done = close
+  }
+  return repairs.length === 0 ? { text, repairs } : { text: pieces.join('') + text.slice(done), repairs }
+}
+
+/** The offset of the closing braces of an expression that starts at `start`; -1 when it is left open. */
+function endOfExpression(text: string, start: number): number {
+  let depth = 0
+  let quote = ''
+  for (let at = start; at < text.length; at += 1) {
+    const char = text.charAt(at)
+    if (quote) {
+      if (char === '\\') at += 1
+      else if (char === quote) quote = ''
+    } else if (char === '"' || char === "'") quote = char
+    else if (char === '{') depth += 1
+    else if (char === '}') {
+      if (depth === 0) return text.charAt(at + 1) === '}' ? at : -1
+      depth -= 1
+    }
+  }
+  return -1
+}
+
+const FENCE = /^\s*```[\w-]*[ \t]*\r?\n([\s\S]*?)\r?\n?[ \t]*```\s*$/
+
+/** The text inside a fence that holds all of an answer, else the text itself. */
+export function withoutFence(text: string): string {
+  return FENCE.exec(text)?.[1] ?? text
+}

@@ -1,0 +1,196 @@
+import type { Fault } from '../compile-error.ts'
+import { checkExpression, checkName, type Report } from '../policy.ts'
+import {
+  type Attribute,
+  type Expression,
+  type ForBlock,
+  type Fragment,
+  literalText,
+  type Tag,
+  type TemplateNode,
+} from './nodes.ts'
+import { emptyNames, innerNames, type Names, noteNames } from './variables.ts'
+
+export interface Analysis {
+  faults: Fault[]
+  /** Free variables, in order of appearance. */
+  parameters: string[]
+  usesSteps: boolean
+}
+
+/** Enough to mend a prompt by; the rest would only fill the answer. */
+const MAX_FAULTS = 20
+/** Rendering recurses into tags and blocks. */
+const MAX_TAG_DEPTH = 200
+
+const MESSAGE_TAGS = new Set(['message', 'system', 'developer', 'user', 'assistant', 'tool'])
+const CONTENT_TAGS = new Set(['content', 'content-text', 'content-image', 'content-file', 'tool-call'])
+
+interface Surroundings {
+  names: Names
+  depth: number
+  step: boolean
+  content: boolean
+  /** The tag of the message around, with `message` for a role that may be computed. */
+  message?: string | undefined
+}
+
+interface Walk {
+  report: Report
+  usesSteps: boolean
+}
+
+/** Checks a resolved tree by the allow-list and the rules of tags, and finds the variables that it needs. */
+export function analyse(fragment: Fragment): Analysis {
+  const faults: Fault[] = []
+  const report: Report = (fault) => {
+    if (faults.length < MAX_FAULTS) faults.push(fault)
+  }
+  const walk: Walk = { report, usesSteps: false }
+  const names = emptyNames()
+  visitAll(fragment.children, walk, { names, depth: 0, step: false, content: false })
+  return { faults, parameters: [...names.free], usesSteps: walk.usesSteps }
+}
+
+function visitAll(nodes: readonly TemplateNode[], walk: Walk, around: Surroundings): void {
+  const first = nodes[0]
+  if (around.depth > MAX_TAG_DEPTH && first) {
+    walk.report({ code: 'limit-exceeded', message: 'Tags and blocks are nested too deeply', start: first.start })
+    return
+  }
+  for (const node of nodes) visit(node, walk, { ...around, depth: around.depth + 1 })
+}
+
+function visit(node: TemplateNode, walk: Walk, around: Surroundings): void {
+  switch (node.type) {
+    case 'MustacheTag':
+      readExpression(node.expression, walk, around.names)
+      break
+    case 'IfBlock':
+      readExpression(node.expression, walk, around.names)
+      visitAll(node.children, walk, { ...around, names: innerNames(around.names) })
+      visitAll(node.else?.children ?? [], walk, { ...around, names: innerNames(around.names) })
+      break
+    case 'ForBlock':
+      visitLoop(node, walk, around)
+      break
+    case 'ElementTag':
+      visitTag(node, walk, around)
+      break
+    default:
+      break
+  }
+}
+
+function readExpression(expression: Expression, walk: Walk, names: Names): void {
+  if (checkExpression(expression, walk.report)) noteNames(expression, names, walk.report)
+}
+
+function visitLoop(node: ForBlock, walk: Walk, around: Surroundings): void {
+  readExpression(node.expression, walk, around.names)
+  visitAll(node.else?.children ?? [], walk, { ...around, names: innerNames(around.names) })
+  if (node.context.type !== 'Identifier') {
+    walk.report({
+      code: 'not-allowed',
+      message: 'A loop names its item, it cannot take it apart',
+      ...rangeOf(node.context),
+    })
+    return
+  }
+  const declared = node.index ? [node.context, node.index] : [node.context]
+  for (const variable of declared) {
+    checkName(variable.name, variable, walk.report)
+    if (around.names.known.has(variable.name)) {
+      const message = `Variable '${variable.name}' is already declared`
+      walk.report({ code: 'variable-already-declared', message, ...rangeOf(variable) })
+    }
+  }
+  const names = innerNames(around.names, ...declared.map((variable) => variable.name))
+  visitAll(node.children, walk, { ...around, names })
+}
+
+function visitTag(tag: Tag, walk: Walk, around: Surroundings): void {
+  const fail = (code: string, message: string): void => walk.report({ code, message, ...rangeOf(tag) })
+  readAttributes(tag, walk, around.names)
+  if (tag.name === 'step') visitStep(tag, walk, around, fail)
+  else if (tag.name === 'scope') visitScope(tag, walk, around, fail)
+  else if (MESSAGE_TAGS.has(tag.name)) visitMessage(tag, walk, around, fail)
+  else if (CONTENT_TAGS.has(tag.name)) visitContent(tag, walk, around, fail)
+  else visitAll(tag.children, walk, around)
+}
+
+type Fail = (code: string, message: string) => void
+
+function visitMessage(tag: Tag, walk: Walk, around: Surroundings, fail: Fail): void {
+  if (around.message || around.content) {
+    fail('message-tag-inside-message', 'Message tags cannot be inside of another message')
+  }
+  checkMessageTag(tag, fail)
+  visitAll(tag.children, walk, { ...around, message: tag.name })
+}
+
+function visitContent(tag: Tag, walk: Walk, around: Surroundings, fail: Fail): void {
+  if (around.content) fail('content-tag-inside-content', 'Content tags must be directly inside message tags')
+  if (tag.name === 'tool-call') checkToolCall(tag, around, fail)
+  visitAll(tag.children, walk, { ...around, content: true })
+}
+
+function visitStep(tag: Tag, walk: Walk, around: Surroundings, fail: Fail): void {
+  walk.usesSteps = true
+  if (around.step) fail('step-tag-inside-step', 'Step tags cannot be inside of another step tag')
+  visitAll(tag.children, walk, { ...around, step: true })
+  for (const name of ['as', 'raw']) {
+    const attribute = find(tag, name)
+    if (!attribute || attribute.value === true) continue
+    const variable = literalText(attribute)
+    if (variable === undefined) {
+      fail('invalid-static-attribute', `The attribute '${name}' must only contain literal values`)
+    } else if (checkName(variable, attribute, walk.report)) around.names.known.add(variable)
+  }
+}
+
+function visitScope(tag: Tag, walk: Walk, around: Surroundings, fail: Fail): void {
+  const passed = tag.attributes.filter((attribute) => checkName(attribute.name, attribute, walk.report))
+  const names = emptyNames(passed.map((attribute) => attribute.name))
+  visitAll(tag.children, walk, { ...around, names })
+  for (const name of names.free) {
+    fail(
+      'reference-missing-parameter',
+      `The referenced prompt requires a '${name}' parameter. Add it as an attribute to the tag.`,
+    )
+  }
+}
+
+function readAttributes(tag: Tag, walk: Walk, names: Names): void {
+  for (const attribute of tag.attributes) {
+    if (attribute.name.startsWith('__')) checkName(attribute.name, attribute, walk.report)
+    if (attribute.value === true) continue
+    for (const part of attribute.value) {
+      if (part.type === 'MustacheTag') readExpression(part.expression, walk, names)
+    }
+  }
+}
+
+function checkMessageTag(tag: Tag, fail: Fail): void {
+  if (tag.name === 'message' && !find(tag, 'role'))
+    fail('message-tag-without-role', 'Message tags must have a role attribute')
+  if (tag.name !== 'tool') return
+  if (!find(tag, 'id')) fail('tool-message-without-id', 'Tool messages must have an id attribute')
+  if (!find(tag, 'name')) fail('tool-message-without-name', 'Tool messages must have a name attribute')
+}
+
+function checkToolCall(tag: Tag, around: Surroundings, fail: Fail): void {
+  if (!find(tag, 'id')) fail('tool-call-tag-without-id', 'Tool call tags must have an id attribute')
+  if (!find(tag, 'name')) fail('tool-call-without-name', 'Tool calls must have a name attribute')
+  if (around.message !== 'assistant' && around.message !== 'message') {
+    fail('invalid-tool-call-placement', 'Only assistant messages can contain tool calls')
+  }
+}
+
+function find(tag: Tag, name: string): Attribute | undefined {
+  return tag.attributes.find((attribute) => attribute.name === name)
+}
+
+function rangeOf(node: { start: number; end: number }): { start: number; end: number } {
+  return { start: node.start, end: node.end }
+}

@@ -1,0 +1,189 @@
+/** The parts of the engine's syntax tree that stet reads. Offsets count UTF-16 units from 0. */
+interface Range {
+  start: number
+  end: number
+}
+
+interface Located extends Range {
+  loc?: { start: { line: number; column: number }; end: { line: number; column: number } }
+}
+
+interface Identifier extends Located {
+  type: 'Identifier'
+  name: string
+}
+export interface Literal extends Located {
+  type: 'Literal'
+  value: unknown
+  regex?: unknown
+  bigint?: unknown
+}
+export interface Spread extends Located {
+  type: 'SpreadElement'
+  argument: Expression
+}
+interface ArrayNode extends Located {
+  type: 'ArrayExpression'
+  elements: (Expression | Spread | null)[]
+}
+export interface Property extends Located {
+  type: 'Property'
+  kind: string
+  method: boolean
+  computed: boolean
+  key: Expression
+  value: Expression
+}
+export interface ObjectNode extends Located {
+  type: 'ObjectExpression'
+  properties: (Property | Spread)[]
+}
+export interface Operation extends Located {
+  type: 'BinaryExpression' | 'LogicalExpression'
+  operator: string
+  left: Expression
+  right: Expression
+}
+interface Unary extends Located {
+  type: 'UnaryExpression'
+  operator: string
+  prefix: boolean
+  argument: Expression
+}
+interface Assignment extends Located {
+  type: 'AssignmentExpression'
+  operator: string
+  left: Expression
+  right: Expression
+}
+interface Update extends Located {
+  type: 'UpdateExpression'
+  operator: string
+  prefix: boolean
+  argument: Expression
+}
+export interface Member extends Located {
+  type: 'MemberExpression'
+  object: Expression
+  property: Expression
+  computed: boolean
+  optional: boolean
+}
+export interface Call extends Located {
+  type: 'CallExpression'
+  callee: Expression
+  arguments: (Expression | Spread)[]
+  optional: boolean
+}
+export interface OptionalChain extends Located {
+  type: 'ChainExpression'
+  expression: Expression
+}
+export interface Conditional extends Located {
+  type: 'ConditionalExpression'
+  test: Expression
+  consequent: Expression
+  alternate: Expression
+}
+interface Sequence extends Located {
+  type: 'SequenceExpression'
+  expressions: Expression[]
+}
+
+export type Expression =
+  | Identifier
+  | Literal
+  | ArrayNode
+  | ObjectNode
+  | Operation
+  | Unary
+  | Assignment
+  | Update
+  | Member
+  | Call
+  | OptionalChain
+  | Conditional
+  | Sequence
+
+/** What the engine notes on a node that it has passed or stopped in; the chain state carries it. */
+export interface NodeStatus {
+  completedAs?: unknown
+  scopePointers?: Record<string, number> | undefined
+  loopIterationIndex?: number
+  loopInvocationCount?: number
+}
+
+interface Noted extends Range {
+  status?: NodeStatus
+}
+
+export interface Fragment extends Noted {
+  type: 'Fragment'
+  children: TemplateNode[]
+}
+interface ConfigNode extends Noted {
+  type: 'Config'
+  value: string
+}
+interface TextNode extends Noted {
+  type: 'Text'
+  data: string
+}
+interface CommentNode extends Noted {
+  type: 'Comment'
+  raw: string
+}
+interface Mustache extends Noted {
+  type: 'MustacheTag'
+  expression: Expression
+}
+export interface Attribute extends Range {
+  type: 'Attribute'
+  name: string
+  value: true | (TextNode | Mustache)[]
+}
+export interface Tag extends Noted {
+  type: 'ElementTag'
+  name: string
+  attributes: Attribute[]
+  children: TemplateNode[]
+}
+interface IfBlock extends Noted {
+  type: 'IfBlock'
+  expression: Expression
+  children: TemplateNode[]
+  else?: { children: TemplateNode[] } | null
+}
+export interface ForBlock extends Noted {
+  type: 'ForBlock'
+  expression: Expression
+  context: { type: string; name: string } & Range
+  index?: ({ name: string } & Range) | null
+  children: TemplateNode[]
+  else?: { children: TemplateNode[] } | null
+}
+export type TemplateNode = Fragment | ConfigNode | TextNode | CommentNode | Mustache | Tag | IfBlock | ForBlock
+
+/** The nodes directly inside, in the order of the text. */
+export function childrenOf(node: TemplateNode): TemplateNode[] {
+  if (node.type === 'IfBlock' || node.type === 'ForBlock') {
+    return node.else ? [...node.children, ...node.else.children] : node.children
+  }
+  return node.type === 'Fragment' || node.type === 'ElementTag' ? node.children : []
+}
+
+/** Every node below and including this one, in the order of the text. */
+export function* walkNodes(node: TemplateNode): Generator<TemplateNode> {
+  const open: TemplateNode[] = [node]
+  for (let next = open.pop(); next; next = open.pop()) {
+    yield next
+    for (const child of childrenOf(next).toReversed()) open.push(child)
+  }
+}
+
+/** The text of an attribute without expressions, else undefined. */
+export function literalText(attribute: Attribute): string | undefined {
+  if (attribute.value === true) return undefined
+  const texts = attribute.value.flatMap((part) => (part.type === 'Text' ? [part.data] : []))
+  return texts.length === attribute.value.length ? texts.join('') : undefined
+}

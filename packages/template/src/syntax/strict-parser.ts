@@ -1,0 +1,84 @@
+import { CompileError, Parser } from 'promptl-ai'
+import { type Fault, FaultError } from '../compile-error.ts'
+import { insertSchemaBraces, type SchemaRepair } from '../repair.ts'
+import type { Fragment } from './nodes.ts'
+
+/** A parsed text. Node offsets refer to `parsed`; `original` leads back to the text as given. */
+export interface ParsedText {
+  text: string
+  parsed: string
+  fragment: Fragment
+  repairs: SchemaRepair[]
+  original(offset: number): number
+}
+
+/** The engine looks for this once per character of a comment. */
+const END_OF_COMMENT = String.raw`\*\/`
+
+/** By source: the engine makes a new object of the same expression at each step. */
+const stickyForms = new Map<string, RegExp>()
+
+function sticky(pattern: RegExp): RegExp {
+  let form = stickyForms.get(pattern.source)
+  if (!form) {
+    form = new RegExp(pattern.source.replace(/^\^/, ''), 'y')
+    stickyForms.set(pattern.source, form)
+  }
+  return form
+}
+
+/** The engine's parser with exact positions, `*`+`/` as plain text, and no search of the whole rest at each step. */
+class StrictParser extends Parser {
+  override match(expected: string): boolean {
+    return expected !== '*/' && this.template.startsWith(expected, this.index)
+  }
+
+  override matchRegex(pattern: RegExp): string | null {
+    if (pattern.source === END_OF_COMMENT) return this.skipComment()
+    const form = sticky(pattern)
+    form.lastIndex = this.index
+    return form.exec(this.template)?.[0] ?? null
+  }
+
+  private skipComment(): string {
+    const end = this.template.indexOf('*/', this.index)
+    if (end === -1) this.error({ code: 'unclosed-comment', message: 'Unclosed comment' })
+    this.index = end
+    return '*/'
+  }
+
+  override error({ code, message }: { code: string; message: string }, index = this.index): never {
+    const start = Math.max(0, Math.min(this.faultOffset(code, index), this.template.length))
+    throw new CompileError({ name: 'ParseError', code, message, startIndex: start, endIndex: start, frame: '' })
+  }
+
+  private faultOffset(code: string, index: number): number {
+    // The engine passes its open blocks one too far, to make up for a subtraction that is not made here.
+    if (code === 'unclosed-block') return index - 1
+    return code === 'unclosed-comment' && index === this.template.length ? this.template.lastIndexOf('<!--') : index
+  }
+}
+
+/** Parses a prompt's text with normalised line ends. @throws FaultError with an offset into the text as given. */
+export function parseText(text: string): ParsedText {
+  const { text: parsed, repairs } = insertSchemaBraces(text)
+  const inserted = repairs.flatMap((repair) => [repair.open, repair.close]).sort((a, b) => a - b)
+  const original = (offset: number): number => offset - inserted.filter((at) => at < offset).length
+  try {
+    const fragment = new StrictParser(parsed).parse() as unknown as Fragment
+    return { text, parsed, fragment, repairs, original }
+  } catch (error) {
+    throw new FaultError(parseFault(error, original))
+  }
+}
+
+function parseFault(error: unknown, original: (offset: number) => number): Fault {
+  if (error instanceof CompileError) {
+    return { code: error.code, message: refusedSyntax(error.message), start: original(error.startIndex) }
+  }
+  return { code: 'limit-exceeded', message: 'The prompt is nested too deeply', start: 0 }
+}
+
+function refusedSyntax(message: string): string {
+  return message === 'Syntax error' ? 'Syntax error, or nested too deeply' : message
+}

@@ -1,0 +1,80 @@
+import type { Report } from '../policy.ts'
+import type { Expression, Spread } from './nodes.ts'
+
+export const CLOCK = '$now'
+
+/** Which names a block knows, and which it uses without knowing them. */
+export interface Names {
+  known: Set<string>
+  /** Shared by all blocks of one scope; in order of appearance. */
+  free: Set<string>
+}
+
+export function emptyNames(known: Iterable<string> = []): Names {
+  return { known: new Set(known), free: new Set() }
+}
+
+/** A block inside: what it declares stays inside. */
+export function innerNames(names: Names, ...declared: string[]): Names {
+  return { known: new Set([...names.known, ...declared]), free: names.free }
+}
+
+/** Notes the names that a clean expression uses and declares, in the order of evaluation. */
+export function noteNames(node: Expression | Spread | null, names: Names, report: Report): void {
+  if (node === null) return
+  if (node.type === 'Identifier') {
+    if (node.name !== CLOCK && node.name !== 'undefined' && !names.known.has(node.name)) names.free.add(node.name)
+  } else if (node.type === 'AssignmentExpression') {
+    noteNames(node.right, names, report)
+    noteTarget(node.left, node.operator, names, report)
+  } else {
+    for (const child of operandsOf(node)) noteNames(child, names, report)
+  }
+}
+
+/** The expressions inside one, in the order of evaluation. */
+function operandsOf(node: Expression | Spread): readonly (Expression | Spread | null)[] {
+  switch (node.type) {
+    case 'ArrayExpression':
+      return node.elements
+    case 'ObjectExpression':
+      return node.properties.map((property) => (property.type === 'SpreadElement' ? property : property.value))
+    case 'SpreadElement':
+    case 'UnaryExpression':
+    case 'UpdateExpression':
+      return [node.argument]
+    case 'BinaryExpression':
+    case 'LogicalExpression':
+      return [node.left, node.right]
+    case 'MemberExpression':
+      return node.computed ? [node.object, node.property] : [node.object]
+    case 'CallExpression':
+      return [node.callee, ...node.arguments]
+    case 'ChainExpression':
+      return [node.expression]
+    case 'ConditionalExpression':
+      return [node.test, node.consequent, node.alternate]
+    case 'SequenceExpression':
+      return node.expressions
+    default:
+      return []
+  }
+}
+
+function noteTarget(target: Expression, operator: string, names: Names, report: Report): void {
+  if (target.type !== 'Identifier') {
+    noteNames(target, names, report)
+    return
+  }
+  if (target.name === CLOCK) {
+    report({
+      code: 'assignment-to-builtin',
+      message: `Cannot assign to ${CLOCK}`,
+      start: target.start,
+      end: target.end,
+    })
+    return
+  }
+  if (operator !== '=') noteNames(target, names, report)
+  names.known.add(target.name)
+}

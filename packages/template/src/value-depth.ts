@@ -1,0 +1,14 @@
+/** As deep as the service takes JSON; deeper values overflow the stack of whoever reads or stores them. */
+const MAX_VALUE_DEPTH = 64
+
+/** Thrown for a value that is nested too deeply, or that holds itself. */
+class ValueDepthError extends RangeError {
+  override readonly name = 'ValueDepthError'
+}
+
+/** @throws ValueDepthError */
+export function checkDepth(value: unknown, depth = 0): void {
+  if (typeof value !== 'object' || value === null) return
+  if (depth >= MAX_VALUE_DEPTH) throw new ValueDepthError(`Values are nested deeper than ${MAX_VALUE_DEPTH} levels`)
+  for (const child of Object.values(value)) checkDepth(child, depth + 1)
+}

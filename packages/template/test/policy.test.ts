@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import { scan } from '../src/index.ts'
+import { firstIssue, sourceOf, textOf } from './support.ts'
+
+describe('allow-list', () => {
+  it.each([
+    ['{{ [1, ...l, 4] }}', '[1,2,3,4]'],
+    ['{{ { ...o, b: 2 } }}', '{"a":1,"b":2}'],
+    ['{{ o["a"] }}{{ l[0] }}', '12'],
+    ['{{ 7 % 4 | 8 }}{{ ~1 }}{{ !0 }}{{ typeof l }}', '11-2trueobject'],
+    ['{{ "a,b".split(",").reverse().join("-").toUpperCase() }}', 'B-A'],
+    ['{{ "abcabc".replaceAll("a", "x").slice(1) }}', 'bcxbc'],
+    ['{{ (3.14159).toFixed(2) }}', '3.14'],
+    ['{{ x = 1 }}{{ x += 2 }}{{ --x }}', '2'],
+    ['{{ o.c = 5 }}{{ o.c }}', '5'],
+    ['{{ o.hasOwnProperty("a") }}', 'true'],
+    ['{{ l.includes(2) ? "in" : "out" }}', 'in'],
+  ])('renders %s', async (content, expected) => {
+    expect(await textOf(content, { l: [2, 3], o: { a: 1 } })).toBe(expected)
+  })
+
+  it.each([
+    'o[k] = 1',
+    'o[k]++',
+    'a.b.constructor',
+    'a["prototype"]',
+    'a.caller',
+    'a.bind(b)',
+    'f()',
+    '(a, b)()',
+    'a.forEach(b)',
+    'a.matchAll("x")',
+    'a.concat(...b)',
+    '/x/',
+    '10n',
+    '#p in a',
+    'a.b`x`',
+    'new Map()',
+    'import.meta',
+    '{ m() {} }',
+    'a ||= 1',
+  ])('refuses {{ %s }}', async (expression) => {
+    expect((await firstIssue(`{{ ${expression} }}`))?.code).toMatch(/^(not-allowed|parse-error)$/)
+  })
+
+  it.each([
+    ['after a dot', '[{{ s.trim }}{{ l.at }}{{ o.toString }}]'],
+    ['by a computed name', '[{{ s[k] }}{{ l?.[k] }}]'],
+    ['in a variable', '[{{ f = s[k] }}{{ f }}]'],
+    ['at the end of a chain', '[{{ o?.a.toFixed }}{{ s.trim()?.at }}]'],
+  ])('reads a built-in function as nothing, %s', async (_name, content) => {
+    const run = textOf(content, { s: 'x', l: [1], o: { a: 1 }, k: 'concat' })
+    expect(await run).toBe('[]')
+  })
+
+  it('reads data of the same names', async () => {
+    const o = { link: 'a', at: 'b', values: ['c'], k: { search: 'd' } }
+    expect(await textOf('{{ o.link }}{{ o.at }}{{ o["values"][0] }}{{ o?.k.search }}{{ o[n] }}', { o, n: 'at' })).toBe(
+      'abcdb',
+    )
+  })
+
+  it('assigns and counts members as before', async () => {
+    expect(await textOf('{{ o.at = 1 }}{{ o.at++ }}{{ o.at += 2 }}{{ o }}', { o: {} })).toBe('1{"at":4}')
+  })
+
+  it('refuses expressions nested beyond reason', async () => {
+    expect((await firstIssue(`{{ ${'!'.repeat(300)}a }}`))?.code).toBe('limit-exceeded')
+  })
+})
+
+describe('front matter', () => {
+  it.each([
+    ['a map', '---\na: 1\nb: [x, !!str 2]\n---\nt', { a: 1, b: ['x', '2'] }],
+    ['none', 'text', {}],
+    ['empty', '---\n\n---\ntext', {}],
+    ['behind a mark, blanks and a comment', '\uFEFF\n/* c */\n---\na: 1\n---\nx', { a: 1 }],
+    ['core tags', '---\na: !!str 1\nb: [!!int "2", { c: !!bool true }]\n---\nx', { a: '1', b: [2, { c: true }] }],
+    [
+      'exclamation marks inside of texts',
+      '---\na: Hi, !all - !x\nb: one\n  !two\nc: [x !y, "!z"]\nd: http://a/!b\n---\nx',
+      { a: 'Hi, !all - !x', b: 'one !two', c: ['x !y', '!z'], d: 'http://a/!b' },
+    ],
+    [
+      'exclamation marks in text',
+      '---\na: Hello !world\nb: "x: !y"\nc: |\n  - !z\n# d: !e\n---\nx',
+      { a: 'Hello !world', b: 'x: !y', c: '- !z\n' },
+    ],
+  ])('reads %s', async (_name, content, config) => {
+    expect(await scan(sourceOf(content))).toMatchObject({ config, errors: [] })
+  })
+
+  it.each([
+    ['a: !evil x', 4],
+    ['a: &b !evil x', 7],
+    ['a:\n  !evil x', 6],
+    ['- !evil x', 3],
+    ['a: [1, !evil x]', 8],
+    ['a: { b: !evil x }', 9],
+    ['a: [\n  !evil x]', 8],
+    ['? !evil a\n: b', 3],
+    ['!evil a: b', 1],
+    ['a: b\n!evil c: d', 6],
+    ['a: "x: y"\nb: !<tag:evil> x', 14],
+    ['a: !!binary AA==', 4],
+  ])('refuses the tag of %j', async (yaml, at) => {
+    const before = yaml.slice(0, at - 1).split('\n')
+    expect(await firstIssue(`---\n${yaml}\n---\nx`)).toMatchObject({
+      code: 'invalid-config',
+      line: before.length + 1,
+      column: (before.at(-1) ?? '').length + 1,
+    })
+  })
+
+  it('reads a later line of dashes as text', async () => {
+    expect(await textOf('---\na: 1\n---\nx\n---\ny')).toBe('x\n---\ny')
+  })
+
+  it('reads it also when the text below does not parse', async () => {
+    expect(await scan(sourceOf('---\na: 1\n---\n<user>'))).toMatchObject({ config: { a: 1 }, errors: [{}] })
+  })
+})
+
+describe('variables', () => {
+  it('lists free ones in the order of appearance', async () => {
+    const { parameters, usesSteps } = await scan(
+      sourceOf(
+        '{{ b }}{{ x = a }}{{ x }}{{ for i, n in list }}{{ i }}{{ n }}{{ endfor }}<step as="s">{{ $now }}{{ undefined }}</step>{{ s }}',
+      ),
+    )
+    expect(parameters).toEqual(['b', 'a', 'list'])
+    expect(usesSteps).toBe(true)
+  })
+
+  it('forgets what a block declares', async () => {
+    const { parameters } = await scan(sourceOf('{{ if a }}{{ x = 1 }}<step as="y">q</step>{{ endif }}{{ x }}{{ y }}'))
+    expect(parameters).toEqual(['a', 'x', 'y'])
+  })
+})

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { scan } from '../src/index.ts'
+import { firstIssue, renderIssue, sourceOf, textOf } from './support.ts'
+
+describe('positions', () => {
+  it.each([
+    ['unclosed tag', 'a\n <user>x', 'unclosed-block', 2, 2],
+    ['unclosed if', '{{ if a }}x', 'unclosed-block', 1, 1],
+    ['syntax', 'ab\n{{ 1 + }}', 'parse-error', 2, 8],
+    ['end of input', '{{ a', 'unexpected-eof', 1, 5],
+    ['duplicate attribute', '<user a="1" a="2">x</user>', 'duplicate-attribute', 1, 13],
+    ['unclosed comment', 'a\n b /* c', 'unclosed-comment', 2, 4],
+    ['unclosed page comment', 'a <!-- c', 'unclosed-comment', 1, 3],
+    ['step in step', '<step><step>x</step></step>', 'step-tag-inside-step', 1, 7],
+    ['message in message', '<user>\n<system>x</system></user>', 'message-tag-inside-message', 2, 1],
+    [
+      'content in content',
+      '<user><content-text><content-text>a</content-text></content-text></user>',
+      'content-tag-inside-content',
+      1,
+      21,
+    ],
+    ['tool without name', '<tool id="1">x</tool>', 'tool-message-without-name', 1, 1],
+    ['tool call of a user', '<user><tool-call id="1" name="f" /></user>', 'invalid-tool-call-placement', 1, 7],
+    ['message without role', '<message>x</message>', 'message-tag-without-role', 1, 1],
+    ['computed as', '<step as={{ a }}>x</step>', 'invalid-static-attribute', 1, 1],
+    ['hiding parameter', 'x {{ toString }}', 'not-allowed', 1, 6],
+    ['hiding loop variable', '{{ for valueOf in l }}{{ endfor }}', 'not-allowed', 1, 8],
+    [
+      'loop variable twice',
+      '{{ for a in l }}{{ for a in m }}{{ endfor }}{{ endfor }}',
+      'variable-already-declared',
+      1,
+      24,
+    ],
+    ['bad YAML', '---\nmodel: [1\n---\nx', 'invalid-config', 2, 10],
+  ])('%s', async (_name, content, code, line, column) => {
+    expect(await firstIssue(content)).toMatchObject({ code, line, column })
+  })
+
+  it('counts a carriage return with its line feed as one line end, and a lone one too', async () => {
+    expect(await firstIssue('a\r\nb\rc {{ x => 1 }}')).toMatchObject({ line: 3, column: 6 })
+  })
+
+  it('proposes another name for one that hides a built-in', async () => {
+    expect((await firstIssue('{{ constructor }}'))?.message).toContain("'constructorValue'")
+  })
+
+  it.each([
+    ['empty text', '<user>\n<content-text></content-text></user>', 'empty-content-tag', 2, 1],
+    ['empty image', '<content-image>{{ none }}</content-image>', 'empty-content-tag', 1, 1],
+    ['file without type', '<content-file>x</content-file>', 'file-tag-without-mime-type', 1, 1],
+    ['unknown role', '<message role="boss">x</message>', 'invalid-message-role', 1, 1],
+    ['call of a missing method', '{{ n.trim() }}', 'not-a-function', 1, 4],
+    [
+      'tool-call arguments that are no object',
+      '<assistant><tool-call id="1" name="f" arguments="[1]" /></assistant>',
+      'invalid-tool-call-arguments',
+      1,
+      1,
+    ],
+  ])('%s while rendering', async (_name, content, code, line, column) => {
+    expect(await renderIssue(content, { n: 1 })).toMatchObject({ code, line, column })
+  })
+
+  it('reads a closing mark of a comment without opening as text', async () => {
+    expect(await textOf('a */ b\n*/')).toBe('a */ b\n*/')
+  })
+
+  it('cuts a message that quotes a large value', async () => {
+    const issue = await renderIssue('<message role={{ r }}>x</message>', { r: 'x'.repeat(100_000) })
+    expect(issue.message).toHaveLength(1_000)
+  })
+
+  it('lists at most 20 issues', async () => {
+    expect((await scan(sourceOf('{{ x => 1 }}'.repeat(30)))).errors).toHaveLength(20)
+  })
+})
