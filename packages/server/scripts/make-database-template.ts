@@ -1,0 +1,11 @@
+/** Makes `dist/database-template`: a migrated database as plain files, which a first start copies. Part of the build. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { makeDatabaseTemplate } from '../src/adapters/database/embedded/database-template.ts'
+
+const packageRoot = fileURLToPath(new URL('..', import.meta.url))
+const target = join(packageRoot, 'dist', 'database-template')
+
+await rm(target, { recursive: true, force: true })
+await makeDatabaseTemplate(packageRoot, target)

@@ -1,0 +1,136 @@
+import { join } from 'node:path'
+import { type Prisma, PrismaClient } from '../../../generated/prisma/client.ts'
+import type { Logger } from '../../shared/logger.ts'
+import type { Engine } from './engine.ts'
+import { translating } from './gate/database-error.ts'
+import { gatedAdapter } from './gate/gated-adapter.ts'
+import { gatedSession, type StatementGate, statementGate } from './gate/statement-gate.ts'
+import { migrate } from './migrate.ts'
+import { openEmbedded } from './pglite.ts'
+import { openPostgres } from './postgres.ts'
+import type { SqlSession } from './sql-session.ts'
+import { createWriteBatch, type WriteBatch } from './write-batch.ts'
+
+/** What stores are built on: the client itself, or the one of a transaction. */
+export type DatabaseClient = Prisma.TransactionClient
+
+export interface DatabaseOptions<Stores> {
+  /** PostgreSQL; absent, the embedded database in `directory` is used. */
+  url?: string
+  /** The embedded database, `<STET_DATA_DIR>/db`. */
+  directory: string
+  /** The folder that holds `prisma/migrations` and, when built, `dist/database-template`. */
+  packageRoot: string
+  /** PostgreSQL without Redis: wait for, and keep, the place of the only replica. */
+  onlyReplica: boolean
+  /** Embedded: take the lock from a holder that cannot be seen from here. */
+  takeOverLock?: boolean
+  /** Embedded: free space under which writes are refused. Bytes. */
+  diskFloorBytes?: number
+  storesFor(client: DatabaseClient): Stores
+  log: Logger
+}
+
+export interface Database<Stores> {
+  kind: Engine['kind']
+  client: DatabaseClient
+  stores: Stores
+  session: SqlSession
+  /** For loops of the process itself: their statements are not counted, so that a quiet time looks quiet. */
+  ownSession: SqlSession
+  writeBatch: WriteBatch
+  transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>
+  /** Checks by name; true = passed. */
+  ready(): Promise<Record<string, boolean>>
+  /** SQL statements sent since the start; a warm path sends none. */
+  statementCount(): number
+  /** Writes a consistent copy into one file; embedded only. */
+  backup?: (file: string) => Promise<void>
+  close(): Promise<void>
+}
+
+const TRANSACTION_TIMEOUTS = { maxWait: 30_000, timeout: 30_000 }
+
+/** Opens the database, migrates it and resolves when it can be used. */
+export async function openDatabase<Stores>(options: DatabaseOptions<Stores>): Promise<Database<Stores>> {
+  const engine = await translating(() => openEngine(options))
+  try {
+    return await useEngine(engine, options)
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
+}
+
+function openEngine<Stores>(options: DatabaseOptions<Stores>): Promise<Engine> {
+  if (options.url !== undefined) return openPostgres({ ...options, url: options.url })
+  return openEmbedded({ ...options, template: join(options.packageRoot, 'dist', 'database-template') })
+}
+
+async function useEngine<Stores>(engine: Engine, options: DatabaseOptions<Stores>): Promise<Database<Stores>> {
+  const { log, packageRoot, storesFor } = options
+  const gate = statementGate(engine.writesClosed)
+  const session = gatedSession(engine.session, gate)
+  for (const name of await migrate(session, join(packageRoot, 'prisma', 'migrations'))) {
+    log.info('migration_applied', { name })
+  }
+  engine.startUpkeep(gate.count)
+  const client = createClient(engine, gate)
+  const writeBatch = createWriteBatch(session)
+  return {
+    kind: engine.kind,
+    client,
+    stores: storesFor(client),
+    session,
+    ownSession: gatedSession(engine.session, statementGate(engine.writesClosed)),
+    writeBatch,
+    transaction: (work) =>
+      client
+        .$transaction((transaction) => work(storesFor(transaction)))
+        .catch((error: unknown) => {
+          throw gate.unwrap(error)
+        }),
+    ready: async () => ({ database: await answers(engine.session), ...engine.checks() }),
+    statementCount: gate.count,
+    ...(engine.backup && { backup: engine.backup }),
+    async close() {
+      await writeBatch.flush()
+      await client.$disconnect()
+      await engine.close()
+    },
+  }
+}
+
+/** Prisma's client; whatever one of its operations fails with passes the gate's `unwrap`. */
+function createClient(engine: Engine, gate: StatementGate): PrismaClient {
+  const client = new PrismaClient({
+    adapter: gatedAdapter(engine.adapter, gate),
+    transactionOptions: TRANSACTION_TIMEOUTS,
+    errorFormat: 'minimal',
+  })
+  const extended = client.$extends({
+    query: {
+      $allOperations: ({ args, query }) =>
+        query(args).catch((error: unknown) => {
+          throw gate.unwrap(error)
+        }),
+    },
+  })
+  // The extension adds no member: to its users the client is the plain one.
+  return extended as unknown as PrismaClient
+}
+
+/** How long `ready` waits for a database that does not answer. */
+const READY_TIMEOUT_MS = 1_000
+
+async function answers(session: SqlSession): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const silence = new Promise<boolean>((done) => {
+    timer = setTimeout(done, READY_TIMEOUT_MS, false)
+  })
+  const answer = session.query('SELECT 1').then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([answer, silence]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,40 @@
+import { PGlite } from '@electric-sql/pglite'
+import { OperatorError } from '../../../shared/app-error.ts'
+import { DurableFs } from './durable/durable-fs.ts'
+
+/** `fdatasync`, the default, is a stub in PGlite that never reaches the hook: the log would not be synced at all. */
+const DURABLE_SETTINGS = { fsync: 'on', synchronous_commit: 'on', wal_sync_method: 'fsync', shared_buffers: '8MB' }
+
+const START_PARAMETERS = [
+  ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
+  ...Object.entries(DURABLE_SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+]
+
+/** Opens a database directory that exists, or makes one in an empty directory, with durable commits. */
+export async function openPglite(directory: string, fs: DurableFs = new DurableFs(directory)): Promise<PGlite> {
+  const pglite = await PGlite.create({
+    fs,
+    startParams: START_PARAMETERS,
+    initDbStartParams: ['--wal-segsize=1'],
+  })
+  try {
+    await proveDurable(pglite, fs)
+  } catch (error) {
+    await pglite.close()
+    throw error
+  }
+  return pglite
+}
+
+/** One commit must reach the hook, and the settings must be the ones that lead there; else nothing is promised. */
+async function proveDurable(pglite: PGlite, fs: DurableFs): Promise<void> {
+  const { rows } = await pglite.query<{ name: string; setting: string }>(
+    `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'wal_sync_method', 'synchronous_commit')`,
+  )
+  const wrong = rows.filter((row) => row.setting !== DURABLE_SETTINGS[row.name as 'fsync'])
+  const before = fs.syncCount
+  await pglite.query(`SELECT pg_logical_emit_message(true, 'stet', 'start')`)
+  if (rows.length !== 3 || wrong.length > 0 || fs.syncCount === before) {
+    throw new OperatorError('The embedded database does not sync its commits on this system: refusing to start')
+  }
+}

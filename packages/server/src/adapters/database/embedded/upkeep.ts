@@ -1,0 +1,81 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from '../../../shared/logger.ts'
+import type { SqlSession } from '../sql-session.ts'
+
+const LIMITS = { lookEveryMs: 10_000, checkpointEveryMs: 5 * 60_000, logBytes: 64 * 1024 * 1024 }
+/** Dead rows that a table may hold before it is vacuumed: a base and a share of its living ones, as autovacuum has it. */
+const DEAD_ROWS = 'n_dead_tup > 50 + 0.2 * n_live_tup OR n_mod_since_analyze > 50 + 0.1 * n_live_tup'
+
+export interface UpkeepDeps {
+  session: SqlSession
+  directory: string
+  /** Rises with each sync that the database asked for: unchanged means that nothing was written. */
+  syncCount(): number
+  /** Rises with each statement: unchanged between two looks means a quiet time. */
+  statementCount(): number
+  log: Logger
+  /** Other times and sizes than the usual ones. */
+  limits?: Partial<typeof LIMITS>
+}
+
+/** Checkpoints and vacuums, which the database never does by itself in single-user mode. */
+export function startUpkeep(deps: UpkeepDeps): { stop(): Promise<void> } {
+  const limits = { ...LIMITS, ...deps.limits }
+  let checkpoint = { at: Date.now(), syncs: deps.syncCount() }
+  let statements = deps.statementCount()
+  let running = Promise.resolve()
+
+  const look = async () => {
+    const isQuiet = deps.statementCount() === statements
+    statements = deps.statementCount()
+    const isWritten = deps.syncCount() !== checkpoint.syncs
+    const isDue = Date.now() - checkpoint.at >= limits.checkpointEveryMs
+    if (isWritten && (isDue || (await logBytes(deps.directory)) > limits.logBytes)) {
+      await deps.session.script('CHECKPOINT')
+      checkpoint = { at: Date.now(), syncs: deps.syncCount() }
+    }
+    if (isQuiet) await vacuumWornTables(deps.session)
+  }
+  const timer = setInterval(() => {
+    running = running.then(look).catch((error: unknown) => {
+      deps.log.warn('database_upkeep_failed', { reason: error instanceof Error ? error.message : String(error) })
+    })
+  }, limits.lookEveryMs)
+  timer.unref()
+  return {
+    async stop() {
+      clearInterval(timer)
+      await running
+    },
+  }
+}
+
+/** Vacuums each table with many dead or changed rows, one statement per table so that others get in between. */
+export async function vacuumWornTables(session: SqlSession): Promise<string[]> {
+  // Without a flush the counters stay where the last one left them: there is no background process to do it.
+  await session.query('SELECT pg_stat_force_next_flush()')
+  const { rows } = await session.query(
+    `SELECT format('%I.%I', schemaname, relname) AS name FROM pg_stat_user_tables WHERE ${DEAD_ROWS}`,
+  )
+  const names = rows.map((row) => String(row['name']))
+  for (const name of names) await session.script(`VACUUM (ANALYZE) ${name}`)
+  return names
+}
+
+/** The size of the write-ahead log. */
+export async function logBytes(directory: string): Promise<number> {
+  const folder = join(directory, 'pg_wal')
+  const sizes = (await readdir(folder)).map((name) => sizeOf(join(folder, name)))
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+}
+
+/** A checkpoint recycles segments while we look: one that has just gone has no size. */
+async function sizeOf(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0
+    throw error
+  }
+}

@@ -1,0 +1,45 @@
+import { isDriverAdapterError } from '@prisma/driver-adapter-utils'
+import { AppError } from '../../../shared/app-error.ts'
+import { codeOf } from '../unique-violation.ts'
+
+/** Node's codes for a server that cannot be reached, and PostgreSQL's for one that is stopping, starting or full. */
+const AWAY_CODES = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
+  ...['57P01', '57P02', '57P03', '53300', '08000', '08001', '08003', '08004', '08006'],
+  ...['P1001', 'P1002', 'P1017', 'P2024'],
+])
+
+const AWAY_KINDS = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'])
+
+/** pg reports these without a code. */
+const AWAY_MESSAGES =
+  /^(Connection terminated|timeout (expired|exceeded when trying to connect)|Client has encountered a connection error|Cannot use a pool after calling end)/
+
+/** The 503 for a database that does not answer; the driver's own text stays in `cause` and never reaches the wire. */
+export function databaseAway(cause?: unknown): AppError {
+  return new AppError('ServiceUnavailableError', 'The database is not available, try again later', { cause })
+}
+
+/** `databaseAway` for a failed connection, and any other error as it is. */
+export function translateDatabaseError(error: unknown): unknown {
+  return isAway(error) ? databaseAway(error) : error
+}
+
+/** Runs `work` with connection failures translated. */
+export async function translating<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw translateDatabaseError(error)
+  }
+}
+
+function isAway(error: unknown): boolean {
+  if (error instanceof AppError) return false
+  if (isDriverAdapterError(error)) {
+    return AWAY_KINDS.has(error.cause.kind) || AWAY_CODES.has(error.cause.originalCode ?? '')
+  }
+  if (error instanceof AggregateError) return error.errors.some(isAway)
+  if (AWAY_CODES.has(codeOf(error) ?? '')) return true
+  return error instanceof Error && AWAY_MESSAGES.test(error.message)
+}

@@ -1,0 +1,90 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { OperatorError } from '../../shared/app-error.ts'
+import type { SqlQueries, SqlSession } from './sql-session.ts'
+
+/** The key that Prisma's own `migrate deploy` locks, so that the two exclude each other. */
+const PRISMA_LOCK = 72_707_369
+
+const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+  id VARCHAR(36) PRIMARY KEY NOT NULL,
+  checksum VARCHAR(64) NOT NULL,
+  finished_at TIMESTAMPTZ,
+  migration_name VARCHAR(255) NOT NULL,
+  logs TEXT,
+  rolled_back_at TIMESTAMPTZ,
+  started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+  applied_steps_count INTEGER NOT NULL DEFAULT 0
+)`
+
+interface Migration {
+  name: string
+  sql: string
+  /** SHA-256 of migration.sql, hex: what Prisma stores. */
+  checksum: string
+}
+
+/**
+ * Applies the migrations in `folder` that the database lacks, each in one transaction with its row, and returns their
+ * names. Safe to run from many servers at once. Refuses edited files and databases that a newer release has migrated.
+ */
+export async function migrate(session: SqlSession, folder: string): Promise<string[]> {
+  const migrations = await readMigrations(folder)
+  const before = await session.query(`SELECT to_regclass('_prisma_migrations') IS NOT NULL AS present`)
+  if (before.rows[0]?.['present'] === true) {
+    const applied = await readApplied(session, migrations)
+    if (migrations.every((migration) => applied.has(migration.name))) return []
+  }
+  const done: string[] = []
+  for (const migration of migrations) {
+    if (await session.transaction((queries) => applyOne(queries, migrations, migration))) done.push(migration.name)
+  }
+  return done
+}
+
+async function applyOne(queries: SqlQueries, migrations: Migration[], migration: Migration): Promise<boolean> {
+  // Another server may hold the lock for as long as its migration runs.
+  await queries.query('SET LOCAL statement_timeout = 0')
+  await queries.query(`SELECT pg_advisory_xact_lock(${PRISMA_LOCK})`)
+  await queries.script(CREATE_TABLE)
+  const applied = await readApplied(queries, migrations)
+  if (applied.has(migration.name)) return false
+  const startedAt = new Date()
+  await queries.script(migration.sql)
+  await queries.query(
+    `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+     VALUES ($1, $2, $3, $4, clock_timestamp(), 1)`,
+    [randomUUID(), migration.checksum, migration.name, startedAt],
+  )
+  return true
+}
+
+async function readApplied(queries: SqlQueries, migrations: Migration[]): Promise<Set<string>> {
+  const { rows } = await queries.query(
+    'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL',
+  )
+  const known = new Map(migrations.map((migration) => [migration.name, migration.checksum]))
+  for (const row of rows) {
+    const name = String(row['migration_name'])
+    const checksum = known.get(name)
+    if (row['finished_at'] === null)
+      throw new OperatorError(`Migration ${name} was begun by another tool and did not finish`)
+    if (checksum === undefined)
+      throw new OperatorError(`The database has migration ${name}, which this release does not know`)
+    if (checksum !== row['checksum']) throw new OperatorError(`Migration ${name} was edited after it had been applied`)
+  }
+  return new Set(rows.map((row) => String(row['migration_name'])))
+}
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+  if (names.length === 0) throw new Error(`No migrations found in ${folder}`)
+  return Promise.all(
+    names.sort().map(async (name) => {
+      const sql = await readFile(join(folder, name, 'migration.sql'), 'utf8')
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+    }),
+  )
+}

@@ -1,0 +1,103 @@
+import { PrismaPg } from '@prisma/adapter-pg'
+import pg from 'pg'
+import type { Logger } from '../../shared/logger.ts'
+import { Connection } from './connections/connection.ts'
+import { watchConnections } from './connections/connection-watch.ts'
+import { holdReplicaLock, type ReplicaLock } from './connections/replica-lock.ts'
+import type { Engine } from './engine.ts'
+import type { SqlQueries, SqlSession, SqlStatement } from './sql-session.ts'
+
+const STATEMENT_TIMEOUT_MS = 30_000
+/** For a free connection of the pool: a queue, not a failure, unlike a server that does not answer. */
+const POOL_WAIT_MS = 30_000
+const POOL_SIZE = 10
+
+export interface PostgresOptions {
+  url: string
+  /** Wait until no other server without Redis works on this database, and keep others waiting. */
+  onlyReplica: boolean
+  log: Logger
+}
+
+/** Opens the pool to PostgreSQL and, without Redis, waits for the place of the only replica. */
+export async function openPostgres(options: PostgresOptions): Promise<Engine> {
+  const connection = { connectionString: options.url, application_name: 'stet', keepAlive: true }
+  let lock: ReplicaLock | undefined
+  if (options.onlyReplica) lock = await holdReplicaLock(() => new Connection(connection), options.log)
+  const pool = new pg.Pool({
+    ...connection,
+    Client: Connection as unknown as new () => pg.ClientBase,
+    max: POOL_SIZE,
+    connectionTimeoutMillis: POOL_WAIT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+  })
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', (error) => options.log.warn('database_connection_lost', { reason: error.message }))
+  const stopWatching = watchConnections(pool, connection, options.log)
+  return {
+    kind: 'postgres',
+    // The adapter brings a second copy of pg's types.
+    adapter: new PrismaPg(pool as unknown as ConstructorParameters<typeof PrismaPg>[0]),
+    session: poolSession(pool),
+    writesClosed: () => false,
+    checks: () => (lock === undefined ? {} : { onlyReplica: lock.isHeld() }),
+    startUpkeep: () => undefined,
+    async close() {
+      stopWatching()
+      await pool.end()
+      await lock?.release()
+    },
+  }
+}
+
+/** Plain SQL on a pool: each statement on any connection, a transaction on one. */
+export function poolSession(pool: pg.Pool): SqlSession {
+  const transaction: SqlSession['transaction'] = async (work) => {
+    const client = await pool.connect()
+    let broken: Error | undefined
+    try {
+      await client.query('BEGIN')
+      const result = await work(pgQueries(client))
+      const { command } = await client.query('COMMIT')
+      if (command === 'ROLLBACK') throw new Error('The transaction was rolled back: one of its statements had failed')
+      return result
+    } catch (error) {
+      await client.query('ROLLBACK').catch((failure: Error) => {
+        broken = failure
+      })
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  }
+  return {
+    ...pgQueries(pool),
+    transaction,
+    async batch(statements) {
+      const [only, ...others] = statements
+      // One statement is atomic by itself.
+      if (only && others.length === 0) return [await rowsOf(pgQueries(pool), only)]
+      return transaction(async (queries) => {
+        const results: Record<string, unknown>[][] = []
+        for (const statement of statements) results.push(await rowsOf(queries, statement))
+        return results
+      })
+    },
+  }
+}
+
+async function rowsOf(queries: SqlQueries, { sql, params }: SqlStatement): Promise<Record<string, unknown>[]> {
+  return (await queries.query(sql, params)).rows
+}
+
+function pgQueries(handle: pg.Pool | pg.PoolClient): SqlQueries {
+  return {
+    async query(sql, params = []) {
+      const { rows, rowCount } = await handle.query<Record<string, unknown>>(sql, [...params])
+      return { rows, affectedRows: rowCount ?? 0 }
+    },
+    async script(sql) {
+      await handle.query(sql)
+    },
+  }
+}

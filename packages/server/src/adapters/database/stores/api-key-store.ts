@@ -1,0 +1,87 @@
+/** API keys in the database; only their hashes are stored. */
+
+import type { ApiKey as ApiKeyRow, Author } from '../../../../generated/prisma/client.ts'
+import type { ApiKey } from '../../../features/access/api-key.ts'
+import { type Scope, scopes } from '../../../features/access/caller.ts'
+import { limitOf, type Plan, plans } from '../../../features/access/plan.ts'
+import type { ApiKeyStore } from '../../../features/access/ports.ts'
+import { notFound } from '../../../shared/app-error.ts'
+import type { DatabaseClient } from '../database.ts'
+
+const withAuthor = { author: true } as const
+
+export function postgresApiKeyStore(client: DatabaseClient): ApiKeyStore {
+  return {
+    async findByHash(hash) {
+      const row = await client.apiKey.findUnique({ where: { hash }, include: withAuthor })
+      return row && toApiKey(row)
+    },
+    async list(workspaceId) {
+      const rows = await client.apiKey.findMany({
+        where: { workspaceId },
+        include: withAuthor,
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      })
+      return rows.map(toApiKey)
+    },
+    async findOptional(workspaceId, id) {
+      const row = await client.apiKey.findFirst({ where: { workspaceId, id }, include: withAuthor })
+      return row && { ...toApiKey(row), hash: row.hash }
+    },
+    async create(workspaceId, { author, scopes: granted, ...input }) {
+      const row = await client.apiKey.create({
+        data: { ...input, workspaceId, scopes: [...granted], authorId: author.id },
+        include: withAuthor,
+      })
+      return toApiKey(row)
+    },
+    async revoke(workspaceId, id, at) {
+      const { count } = await client.apiKey.updateMany({
+        where: { workspaceId, id, revokedAt: null },
+        data: { revokedAt: at },
+      })
+      if (count === 0) throw notFound('API key not found')
+    },
+    async setExpiry(workspaceId, id, expiresAt) {
+      const { count } = await client.apiKey.updateMany({ where: { workspaceId, id }, data: { expiresAt } })
+      if (count === 0) throw notFound('API key not found')
+    },
+    async lockAdminKeys(workspaceId) {
+      await client.$queryRaw`SELECT id FROM workspace WHERE id = ${workspaceId} FOR UPDATE`
+    },
+    countOtherAdminKeys(workspaceId, exceptId, at) {
+      return client.apiKey.count({
+        where: {
+          workspaceId,
+          id: { not: exceptId },
+          scopes: { has: 'admin' },
+          projectId: null,
+          revokedAt: null,
+          OR: [{ expiresAt: null }, { expiresAt: { gt: at } }],
+        },
+      })
+    },
+    async touch(id, at) {
+      await client.apiKey.updateMany({ where: { id }, data: { lastUsedAt: at } })
+    },
+  }
+}
+
+function toApiKey({ authorId: _authorId, customLimit, hash: _hash, ...row }: ApiKeyRow & { author: Author }): ApiKey {
+  const plan = planOf(row.plan)
+  return {
+    ...row,
+    plan,
+    limit: limitOf(plan, customLimit),
+    scopes: row.scopes.filter(isScope),
+    author: { id: row.author.id, name: row.author.name, email: row.author.email },
+  }
+}
+
+function planOf(name: string): Plan {
+  return plans.find((plan) => plan === name) ?? 'team'
+}
+
+function isScope(name: string): name is Scope {
+  return scopes.some((scope) => scope === name)
+}

@@ -1,0 +1,23 @@
+/** Leases of processes: one statement renews and reads the stops, whatever the number of runs. */
+import type { LeaseStore } from '../../../features/runs/ports.ts'
+import type { SqlSession } from '../sql-session.ts'
+
+export function postgresLeaseStore(session: SqlSession): LeaseStore {
+  return {
+    async renew(ownerId, leaseMs) {
+      const { rows } = await session.query(
+        `WITH renewed AS (
+           INSERT INTO instance (id, lease_until) VALUES ($1, now() + $2::int * interval '1 millisecond')
+           ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until
+         )
+         SELECT uuid::text AS run FROM run
+         WHERE status = 'running' AND owner_id = $1 AND stop_requested_at IS NOT NULL`,
+        [ownerId, leaseMs],
+      )
+      return rows.map((row) => String(row['run']))
+    },
+    async release(ownerId) {
+      await session.query('DELETE FROM instance WHERE id = $1', [ownerId])
+    },
+  }
+}

@@ -1,0 +1,64 @@
+/** Logs in the database: a conversation that never ran and what stands beside it, by group commit. */
+import type { LoggedConversation, NewLogEntry } from '../../../features/logs/log-entry.ts'
+import type { LogStore } from '../../../features/logs/ports.ts'
+import { storableJson } from '../../../shared/storable-json.ts'
+import type { DatabaseClient } from '../database.ts'
+import type { RowKind, WriteBatch } from '../write-batch.ts'
+import { conversationRow } from './run-rows.ts'
+
+interface Log {
+  conversation: LoggedConversation
+  entry: NewLogEntry
+}
+
+// Epoch 0 and no events: the first chat is the first run.
+const logs: RowKind<Log> = {
+  name: 'log',
+  order: 10,
+  key: ({ conversation }) => conversation.uuid,
+  statement: (rows) => ({
+    sql: `
+      WITH input AS (
+        SELECT * FROM jsonb_to_recordset($1::jsonb) AS i(
+          uuid uuid, workspace int, project int, version uuid, document uuid, path text, hash text, identifier text,
+          origin text, config jsonb, messages jsonb, at timestamptz, version_id int, parameters jsonb, duration int,
+          trace text, prompt_span text, completion_span text)
+      ), conversations AS (
+        INSERT INTO conversation (uuid, workspace_id, project_id, version_uuid, document_uuid, path, content_hash,
+          custom_identifier, origin, config, messages, status, epoch, created_at, updated_at)
+        SELECT uuid, workspace, project, version, document, path, hash, identifier, origin, config, messages,
+          'completed', 0, at, at
+        FROM input
+      )
+      INSERT INTO log_entry (conversation_uuid, version_id, parameters, duration_ms, trace_id, prompt_span_id,
+        completion_span_id)
+      SELECT uuid, version_id, parameters, duration, trace, prompt_span, completion_span FROM input`,
+    params: [storableJson(rows.map(logRow))],
+  }),
+}
+
+function logRow({ conversation, entry }: Log) {
+  return {
+    ...conversationRow(conversation),
+    messages: conversation.messages,
+    at: conversation.createdAt.toISOString(),
+    version_id: entry.versionId,
+    parameters: entry.parameters,
+    duration: entry.durationMs,
+    trace: entry.promptSpan.traceId,
+    prompt_span: entry.promptSpan.id,
+    completion_span: entry.completionSpan.id,
+  }
+}
+
+export function postgresLogStore({ client, writeBatch }: { client: DatabaseClient; writeBatch: WriteBatch }): LogStore {
+  return {
+    async create(conversation, entry) {
+      await writeBatch.write(logs, { conversation, entry })
+      const where = { conversationUuid: conversation.uuid }
+      // The batch answers whether a row was written, not with what.
+      const { id } = await client.logEntry.findUniqueOrThrow({ where, select: { id: true } })
+      return id
+    },
+  }
+}

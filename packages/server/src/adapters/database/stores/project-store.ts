@@ -1,0 +1,44 @@
+/** Projects in the database. */
+import { Prisma } from '../../../../generated/prisma/client.ts'
+import type { ProjectStore } from '../../../features/projects/ports.ts'
+import type { Project } from '../../../features/projects/project.ts'
+import type { DatabaseClient } from '../database.ts'
+
+const shown = Prisma.sql`
+  SELECT p.id, p.workspace_id AS "workspaceId", p.name, p.default_provider AS "defaultProvider",
+         p.default_model AS "defaultModel", p.live_version_id AS "liveVersionId", v.uuid::text AS "liveVersionUuid",
+         p.last_edited_at AS "lastEditedAt", p.created_at AS "createdAt", p.updated_at AS "updatedAt"
+  FROM project p LEFT JOIN version v ON v.id = p.live_version_id`
+
+export function postgresProjectStore(client: DatabaseClient): ProjectStore {
+  const findOptional = async (workspaceId: number, id: number): Promise<Project | null> => {
+    const [project] = await client.$queryRaw<Project[]>`${shown} WHERE p.workspace_id = ${workspaceId} AND p.id = ${id}`
+    return project ?? null
+  }
+  return {
+    list: (workspaceId) =>
+      client.$queryRaw<
+        Project[]
+      >`${shown} WHERE p.workspace_id = ${workspaceId} ORDER BY p.last_edited_at DESC, p.id DESC`,
+    findOptional,
+    async lock(workspaceId, id) {
+      // Read by a statement of its own: one that had to wait for the lock would join the version as it was before.
+      await client.$queryRaw`SELECT id FROM project WHERE workspace_id = ${workspaceId} AND id = ${id} FOR UPDATE`
+      return findOptional(workspaceId, id)
+    },
+    async create(workspaceId, { at, ...input }) {
+      const project = await client.project.create({
+        data: { ...input, workspaceId, lastEditedAt: at, createdAt: at, updatedAt: at },
+      })
+      return { ...project, liveVersionUuid: null }
+    },
+    async update(workspaceId, id, change, at) {
+      await client.project.updateMany({ where: { workspaceId, id }, data: { ...change, updatedAt: at } })
+      return findOptional(workspaceId, id)
+    },
+    async touch(workspaceId, id, at) {
+      await client.$executeRaw`
+        UPDATE project SET last_edited_at = ${at} WHERE workspace_id = ${workspaceId} AND id = ${id}`
+    },
+  }
+}

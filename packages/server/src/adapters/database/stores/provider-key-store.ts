@@ -1,0 +1,76 @@
+/** Provider entries in the database; tokens arrive and leave sealed. */
+
+import { Prisma, type ProviderKey as ProviderKeyRow } from '../../../../generated/prisma/client.ts'
+import type { ProviderKeyStore } from '../../../features/providers/ports.ts'
+import { type ProviderKey, providerNameKey } from '../../../features/providers/provider-key.ts'
+import { conflict, notFound } from '../../../shared/app-error.ts'
+import type { DatabaseClient } from '../database.ts'
+import { isUniqueViolation } from '../unique-violation.ts'
+
+export function postgresProviderKeyStore(client: DatabaseClient): ProviderKeyStore {
+  return {
+    async list(workspaceId) {
+      const rows = await client.providerKey.findMany({ where: { workspaceId }, orderBy: { name: 'asc' } })
+      return rows.map(toProviderKey)
+    },
+    async findOptional(workspaceId, id) {
+      const row = await client.providerKey.findFirst({ where: { workspaceId, id } })
+      return row && toProviderKey(row)
+    },
+    async create(workspaceId, input, seal) {
+      const id = await nextId(client)
+      const { configuration, ...fields } = input
+      const data = { ...fields, id, workspaceId, nameKey: providerNameKey(input.name), sealedToken: seal(id) }
+      const row = await uniqueName(input.name, () =>
+        client.providerKey.create({ data: { ...data, configuration: toJson(configuration) } }),
+      )
+      return toProviderKey(row)
+    },
+    async update(workspaceId, id, { configuration, ...change }) {
+      const data = {
+        ...change,
+        ...(change.name === undefined ? {} : { nameKey: providerNameKey(change.name) }),
+        ...(configuration === undefined ? {} : { configuration: toJson(configuration) }),
+      }
+      const [row] = await uniqueName(change.name ?? '', () =>
+        client.providerKey.updateManyAndReturn({ where: { workspaceId, id }, data }),
+      )
+      if (!row) throw notFound('Provider key not found')
+      return toProviderKey(row)
+    },
+    async delete(workspaceId, id) {
+      const { count } = await client.providerKey.deleteMany({ where: { workspaceId, id } })
+      if (count === 0) throw notFound('Provider key not found')
+    },
+    async touch(workspaceId, id, at) {
+      await client.providerKey.updateMany({ where: { workspaceId, id }, data: { lastUsedAt: at } })
+    },
+  }
+}
+
+async function nextId(client: DatabaseClient): Promise<number> {
+  const [row] = await client.$queryRaw<{ id: number }[]>(
+    Prisma.sql`SELECT nextval(pg_get_serial_sequence('provider_key', 'id'))::int AS id`,
+  )
+  if (!row) throw new Error('The sequence of provider keys gave no number')
+  return row.id
+}
+
+async function uniqueName<T>(name: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (isUniqueViolation(error)) throw conflict(`A provider named '${name}' exists already`)
+    throw error
+  }
+}
+
+// Configurations are JSON that a request body brought in.
+function toJson(configuration: Record<string, unknown>): Prisma.InputJsonObject {
+  return configuration as Prisma.InputJsonObject
+}
+
+function toProviderKey({ nameKey: _nameKey, configuration, ...row }: ProviderKeyRow): ProviderKey {
+  const isObject = typeof configuration === 'object' && configuration !== null && !Array.isArray(configuration)
+  return { ...row, configuration: isObject ? configuration : {} }
+}

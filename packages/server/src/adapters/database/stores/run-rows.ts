@@ -1,0 +1,206 @@
+/** The batched statements of runs: each takes any number of rows as one JSON list. */
+import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../features/runs/ports.ts'
+import { storableJson } from '../../../shared/storable-json.ts'
+import type { RowKind } from '../write-batch.ts'
+
+interface FirstRun {
+  conversation: NewConversation
+  /** Driven here, or queued. */
+  run: NewRun | NewQueuedRun
+}
+
+/** A conversation with its first run. */
+export const firstRuns: RowKind<FirstRun> = {
+  name: 'first-run',
+  order: 10,
+  key: ({ run }) => run.uuid,
+  statement: (rows) => ({
+    sql: `
+      WITH input AS (
+        SELECT * FROM jsonb_to_recordset($1::jsonb) AS i(
+          uuid uuid, run uuid, workspace int, project int, version uuid, document uuid, path text, hash text,
+          identifier text, origin text, config jsonb, owner text, epoch int, first_event int, at timestamptz,
+          status text, input text, queued_by int)
+      ), conversations AS (
+        INSERT INTO conversation (uuid, workspace_id, project_id, version_uuid, document_uuid, path, content_hash,
+          custom_identifier, origin, config, status, epoch, created_at, updated_at)
+        SELECT uuid, workspace, project, version, document, path, hash, identifier, origin, config, status, epoch, at, at
+        FROM input
+      )
+      INSERT INTO run (uuid, conversation_uuid, workspace_id, owner_id, epoch, status, first_event_id, created_at,
+        input, queued_by)
+      SELECT run, uuid, workspace, owner, epoch, status, first_event, at, input, queued_by FROM input`,
+    params: [storableJson(rows.map(firstRunRow))],
+  }),
+}
+
+function firstRunRow({ conversation, run }: FirstRun) {
+  return {
+    ...conversationRow(conversation),
+    run: run.uuid,
+    epoch: run.epoch,
+    first_event: run.firstEventId,
+    at: run.createdAt.toISOString(),
+    ...('ownerId' in run
+      ? { owner: run.ownerId, status: 'running' }
+      : { input: JSON.stringify(run.input), queued_by: run.apiKeyId, status: 'queued' }),
+  }
+}
+
+/** What a conversation is from its first moment on, by the names of the statements. */
+export function conversationRow(conversation: NewConversation) {
+  return {
+    uuid: conversation.uuid,
+    workspace: conversation.workspaceId,
+    project: conversation.projectId,
+    version: conversation.versionUuid,
+    document: conversation.documentUuid,
+    path: conversation.path,
+    hash: conversation.contentHash,
+    identifier: conversation.customIdentifier,
+    origin: conversation.origin,
+    config: conversation.config,
+  }
+}
+
+/** The next run of a conversation, by compare-and-set on its epoch. One of several claims wins. */
+export const claims: RowKind<NewRun> = {
+  name: 'run-claim',
+  order: 20,
+  key: (run) => run.conversationUuid,
+  statement: (rows) => ({
+    sql: `
+      WITH input AS (
+        SELECT * FROM jsonb_to_recordset($1::jsonb) AS i(
+          run uuid, uuid uuid, workspace int, owner text, epoch int, first_event int, at timestamptz)
+      ), claimed AS (
+        UPDATE conversation c SET epoch = i.epoch, status = 'running', updated_at = i.at
+        FROM input i
+        WHERE c.uuid = i.uuid AND c.workspace_id = i.workspace AND c.epoch = i.epoch - 1
+          AND c.status NOT IN ('queued', 'running')
+        RETURNING c.uuid
+      )
+      INSERT INTO run (uuid, conversation_uuid, workspace_id, owner_id, epoch, status, first_event_id, created_at)
+      SELECT i.run, i.uuid, i.workspace, i.owner, i.epoch, 'running', i.first_event, i.at
+      FROM input i JOIN claimed ON claimed.uuid = i.uuid
+      RETURNING conversation_uuid::text AS key`,
+    params: [storableJson(rows.map(claimRow))],
+    returnsKeys: true,
+  }),
+}
+
+function claimRow(run: NewRun) {
+  return {
+    run: run.uuid,
+    uuid: run.conversationUuid,
+    workspace: run.workspaceId,
+    owner: run.ownerId,
+    epoch: run.epoch,
+    first_event: run.firstEventId,
+    at: run.createdAt.toISOString(),
+  }
+}
+
+/**
+ * Takes queued runs out of the queue, by compare-and-set on epoch, state and stop. A repeat of a claim whose
+ * acknowledgement was lost wins too: it finds itself as the owner.
+ */
+export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
+  name: 'queue-claim',
+  order: 20,
+  key: ({ run }) => run.uuid,
+  statement: (rows) => ({
+    sql: `
+      WITH input AS (
+        SELECT * FROM jsonb_to_recordset($1::jsonb) AS i(
+          run uuid, uuid uuid, owner text, epoch int, is_repeat boolean)
+      ), claimed AS (
+        UPDATE run r SET status = 'running', owner_id = i.owner, epoch = i.epoch, input = NULL
+        FROM input i
+        WHERE r.uuid = i.run AND r.epoch = i.epoch - 1 AND r.status = 'queued' AND r.stop_requested_at IS NULL
+        RETURNING r.uuid
+      ), conversations AS (
+        UPDATE conversation c SET status = 'running', epoch = i.epoch
+        FROM input i JOIN claimed ON claimed.uuid = i.run
+        WHERE c.uuid = i.uuid
+      )
+      SELECT uuid::text AS key FROM claimed
+      UNION ALL
+      SELECT r.uuid::text FROM run r JOIN input i ON r.uuid = i.run AND r.epoch = i.epoch AND r.owner_id = i.owner
+      WHERE i.is_repeat AND r.status = 'running'`,
+    params: [storableJson(rows.map(({ run, isRepeat }) => ({ ...claimRow(run), is_repeat: isRepeat })))],
+    returnsKeys: true,
+  }),
+}
+
+/** Records stops; the first of a run wins. */
+export const stops: RowKind<{ runUuid: string }> = {
+  name: 'run-stop',
+  order: 25,
+  key: ({ runUuid }) => runUuid,
+  statement: (rows) => ({
+    sql: `
+      UPDATE run SET stop_requested_at = now()
+      WHERE uuid IN (SELECT jsonb_array_elements_text($1::jsonb)::uuid)
+        AND status IN ('queued', 'running') AND stop_requested_at IS NULL
+      RETURNING uuid::text AS key`,
+    params: [JSON.stringify(rows.map(({ runUuid }) => runUuid))],
+    returnsKeys: true,
+  }),
+}
+
+/**
+ * The end of a run with all that it left, by compare-and-set on run, epoch and state. An owner that repeats an end whose
+ * acknowledgement was lost wins too: it finds its own time. Reapers do not: two of them may share a millisecond.
+ */
+export const ends: RowKind<RunEnd> = {
+  name: 'run-end',
+  order: 30,
+  key: (end) => end.runUuid,
+  statement: (rows) => ({
+    sql: `
+      WITH input AS (
+        SELECT i.*, l.log FROM jsonb_to_recordset($1::jsonb) AS i(
+          place int, run uuid, uuid uuid, epoch int, epoch_after int, status text, messages jsonb, last_event int,
+          error_code text, error_message text, result jsonb, at timestamptz, from_status text)
+        JOIN (VALUES ${rows.map((_, place) => `(${place}, $${place + 2}::bytea)`).join(', ')}) AS l(place, log)
+          ON l.place = i.place
+      ), ended AS (
+        UPDATE run r SET status = i.status, last_event_id = i.last_event, error_code = i.error_code,
+          error_message = i.error_message, result = i.result, event_log = i.log, ended_at = i.at, input = NULL
+        FROM input i
+        WHERE r.uuid = i.run AND r.epoch = i.epoch AND r.status = i.from_status
+        RETURNING r.uuid
+      ), conversations AS (
+        UPDATE conversation c SET status = i.status, messages = i.messages, last_event_id = i.last_event,
+          epoch = i.epoch_after, updated_at = i.at
+        FROM input i JOIN ended ON ended.uuid = i.run
+        WHERE c.uuid = i.uuid
+      )
+      SELECT uuid::text AS key FROM ended
+      UNION ALL
+      SELECT r.uuid::text FROM run r JOIN input i ON r.uuid = i.run AND r.epoch = i.epoch
+      WHERE r.ended_at = i.at AND r.last_event_id = i.last_event
+        AND i.from_status = 'running' AND i.epoch_after = i.epoch`,
+    params: [storableJson(rows.map(endRow)), ...rows.map((end) => end.eventLog)],
+    returnsKeys: true,
+  }),
+}
+
+function endRow(end: RunEnd, place: number) {
+  return {
+    place,
+    run: end.runUuid,
+    uuid: end.conversationUuid,
+    epoch: end.epoch,
+    epoch_after: end.epochAfter,
+    status: end.status,
+    messages: end.messages,
+    last_event: end.lastEventId,
+    error_code: end.result.error?.code ?? null,
+    error_message: end.result.error?.message ?? null,
+    result: end.result,
+    at: end.endedAt.toISOString(),
+    from_status: end.from,
+  }
+}

@@ -1,0 +1,115 @@
+/** Conversations and runs in the database: writes by group commit, reads by the client. */
+import type { Conversation, Run } from '../../../../generated/prisma/client.ts'
+import type { PromptInput } from '../../../features/runs/execution/prompt-input.ts'
+import type { ConversationOrigin, RunStore, StoredConversation, StoredRun } from '../../../features/runs/ports.ts'
+import type { RunStatus } from '../../../features/runs/run.ts'
+import type { DatabaseClient } from '../database.ts'
+import type { SqlSession } from '../sql-session.ts'
+import type { WriteBatch } from '../write-batch.ts'
+import { claims, ends, firstRuns, queueClaims, stops } from './run-rows.ts'
+
+const runFields = {
+  uuid: true,
+  status: true,
+  epoch: true,
+  firstEventId: true,
+  lastEventId: true,
+  result: true,
+  stopRequestedAt: true,
+  createdAt: true,
+  endedAt: true,
+} as const
+
+type RunFields = Pick<Run, keyof typeof runFields>
+
+// The epoch orders runs of one conversation: clocks may stand still between two of them.
+const withLatestRun = { runs: { select: runFields, orderBy: { epoch: 'desc' }, take: 1 } } as const
+
+export interface RunStoreDatabase {
+  client: DatabaseClient
+  /** For the loops of the process, which no request waits for. */
+  ownSession: SqlSession
+  writeBatch: WriteBatch
+}
+
+export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDatabase): RunStore {
+  return {
+    async create(conversation, run) {
+      await writeBatch.write(firstRuns, { conversation, run })
+    },
+    async createQueued(conversation, run) {
+      await writeBatch.write(firstRuns, { conversation, run })
+    },
+    async listQueued() {
+      const { rows } = await ownSession.query(
+        `SELECT uuid::text AS run, queued_by FROM run WHERE status = 'queued' ORDER BY created_at, uuid`,
+      )
+      return rows.map((row) => ({ runUuid: String(row['run']), apiKeyId: Number(row['queued_by']) }))
+    },
+    async findQueued(runUuid) {
+      const run = await client.run.findFirst({
+        where: { uuid: runUuid, status: 'queued' },
+        select: { input: true, conversation: { include: withLatestRun } },
+      })
+      if (run?.input == null) return null
+      return { conversation: toConversation(run.conversation), input: JSON.parse(run.input) as PromptInput }
+    },
+    startQueued: (run, isRepeat) => writeBatch.write(queueClaims, { run, isRepeat }),
+    requestStop: (runUuid) => writeBatch.write(stops, { runUuid }),
+    claim: (run) => writeBatch.write(claims, run),
+    end: (end) => writeBatch.write(ends, end),
+    async findConversation(workspaceId, uuid) {
+      const row = await client.conversation.findFirst({ where: { workspaceId, uuid }, include: withLatestRun })
+      return row && toConversation(row)
+    },
+    async listLeftRunning(ownerId) {
+      const rows = await client.conversation.findMany({
+        where: { status: 'running', runs: { some: { status: 'running', ownerId: { not: ownerId } } } },
+        include: withLatestRun,
+        orderBy: { createdAt: 'asc' },
+      })
+      return rows.map(toConversation)
+    },
+    async listLost(ownerId) {
+      const { rows } = await ownSession.query(
+        `SELECT r.conversation_uuid::text AS uuid FROM run r LEFT JOIN instance i ON i.id = r.owner_id
+         WHERE r.status = 'running' AND r.owner_id <> $1 AND (i.id IS NULL OR i.lease_until < now())`,
+        [ownerId],
+      )
+      if (rows.length === 0) return []
+      const uuids = rows.map((row) => String(row['uuid']))
+      const found = await client.conversation.findMany({ where: { uuid: { in: uuids } }, include: withLatestRun })
+      return found.map(toConversation).filter(({ status }) => status === 'running')
+    },
+    async findEventLog(workspaceId, runUuid) {
+      const run = await client.run.findFirst({ where: { uuid: runUuid, workspaceId }, select: { eventLog: true } })
+      return run?.eventLog ?? null
+    },
+    async dropEventLogs(from, before) {
+      const { affectedRows } = await ownSession.query(
+        `UPDATE run SET event_log = NULL WHERE uuid IN (
+           SELECT uuid FROM run WHERE ended_at >= $1::timestamptz AND ended_at < $2::timestamptz
+             AND event_log IS NOT NULL LIMIT 500)`,
+        [from.toISOString(), before.toISOString()],
+      )
+      return affectedRows
+    },
+  }
+}
+
+// JSON columns, states and origins hold what the statements above wrote into them, nothing else.
+function toConversation({ runs, ...row }: Conversation & { runs: RunFields[] }): StoredConversation {
+  const [latest] = runs
+  return {
+    ...row,
+    config: row.config as StoredConversation['config'],
+    messages: row.messages as unknown as StoredConversation['messages'],
+    origin: row.origin as ConversationOrigin,
+    status: row.status as RunStatus,
+    latestRun: latest ? toRun(latest) : null,
+  }
+}
+
+function toRun(run: RunFields): StoredRun {
+  return { ...run, status: run.status as RunStatus, result: run.result as unknown as StoredRun['result'] }
+}

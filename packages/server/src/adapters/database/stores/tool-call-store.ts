@@ -1,0 +1,106 @@
+/** Tool calls in the database: writes by group commit, reads by the client. */
+import type {
+  GivenAnswer,
+  NewToolCall,
+  ToolCallState,
+  ToolCallStore,
+} from '../../../features/runs/execution/tools/tool-calls.ts'
+import { storableJson } from '../../../shared/storable-json.ts'
+import type { DatabaseClient } from '../database.ts'
+import { batchEntry, type RowKind, type WriteBatch } from '../write-batch.ts'
+
+const state = { waiting: 'waiting', answered: 'answered', closed: 'closed' } as const satisfies Record<
+  ToolCallState,
+  ToolCallState
+>
+
+export function postgresToolCallStore(database: { client: DatabaseClient; writeBatch: WriteBatch }): ToolCallStore {
+  const { client, writeBatch } = database
+  return {
+    async issue(calls) {
+      await writeBatch.writeTogether(calls.map((call) => batchEntry(issues, call)))
+    },
+    answer: (answer) => writeBatch.write(answers, answer),
+    close: (call) => writeBatch.write(closings, call),
+    async findAnswer(workspaceId, id) {
+      const found = await client.toolCall.findFirst({
+        where: { workspaceId, id, state: state.answered },
+        select: { result: true, isError: true },
+      })
+      return found && { result: JSON.parse(found.result ?? 'null'), isError: found.isError }
+    },
+    async findProject(workspaceId, id) {
+      // The database refuses NUL in a text, and no id of ours holds one.
+      if (id.includes('\0')) return null
+      const found = await client.toolCall.findFirst({ where: { workspaceId, id }, select: { projectId: true } })
+      return found?.projectId ?? null
+    },
+  }
+}
+
+const issues: RowKind<NewToolCall> = {
+  name: 'tool-call',
+  // After the run that they belong to.
+  order: 22,
+  key: (call) => call.id,
+  statement: (rows) => ({
+    sql: `
+      INSERT INTO tool_call (id, workspace_id, project_id, run_uuid, state, created_at)
+      SELECT id, workspace, project, run, state, at FROM jsonb_to_recordset($1::jsonb) AS i(
+        id text, workspace int, project int, run uuid, state text, at timestamptz)`,
+    params: [storableJson(rows.map(issueRow))],
+  }),
+}
+
+function issueRow(call: NewToolCall) {
+  return {
+    id: call.id,
+    workspace: call.workspaceId,
+    project: call.projectId,
+    run: call.runUuid,
+    state: call.isWaiting ? state.waiting : state.closed,
+    at: call.createdAt.toISOString(),
+  }
+}
+
+const answers: RowKind<GivenAnswer> = {
+  name: 'tool-answer',
+  order: 24,
+  key: (answer) => answer.id,
+  statement: (rows) => ({
+    sql: `
+      UPDATE tool_call t SET state = '${state.answered}', result = i.result,
+        is_error = i.error, answered_at = i.at
+      FROM jsonb_to_recordset($1::jsonb) AS i(id text, workspace int, result text, error boolean, at timestamptz), run r
+      WHERE t.id = i.id AND t.workspace_id = i.workspace AND t.state = '${state.waiting}'
+        AND r.uuid = t.run_uuid AND r.status = 'running'
+      RETURNING t.id AS key`,
+    params: [storableJson(rows.map(answerRow))],
+    returnsKeys: true,
+  }),
+}
+
+function answerRow(answer: GivenAnswer) {
+  return {
+    id: answer.id,
+    workspace: answer.workspaceId,
+    result: storableJson(answer.result),
+    error: answer.isError,
+    at: answer.answeredAt.toISOString(),
+  }
+}
+
+const closings: RowKind<{ id: string; workspaceId: number }> = {
+  name: 'tool-closing',
+  order: 26,
+  key: (call) => call.id,
+  statement: (rows) => ({
+    sql: `
+      UPDATE tool_call t SET state = '${state.closed}'
+      FROM jsonb_to_recordset($1::jsonb) AS i(id text, workspace int)
+      WHERE t.id = i.id AND t.workspace_id = i.workspace AND t.state = '${state.waiting}'
+      RETURNING t.id AS key`,
+    params: [storableJson(rows.map(({ id, workspaceId }) => ({ id, workspace: workspaceId })))],
+    returnsKeys: true,
+  }),
+}

@@ -1,0 +1,29 @@
+/** Workspaces and their authors in the database. */
+
+import type { WorkspaceStore } from '../../../features/access/ports.ts'
+import { notFound } from '../../../shared/app-error.ts'
+import type { DatabaseClient } from '../database.ts'
+
+// Any number that no other advisory lock of stet uses.
+const creationLock = 7_358_801
+
+export function postgresWorkspaceStore(client: DatabaseClient): WorkspaceStore {
+  const shown = { id: true, name: true } as const
+  const author = { id: true, name: true, email: true } as const
+  return {
+    async find(id) {
+      const workspace = await client.workspace.findUnique({ where: { id }, select: shown })
+      if (!workspace) throw notFound('Workspace not found')
+      return workspace
+    },
+    findFirst: () => client.workspace.findFirst({ select: shown, orderBy: { id: 'asc' } }),
+    findByName: (name) => client.workspace.findFirst({ where: { name }, select: shown, orderBy: { id: 'asc' } }),
+    create: (name) => client.workspace.create({ data: { name }, select: shown }),
+    createAuthor: (workspaceId, input) => client.author.create({ data: { ...input, workspaceId }, select: author }),
+    findFirstAuthor: (workspaceId) =>
+      client.author.findFirst({ where: { workspaceId }, select: author, orderBy: { id: 'asc' } }),
+    async lockCreation() {
+      await client.$executeRaw`SELECT pg_advisory_xact_lock(${creationLock})`
+    },
+  }
+}

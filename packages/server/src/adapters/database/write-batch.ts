@@ -1,0 +1,129 @@
+import { AppError } from '../../shared/app-error.ts'
+import type { SqlSession } from './sql-session.ts'
+
+/** Between two commits under load; rows that come in the meantime share the next one. */
+const LOAD_INTERVAL_MS = 5
+/** A full batch does not wait. Also bounds the number of parameters of one statement. */
+const FULL_BATCH = 500
+
+/** A kind of write that many rows share one statement for. */
+export interface RowKind<Row> {
+  name: string
+  /** Kinds run in this order within a batch: an insert before what refers to it. */
+  order: number
+  /** Tells the rows of a kind apart; two rows with one key never share a batch. */
+  key(row: Row): string
+  /**
+   * The statement for these rows. With `RETURNING … AS key` (text) a row counts as written when its key comes back:
+   * that is how a compare-and-set learns whether it won. Without, every row counts as written.
+   */
+  statement(rows: readonly Row[]): { sql: string; params: readonly unknown[]; returnsKeys?: boolean }
+}
+
+/** One row of some kind, sealed by `batchEntry`. */
+export interface BatchEntry {
+  readonly kind: RowKind<unknown>
+  readonly row: unknown
+}
+
+export function batchEntry<Row>(kind: RowKind<Row>, row: Row): BatchEntry {
+  return { kind: kind as RowKind<unknown>, row }
+}
+
+/** Group commit: rows of many callers in one transaction, one statement per kind. */
+export interface WriteBatch {
+  /** Resolves after the commit; false when a compare-and-set lost. */
+  write<Row>(kind: RowKind<Row>, row: Row): Promise<boolean>
+  /** Rows that stand or fall together. Resolves after the commit, with one answer per row. */
+  writeTogether(entries: readonly BatchEntry[]): Promise<boolean[]>
+  /** Resolves when everything that was handed in before has been committed or refused. */
+  flush(): Promise<void>
+}
+
+interface Group {
+  entries: readonly BatchEntry[]
+  resolve(written: boolean[]): void
+  reject(error: unknown): void
+}
+
+/** A write batch on `session`: idle, a row is written at once; under load, batches leave every few milliseconds. */
+export function createWriteBatch(session: SqlSession): WriteBatch {
+  let waiting: Group[] = []
+  let draining: Promise<void> | undefined
+  let lastStart = Number.NEGATIVE_INFINITY
+
+  const drain = async () => {
+    // One turn of the microtask queue lets the rows of the same tick in.
+    await undefined
+    while (waiting.length > 0) {
+      const rest = lastStart + LOAD_INTERVAL_MS - performance.now()
+      if (rest > 0 && waiting.length < FULL_BATCH) await new Promise((done) => setTimeout(done, rest))
+      lastStart = performance.now()
+      const batch = takeBatch(waiting)
+      waiting = waiting.filter((group) => !batch.has(group))
+      await commitBatch(session, [...batch])
+    }
+    draining = undefined
+  }
+
+  const writeTogether = (entries: readonly BatchEntry[]) =>
+    new Promise<boolean[]>((resolve, reject) => {
+      waiting.push({ entries, resolve, reject })
+      draining ??= drain()
+    })
+
+  return {
+    writeTogether,
+    write: async (kind, row) => (await writeTogether([batchEntry(kind, row)]))[0] === true,
+    flush: () => draining ?? Promise.resolve(),
+  }
+}
+
+/** From the front, every group whose rows have not been taken already; order per key is kept. */
+function takeBatch(waiting: readonly Group[]): Set<Group> {
+  const taken = new Set<Group>()
+  const keys = new Set<string>()
+  for (const group of waiting) {
+    if (taken.size >= FULL_BATCH) break
+    const own = group.entries.map(({ kind, row }) => `${kind.name}\n${kind.key(row)}`)
+    if (!own.some((key) => keys.has(key))) taken.add(group)
+    for (const key of own) keys.add(key)
+  }
+  return taken
+}
+
+async function commitBatch(session: SqlSession, groups: readonly Group[]): Promise<void> {
+  try {
+    const entries = groups.flatMap((group) => group.entries)
+    const written = await writeEntries(session, entries)
+    for (const group of groups) group.resolve(group.entries.map((entry) => written.get(entry) === true))
+  } catch (error) {
+    const [only, ...others] = groups
+    if (only !== undefined && (others.length === 0 || isUnavailable(error))) {
+      for (const group of groups) group.reject(error)
+      return
+    }
+    // Somewhere among them is the one that the database refuses: the others shall not pay for it.
+    for (const group of groups) await commitBatch(session, [group])
+  }
+}
+
+async function writeEntries(session: SqlSession, entries: readonly BatchEntry[]): Promise<Map<BatchEntry, boolean>> {
+  const kinds = [...new Set(entries.map(({ kind }) => kind))].sort((one, other) => one.order - other.order)
+  const parts = kinds.map((kind) => {
+    const own = entries.filter((entry) => entry.kind === kind)
+    return { kind, own, statement: kind.statement(own.map(({ row }) => row)) }
+  })
+  const results = await session.batch(parts.map(({ statement }) => statement))
+  const written = new Map<BatchEntry, boolean>()
+  for (const [place, { kind, own, statement }] of parts.entries()) {
+    const keys = new Set(results[place]?.map((row) => row['key']))
+    for (const entry of own) written.set(entry, statement.returnsKeys !== true || keys.has(kind.key(entry.row)))
+  }
+  return written
+}
+
+/** Trying row by row would only wait for the same database once more each. */
+function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'ServiceUnavailableError'
+}

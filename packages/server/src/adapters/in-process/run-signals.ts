@@ -1,0 +1,26 @@
+/** Signals to the owners of runs in this process. */
+import type { RunSignals } from '../../features/runs/ports.ts'
+import { createExpiringMap } from '../../shared/expiring-map.ts'
+
+// A signal waits for its listener while a run is being claimed; the durable flag covers whatever takes longer.
+const unheard = { ttlMs: 60_000, maxEntries: 10_000 } as const
+
+export function createRunSignals(): RunSignals {
+  const listeners = new Map<string, () => void>()
+  const early = createExpiringMap<true>(unheard)
+  return {
+    stop(runUuid) {
+      const hear = listeners.get(runUuid)
+      if (hear) hear()
+      else early.set(runUuid, true)
+    },
+    onStop(runUuid, hear) {
+      listeners.set(runUuid, hear)
+      if (early.get(runUuid)) {
+        early.delete(runUuid)
+        hear()
+      }
+      return () => listeners.delete(runUuid)
+    },
+  }
+}

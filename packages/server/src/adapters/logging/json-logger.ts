@@ -1,0 +1,36 @@
+/** JSON lines to a stream, without blocking: a slow reader costs lines (counted), never memory or time. */
+import type { Writable } from 'node:stream'
+import type { LogFields, Logger } from '../../shared/logger.ts'
+
+const levels = { error: 50, warn: 40, info: 30, debug: 20, off: 100 } as const
+export type LogLevel = keyof typeof levels
+
+const bufferLimitBytes = 1_048_576
+
+// Runs on the finished line, whatever field a secret came in: our keys, bearer headers, common provider keys.
+const secrets = [/stet_[0-9A-Za-z]{36}/g, /bearer\s+[^\s"\\]+/gi, /\b(?:sk|pk|gsk|xai|pplx)-[0-9A-Za-z_-]{12,}/g]
+
+export function createJsonLogger(output: Writable, least: LogLevel): Logger {
+  let dropped = 0
+  const write = (level: Exclude<LogLevel, 'off'>, event: string, fields: LogFields = {}): void => {
+    if (levels[level] < levels[least]) return
+    if (output.writableLength > bufferLimitBytes) {
+      dropped += 1
+      return
+    }
+    const lost = dropped > 0 ? { droppedLines: dropped } : {}
+    dropped = 0
+    output.write(`${redact(JSON.stringify({ time: new Date().toISOString(), level, event, ...fields, ...lost }))}\n`)
+  }
+  return {
+    error: (event, fields) => write('error', event, fields),
+    warn: (event, fields) => write('warn', event, fields),
+    info: (event, fields) => write('info', event, fields),
+    debug: (event, fields) => write('debug', event, fields),
+  }
+}
+
+/** The line with everything that looks like a secret replaced. */
+export function redact(line: string): string {
+  return secrets.reduce((text, pattern) => text.replace(pattern, '[redacted]'), line)
+}

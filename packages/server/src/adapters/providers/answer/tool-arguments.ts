@@ -1,0 +1,14 @@
+/** The arguments of a tool call, once all fragments are there. */
+import { refuseValue } from '../../../shared/text-guard.ts'
+
+/** Undefined for what is no JSON object, or one that could not be stored and returned unchanged. */
+export function parseArguments(rawArgs: string): Record<string, unknown> | undefined {
+  if (rawArgs.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(rawArgs)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject && refuseValue(value) === undefined ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,122 @@
+/** Content blocks as they grow: text, thoughts with their signature, tool calls, and the call that is the answer itself. */
+import type { ModelChunk, ResolvedProvider } from '../../../features/providers/model-driver.ts'
+import { asText } from '../answer/json.ts'
+import { addSource } from '../answer/source.ts'
+import { parseArguments } from '../answer/tool-arguments.ts'
+import { type WellFormedText, wellFormedText } from '../answer/well-formed-text.ts'
+import { answerToolName, isWrapped, unwrapped } from './structured.ts'
+
+type Json = Record<string, unknown>
+
+export interface BlockReader {
+  /** A whole block of a plain message begins with all that it holds, but for a tool's input. */
+  begin(index: number, block: Json, into: ModelChunk[]): void
+  grow(index: number, delta: Json, into: ModelChunk[]): void
+  end(index: number, into: ModelChunk[]): void
+  /** What was held back. */
+  finish(into: ModelChunk[]): void
+  /** Whether a tool of the prompt was called. */
+  readonly hasCalls: boolean
+}
+
+interface Block {
+  type: string
+  text: WellFormedText
+  id: string
+  name: string
+  rawInput: string
+  signature: string
+  isAnswer: boolean
+}
+
+export function blockReader({ name: provider }: ResolvedProvider, schema: Json | undefined): BlockReader {
+  const blocks = new Map<number, Block>()
+  let heldText = ''
+  let hasAnswer = false
+  let hasCalls = false
+
+  // What a model says around a structured answer would make it unreadable: it is told only when no answer comes.
+  const say = (text: string, into: ModelChunk[]) => {
+    if (schema) heldText += text
+    else if (text !== '') into.push({ type: 'text-delta', text })
+  }
+  const think = (text: string, into: ModelChunk[]) => {
+    if (text !== '') into.push({ type: 'reasoning-delta', text })
+  }
+  const addInput = (block: Block, piece: string, into: ModelChunk[]) => {
+    if (piece === '') return
+    block.rawInput += piece
+    if (!block.isAnswer) into.push({ type: 'tool-input-delta', id: block.id, delta: piece })
+    else if (schema && !isWrapped(schema)) into.push({ type: 'text-delta', text: piece })
+  }
+  const endCall = (block: Block, into: ModelChunk[]) => {
+    const { id, name, rawInput } = block
+    if (!block.isAnswer) {
+      hasCalls = true
+      into.push({ type: 'tool-call', id, toolName: name, args: parseArguments(rawInput), rawArgs: rawInput })
+      return
+    }
+    hasAnswer = true
+    if (schema && isWrapped(schema)) into.push({ type: 'text-delta', text: unwrapped(rawInput) })
+  }
+  return {
+    begin(index, content, into) {
+      const block = newBlock(content, schema !== undefined)
+      blocks.set(index, block)
+      if (block.type === 'text') say(block.text.add(asText(content['text'])), into)
+      if (block.type === 'thinking') think(block.text.add(asText(content['thinking'])), into)
+      if (block.type === 'redacted_thinking') {
+        into.push({ type: 'redacted-reasoning', data: asText(content['data']), provider })
+      }
+      if (block.type === 'tool_use' && !block.isAnswer) {
+        into.push({ type: 'tool-input-start', id: block.id, toolName: block.name })
+      }
+      for (const citation of Array.isArray(content['citations']) ? content['citations'] : []) addSource(citation, into)
+    },
+    grow(index, delta, into) {
+      const block = blocks.get(index)
+      if (!block) return
+      switch (delta['type']) {
+        case 'text_delta':
+          return say(block.text.add(asText(delta['text'])), into)
+        case 'thinking_delta':
+          return think(block.text.add(asText(delta['thinking'])), into)
+        case 'signature_delta':
+          block.signature += asText(delta['signature'])
+          return
+        case 'input_json_delta':
+          return block.type === 'tool_use' ? addInput(block, asText(delta['partial_json']), into) : undefined
+        case 'citations_delta':
+          return addSource(delta['citation'], into)
+      }
+    },
+    end(index, into) {
+      const block = blocks.get(index)
+      blocks.delete(index)
+      if (block?.type === 'text') say(block.text.end(), into)
+      if (block?.type === 'tool_use') endCall(block, into)
+      if (block?.type !== 'thinking') return
+      think(block.text.end(), into)
+      if (block.signature !== '') into.push({ type: 'reasoning-end', seal: { signature: block.signature, provider } })
+    },
+    finish(into) {
+      if (!hasAnswer && heldText !== '') into.push({ type: 'text-delta', text: heldText })
+    },
+    get hasCalls() {
+      return hasCalls
+    },
+  }
+}
+
+function newBlock(content: Json, isStructured: boolean): Block {
+  const name = asText(content['name'])
+  return {
+    type: asText(content['type']),
+    text: wellFormedText(),
+    id: asText(content['id']),
+    name,
+    rawInput: '',
+    signature: asText(content['signature']),
+    isAnswer: isStructured && name === answerToolName,
+  }
+}

@@ -1,0 +1,102 @@
+/** A model request as the body of a Messages call. */
+import type Anthropic from '@anthropic-ai/sdk'
+import type { ModelRequest, ToolDefinition } from '../../../features/providers/model-driver.ts'
+import { asNumber, asObject } from '../answer/json.ts'
+import { keys, type SettingRules, settingsBody, tokenLimit } from '../request/settings.ts'
+import { toolChoiceOf } from '../request/tool-choice.ts'
+import { cacheMark } from './cache.ts'
+import { anthropicMessages } from './messages.ts'
+import { answerInstruction, answerTool, answerToolName } from './structured.ts'
+
+export type AnthropicBody = Anthropic.MessageCreateParams
+
+const rules: SettingRules = {
+  names: { topP: 'top_p', topK: 'top_k' },
+  dropped: keys(
+    'presencePenalty frequencyPenalty seed stop stopSequences stop_sequences thinking thinkingConfig safetySettings ' +
+      'cacheControl cache_control reasoningEffort reasoningSummary output_config system',
+  ),
+}
+
+/** Thinking and these exclude one another; a prompt that was written for several vendors may well have both. */
+const notWithThinking = ['temperature', 'top_k']
+
+/** The protocol demands a limit. Older models answer with less at most, and refuse to be asked for more. */
+const defaultLimits = [
+  [/claude-(3-(opus|sonnet|haiku)|2|instant)/, 4_096],
+  [/claude-3-5/, 8_192],
+] as const
+const defaultLimit = 16_384
+
+/** @throws ProviderError `unsupported` for a part that the protocol cannot carry. */
+export function anthropicBody(request: ModelRequest): AnthropicBody {
+  const { model, settings, stream, schema } = request
+  const thinking = thinkingOf(settings)
+  const isThinking = thinking !== undefined && thinking['type'] !== 'disabled'
+  const conversation = anthropicMessages(request.provider, request.messages)
+  const instruction = schema && isThinking ? [answerInstruction] : []
+  const system = [...conversation.system, ...instruction]
+  const sampled = Object.entries(settingsBody(request, rules)).filter(
+    ([key]) => !isThinking || !notWithThinking.includes(key),
+  )
+  const cache = cacheMark(settings)
+  const body: Record<string, unknown> = {
+    ...Object.fromEntries(sampled),
+    ...stopOf(settings),
+    ...effortOf(settings),
+    ...(cache ? { cache_control: cache } : {}),
+    ...(thinking ? { thinking } : {}),
+    ...toolsOf(request, isThinking),
+    ...(system.length > 0 ? { system } : {}),
+    ...(stream ? { stream: true } : {}),
+    max_tokens: limitOf(model, settings, isThinking ? (asNumber(thinking['budget_tokens']) ?? 0) : 0),
+    model,
+    messages: conversation.messages,
+  }
+  // Unknown settings are passed on unchanged, so the body as a whole has no type but that of its fixed keys.
+  return body as unknown as AnthropicBody
+}
+
+/** Thinking counts as output, so the limit has to be above its budget. */
+function limitOf(model: string, settings: Record<string, unknown>, budget: number): number {
+  const limit = tokenLimit(settings) ?? defaultLimits.find(([pattern]) => pattern.test(model))?.[1] ?? defaultLimit
+  return limit > budget ? limit : limit + budget
+}
+
+function thinkingOf(settings: Record<string, unknown>): Record<string, unknown> | undefined {
+  const options = asObject(asObject(settings['providerOptions'])['anthropic'])
+  const { budgetTokens, ...thinking } = asObject(options['thinking'] ?? settings['thinking'])
+  if (budgetTokens !== undefined) thinking['budget_tokens'] ??= budgetTokens
+  return typeof thinking['type'] === 'string' ? thinking : undefined
+}
+
+function stopOf(settings: Record<string, unknown>): Record<string, unknown> {
+  const stop = settings['stopSequences'] ?? settings['stop']
+  if (stop === undefined) return {}
+  return { stop_sequences: Array.isArray(stop) ? stop : [stop] }
+}
+
+function effortOf(settings: Record<string, unknown>): Record<string, unknown> {
+  const { reasoningEffort: effort } = settings
+  const config = { ...asObject(settings['output_config']), ...(effort === undefined ? {} : { effort }) }
+  return Object.keys(config).length > 0 ? { output_config: config } : {}
+}
+
+/** A structured answer is a tool that has to be called; a thinking model cannot be forced and is told instead. */
+function toolsOf({ tools, schema, settings }: ModelRequest, isThinking: boolean): Record<string, unknown> {
+  const offered = [...tools.map(toolOf), ...(schema ? [answerTool(schema)] : [])]
+  if (offered.length === 0) return {}
+  if (schema && !isThinking) {
+    const choice = tools.length === 0 ? { type: 'tool', name: answerToolName } : { type: 'any' }
+    return { tools: offered, tool_choice: choice }
+  }
+  const choice = toolChoiceOf(settings)
+  if (choice === undefined) return { tools: offered }
+  const type = choice === 'required' ? 'any' : choice
+  return { tools: offered, tool_choice: typeof type === 'string' ? { type } : { type: 'tool', ...type } }
+}
+
+function toolOf({ name, description, parameters }: ToolDefinition): Anthropic.Tool {
+  const input_schema = { ...parameters, type: 'object' as const }
+  return { name, input_schema, ...(description === undefined ? {} : { description }) }
+}

@@ -1,0 +1,47 @@
+/** Structured answers by a tool that takes the answer: every model knows tools, and the name is never shown. */
+import type Anthropic from '@anthropic-ai/sdk'
+
+type Json = Record<string, unknown>
+
+export const answerToolName = 'structured_answer'
+
+/** For models that cannot be forced to call a tool. */
+export const answerInstruction: Anthropic.TextBlockParam = {
+  type: 'text',
+  text: `Give your final answer only by calling the tool ${answerToolName}.`,
+}
+
+export function answerTool(schema: Json): Anthropic.Tool {
+  const input = isWrapped(schema) ? wrapped(schema) : schema
+  return {
+    name: answerToolName,
+    description: 'Takes the final answer.',
+    input_schema: { ...input, type: 'object' },
+  }
+}
+
+/** Tools take objects only: any other answer travels as the one key of an object. */
+export function isWrapped(schema: Json): boolean {
+  return schema['type'] !== 'object'
+}
+
+/** The answer's own text, out of the tool's input. */
+export function unwrapped(rawInput: string): string {
+  try {
+    const input: unknown = JSON.parse(rawInput)
+    const isOurs = typeof input === 'object' && input !== null && 'answer' in input
+    return isOurs ? (JSON.stringify(input.answer) ?? rawInput) : rawInput
+  } catch {
+    return rawInput
+  }
+}
+
+// References into the schema start at its root, so definitions have to stay there.
+function wrapped({ $defs, definitions, ...answer }: Json): Json {
+  return {
+    properties: { answer },
+    required: ['answer'],
+    ...($defs === undefined ? {} : { $defs }),
+    ...(definitions === undefined ? {} : { definitions }),
+  }
+}

@@ -1,0 +1,83 @@
+/** A model request as the body of a chat-completions call. */
+import type OpenAI from 'openai'
+import type { ModelRequest, ResolvedProvider, ToolDefinition } from '../../../../features/providers/model-driver.ts'
+import { ProviderError } from '../../../../features/providers/provider-error.ts'
+import { meetsStrict, schemaInstruction, schemaName } from '../../request/schema.ts'
+import { settingsBody, tokenLimit } from '../../request/settings.ts'
+import { toolChoiceOf } from '../../request/tool-choice.ts'
+import { azureAddress } from '../azure.ts'
+import { isOpenaiItself, type KindTraits, traitsOf } from '../kinds.ts'
+import { googleOptions } from './google.ts'
+import { chatMessages } from './messages.ts'
+
+export type ChatBody = OpenAI.ChatCompletionCreateParams
+
+const names: Readonly<Record<string, string>> = {
+  topP: 'top_p',
+  topK: 'top_k',
+  presencePenalty: 'presence_penalty',
+  frequencyPenalty: 'frequency_penalty',
+  stopSequences: 'stop',
+  reasoningEffort: 'reasoning_effort',
+}
+
+/** What chat completions have no place for. */
+const foreign = 'cacheControl cache_control reasoningSummary'.split(' ')
+
+/** @throws ProviderError `unsupported` for a part that the service cannot carry. */
+export function chatBody(request: ModelRequest): ChatBody {
+  const { provider, model, tools, schema, stream, settings } = request
+  const traits = traitsOf(provider)
+  if (provider.kind === 'azure') checkDeployment(model)
+  const preamble: OpenAI.ChatCompletionMessageParam[] =
+    schema && traits.jsonModeOnly ? [{ role: 'system', content: schemaInstruction(schema) }] : []
+  const body: Record<string, unknown> = {
+    ...settingsBody(request, {
+      names: { ...names, ...traits.names },
+      dropped: new Set([...foreign, ...traits.refused]),
+    }),
+    ...(provider.kind === 'google' ? googleOptions(settings) : {}),
+    ...limitOf(provider, settings),
+    ...(schema ? { response_format: formatOf(traits, schema) } : {}),
+    ...(tools.length > 0 ? { tools: tools.map(chatTool), ...choiceOf(settings) } : {}),
+    ...(stream ? { stream: true } : {}),
+    // Mistral sends usage unasked, and refuses requests with keys that it does not know.
+    ...(stream && !traits.usageUnasked ? { stream_options: { include_usage: true } } : {}),
+    model,
+    messages: [...preamble, ...chatMessages(provider, request.messages)],
+  }
+  // Unknown settings are passed on unchanged, so the body as a whole has no type but that of its fixed keys.
+  return body as unknown as ChatBody
+}
+
+/** OpenAI's newer models refuse `max_tokens`; most other services know nothing else. */
+function limitOf(provider: ResolvedProvider, settings: Record<string, unknown>): Record<string, unknown> {
+  const limit = tokenLimit(settings)
+  if (limit === undefined) return {}
+  const version = provider.kind === 'azure' ? azureAddress(provider) : undefined
+  const isNewAzure = version !== undefined && (version.apiVersion ?? '9') >= '2024-09'
+  return { [isOpenaiItself(provider) || isNewAzure ? 'max_completion_tokens' : 'max_tokens']: limit }
+}
+
+// The model's name becomes part of the path on Azure.
+function checkDeployment(model: string): void {
+  if (!/^[\w.-]+$/.test(model) || /^\.+$/.test(model)) {
+    throw new ProviderError('misconfigured', `'${model.slice(0, 100)}' is no name of an Azure deployment`)
+  }
+}
+
+function formatOf(traits: KindTraits, schema: Record<string, unknown>): Record<string, unknown> {
+  if (traits.jsonModeOnly) return { type: 'json_object' }
+  const json_schema = { name: schemaName(schema), schema, ...(meetsStrict(schema) ? { strict: true } : {}) }
+  return { type: 'json_schema', json_schema }
+}
+
+function chatTool({ name, description, parameters }: ToolDefinition): OpenAI.ChatCompletionTool {
+  return { type: 'function', function: { name, parameters, ...(description === undefined ? {} : { description }) } }
+}
+
+function choiceOf(settings: Record<string, unknown>): Record<string, unknown> {
+  const choice = toolChoiceOf(settings)
+  if (choice === undefined) return {}
+  return { tool_choice: typeof choice === 'string' ? choice : { type: 'function', function: choice } }
+}

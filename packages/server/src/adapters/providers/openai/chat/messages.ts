@@ -1,0 +1,103 @@
+/** Messages of stet in the form of OpenAI chat completions. Reasoning is left out, but where its maker wants it back. */
+import type OpenAI from 'openai'
+import type { ResolvedProvider } from '../../../../features/providers/model-driver.ts'
+import type { Message, MessagePart } from '../../../../features/templates/message.ts'
+import { inTurn, withLeadingSystem, withoutDeveloper, withUser, withUserAtEnd } from '../../request/roles.ts'
+import { toolIdIn } from '../../request/tool-ids.ts'
+import { resultText, unsupported } from '../../request/unsupported.ts'
+import { traitsOf } from '../kinds.ts'
+import { mediaPart } from './media.ts'
+
+type ChatMessage = OpenAI.ChatCompletionMessageParam
+type TextPart = OpenAI.ChatCompletionContentPartText
+type UserPart = OpenAI.ChatCompletionContentPart
+type ToolCallPart = Extract<MessagePart, { type: 'tool-call' }>
+
+/** @throws ProviderError `unsupported` for a part that the service cannot carry. */
+export function chatMessages(provider: ResolvedProvider, messages: readonly Message[]): ChatMessage[] {
+  const sent = rolesFor(provider, messages).flatMap((message) => toChat(provider, message))
+  const last = sent.at(-1)
+  if (traitsOf(provider).roles !== 'prefix-at-end' || last?.role !== 'assistant') return sent
+  // Mistral refuses an assistant's last word unless it is marked as the beginning of the answer.
+  return [...sent.slice(0, -1), { ...last, prefix: true } as ChatMessage]
+}
+
+function rolesFor(provider: ResolvedProvider, messages: readonly Message[]): Message[] {
+  const { takesDeveloper, roles } = traitsOf(provider)
+  const known = takesDeveloper ? [...messages] : withoutDeveloper(messages)
+  if (roles === 'leading-system') return withUser(withLeadingSystem(known))
+  if (roles === 'user-at-end') return withUserAtEnd(inTurn(withLeadingSystem(known)))
+  return known
+}
+
+function toChat(provider: ResolvedProvider, message: Message): ChatMessage[] {
+  const { role, content } = message
+  if (role === 'tool') return content.flatMap((part) => toolResult(provider, part))
+  if (role === 'assistant') return [assistant(provider, content)]
+  if (role === 'user') {
+    const parts = content.map((part) => userPart(provider, part))
+    const isNamed = typeof message['name'] === 'string' && !traitsOf(provider).refusesNames
+    return [{ role, content: plain(parts), ...(isNamed ? { name: String(message['name']) } : {}) }]
+  }
+  return [{ role, content: plain(texts(provider, role, content)) }]
+}
+
+function assistant(provider: ResolvedProvider, content: readonly MessagePart[]): ChatMessage {
+  const calls = content.flatMap((part) => (part.type === 'tool-call' ? [part] : []))
+  const spoken = content.filter(
+    (part) => part.type !== 'tool-call' && part.type !== 'reasoning' && part.type !== 'redacted-reasoning',
+  )
+  const parts = texts(provider, 'assistant', spoken)
+  if (calls.length === 0) return { role: 'assistant', content: plain(parts) }
+  const message: ChatMessage = {
+    role: 'assistant',
+    content: parts.length === 0 ? null : plain(parts),
+    tool_calls: calls.map((call) => toolCall(provider, call)),
+  }
+  const thought = traitsOf(provider).wantsReasoning ? ownReasoning(provider, content) : ''
+  return thought === '' ? message : ({ ...message, reasoning_content: thought } as ChatMessage)
+}
+
+function ownReasoning(provider: ResolvedProvider, content: readonly MessagePart[]): string {
+  return content
+    .map((part) => (part.type === 'reasoning' && part['provider'] === provider.name ? part.text : ''))
+    .join('')
+}
+
+function toolCall(provider: ResolvedProvider, call: ToolCallPart): OpenAI.ChatCompletionMessageFunctionToolCall {
+  const { toolCallId, toolName, args, signature } = call
+  const sent: OpenAI.ChatCompletionMessageFunctionToolCall = {
+    id: toolIdIn(traitsOf(provider).toolIds, toolCallId),
+    type: 'function',
+    function: { name: toolName, arguments: JSON.stringify(args) },
+  }
+  if (provider.kind !== 'google' || typeof signature !== 'string' || call['provider'] !== provider.name) return sent
+  // Gemini refuses a tool loop whose calls come back without what it signed them with.
+  return { ...sent, extra_content: { google: { thought_signature: signature } } } as typeof sent
+}
+
+function toolResult(provider: ResolvedProvider, part: MessagePart): ChatMessage[] {
+  if (part.type !== 'tool-result') return []
+  const tool_call_id = toolIdIn(traitsOf(provider).toolIds, part.toolCallId)
+  return [{ role: 'tool', tool_call_id, content: resultText(part.result) }]
+}
+
+function texts(provider: ResolvedProvider, role: string, content: readonly MessagePart[]): TextPart[] {
+  return content.map((part) => {
+    if (part.type === 'text') return { type: 'text', text: part.text }
+    throw unsupported(provider, part.type, `in ${role} messages`)
+  })
+}
+
+function userPart(provider: ResolvedProvider, part: MessagePart): UserPart {
+  if (part.type === 'text') return { type: 'text', text: part.text }
+  if (part.type === 'image' || part.type === 'file') return mediaPart(provider, part)
+  throw unsupported(provider, part.type, 'in user messages')
+}
+
+/** One text is sent as a plain string, which every service takes; lists only where they are needed. */
+function plain<P extends UserPart>(parts: P[]): string | P[] {
+  const [first, ...more] = parts
+  if (first === undefined) return ''
+  return more.length === 0 && first.type === 'text' ? first.text : parts
+}

@@ -1,0 +1,66 @@
+/** A model request as the body of a Responses call. Nothing is stored there: stet sends the whole conversation each time. */
+import type OpenAI from 'openai'
+import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
+import { asObject } from '../../answer/json.ts'
+import { meetsStrict, schemaName } from '../../request/schema.ts'
+import { keys, type SettingRules, settingsBody, tokenLimit } from '../../request/settings.ts'
+import { toolChoiceOf } from '../../request/tool-choice.ts'
+import { inputItems } from './messages.ts'
+
+export type ResponsesBody = OpenAI.Responses.ResponseCreateParams
+
+const rules: SettingRules = {
+  names: { topP: 'top_p' },
+  dropped: keys(
+    'topK top_k presencePenalty frequencyPenalty seed stop stopSequences thinking thinkingConfig safetySettings ' +
+      'cacheControl cache_control reasoningEffort reasoningSummary reasoning text',
+  ),
+}
+
+/** @throws ProviderError `unsupported` for a part that the protocol cannot carry. */
+export function responsesBody(request: ModelRequest): ResponsesBody {
+  const { provider, model, tools, schema, stream, settings } = request
+  const limit = tokenLimit(settings)
+  const body: Record<string, unknown> = {
+    store: false,
+    ...settingsBody(request, rules),
+    ...reasoningOf(settings),
+    ...textOf(settings, schema),
+    ...(limit === undefined ? {} : { max_output_tokens: limit }),
+    ...(tools.length > 0 ? { tools: tools.map(functionTool), ...choiceOf(settings) } : {}),
+    ...(stream ? { stream: true } : {}),
+    model,
+    input: inputItems(provider, request.messages),
+  }
+  // Unknown settings are passed on unchanged, so the body as a whole has no type but that of its fixed keys.
+  return body as unknown as ResponsesBody
+}
+
+// What is not stored can come back only in its encrypted form, which is sent when it is asked for.
+function reasoningOf(settings: Record<string, unknown>): Record<string, unknown> {
+  const { reasoningEffort: effort, reasoningSummary: summary } = settings
+  const reasoning = {
+    ...asObject(settings['reasoning']),
+    ...(effort === undefined ? {} : { effort }),
+    ...(summary === undefined ? {} : { summary }),
+  }
+  return Object.keys(reasoning).length > 0 ? { reasoning, include: ['reasoning.encrypted_content'] } : {}
+}
+
+function textOf(settings: Record<string, unknown>, schema: ModelRequest['schema']): Record<string, unknown> {
+  const given = asObject(settings['text'])
+  // Left out, `strict` would mean true here.
+  const format = schema && { type: 'json_schema', name: schemaName(schema), schema, strict: meetsStrict(schema) }
+  const text = { ...given, ...(format && { format }) }
+  return Object.keys(text).length > 0 ? { text } : {}
+}
+
+function functionTool({ name, description, parameters }: ToolDefinition): OpenAI.Responses.FunctionTool {
+  return { type: 'function', name, parameters, strict: false, ...(description === undefined ? {} : { description }) }
+}
+
+function choiceOf(settings: Record<string, unknown>): Record<string, unknown> {
+  const choice = toolChoiceOf(settings)
+  if (choice === undefined) return {}
+  return { tool_choice: typeof choice === 'string' ? choice : { type: 'function', name: choice.name } }
+}

@@ -1,0 +1,147 @@
+/** Frames of a streamed Responses answer, or one plain answer, as chunks of stet. */
+import type { ModelChunk, ResolvedProvider } from '../../../../features/providers/model-driver.ts'
+import { brokenInTheMiddle, type ChunkReader, parseAnswer, unreadable } from '../../answer/chunk-reader.ts'
+import { brokenOff } from '../../answer/failure.ts'
+import { asObject, asText } from '../../answer/json.ts'
+import { addSource } from '../../answer/source.ts'
+import { parseArguments } from '../../answer/tool-arguments.ts'
+import { wellFormedText } from '../../answer/well-formed-text.ts'
+import { finishOf } from './finish.ts'
+
+/** Reads frames. The final one tells the whole answer again; of it only the end is taken. */
+export function responseReader(provider: ResolvedProvider): ChunkReader {
+  const items = itemReader(provider)
+  const text = wellFormedText()
+  const reasoning = wellFormedText()
+  let end: ModelChunk | undefined
+
+  const say = (piece: string, into: ModelChunk[]) => {
+    if (piece !== '') into.push({ type: 'text-delta', text: piece })
+  }
+  const think = (piece: string, id: string, into: ModelChunk[]) => {
+    const shown = reasoning.add(piece)
+    if (shown !== '') into.push({ type: 'reasoning-delta', text: shown, ...(id === '' ? {} : { id }) })
+  }
+  return {
+    readFrame(data, into) {
+      if (data === '[DONE]') return
+      const frame = parseAnswer(data)
+      const delta = asText(frame['delta'])
+      const id = asText(frame['item_id'])
+      switch (frame['type']) {
+        case 'response.output_text.delta':
+        case 'response.refusal.delta':
+          return say(text.add(delta), into)
+        case 'response.reasoning_summary_part.added':
+          return Number(frame['summary_index']) > 0 ? think('\n\n', id, into) : undefined
+        case 'response.reasoning_summary_text.delta':
+        case 'response.reasoning_text.delta':
+          return think(delta, id, into)
+        case 'response.output_text.annotation.added':
+          return addSource(frame['annotation'], into)
+        case 'response.output_item.added':
+          return items.begin(asObject(frame['item']), into)
+        case 'response.function_call_arguments.delta':
+          return items.addArguments(id, delta, into)
+        case 'response.output_item.done':
+          return items.end(asObject(frame['item']), into)
+        case 'response.completed':
+        case 'response.incomplete':
+          say(text.end(), into)
+          end = finishOf(asObject(frame['response']), items.hasCalls)
+          return
+        case 'response.failed':
+          throw responseFailure(asObject(frame['response'])['error'], provider)
+        case 'error':
+          throw responseFailure(frame['error'] ?? frame, provider)
+      }
+    },
+    get isDone() {
+      return end !== undefined
+    },
+    finish(into) {
+      if (!end) throw brokenInTheMiddle()
+      into.push(end)
+    },
+  }
+}
+
+/** @throws ProviderError for a body that is no response, and for one that tells of a failure. */
+export function plainResponse(body: string, provider: ResolvedProvider): ModelChunk[] {
+  const response = parseAnswer(body)
+  if (response['error'] !== undefined && response['error'] !== null) throw responseFailure(response['error'], provider)
+  if (!Array.isArray(response['output'])) throw unreadable()
+  const chunks: ModelChunk[] = []
+  const items = itemReader(provider)
+  for (const item of response['output'].map(asObject)) {
+    if (item['type'] === 'message') readMessage(item, chunks)
+    if (item['type'] === 'reasoning') readThought(item, chunks)
+    if (item['type'] === 'function_call') {
+      items.begin(item, chunks)
+      items.addArguments(asText(item['id']), asText(item['arguments']), chunks)
+    }
+    items.end(item, chunks)
+  }
+  return [...chunks, finishOf(response, items.hasCalls)]
+}
+
+/** Function calls and sealed thoughts, which have a beginning and an end. */
+function itemReader({ name: provider }: ResolvedProvider) {
+  const callIds = new Map<string, string>()
+  let hasCalls = false
+  return {
+    get hasCalls() {
+      return hasCalls
+    },
+    begin(item: Record<string, unknown>, into: ModelChunk[]): void {
+      if (item['type'] !== 'function_call') return
+      const id = asText(item['call_id']) || asText(item['id'])
+      callIds.set(asText(item['id']), id)
+      into.push({ type: 'tool-input-start', id, toolName: asText(item['name']) })
+    },
+    addArguments(itemId: string, delta: string, into: ModelChunk[]): void {
+      const id = callIds.get(itemId)
+      if (id !== undefined && delta !== '') into.push({ type: 'tool-input-delta', id, delta })
+    },
+    end(item: Record<string, unknown>, into: ModelChunk[]): void {
+      const itemId = asText(item['id'])
+      if (item['type'] === 'reasoning') {
+        const signature = asText(item['encrypted_content'])
+        if (signature !== '') into.push({ type: 'reasoning-end', id: itemId, seal: { signature, provider } })
+      }
+      if (item['type'] !== 'function_call') return
+      hasCalls = true
+      const rawArgs = asText(item['arguments'])
+      const id = asText(item['call_id']) || itemId
+      into.push({ type: 'tool-call', id, toolName: asText(item['name']), args: parseArguments(rawArgs), rawArgs })
+    },
+  }
+}
+
+function readMessage(item: Record<string, unknown>, into: ModelChunk[]): void {
+  for (const part of listOf(item['content'])) {
+    const words = wellFormedText()
+    const said = asText(part['text']) || asText(part['refusal'])
+    const text = words.add(said) + words.end()
+    if (text !== '') into.push({ type: 'text-delta', text })
+    for (const annotation of listOf(part['annotations'])) addSource(annotation, into)
+  }
+}
+
+function readThought(item: Record<string, unknown>, into: ModelChunk[]): void {
+  const said = [...listOf(item['summary']), ...listOf(item['content'])].map((part) => asText(part['text'])).join('\n\n')
+  const words = wellFormedText()
+  const text = words.add(said) + words.end()
+  if (text !== '') into.push({ type: 'reasoning-delta', text, id: asText(item['id']) })
+}
+
+function listOf(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.map(asObject) : []
+}
+
+const statuses: Readonly<Record<string, number>> = { rate_limit_exceeded: 429, server_error: 500, invalid_prompt: 400 }
+
+function responseFailure(error: unknown, { token }: ResolvedProvider) {
+  const code = asText(asObject(error)['code'])
+  return brokenOff(Object.hasOwn(statuses, code) ? statuses[code] : undefined, error, token)
+}

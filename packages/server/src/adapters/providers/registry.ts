@@ -1,0 +1,40 @@
+/** Which driver serves which provider entry. */
+import type { ModelDriver, ModelDrivers, ResolvedProvider } from '../../features/providers/model-driver.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { anthropicDriver } from './anthropic/driver.ts'
+import { demoDriver } from './demo/driver.ts'
+import { openaiCalls } from './openai/calls.ts'
+import { openaiChatDriver } from './openai/chat/driver.ts'
+import { baseUrlOf, servesResponses } from './openai/kinds.ts'
+import { openaiResponsesDriver } from './openai/responses/driver.ts'
+import type { GuardSettings } from './transport/guarded-connect.ts'
+import { leanTransport } from './transport/lean-fetch.ts'
+import { type ProviderLimits, providerLimits } from './transport/limits.ts'
+
+export interface ModelDriversSettings {
+  guard: GuardSettings
+  /** Tells how far away a `Retry-After` date is. */
+  clock: Clock
+  /** Shorter limits for tests. */
+  limits?: Partial<ProviderLimits>
+}
+
+export function createModelDrivers(settings: ModelDriversSettings): ModelDrivers & { close(): Promise<void> } {
+  const { clock } = settings
+  const limits = { ...providerLimits, ...settings.limits }
+  const transport = leanTransport(settings.guard, limits)
+  const calls = openaiCalls(transport, clock)
+  const chat = openaiChatDriver(calls, limits)
+  const responses = openaiResponsesDriver(calls, limits)
+  const anthropic = anthropicDriver(transport, limits, clock)
+  const demo: ModelDriver = demoDriver()
+  return {
+    driverFor(provider: ResolvedProvider) {
+      if (provider.driver === 'demo') return demo
+      if (provider.kind === 'anthropic') return anthropic
+      baseUrlOf(provider)
+      return servesResponses(provider) ? responses : chat
+    },
+    close: () => transport.close(),
+  }
+}

@@ -1,0 +1,46 @@
+/** What an image or file part holds: an address that the provider fetches, or the content itself. stet never fetches it. */
+import type { MessagePart } from '../../../features/templates/message.ts'
+
+export type Media = { url: string; mimeType: string } | { base64: string; mimeType: string }
+
+type MediaPart = Extract<MessagePart, { type: 'image' | 'file' }>
+
+/** How base64 begins, by the first bytes of the format. */
+const imageStarts = [
+  ['/9j/', 'image/jpeg'],
+  ['R0lG', 'image/gif'],
+  ['UklGR', 'image/webp'],
+] as const
+
+export function mediaOf(part: MediaPart): Media {
+  const content = part.type === 'image' ? part.image : part.file
+  const given = part.mimeType?.toLowerCase()
+  if (/^https?:\/\//i.test(content)) return { url: content, mimeType: given ?? 'image/png' }
+  const data = /^data:([^;,]*)(?:;[^,]*)?,/i.exec(content)
+  if (!data) return { base64: content, mimeType: given ?? imageTypeOf(content) }
+  const [head, type = ''] = data
+  const body = content.slice(head.length)
+  const base64 = /;base64,$/i.test(head) ? body : Buffer.from(decoded(body)).toString('base64')
+  return { base64, mimeType: type === '' ? (given ?? 'image/png') : type.toLowerCase() }
+}
+
+export function dataUrl({ base64, mimeType }: { base64: string; mimeType: string }): string {
+  return `data:${mimeType};base64,${base64}`
+}
+
+/** The address, or the content as a data URL. */
+export function addressOf(media: Media): string {
+  return 'url' in media ? media.url : dataUrl(media)
+}
+
+function imageTypeOf(base64: string): string {
+  return imageStarts.find(([start]) => base64.startsWith(start))?.[1] ?? 'image/png'
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,53 @@
+/** A JSON schema as the wish for a structured answer: its name, its strictness, and its wording where nothing else helps. */
+type Json = Record<string, unknown>
+
+export function schemaName(schema: Json): string {
+  const title = typeof schema['title'] === 'string' ? schema['title'].replace(/[^\w-]+/g, '_').slice(0, 64) : ''
+  return title === '' ? 'answer' : title
+}
+
+/** For services that know JSON mode only. */
+export function schemaInstruction(schema: Json): string {
+  return `Answer with JSON alone, valid against this JSON schema:\n${JSON.stringify(schema)}`
+}
+
+const unstrictKeys = [
+  'allOf',
+  'oneOf',
+  'not',
+  'if',
+  'patternProperties',
+  'dependentSchemas',
+  'dependentRequired',
+  'prefixItems',
+]
+
+/** The conditions of strict modes: an object at the root, every object closed, every key required. */
+export function meetsStrict(schema: Json): boolean {
+  return schema['type'] === 'object' && isStrictNode(schema)
+}
+
+function isStrictNode(node: unknown): boolean {
+  if (!isJson(node) || unstrictKeys.some((key) => key in node)) return false
+  if (!['type', 'enum', 'const', 'anyOf', '$ref'].some((key) => key in node)) return false
+  const types = Array.isArray(node['type']) ? node['type'] : [node['type']]
+  if (types.includes('object') && !isClosed(node)) return false
+  if (types.includes('array') && !isStrictNode(node['items'])) return false
+  const { anyOf = [], $defs = {}, definitions = {} } = node
+  const inner = [...(Array.isArray(anyOf) ? anyOf : [undefined]), ...valuesOf($defs), ...valuesOf(definitions)]
+  return inner.every(isStrictNode)
+}
+
+function isClosed(node: Json): boolean {
+  const { properties, required = [] } = node
+  if (!isJson(properties) || !Array.isArray(required) || node['additionalProperties'] !== false) return false
+  return Object.entries(properties).every(([key, child]) => required.includes(key) && isStrictNode(child))
+}
+
+function valuesOf(value: unknown): unknown[] {
+  return isJson(value) ? Object.values(value) : [undefined]
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

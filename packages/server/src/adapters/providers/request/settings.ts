@@ -1,0 +1,46 @@
+/** A prompt's settings as keys of a request body. Unknown ones pass unchanged, those of stet never. */
+import type { ModelRequest } from '../../../features/providers/model-driver.ts'
+
+export interface SettingRules {
+  /** Settings under the names that the protocol has for them. */
+  names: Readonly<Record<string, string>>
+  /** Settings that the service would refuse, or that are sent in another place. */
+  dropped: ReadonlySet<string>
+}
+
+const stetKeys = keys(
+  'provider model messages stream stream_options schema tools agents type name description parameters maxSteps ' +
+    'maxRetries headers azure providerOptions maxTokens maxOutputTokens toolChoice tool_choice',
+)
+
+export function keys(text: string): ReadonlySet<string> {
+  return new Set(text.split(' '))
+}
+
+export function settingsBody(
+  { provider, settings }: Pick<ModelRequest, 'provider' | 'settings'>,
+  { names, dropped }: SettingRules,
+): Record<string, unknown> {
+  const body: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries({
+    ...settings,
+    ...ownOptions(settings['providerOptions'], provider.kind),
+  })) {
+    if (value === undefined || value === null || stetKeys.has(key) || dropped.has(key)) continue
+    body[Object.hasOwn(names, key) ? (names[key] ?? key) : key] = value
+  }
+  return body
+}
+
+/** The limit of the answer, in tokens. */
+export function tokenLimit(settings: Record<string, unknown>): number | undefined {
+  const limit = settings['maxOutputTokens'] ?? settings['maxTokens']
+  return typeof limit === 'number' ? limit : undefined
+}
+
+/** `providerOptions` holds one object per kind; those of other kinds stay here. */
+function ownOptions(options: unknown, kind: string): Record<string, unknown> {
+  if (typeof options !== 'object' || options === null) return {}
+  const own: unknown = Object.getOwnPropertyDescriptor(options, kind)?.value
+  return typeof own === 'object' && own !== null && !Array.isArray(own) ? { ...own } : {}
+}

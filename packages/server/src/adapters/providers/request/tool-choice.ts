@@ -1,0 +1,21 @@
+/** Whether the model may, must or must not call tools, in whatever form a prompt says it. */
+import { asObject, asText } from '../answer/json.ts'
+
+export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
+
+const words: Readonly<Record<string, ToolChoice>> = {
+  auto: 'auto',
+  none: 'none',
+  required: 'required',
+  any: 'required',
+}
+
+/** Undefined when nothing is said, or nothing that is known. */
+export function toolChoiceOf(settings: Record<string, unknown>): ToolChoice | undefined {
+  const written = settings['toolChoice'] ?? settings['tool_choice']
+  const choice = asObject(written)
+  const word = typeof written === 'string' ? written : asText(choice['type'])
+  if (Object.hasOwn(words, word)) return words[word]
+  const name = asText(asObject(choice['function'])['name']) || asText(choice['name']) || asText(choice['toolName'])
+  return name === '' ? undefined : { name }
+}

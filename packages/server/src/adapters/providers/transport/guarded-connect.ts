@@ -1,0 +1,63 @@
+/** Connects to checked addresses only: what a name resolves to is checked, and exactly that address is connected to. */
+import { lookup as resolveName } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import { buildConnector } from 'undici'
+import { isPrivateAddress } from './private-address.ts'
+
+/** The address is not one that the server may call; nothing was connected. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused'
+}
+
+export interface GuardSettings {
+  /** `host` or `host:port` as they stand in a base URL; their addresses may be private. */
+  allowedPrivateHosts: readonly string[]
+  /** Looks up names; replaced in tests only. */
+  resolve?: typeof resolveName
+}
+
+export const refusal = 'The address is not allowed: it leads into a private or reserved network'
+
+/** A connector for undici. `connectMs` covers name resolution, TCP and TLS. */
+export function guardedConnect(settings: GuardSettings, connectMs: number): buildConnector.connector {
+  const guarded = buildConnector({ timeout: connectMs, lookup: checkedLookup(settings.resolve ?? resolveName) })
+  const free = buildConnector({ timeout: connectMs })
+  return (options, callback) => {
+    if (isAllowedHost(settings.allowedPrivateHosts, options)) return free(options, callback)
+    const host = bareHost(options.hostname)
+    if (isIP(host) !== 0 && isPrivateAddress(host)) return callback(new AddressRefused(refusal), null)
+    guarded(options, callback)
+  }
+}
+
+/** A name with several addresses is refused as soon as one of these is private. */
+export function checkedLookup(resolve: typeof resolveName): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, '', 0)
+      const [first] = addresses
+      if (!first || addresses.some(({ address }) => isPrivateAddress(address))) {
+        return callback(new AddressRefused(refusal), '', 0)
+      }
+      if (options.all === true) callback(null, addresses)
+      else callback(null, first.address, first.family)
+    })
+  }
+}
+
+/** Whether the operator allows this host, at this port, to have a private address. */
+export function isAllowedHost(
+  allowed: readonly string[],
+  { hostname, protocol, port }: { hostname: string; protocol: string; port?: string | null },
+): boolean {
+  const host = bareHost(hostname)
+  const effectivePort = port || (protocol === 'https:' ? '443' : '80')
+  return allowed.some((entry) => {
+    const [, name = entry, onlyPort = effectivePort] = /^(\[.*\]|[^:]*):(\d+)$/.exec(entry) ?? []
+    return bareHost(name) === host && onlyPort === effectivePort
+  })
+}
+
+function bareHost(host: string): string {
+  return host.toLowerCase().replace(/^\[(.*)\]$/, '$1')
+}

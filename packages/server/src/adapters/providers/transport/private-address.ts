@@ -1,0 +1,62 @@
+/** Which IP addresses are no place of the public internet. */
+import { BlockList, isIP } from 'node:net'
+
+const privateIpv4 = blockList('ipv4', [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+])
+
+// Besides private, link-local and multicast: tunnels (6to4, Teredo, local NAT64), documentation and discard ranges.
+const privateIpv6 = blockList('ipv6', [
+  ['::', 96],
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+  ['5f00::', 16],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['ff00::', 8],
+])
+
+const mappedIpv4 = blockList('ipv6', [['::ffff:0:0', 96]])
+const nat64 = blockList('ipv6', [['64:ff9b::', 96]])
+
+/** Also for IPv4 addresses inside IPv6 ones (mapped, NAT64), and for whatever is no address at all. */
+export function isPrivateAddress(address: string): boolean {
+  const [bare = ''] = address.split('%')
+  const family = isIP(bare)
+  if (family === 4) return privateIpv4.check(bare, 'ipv4')
+  if (family !== 6) return true
+  if (mappedIpv4.check(bare, 'ipv6') || nat64.check(bare, 'ipv6')) return isPrivateAddress(embeddedIpv4(bare))
+  return privateIpv6.check(bare, 'ipv6')
+}
+
+// The URL parser writes every IPv6 address in one form, in which the last two groups hold the IPv4 address.
+function embeddedIpv4(address: string): string {
+  const groups = new URL(`http://[${address}]`).hostname.slice(1, -1).split(':').slice(-2)
+  const [high = 0, low = 0] = groups.map((group) => (group === '' ? 0 : Number.parseInt(group, 16)))
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+}
+
+function blockList(family: 'ipv4' | 'ipv6', subnets: readonly (readonly [string, number])[]): BlockList {
+  const list = new BlockList()
+  for (const [net, prefix] of subnets) list.addSubnet(net, prefix, family)
+  return list
+}

@@ -1,0 +1,31 @@
+/** Reads a plain body as text, up to a limit. */
+import { isUtf8 } from 'node:buffer'
+import type { Readable } from 'node:stream'
+import { ProviderError } from '../../../features/providers/provider-error.ts'
+import { transportError } from './transport-error.ts'
+
+/** @throws ProviderError `malformed` above the limit or for what is no UTF-8, others for a body that breaks off. */
+export async function readWhole(body: Readable, limitBytes: number): Promise<string> {
+  const bytes = await readBytes(body, limitBytes)
+  if (!isUtf8(bytes)) throw new ProviderError('malformed', 'The provider sent an answer that cannot be read')
+  return bytes.toString('utf8')
+}
+
+// By events: an iterator over the body costs a promise per piece.
+function readBytes(body: Readable, limitBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = []
+    let size = 0
+    body.on('data', (piece: Buffer) => {
+      size += piece.length
+      pieces.push(piece)
+      if (size <= limitBytes) return
+      reject(new ProviderError('malformed', `The answer has more than ${limitBytes} bytes`))
+      body.destroy()
+    })
+    body.on('end', () => resolve(Buffer.concat(pieces)))
+    body.on('error', (error) => reject(transportError(error)))
+    // A body that is destroyed without an error of its own ends neither with `end` nor with `error`.
+    body.on('close', () => reject(new ProviderError('unavailable', 'The connection to the provider broke off')))
+  })
+}

@@ -1,0 +1,50 @@
+/** Repeats a provider call that failed before its first byte; the only place in which anything is repeated. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { ProviderError } from '../../../features/providers/provider-error.ts'
+
+export interface RetrySettings {
+  maxRetries: number
+  backoffMs: number
+  signal: AbortSignal
+}
+
+const longestBackoffMs = 8_000
+const longestRetryAfterMs = 60_000
+
+/** `attempt` must fail with a ProviderError and before a byte of the answer was used. Rejects with the last failure. */
+export async function withRetries<T>(settings: RetrySettings, attempt: () => Promise<T>): Promise<T> {
+  for (let retries = 0; ; retries += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      const waitMs = retries < settings.maxRetries ? waitBefore(error, retries, settings.backoffMs) : undefined
+      if (waitMs === undefined || settings.signal.aborted) throw error
+      await delay(waitMs, undefined, { signal: settings.signal })
+    }
+  }
+}
+
+/** Undefined when a retry is not allowed or not worth it: a provider that asks for more than a minute is taken at its word. */
+function waitBefore(error: unknown, retries: number, backoffMs: number): number | undefined {
+  if (!(error instanceof ProviderError) || !isRepeatable(error)) return undefined
+  if (error.retryAfterMs !== undefined)
+    return error.retryAfterMs <= longestRetryAfterMs ? error.retryAfterMs : undefined
+  // Up to a quarter less, so that clients which failed together do not come back together.
+  return Math.min(backoffMs * 2 ** retries, longestBackoffMs) * (1 - Math.random() / 4)
+}
+
+function isRepeatable({ kind, status }: ProviderError): boolean {
+  if (status === undefined) return kind === 'unavailable'
+  return status === 408 || status === 409 || status === 429 || status >= 500
+}
+
+/** `Retry-After` in seconds or as a date, and the finer `retry-after-ms` that some providers send. */
+export function retryAfterOf(headers: Headers, now: Date): number | undefined {
+  const fine = Number.parseFloat(headers.get('retry-after-ms') ?? '')
+  if (Number.isFinite(fine)) return Math.max(0, fine)
+  const text = headers.get('retry-after')
+  if (text === null) return undefined
+  const seconds = Number(text)
+  const waitMs = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - now.getTime()
+  return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined
+}

@@ -1,0 +1,102 @@
+import {
+  type ChainState,
+  CompileIssueError,
+  compilePrompt,
+  type RenderedMessage,
+  renderStep,
+  scanOf,
+} from '@stet/template'
+import { type ChildReply, type ChildRequest, encodeLine, lineReader, MAX_REPLY_BYTES, READY } from '../protocol.ts'
+import { createCompiledCache } from './compiled-cache.ts'
+import { lockDown } from './freeze.ts'
+import { wellFormedJson } from './well-formed-json.ts'
+
+/** Kept between calls: too much of it would let one prompt's tree end the child under another prompt. */
+const compiled = createCompiledCache()
+const WARM_UP = '---\nmodel: none\n---\n{{ if a }}<user>{{ a.b }}</user>{{ else }}<step>{{ b = [1] }}</step>{{ endif }}'
+
+const { stdin, stdout } = process
+const CALLS_PER_MEASUREMENT = 16
+
+let current: number | undefined
+let calls = 0
+let measuredBytes = 0
+
+async function perform(request: ChildRequest): Promise<unknown> {
+  const prompt = await compiled.get(request.source)
+  if (!request.step) return scanOf(prompt)
+  const { parameters, now, state, answer } = request.step
+  return renderStep(prompt, {
+    parameters,
+    now,
+    ...(state === undefined ? {} : { state: state as ChainState }),
+    ...(answer === undefined ? {} : { answer: answer as RenderedMessage[] }),
+  })
+}
+
+async function reply(request: ChildRequest): Promise<ChildReply> {
+  const { id } = request
+  try {
+    return { id, result: await perform(request) }
+  } catch (error) {
+    if (error instanceof CompileIssueError) return { id, issue: { ...error.issue } }
+    return { id, failure: error instanceof Error ? error.message : 'The call failed' }
+  }
+}
+
+/** Reading it costs as much as a small render, so not each call does. */
+function residentBytes(): number {
+  if (calls % CALLS_PER_MEASUREMENT === 0) measuredBytes = process.memoryUsage.rss()
+  calls += 1
+  return measuredBytes
+}
+
+/**
+ * Only when nothing of the call is left to run: an expression that failed may leave others behind, which would spend
+ * the time of the next call.
+ */
+function send(message: ChildReply): void {
+  setImmediate(() => {
+    if (current !== message.id) return
+    current = undefined
+    stdout.write(encodedReply(message))
+  })
+}
+
+function encodedReply(message: ChildReply): string {
+  try {
+    const line = wellFormedJson(encodeLine({ ...message, residentBytes: residentBytes() }))
+    if (line.length <= MAX_REPLY_BYTES) return line
+    return failureLine(message.id, 'The output is larger than 4 MB')
+  } catch {
+    return failureLine(message.id, 'The output is not plain data')
+  }
+}
+
+function failureLine(id: number, failure: string): string {
+  return encodeLine({ id, failure, residentBytes: residentBytes() })
+}
+
+function failCurrent(error: unknown): void {
+  if (current !== undefined) send({ id: current, failure: error instanceof Error ? error.message : 'The call failed' })
+}
+
+process.on('unhandledRejection', failCurrent)
+process.on('uncaughtException', failCurrent)
+stdin.setEncoding('utf8')
+stdin.on('end', () => process.exit(0))
+stdin.on(
+  'data',
+  lineReader((line) => {
+    const request = JSON.parse(line) as ChildRequest
+    current = request.id
+    void reply(request).then(send)
+  }),
+)
+lockDown()
+// The first call of a process pays for loading and compiling the engine; no caller's time is spent on that.
+await renderStep(await compilePrompt({ path: 'warm-up', content: WARM_UP, documents: {} }), {
+  parameters: {},
+  now: new Date().toISOString(),
+})
+stdout.write(encodeLine(READY))

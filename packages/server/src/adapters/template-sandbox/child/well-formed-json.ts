@@ -1,0 +1,11 @@
+const SUSPECT = /\\u(?:0000|d[89a-f])/
+const ESCAPE = /\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g
+
+/**
+ * JSON without NUL and lone surrogates, which no database keeps: a prompt can make both (`"😀".charAt(0)`).
+ * `JSON.stringify` escapes exactly these in this form, and surrogates only where they are alone.
+ */
+export function wellFormedJson(json: string): string {
+  if (!SUSPECT.test(json)) return json
+  return json.replace(ESCAPE, (found) => (SUSPECT.test(found) ? '\uFFFD' : found))
+}

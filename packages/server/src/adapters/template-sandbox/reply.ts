@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import type { ChildReply } from './protocol.ts'
+
+const record = z.record(z.string(), z.unknown())
+
+const issue = z.strictObject({
+  code: z.string(),
+  message: z.string(),
+  path: z.string(),
+  line: z.int().positive(),
+  column: z.int().positive(),
+  endLine: z.int().positive().optional(),
+  endColumn: z.int().positive().optional(),
+  frame: z.string(),
+})
+
+const message = z.looseObject({
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+  content: z.array(z.looseObject({ type: z.string() })),
+})
+
+/** What a scan may answer. */
+export const scanResult = z.strictObject({
+  config: record,
+  parameters: z.array(z.string()),
+  resolvedContent: z.string(),
+  references: z.array(z.string()),
+  missing: z.array(z.string()),
+  usesSteps: z.boolean(),
+  errors: z.array(issue),
+  warnings: z.array(issue),
+})
+
+/** What a step may answer. */
+export const stepResult = z.union([
+  z.strictObject({
+    done: z.literal(false),
+    input: z.array(message),
+    added: z.array(message),
+    config: record,
+    state: record,
+  }),
+  z.strictObject({ done: z.literal(true), added: z.array(message) }),
+])
+
+export const issueResult = issue
+
+const reply = z.union([
+  z.strictObject({ id: z.int(), residentBytes: z.int(), result: z.unknown() }),
+  z.strictObject({ id: z.int(), residentBytes: z.int(), issue: record }),
+  z.strictObject({ id: z.int(), residentBytes: z.int(), failure: z.string() }),
+])
+
+/** Reads one line of a child; undefined when it is no answer to the call in progress. */
+export function parseReply(
+  line: string,
+  expectedId: number | undefined,
+): { reply: ChildReply; residentBytes: number } | undefined {
+  try {
+    const read = reply.parse(JSON.parse(line))
+    if (read.id !== expectedId) return undefined
+    const { residentBytes, ...rest } = read
+    return { reply: rest, residentBytes }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { realpathSync } from 'node:fs'
+import { type ChildReply, type ChildRequest, encodeLine, lineReader, MAX_REPLY_BYTES, READY } from './protocol.ts'
+import { parseReply } from './reply.ts'
+import { cpuShareOf, isStarved } from './starvation.ts'
+
+export type CallOutcome = { kind: 'reply'; reply: ChildReply } | { kind: 'timeout' } | { kind: 'died' }
+
+/** One locked-down process. It takes one call at a time and lives until it is killed, retired or dies. */
+export interface SandboxedChild {
+  /** True when it greeted; false when it ended before. */
+  ready: Promise<boolean>
+  exited: Promise<void>
+  call(request: Omit<ChildRequest, 'id'>, timeoutMs: number): Promise<CallOutcome>
+  /** True when it has served its share of calls or grown too large. */
+  isWorn(): boolean
+  kill(): void
+}
+
+const MAX_CALLS = 10_000
+const MAX_RESIDENT_BYTES = 200 * 1024 * 1024
+
+interface Pending {
+  id: number
+  settle(outcome: CallOutcome): void
+}
+
+interface ChildState {
+  alive: boolean
+  calls: number
+  residentBytes: number
+  pending: Pending | undefined
+}
+
+/** The permission model lost its prefix in Node 22.13. */
+function permissionFlag(): string {
+  return process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission'
+}
+
+function launch(childFile: string): ChildProcess {
+  const file = realpathSync(childFile)
+  const flags = [
+    permissionFlag(),
+    `--allow-fs-read=${file}`,
+    '--disallow-code-generation-from-strings',
+    '--disable-proto=delete',
+    '--max-old-space-size=96',
+    '--no-warnings',
+  ]
+  return spawn(process.execPath, [...flags, file], { env: {}, stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true })
+}
+
+export function startChild(childFile: string): SandboxedChild {
+  const child = launch(childFile)
+  const state: ChildState = { alive: true, calls: 0, residentBytes: 0, pending: undefined }
+  const kill = (): void => void child.kill('SIGKILL')
+  const settle = (outcome: CallOutcome): void => {
+    const { pending } = state
+    state.pending = undefined
+    pending?.settle(outcome)
+  }
+  const { ready, onLine } = greeting((line) => {
+    const read = parseReply(line, state.pending?.id)
+    if (!read) return kill()
+    state.residentBytes = read.residentBytes
+    settle({ kind: 'reply', reply: read.reply })
+  })
+  readLines(child, onLine, kill)
+  const exited = new Promise<void>((resolve) => {
+    const end = (): void => {
+      state.alive = false
+      settle({ kind: 'died' })
+      resolve()
+    }
+    child.once('exit', end)
+    child.once('error', end)
+  })
+  // Writing to a child that has just died; its exit settles the call.
+  child.stdin?.on('error', kill)
+  return {
+    ready: Promise.race([ready.then(() => true), exited.then(() => false)]),
+    exited,
+    call: (request, timeoutMs) => callChild(child, state, request, timeoutMs),
+    isWorn: () => state.calls >= MAX_CALLS || state.residentBytes > MAX_RESIDENT_BYTES,
+    kill,
+  }
+}
+
+/** The first line is the greeting, all others are replies. */
+function greeting(onReply: (line: string) => void): { ready: Promise<void>; onLine: (line: string) => void } {
+  let greet: (() => void) | undefined
+  const ready = new Promise<void>((resolve) => {
+    greet = resolve
+  })
+  const onLine = (line: string): void => {
+    if (!greet) onReply(line)
+    else if (line === JSON.stringify(READY)) greet()
+    greet = undefined
+  }
+  return { ready, onLine }
+}
+
+function readLines(child: ChildProcess, onLine: (line: string) => void, kill: () => void): void {
+  let unendedBytes = 0
+  const read = lineReader((line) => {
+    unendedBytes = 0
+    onLine(line)
+  })
+  child.stdout?.setEncoding('utf8')
+  child.stdout?.on('data', (chunk: string) => {
+    unendedBytes += chunk.length
+    if (unendedBytes > 2 * MAX_REPLY_BYTES) return kill()
+    read(chunk)
+  })
+}
+
+async function callChild(
+  child: ChildProcess,
+  state: ChildState,
+  request: Omit<ChildRequest, 'id'>,
+  timeoutMs: number,
+): Promise<CallOutcome> {
+  if (!state.alive) return { kind: 'died' }
+  state.calls += 1
+  const id = state.calls
+  return new Promise((resolve) => {
+    const stopClock = startClock(child, timeoutMs, () => {
+      state.pending = undefined
+      child.kill('SIGKILL')
+      resolve({ kind: 'timeout' })
+    })
+    const settle = (outcome: CallOutcome): void => {
+      stopClock()
+      resolve(outcome)
+    }
+    state.pending = { id, settle }
+    child.stdin?.write(encodeLine({ id, ...request }))
+  })
+}
+
+/** A child that a busy machine lets wait is not guilty: its time is extended, but not without end. */
+const MAX_EXTENSIONS = 4
+
+/** Calls `onTimeout` after `timeoutMs` in which the child could work, or after five times that, whatever it did. */
+function startClock(child: ChildProcess, timeoutMs: number, onTimeout: () => void): () => void {
+  const before = cpuShareOf(child.pid)
+  let extensions = 0
+  const look = (): void => {
+    if (extensions < MAX_EXTENSIONS && isStarved(before, cpuShareOf(child.pid), timeoutMs * (extensions + 1))) {
+      extensions += 1
+      timer = setTimeout(look, timeoutMs)
+    } else onTimeout()
+  }
+  let timer = setTimeout(look, timeoutMs)
+  return () => clearTimeout(timer)
+}

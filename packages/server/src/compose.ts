@@ -1,0 +1,262 @@
+/** Config -> Deps -> app: the only file that knows all adapters. */
+import { randomUUID } from 'node:crypto'
+import type { Server } from 'node:http'
+import { join } from 'node:path'
+import type { Express } from 'express'
+import { type Database, type DatabaseClient, openDatabase } from './adapters/database/database.ts'
+import { startSnapshots } from './adapters/database/embedded/snapshots.ts'
+import { postgresApiKeyStore } from './adapters/database/stores/api-key-store.ts'
+import { postgresConversationStore } from './adapters/database/stores/conversation-store.ts'
+import { postgresDocumentStore } from './adapters/database/stores/document-store.ts'
+import { postgresAnnotationStore, postgresEvaluationStore } from './adapters/database/stores/evaluation-store.ts'
+import { postgresLeaseStore } from './adapters/database/stores/lease-store.ts'
+import { postgresLogStore } from './adapters/database/stores/log-store.ts'
+import { postgresProjectStore } from './adapters/database/stores/project-store.ts'
+import { postgresProviderKeyStore } from './adapters/database/stores/provider-key-store.ts'
+import { postgresRunStore } from './adapters/database/stores/run-store.ts'
+import { postgresToolCallStore } from './adapters/database/stores/tool-call-store.ts'
+import { postgresVersionStore } from './adapters/database/stores/version-store.ts'
+import { postgresWorkspaceStore } from './adapters/database/stores/workspace-store.ts'
+import { createLiveCache } from './adapters/in-process/live-cache.ts'
+import { createFailureLimiter, createRateLimiter } from './adapters/in-process/rate-limiter.ts'
+import { createRunEventLog } from './adapters/in-process/run-event-log.ts'
+import { createRunQueue } from './adapters/in-process/run-queue.ts'
+import { createRunSignals } from './adapters/in-process/run-signals.ts'
+import { createToolSignals } from './adapters/in-process/tool-signals.ts'
+import { createJsonLogger } from './adapters/logging/json-logger.ts'
+import { priceBook } from './adapters/prices/price-book.ts'
+import { addressGuard } from './adapters/providers/address-guard.ts'
+import { createModelDrivers } from './adapters/providers/registry.ts'
+import { secretBox } from './adapters/secrets/secret-box.ts'
+import { loadServerTools } from './adapters/server-tools/load-server-tools.ts'
+import { createTemplateSandbox } from './adapters/template-sandbox/engine.ts'
+import type { Config } from './config.ts'
+import { encryptionKeysOf, keepAdminKey } from './data-files.ts'
+import { type CreateProject, createFirstWorkspace } from './features/access/first-start.ts'
+import type { Deps, Stores } from './features/deps.ts'
+import { addProject } from './features/projects/create-project.ts'
+import { environmentProviders } from './features/providers/environment-providers.ts'
+import { createActiveRuns } from './features/runs/active-runs.ts'
+import { workRunQueue } from './features/runs/background/work-run-queue.ts'
+import { dropEventLogs } from './features/runs/driving/drop-event-logs.ts'
+import { keepLease } from './features/runs/driving/keep-lease.ts'
+import { recoverRuns } from './features/runs/driving/recover-runs.ts'
+import type { ServerTools } from './features/runs/execution/tools/step-tool.ts'
+import { createApp } from './http/app.ts'
+import { createDrain } from './http/request/drain.ts'
+import { systemClock } from './shared/clock.ts'
+import type { Logger } from './shared/logger.ts'
+import { shutDown } from './shut-down.ts'
+
+export interface Composition {
+  app: Express
+  deps: Deps
+  database: Database<Stores>
+  /** What to tell about the key of the first start; undefined when the database was not empty. */
+  firstKey: string | undefined
+  /** Drains and closes everything; `server` is the one that serves `app`. */
+  shutDown(server: Server): Promise<void>
+  /** Closes everything at once: for a server that never listened. */
+  close(): Promise<void>
+}
+
+type ClosableModels = ReturnType<typeof createModelDrivers>
+
+const maxEvents = 500_000
+const maxEventBytes = 32 * 1024 * 1024
+const storeWaitMs = 60_000
+const toolWaitMs = 300_000
+
+export function storesFor(client: DatabaseClient): Stores {
+  return {
+    workspaces: postgresWorkspaceStore(client),
+    apiKeys: postgresApiKeyStore(client),
+    projects: postgresProjectStore(client),
+    versions: postgresVersionStore(client),
+    documents: postgresDocumentStore(client),
+    providerKeys: postgresProviderKeyStore(client),
+    conversations: postgresConversationStore(client),
+    evaluations: postgresEvaluationStore(client),
+    annotations: postgresAnnotationStore(client),
+  }
+}
+
+/** @param onlyReplica false for a command that works beside the server on PostgreSQL. */
+export async function openStores(config: Config, log: Logger, onlyReplica = true): Promise<Database<Stores>> {
+  return openDatabase({
+    ...(config.databaseUrl !== undefined && { url: config.databaseUrl }),
+    directory: join(config.dataDir, 'db'),
+    packageRoot: config.packageRoot,
+    onlyReplica,
+    storesFor,
+    log,
+  })
+}
+
+/** The first project of a new workspace. */
+export const createFirstProject: CreateProject = (stores, input) =>
+  addProject(stores, { ...input, at: systemClock.now() })
+
+/** Opens everything; resolves when the server may listen. */
+export async function compose(config: Config): Promise<Composition> {
+  const log = createJsonLogger(process.stderr, config.logLevel)
+  const serverTools = await loadServerTools(config.tools)
+  const database = await openStores(config, log)
+  const deps = createDeps({ config, database, serverTools, log })
+  try {
+    await recoverRuns(deps)
+    const queueWork = await workRunQueue(deps)
+    // Last of what may fail: a key that is generated here must reach its operator.
+    const tenant = await createFirstWorkspace(deps, { adminKey: config.adminKey, createProject: createFirstProject })
+    const firstKey = tenant ? keepAdminKey(config, tenant) : undefined
+    const snapshots = startSnapshots(database, {
+      directory: config.backupDir,
+      everyHours: config.backupHours,
+      keep: config.backupKeep,
+      log,
+    })
+    const drain = createDrain()
+    const upkeep = [keepLease(deps), dropEventLogs(deps), snapshots]
+    const close = async (): Promise<void> => {
+      await queueWork.stop()
+      for (const loop of upkeep) await loop.stop()
+      await releaseLease(deps)
+      await deps.templates.close()
+      await deps.models.close()
+      await database.close()
+    }
+    const app = createApp({
+      ...deps,
+      drain,
+      rateLimiter: createRateLimiter(),
+      failures: createFailureLimiter(config.authFailureLimit),
+      settings: httpSettings(config),
+      readiness: async () => ({ accepting: !drain.isDraining, ...(await database.ready()) }),
+      metrics: () => processMetrics(deps, database),
+    })
+    return {
+      app,
+      deps,
+      database,
+      firstKey,
+      shutDown: (server) => shutDown({ server, drain, deps, queueWork, config, close }),
+      close,
+    }
+  } catch (error) {
+    await deps.templates.close()
+    await database.close()
+    throw error
+  }
+}
+
+// A lease that stays behind ends by itself.
+async function releaseLease(deps: Deps): Promise<void> {
+  try {
+    await deps.leases.release(deps.runSettings.instanceId)
+  } catch {
+    deps.log.warn('server.lease-not-released')
+  }
+}
+
+interface Parts {
+  config: Config
+  database: Database<Stores>
+  serverTools: ServerTools
+  log: Logger
+}
+
+function createDeps({ config, database, serverTools, log }: Parts): Deps & { models: ClosableModels } {
+  const guard = { allowedPrivateHosts: config.allowedPrivateHosts }
+  return {
+    stores: database.stores,
+    transaction: database.transaction,
+    runs: postgresRunStore(database),
+    toolCalls: postgresToolCallStore(database),
+    toolSignals: createToolSignals(),
+    serverTools,
+    leases: postgresLeaseStore(database.ownSession),
+    runQueue: createRunQueue(config),
+    runSignals: createRunSignals(),
+    logs: postgresLogStore(database),
+    eventLog: createRunEventLog(),
+    activeRuns: createActiveRuns(),
+    runSettings: {
+      instanceId: randomUUID(),
+      graceMs: config.graceMs,
+      runTimeoutMs: config.runTimeoutSeconds * 1000,
+      maxEvents,
+      maxEventBytes,
+      storeWaitMs,
+      toolWaitMs,
+      sharesDatabase: database.kind === 'postgres',
+      eventRetentionMs: config.eventRetentionHours * 3_600_000,
+    },
+    liveCache: createLiveCache(),
+    templates: createTemplateSandbox({
+      childFile: join(config.packageRoot, 'dist', 'template-child.mjs'),
+      poolSize: config.templateWorkers,
+      log,
+    }),
+    models: createModelDrivers({ guard, clock: systemClock }),
+    addressGuard: addressGuard(guard),
+    environmentProviders: environmentProviders({ ...config, since: systemClock.now() }),
+    prices: priceBook(),
+    secrets: secretBox(encryptionKeysOf(config)),
+    clock: systemClock,
+    log,
+  }
+}
+
+function httpSettings(config: Config) {
+  return {
+    version: config.version,
+    features: [
+      'stream',
+      'background',
+      'attach',
+      'stop',
+      'chat',
+      'structured-output',
+      'requested-tools',
+      'waiting-tools',
+      'agents',
+      'server-tools',
+    ],
+    corsOrigins: config.corsOrigins,
+    metricsToken: config.metricsToken,
+    bodyLimitBytes: config.bodyLimitBytes,
+    trustProxy: config.trustProxy,
+    maxStreamsPerKey: config.maxStreamsPerKey,
+    validateResponses: config.validateResponses,
+  }
+}
+
+function processMetrics(deps: Deps, database: Database<Stores>) {
+  const memory = process.memoryUsage()
+  return [
+    {
+      name: 'stet_runs_active',
+      help: 'Runs that this process drives.',
+      type: 'gauge',
+      samples: [{ value: deps.activeRuns.list().length }],
+    },
+    {
+      name: 'stet_sql_statements_total',
+      help: 'SQL statements sent.',
+      type: 'counter',
+      samples: [{ value: database.statementCount() }],
+    },
+    {
+      name: 'process_resident_memory_bytes',
+      help: 'Resident memory, without child processes.',
+      type: 'gauge',
+      samples: [{ value: memory.rss }],
+    },
+    {
+      name: 'process_uptime_seconds',
+      help: 'Seconds since the start.',
+      type: 'gauge',
+      samples: [{ value: process.uptime() }],
+    },
+  ] as const
+}

@@ -1,0 +1,78 @@
+/** Environment -> frozen Config; the only reader of the environment. One clear line for every wrong setting. */
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isWellFormedApiKey } from './features/access/api-key.ts'
+import { type Setting, settings } from './settings.ts'
+
+type Values = { [K in keyof typeof settings]: (typeof settings)[K] extends Setting<infer T> ? T : never }
+
+export type Config = Readonly<
+  Values & {
+    /** Folder of this package: migrations, the template child and the database template lie in it. */
+    packageRoot: string
+    version: string
+    /** Responses are checked against the contract; off in production, where a failure would lose finished work. */
+    validateResponses: boolean
+  }
+>
+
+/** Some settings are wrong; `problems` has one line for each, without any value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.problems = problems
+  }
+}
+
+/** @throws ConfigError naming every wrong setting. An empty variable counts as not set. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = []
+  const values: Record<string, unknown> = {}
+  for (const [name, setting] of Object.entries<Setting<unknown>>(settings)) {
+    const given = environment[setting.variable]
+    const parsed = setting.schema.safeParse(given === undefined || given === '' ? setting.fallback : given)
+    if (parsed.success) values[name] = parsed.data
+    else problems.push(`${setting.variable} ${parsed.error.issues[0]?.message ?? 'is invalid'}`)
+  }
+  // Each value was parsed by the schema of its own setting in the loop above.
+  const config = values as Values
+  if (config.adminKey !== undefined && !isWellFormedApiKey(config.adminKey)) {
+    problems.push('STET_ADMIN_KEY is not a well-formed key; make one with: stet-server generate-key admin')
+  }
+  if (
+    config.databaseUrl !== undefined &&
+    config.encryptionKeys === undefined &&
+    !problems.some((line) => line.startsWith('STET_ENCRYPTION_KEY'))
+  ) {
+    problems.push(
+      'STET_ENCRYPTION_KEY is required with DATABASE_URL; make one with: stet-server generate-key encryption',
+    )
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  const packageRoot = findPackageRoot()
+  return Object.freeze({
+    ...config,
+    dataDir: resolve(config.dataDir),
+    packageRoot,
+    version: serverVersion(),
+    validateResponses: environment['NODE_ENV'] === 'test' || environment['NODE_ENV'] === 'development',
+  })
+}
+
+// The sources lie in src/, the built program in dist/: both look for the package's own manifest above them.
+function findPackageRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
+  return folder
+}
+
+/** The release, from the package's own manifest. */
+export function serverVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(findPackageRoot(), 'package.json'), 'utf8'))
+  const isNamed = typeof manifest === 'object' && manifest !== null && 'version' in manifest
+  return isNamed ? String(manifest.version) : '0.0.0'
+}

@@ -1,0 +1,60 @@
+/** An API key: its form, its checksum and what is kept of it; the clear key exists only in the answer that creates it. */
+import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import type { Author } from '../../shared/author.ts'
+import { randomText } from '../../shared/random-text.ts'
+import type { Scope } from './caller.ts'
+import type { Plan } from './plan.ts'
+
+export interface ApiKey {
+  id: number
+  workspaceId: number
+  name: string
+  /** `stet_` and the first four characters of the secret. */
+  prefix: string
+  scopes: readonly Scope[]
+  projectId: number | null
+  plan: Plan
+  /** Requests per second. */
+  limit: number
+  author: Author
+  expiresAt: Date | null
+  lastUsedAt: Date | null
+  revokedAt: Date | null
+  createdAt: Date
+}
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const secretLength = 30
+const checksumLength = 6
+const keyForm = /^stet_[0-9A-Za-z]{36}$/
+
+/** A new clear key: `stet_`, 30 base62 characters (about 178 bits of the system's random source), 6 of CRC32. */
+export function generateApiKey(): string {
+  const text = `stet_${randomText(secretLength)}`
+  return text + checksumOf(text)
+}
+
+/** Whether a text has the form of a key and its checksum: rubbish is refused without asking the database. */
+export function isWellFormedApiKey(key: string): boolean {
+  return keyForm.test(key) && checksumOf(key.slice(0, -checksumLength)) === key.slice(-checksumLength)
+}
+
+/** What the database keeps: SHA-256 of the whole key, hex. A slow hash adds nothing at 178 bits. */
+export function hashApiKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
+export function apiKeyPrefix(key: string): string {
+  return key.slice(0, 'stet_'.length + 4)
+}
+
+function checksumOf(text: string): string {
+  let rest = crc32(text)
+  let digits = ''
+  for (let index = 0; index < checksumLength; index += 1) {
+    digits = alphabet.charAt(rest % alphabet.length) + digits
+    rest = Math.floor(rest / alphabet.length)
+  }
+  return digits
+}

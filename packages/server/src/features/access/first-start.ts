@@ -1,0 +1,99 @@
+/** Makes an empty database usable: a workspace with its author and admin key, and the project `default`. */
+import { AppError } from '../../shared/app-error.ts'
+import type { Needs, Stores } from '../deps.ts'
+import { apiKeyPrefix, generateApiKey, hashApiKey, isWellFormedApiKey } from './api-key.ts'
+
+export interface NewTenant {
+  workspaceId: number
+  workspaceName: string
+  /** The clear admin key: print it once. */
+  key: string
+  /** False when the key was given by the operator, who knows it already. */
+  isGenerated: boolean
+}
+
+/**
+ * Creates workspace `default` with its admin key in a database that holds no workspace yet; null when one exists.
+ * @param createProject makes the first project with its initial draft, in the same transaction.
+ */
+export async function createFirstWorkspace(
+  deps: Needs<'transaction'>,
+  input: { adminKey?: string | undefined; createProject: CreateProject },
+): Promise<NewTenant | null> {
+  return deps.transaction(async (stores) => {
+    await stores.workspaces.lockCreation()
+    if (await stores.workspaces.findFirst()) return null
+    return createTenant(stores, { name: 'default', ...input })
+  })
+}
+
+/** Creates a further tenant. @throws AppError ConflictError when the name is taken. */
+export async function createWorkspace(
+  deps: Needs<'transaction'>,
+  input: { name: string; createProject: CreateProject },
+): Promise<NewTenant> {
+  return deps.transaction(async (stores) => {
+    await stores.workspaces.lockCreation()
+    if (await stores.workspaces.findByName(input.name)) {
+      throw new AppError('ConflictError', `A workspace named '${input.name}' exists already`)
+    }
+    return createTenant(stores, input)
+  })
+}
+
+/** A further admin key for a workspace whose keys were lost. @throws AppError NotFoundError. */
+export async function issueAdminKey(
+  deps: Needs<'transaction'>,
+  input: { workspace?: string | undefined },
+): Promise<NewTenant> {
+  return deps.transaction(async (stores) => {
+    const workspace =
+      input.workspace === undefined
+        ? await stores.workspaces.findFirst()
+        : await stores.workspaces.findByName(input.workspace)
+    if (!workspace) throw new AppError('NotFoundError', 'Workspace not found')
+    const author = await stores.workspaces.findFirstAuthor(workspace.id)
+    if (!author) throw new AppError('NotFoundError', 'Workspace has no author')
+    const key = generateApiKey()
+    await saveAdminKey(stores, { workspaceId: workspace.id, author, key, name: 'admin (recovered)' })
+    return { workspaceId: workspace.id, workspaceName: workspace.name, key, isGenerated: true }
+  })
+}
+
+export type CreateProject = (
+  stores: Stores,
+  input: { workspaceId: number; authorId: number; name: string },
+) => Promise<unknown>
+
+async function createTenant(
+  stores: Stores,
+  input: { name: string; adminKey?: string | undefined; createProject: CreateProject },
+): Promise<NewTenant> {
+  if (input.adminKey !== undefined && !isWellFormedApiKey(input.adminKey)) {
+    throw new AppError('BadRequestError', 'The admin key does not have the form of a key')
+  }
+  const key = input.adminKey ?? generateApiKey()
+  const workspace = await stores.workspaces.create(input.name)
+  const author = await stores.workspaces.createAuthor(workspace.id, { name: 'admin', email: 'admin@localhost' })
+  await saveAdminKey(stores, { workspaceId: workspace.id, author, key, name: 'admin' })
+  await input.createProject(stores, { workspaceId: workspace.id, authorId: author.id, name: 'default' })
+  return { workspaceId: workspace.id, workspaceName: workspace.name, key, isGenerated: input.adminKey === undefined }
+}
+
+async function saveAdminKey(
+  stores: Stores,
+  input: { workspaceId: number; author: { id: number; name: string; email: string }; key: string; name: string },
+): Promise<void> {
+  await stores.apiKeys.create(input.workspaceId, {
+    workspaceId: input.workspaceId,
+    name: input.name,
+    hash: hashApiKey(input.key),
+    prefix: apiKeyPrefix(input.key),
+    scopes: ['admin'],
+    projectId: null,
+    plan: 'team',
+    customLimit: null,
+    author: input.author,
+    expiresAt: null,
+  })
+}

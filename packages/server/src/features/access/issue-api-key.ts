@@ -1,0 +1,53 @@
+/** Issues a further key of a workspace. The clear key is returned once and stored nowhere. */
+import { invalid, notFound } from '../../shared/app-error.ts'
+import type { Needs } from '../deps.ts'
+import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey } from './api-key.ts'
+import type { Caller, Scope } from './caller.ts'
+import { limitOf, type Plan } from './plan.ts'
+import { defaultScopes } from './scopes.ts'
+
+export interface IssueApiKeyInput {
+  caller: Caller
+  name: string
+  scopes?: readonly Scope[] | undefined
+  projectId?: number | undefined
+  expiresAt?: Date | undefined
+  plan?: Plan | undefined
+  limit?: number | undefined
+}
+
+/** @throws AppError BadRequestError (expiry in the past, plan custom without limit), NotFoundError (project). */
+export async function issueApiKey(
+  deps: Needs<'stores' | 'clock' | 'log'>,
+  input: IssueApiKeyInput,
+): Promise<{ apiKey: ApiKey; key: string }> {
+  const { caller } = input
+  const plan = input.plan ?? 'team'
+  limitOf(plan, input.limit)
+  if (input.expiresAt && input.expiresAt <= deps.clock.now()) {
+    throw invalid('Invalid request: expiresAt: must be in the future', {
+      issues: [{ path: ['expiresAt'], code: 'custom', message: 'must be in the future' }],
+    })
+  }
+  if (
+    input.projectId !== undefined &&
+    !(await deps.stores.projects.findOptional(caller.workspaceId, input.projectId))
+  ) {
+    throw notFound('Project not found')
+  }
+  const key = generateApiKey()
+  const apiKey = await deps.stores.apiKeys.create(caller.workspaceId, {
+    workspaceId: caller.workspaceId,
+    name: input.name,
+    hash: hashApiKey(key),
+    prefix: apiKeyPrefix(key),
+    scopes: [...new Set(input.scopes ?? defaultScopes)],
+    projectId: input.projectId ?? null,
+    plan,
+    customLimit: plan === 'custom' ? (input.limit ?? null) : null,
+    author: caller.author,
+    expiresAt: input.expiresAt ?? null,
+  })
+  deps.log.info('audit.api-key-issued', { workspaceId: caller.workspaceId, apiKeyId: apiKey.id, by: caller.apiKeyId })
+  return { apiKey, key }
+}

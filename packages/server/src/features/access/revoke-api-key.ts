@@ -1,0 +1,29 @@
+/** Revokes a key, at once and for good; a workspace always keeps one usable admin key. */
+import { conflict, notFound } from '../../shared/app-error.ts'
+import type { Needs } from '../deps.ts'
+import type { ApiKey } from './api-key.ts'
+import type { Caller } from './caller.ts'
+
+/** Idempotent. @throws AppError NotFoundError; ConflictError for the last unrevoked, unexpired admin key. */
+export async function revokeApiKey(
+  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'log'>,
+  input: { caller: Caller; id: number },
+): Promise<ApiKey> {
+  const { workspaceId } = input.caller
+  const now = deps.clock.now()
+  const { key, isNew } = await deps.transaction(async (stores) => {
+    await stores.apiKeys.lockAdminKeys(workspaceId)
+    const found = await stores.apiKeys.findOptional(workspaceId, input.id)
+    if (!found) throw notFound('API key not found')
+    if (found.revokedAt) return { key: found, isNew: false }
+    const isUsableAdmin = found.scopes.includes('admin') && (found.expiresAt === null || found.expiresAt > now)
+    if (isUsableAdmin && (await stores.apiKeys.countOtherAdminKeys(workspaceId, found.id, now)) === 0) {
+      throw conflict('The last admin key cannot be revoked', { reason: 'last_admin_key' })
+    }
+    await stores.apiKeys.revoke(workspaceId, found.id, now)
+    return { key: { ...found, revokedAt: now }, isNew: true }
+  })
+  deps.liveCache.drop(`key:${key.hash}`)
+  if (isNew) deps.log.info('audit.api-key-revoked', { workspaceId, apiKeyId: key.id, by: input.caller.apiKeyId })
+  return key
+}

@@ -1,0 +1,48 @@
+/** Replaces a key by a new one that may do the same; the old key ends at once, or after the overlap that was asked for. */
+import { conflict, notFound } from '../../shared/app-error.ts'
+import type { Needs, Stores } from '../deps.ts'
+import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey } from './api-key.ts'
+import type { Caller } from './caller.ts'
+
+export interface RotateApiKeyInput {
+  caller: Caller
+  id: number
+  /** How long the old key still works. */
+  overlapSeconds: number
+}
+
+/** @throws AppError NotFoundError; ConflictError for a key that is revoked or expired. */
+export async function rotateApiKey(
+  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'log'>,
+  { caller, id, overlapSeconds }: RotateApiKeyInput,
+): Promise<{ apiKey: ApiKey; key: string }> {
+  const { workspaceId } = caller
+  const now = deps.clock.now()
+  const key = generateApiKey()
+  const { apiKey, oldHash } = await deps.transaction(async (stores) => {
+    await stores.apiKeys.lockAdminKeys(workspaceId)
+    const old = await stores.apiKeys.findOptional(workspaceId, id)
+    if (!old) throw notFound('API key not found')
+    if (old.revokedAt) throw conflict('The key is revoked', { reason: 'revoked' })
+    if (old.expiresAt && old.expiresAt <= now) throw conflict('The key has expired', { reason: 'expired' })
+    await endKey(stores, old, now, overlapSeconds)
+    return { apiKey: await stores.apiKeys.create(workspaceId, successorOf(old, key)), oldHash: old.hash }
+  })
+  deps.liveCache.drop(`key:${oldHash}`)
+  deps.log.info('audit.api-key-rotated', { workspaceId, apiKeyId: id, successorId: apiKey.id, by: caller.apiKeyId })
+  return { apiKey, key }
+}
+
+function successorOf(old: ApiKey, key: string) {
+  const { workspaceId, name, scopes, projectId, plan, author, expiresAt, limit } = old
+  const customLimit = plan === 'custom' ? limit : null
+  const secret = { hash: hashApiKey(key), prefix: apiKeyPrefix(key) }
+  return { workspaceId, name, scopes, projectId, plan, author, expiresAt, customLimit, ...secret }
+}
+
+// An overlap never makes a key live longer than it would have.
+async function endKey(stores: Stores, old: ApiKey, now: Date, overlapSeconds: number): Promise<void> {
+  if (overlapSeconds === 0) return stores.apiKeys.revoke(old.workspaceId, old.id, now)
+  const end = new Date(now.getTime() + overlapSeconds * 1000)
+  if (old.expiresAt === null || end < old.expiresAt) await stores.apiKeys.setExpiry(old.workspaceId, old.id, end)
+}

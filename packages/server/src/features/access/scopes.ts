@@ -1,0 +1,25 @@
+/** What a key may do: `admin` includes all other scopes, the rest are independent of one another. */
+import { AppError } from '../../shared/app-error.ts'
+import type { Caller, Scope } from './caller.ts'
+
+export const defaultScopes: readonly Scope[] = ['read', 'run', 'write', 'publish']
+
+function hasScope(caller: Caller, scope: Scope): boolean {
+  return caller.scopes.includes(scope) || caller.scopes.includes('admin')
+}
+
+/** @throws AppError ForbiddenError unless the caller has one of the scopes; the first is named. */
+export function requireScope(caller: Caller, anyOf: readonly [Scope, ...Scope[]]): void {
+  if (anyOf.some((scope) => hasScope(caller, scope))) return
+  throw new AppError('ForbiddenError', `This API key lacks the scope '${anyOf[0]}'`, {
+    details: { required: anyOf[0] },
+  })
+}
+
+/** @throws AppError ForbiddenError for a key that sees one project only. */
+export function requireUnrestricted(caller: Caller): void {
+  if (caller.projectId === null) return
+  throw new AppError('ForbiddenError', 'This API key is restricted to one project', {
+    details: { reason: 'project_restricted' },
+  })
+}

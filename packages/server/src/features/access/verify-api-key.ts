@@ -1,0 +1,95 @@
+/** Turns a bearer token into its caller. Every kind of bad key gets the same answer, and rubbish costs no statement. */
+import { AppError } from '../../shared/app-error.ts'
+import type { Needs } from '../deps.ts'
+import { type ApiKey, hashApiKey, isWellFormedApiKey } from './api-key.ts'
+import type { Caller } from './caller.ts'
+import type { FailureLimiter } from './ports.ts'
+
+const touchIntervalMs = 60_000
+
+interface KnownKey {
+  key: ApiKey
+  caller: Caller
+  touchedAtMs: number
+}
+
+/**
+ * @param address where the request comes from; failed attempts are counted per address.
+ * @throws AppError UnauthorizedError, or RateLimitError once an address has failed too often.
+ */
+export async function verifyApiKey(
+  deps: Needs<'stores' | 'liveCache' | 'clock' | 'log'> & { failures: FailureLimiter },
+  input: { token: string | undefined; address: string },
+): Promise<Caller> {
+  if (input.token === undefined || input.token === '') {
+    throw new AppError('UnauthorizedError', 'Authorization token required')
+  }
+  const known = await findKnownKey(deps, input.token, input.address)
+  const now = deps.clock.now()
+  if (!known || !isUsable(known.key, now)) return refuse(deps, input.address)
+  touch(deps, known, now)
+  return known.caller
+}
+
+function isUsable(key: ApiKey, now: Date): boolean {
+  return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now)
+}
+
+class UnknownKey extends Error {}
+
+async function findKnownKey(
+  deps: Needs<'stores' | 'liveCache' | 'clock'> & { failures: FailureLimiter },
+  token: string,
+  address: string,
+): Promise<KnownKey | null> {
+  if (!isWellFormedApiKey(token)) return null
+  const hash = hashApiKey(token)
+  try {
+    return await deps.liveCache.read(`key:${hash}`, 'caller', async () => {
+      // Only a miss may be refused for a flood: a key that is in memory passes however its neighbours behave.
+      await refuseFlood(deps, address)
+      const key = await deps.stores.apiKeys.findByHash(hash)
+      // Thrown, since a load that throws is not remembered: misses must not fill the memory.
+      if (!key) throw new UnknownKey()
+      return { key, caller: callerOf(key), touchedAtMs: key.lastUsedAt?.getTime() ?? 0 }
+    })
+  } catch (error) {
+    if (error instanceof UnknownKey) return null
+    throw error
+  }
+}
+
+async function refuseFlood(deps: { failures: FailureLimiter }, address: string): Promise<void> {
+  const retryAfter = await deps.failures.blockedSeconds(address)
+  if (retryAfter > 0) throw new AppError('RateLimitError', 'Too many requests', { details: { retryAfter } })
+}
+
+async function refuse(deps: Needs<'log'> & { failures: FailureLimiter }, address: string): Promise<never> {
+  await refuseFlood(deps, address)
+  await deps.failures.record(address)
+  if ((await deps.failures.blockedSeconds(address)) > 0) deps.log.warn('audit.authentication-burst', { address })
+  throw new AppError('UnauthorizedError', 'Invalid authorization token')
+}
+
+function touch(deps: Needs<'stores' | 'log'>, known: KnownKey, now: Date): void {
+  if (now.getTime() - known.touchedAtMs < touchIntervalMs) return
+  known.touchedAtMs = now.getTime()
+  known.key.lastUsedAt = now
+  deps.stores.apiKeys.touch(known.key.id, now).catch((error: unknown) => {
+    deps.log.warn('api-key.touch-failed', {
+      apiKeyId: known.key.id,
+      reason: error instanceof Error ? error.name : 'unknown',
+    })
+  })
+}
+
+function callerOf(key: ApiKey): Caller {
+  return {
+    apiKeyId: key.id,
+    workspaceId: key.workspaceId,
+    author: key.author,
+    scopes: key.scopes,
+    projectId: key.projectId,
+    limit: key.limit,
+  }
+}

@@ -1,0 +1,108 @@
+/** Joins the latest run of a conversation, queued, running or ended: its events from any place on, or its result. */
+import { AppError } from '../../shared/app-error.ts'
+import type { Needs } from '../deps.ts'
+import { unpackEventLog } from '../runs/encoding/event-log-file.ts'
+import type { RunLogReader, StoredConversation } from '../runs/ports.ts'
+import type { RunResult } from '../runs/run.ts'
+import { storedRunResult } from '../runs/watching/run-result.ts'
+import { endOfRun, resultOfLog } from '../runs/watching/stored-end.ts'
+import { storedReader } from '../runs/watching/stored-reader.ts'
+import { framesOf, type StartedRun } from '../runs/watching/watch-run.ts'
+import { type ConversationAddress, findStored } from './find-conversation.ts'
+
+type AttachDeps = Needs<'runs' | 'activeRuns' | 'eventLog'>
+
+export interface AttachedStream extends Pick<StartedRun, 'conversationUuid' | 'frames'> {
+  release(): void
+}
+
+/**
+ * Listens from now on. @param afterId only later events; 0 = all of the latest run.
+ * @throws AppError NotFoundError; ServiceUnavailableError for a run that another process drives or gave up.
+ */
+export async function attachStream(
+  deps: AttachDeps,
+  { afterId, ...address }: ConversationAddress & { afterId: number },
+): Promise<AttachedStream> {
+  const { conversation, reader } = await follow(deps, address, afterId)
+  return {
+    conversationUuid: conversation.uuid,
+    frames: (form) => framesOf(reader, form),
+    release: () => reader.release(),
+  }
+}
+
+/**
+ * Waits for the end, as a listener. @param signal the caller has left.
+ * @throws AppError as `attachStream`; RunError of a run that failed, with `details.conversationUuid`.
+ */
+export async function attachResult(
+  deps: AttachDeps,
+  address: ConversationAddress,
+  signal: AbortSignal,
+): Promise<RunResult> {
+  for (;;) {
+    const { conversation, reader } = await follow(deps, address, Number.MAX_SAFE_INTEGER)
+    await untilEnd(reader, signal)
+    // Nobody is left to be answered.
+    if (signal.aborted) throw new AppError('ServiceUnavailableError', 'The caller has left')
+    const ended = await findStored(deps, address)
+    if (!isActive(ended)) return storedRunResult(ended, ended.latestRun?.result ?? resultOfLog(ended))
+    // A chat that began in the meantime is the latest run now.
+    if (ended.latestRun?.uuid === conversation.latestRun?.uuid) {
+      throw new AppError('InternalServerError', 'The end of the run could not be stored')
+    }
+  }
+}
+
+async function untilEnd(reader: RunLogReader, signal: AbortSignal): Promise<void> {
+  const leave = () => reader.release()
+  signal.addEventListener('abort', leave, { once: true })
+  if (signal.aborted) leave()
+  try {
+    while (!reader.isAtEnd && !signal.aborted) await reader.changed()
+  } finally {
+    signal.removeEventListener('abort', leave)
+    leave()
+  }
+}
+
+async function follow(
+  deps: AttachDeps,
+  address: ConversationAddress,
+  afterId: number,
+): Promise<{ conversation: StoredConversation; reader: RunLogReader }> {
+  // Between two looks a run may have ended and its live log may have gone: the second look finds the stored one.
+  for (const isLast of [false, true]) {
+    const conversation = await findStored(deps, address)
+    const reader = await readerOf(deps, conversation, afterId)
+    if (reader) return { conversation, reader }
+    if (isLast) break
+  }
+  throw new AppError('ServiceUnavailableError', 'The run cannot be followed at present', { details: { retryAfter: 1 } })
+}
+
+async function readerOf(
+  deps: AttachDeps,
+  conversation: StoredConversation,
+  afterId: number,
+): Promise<RunLogReader | undefined> {
+  const { latestRun, workspaceId } = conversation
+  if (!latestRun) {
+    const result = resultOfLog(conversation)
+    const { createdAt } = conversation
+    const state = { uuid: conversation.uuid, status: 'completed', epoch: 0, stopRequestedAt: null } as const
+    const run = { ...state, firstEventId: 1, lastEventId: 2, result, createdAt, endedAt: createdAt }
+    return storedReader(endOfRun(conversation, run, result), afterId)
+  }
+  const live = deps.eventLog.follow(latestRun.uuid, afterId)
+  if (live) return live
+  const { result } = latestRun
+  if (isActive(conversation) || !result) return undefined
+  const file = await deps.runs.findEventLog(workspaceId, latestRun.uuid)
+  return storedReader(file ? await unpackEventLog(file) : endOfRun(conversation, latestRun, result), afterId)
+}
+
+function isActive({ status }: StoredConversation): boolean {
+  return status === 'queued' || status === 'running'
+}

@@ -1,0 +1,37 @@
+/** Finds a conversation wherever it stands now: in a run of this process, among those just ended, or in the database. */
+import { notFound } from '../../shared/app-error.ts'
+import { readUuid } from '../../shared/uuid.ts'
+import type { Caller, Needs } from '../deps.ts'
+import type { StoredConversation } from '../runs/ports.ts'
+import { type Conversation, toConversation } from './conversation.ts'
+
+export interface ConversationAddress {
+  caller: Caller
+  conversationUuid: string
+}
+
+export type FindDeps = Needs<'runs' | 'activeRuns'>
+
+/** Readable from the moment its uuid is known. @throws AppError NotFoundError, for foreign and malformed ids too. */
+export async function findConversation(deps: FindDeps, address: ConversationAddress): Promise<Conversation> {
+  return toConversation(await findStored(deps, address))
+}
+
+/** @throws AppError NotFoundError. */
+export async function findStored(
+  deps: FindDeps,
+  { caller, conversationUuid }: ConversationAddress,
+): Promise<StoredConversation> {
+  const uuid = readUuid(conversationUuid)
+  if (uuid === undefined) throw unknown()
+  const found =
+    deps.activeRuns.find(caller.workspaceId, uuid)?.view() ??
+    deps.activeRuns.findEnded(caller.workspaceId, uuid) ??
+    (await deps.runs.findConversation(caller.workspaceId, uuid))
+  if (!found || (caller.projectId !== null && caller.projectId !== found.projectId)) throw unknown()
+  return found
+}
+
+function unknown(): Error {
+  return notFound('Conversation not found')
+}

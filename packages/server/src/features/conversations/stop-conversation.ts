@@ -1,0 +1,54 @@
+/** Stops the run of a conversation: recorded first, then signalled, so that it holds whoever drives the run. */
+import type { Needs } from '../deps.ts'
+import { endQueued } from '../runs/driving/end-undriven.ts'
+import type { StoredConversation } from '../runs/ports.ts'
+import type { RunStatus } from '../runs/run.ts'
+import { type ConversationAddress, findStored } from './find-conversation.ts'
+
+type StopDeps = Needs<'runs' | 'activeRuns' | 'eventLog' | 'runQueue' | 'runSignals' | 'clock'>
+
+export interface StopOutcome {
+  uuid: string
+  /** This call stopped a run. */
+  stopped: boolean
+  status: RunStatus
+}
+
+const waitMs = 2_000
+
+/** Idempotent: an ended conversation stays as it is. @throws AppError NotFoundError. */
+export async function stopConversation(deps: StopDeps, address: ConversationAddress): Promise<StopOutcome> {
+  const found = await findStored(deps, address)
+  const { uuid, latestRun } = found
+  if (!latestRun || !isActive(found)) return { uuid, stopped: false, status: found.status }
+  const isFirst = await deps.runs.requestStop(latestRun.uuid)
+  if (found.status === 'queued' && (await endQueued(deps, found, latestRun))) {
+    deps.runQueue.remove(latestRun.uuid)
+    return { uuid, stopped: isFirst, status: 'stopped' }
+  }
+  deps.runSignals.stop(latestRun.uuid)
+  await untilEnded(deps, found, latestRun.uuid)
+  const { status } = await findStored(deps, address)
+  return { uuid, stopped: isFirst && status !== 'completed' && status !== 'error', status }
+}
+
+/** Follows the run to its end, or for a while; whoever stops a run does not keep it alive by listening. */
+async function untilEnded(deps: StopDeps, found: StoredConversation, runUuid: string): Promise<void> {
+  const active = deps.activeRuns.find(found.workspaceId, found.uuid)
+  const reader = active ? undefined : deps.eventLog.follow(runUuid, Number.MAX_SAFE_INTEGER)
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, waitMs)
+  })
+  const ended = async () => {
+    if (active) await active.ended
+    while (reader && !reader.isAtEnd) await reader.changed()
+  }
+  await Promise.race([ended(), limit])
+  clearTimeout(timer)
+  reader?.release()
+}
+
+function isActive({ status }: StoredConversation): boolean {
+  return status === 'queued' || status === 'running'
+}

@@ -1,0 +1,77 @@
+/** Everything that use cases may need, by role; a use case names its part with `Needs<…>`. */
+import type { Clock } from '../shared/clock.ts'
+import type { Logger } from '../shared/logger.ts'
+import type { ApiKeyStore, WorkspaceStore } from './access/ports.ts'
+import type { ConversationStore } from './conversations/ports.ts'
+import type { DocumentStore } from './documents/ports.ts'
+import type { AnnotationStore, EvaluationStore } from './evaluations/ports.ts'
+import type { LogStore } from './logs/ports.ts'
+import type { ProjectStore } from './projects/ports.ts'
+import type { ModelDrivers } from './providers/model-driver.ts'
+import type { AddressGuard, EnvironmentProviders, PriceBook, ProviderKeyStore, SecretBox } from './providers/ports.ts'
+import type { ActiveRuns } from './runs/active-runs.ts'
+import type { ServerTools } from './runs/execution/tools/step-tool.ts'
+import type { ToolCallStore, ToolSignals } from './runs/execution/tools/tool-calls.ts'
+import type { LeaseStore, RunEventLog, RunQueue, RunSettings, RunSignals, RunStore } from './runs/ports.ts'
+import type { TemplateEngine } from './templates/template-engine.ts'
+import type { VersionStore } from './versions/ports.ts'
+
+// Features that may not import each other still speak of who calls and of projects and versions.
+export type { Caller } from './access/caller.ts'
+export type { Version } from './documents/version.ts'
+export type { Project } from './projects/project.ts'
+
+/** The stores of one database handle. Inside a transaction the parameter shadows the outer ones. */
+export interface Stores {
+  workspaces: WorkspaceStore
+  apiKeys: ApiKeyStore
+  projects: ProjectStore
+  versions: VersionStore
+  documents: DocumentStore
+  providerKeys: ProviderKeyStore
+  conversations: ConversationStore
+  evaluations: EvaluationStore
+  annotations: AnnotationStore
+}
+
+/**
+ * What was read lately, by scope (`project:<id>`, `workspace:<id>`, `key:<hash>`).
+ * A read that starts after a write was answered sees that write: writers drop the scope after their commit and before
+ * their answer, and a load that began before the drop never fills the cache.
+ */
+export interface LiveCache {
+  /** The value of `key` in `scope`; parallel misses share one load. A load that throws is not remembered. */
+  read<T>(scope: string, key: string, load: () => Promise<T>): Promise<T>
+  drop(scope: string): void
+}
+
+export interface Deps {
+  stores: Stores
+  /** Runs `work` on stores of one transaction. Never around a provider call, a template call or a wait. */
+  transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>
+  /** Run rows go through the write batch, hence outside `stores`. */
+  runs: RunStore
+  toolCalls: ToolCallStore
+  toolSignals: ToolSignals
+  /** Tools that the operator supplies. */
+  serverTools: ServerTools
+  leases: LeaseStore
+  runQueue: RunQueue
+  runSignals: RunSignals
+  /** Like runs. */
+  logs: LogStore
+  eventLog: RunEventLog
+  activeRuns: ActiveRuns
+  runSettings: RunSettings
+  liveCache: LiveCache
+  templates: TemplateEngine
+  models: ModelDrivers
+  environmentProviders: EnvironmentProviders
+  addressGuard: AddressGuard
+  prices: PriceBook
+  secrets: SecretBox
+  clock: Clock
+  log: Logger
+}
+
+export type Needs<K extends keyof Deps> = Pick<Deps, K>

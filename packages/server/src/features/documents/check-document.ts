@@ -1,0 +1,85 @@
+/** Compiles a text as one version shows it: what it refers to comes from that version, and faults become `errors`. */
+import { createHash } from 'node:crypto'
+import type { Needs, Version } from '../deps.ts'
+import { wireParameters } from '../templates/parameters.ts'
+import type { TemplateScan, TemplateSource } from '../templates/template-engine.ts'
+import type { Document, DocumentText } from './document.ts'
+
+/** A text, what it needs to run, and what compiling it told. */
+export interface CheckedText {
+  text: DocumentText
+  source: TemplateSource
+  scan: TemplateScan
+}
+
+/** Gives those of the paths that exist. */
+export type LoadTexts = (paths: readonly string[]) => Promise<readonly Pick<DocumentText, 'path' | 'content'>[]>
+
+// Each round loads one level of references more than the one before; the language allows 10 levels.
+const maxRounds = 12
+// Enough to keep every template child busy, without a queue of a whole project in front of other requests.
+const parallelChecks = 8
+
+export async function checkText(deps: Needs<'templates'>, text: DocumentText, load: LoadTexts): Promise<CheckedText> {
+  let source: TemplateSource = { path: text.path, content: text.content, documents: {} }
+  let scan = await deps.templates.scan(source)
+  for (let round = 0; round < maxRounds && scan.missing.length > 0; round += 1) {
+    const found = await load(scan.missing)
+    if (found.length === 0) break
+    const added = Object.fromEntries(found.map(({ path, content }) => [path, content]))
+    source = { ...source, documents: { ...source.documents, ...added } }
+    scan = await deps.templates.scan(source)
+  }
+  return { text, source, scan }
+}
+
+/** In the order of the texts. */
+export async function checkTexts(
+  deps: Needs<'templates'>,
+  texts: readonly DocumentText[],
+  load: LoadTexts,
+): Promise<CheckedText[]> {
+  const checked: CheckedText[] = []
+  for (let from = 0; from < texts.length; from += parallelChecks) {
+    const batch = texts.slice(from, from + parallelChecks)
+    checked.push(...(await Promise.all(batch.map((text) => checkText(deps, text, load)))))
+  }
+  return checked
+}
+
+/** References out of what the version shows now. */
+export function loadFromVersion(deps: Needs<'stores'>, workspaceId: number, version: Version): LoadTexts {
+  return (paths) => deps.stores.documents.listByPaths(workspaceId, version, paths)
+}
+
+/** References out of texts at hand, so that a list reads nothing twice. */
+export function loadFromTexts(texts: readonly DocumentText[]): LoadTexts {
+  const byPath = new Map(texts.map((text) => [text.path, text]))
+  return async (paths) => paths.flatMap((path) => byPath.get(path) ?? [])
+}
+
+export function describeChecked(version: Version, { text, scan }: CheckedText): Document {
+  // Key by key: texts come from rows that know more than a document tells.
+  return {
+    id: text.id,
+    documentUuid: text.documentUuid,
+    projectId: text.projectId,
+    versionId: text.versionId,
+    path: text.path,
+    content: text.content,
+    contentHash: text.contentHash,
+    mergedAt: text.mergedAt,
+    createdAt: text.createdAt,
+    updatedAt: text.updatedAt,
+    versionUuid: version.uuid,
+    resolvedContent: scan.resolvedContent,
+    config: scan.config,
+    parameters: wireParameters(scan.config, scan.parameters),
+    errors: scan.errors,
+  }
+}
+
+/** SHA-256 of the UTF-8 bytes, lower-case hex. */
+export function hashContent(content: string): string {
+  return createHash('sha256').update(content, 'utf8').digest('hex')
+}

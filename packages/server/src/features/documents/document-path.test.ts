@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  assertCreatablePath,
+  comparePaths,
+  isCreatablePath,
+  normaliseDocumentPath,
+  similarPaths,
+} from './document-path.ts'
+
+describe('normaliseDocumentPath', () => {
+  it.each([
+    ['a/b', 'a/b'],
+    ['/a', 'a'],
+    ['//a', 'a'],
+    ['a/', 'a'],
+    ['a//', 'a/'],
+    ['/', ''],
+    ['e\u0301', '\u00e9'],
+    ['A', 'A'],
+  ])('%j is %j', (given, expected) => expect(normaliseDocumentPath(given)).toBe(expected))
+
+  it('leaves a creatable path as it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const path = normaliseDocumentPath(text)
+        if (isCreatablePath(path)) expect(normaliseDocumentPath(path)).toBe(path)
+      }),
+    )
+  })
+})
+
+describe('the grammar of paths', () => {
+  it.each(['a', 'a/b.c/d-e_f', 'Ünï/日本/١', 'a..b', '...', 'क्षि'])('allows %s', (path) =>
+    expect(isCreatablePath(path)).toBe(true),
+  )
+  it.each(['', ' ', 'a b', 'a//b', 'a/', '.', '..', 'a/../b', './a', 'a\\b', 'a\0', 'a?', '\ud800'])(
+    'refuses %j',
+    (path) => {
+      expect(() => assertCreatablePath(path)).toThrow('Invalid path')
+    },
+  )
+  it('counts bytes, not characters', () => {
+    expect(isCreatablePath('é'.repeat(256))).toBe(true)
+    expect(() => assertCreatablePath('é'.repeat(257))).toThrow('512 bytes')
+  })
+})
+
+it('orders by code point', () => {
+  expect(['\u{10400}', '\uff5e', 'b', 'B'].sort(comparePaths)).toEqual(['B', 'b', '\uff5e', '\u{10400}'])
+})
+
+describe('similarPaths', () => {
+  const paths = ['support/reply', 'support/replies', 'triage', 'Support/Reply', 'chain/draft']
+  it('finds the mistyped one first', () => expect(similarPaths('suport/reply', paths, 3)[0]).toMatch(/support\/reply/i))
+  it('gives at most the limit', () => expect(similarPaths('support/repl', paths, 2)).toHaveLength(2))
+  it('gives nothing for something else', () => expect(similarPaths('zzz', paths, 3)).toEqual([]))
+})

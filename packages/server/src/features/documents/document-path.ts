@@ -1,0 +1,54 @@
+/** Paths of documents: one spelling for each, the grammar for new ones, and guesses for mistyped ones. */
+import { invalid } from '../../shared/app-error.ts'
+
+const segment = /^[\p{L}\p{M}\p{Nd}_.-]+$/u
+const maxBytes = 512
+
+/** NFC, without leading slashes and without one trailing slash; the same for paths in URLs and in bodies. */
+export function normaliseDocumentPath(path: string): string {
+  return path.normalize('NFC').replace(/^\/+/, '').replace(/\/$/, '')
+}
+
+/** Whether a document could have this path; what could not exist need not be looked up. */
+export function isCreatablePath(path: string): boolean {
+  if (Buffer.byteLength(path) > maxBytes) return false
+  return path.split('/').every((part) => segment.test(part) && part !== '.' && part !== '..')
+}
+
+/** @throws AppError BadRequestError for a path that no new document may have. */
+export function assertCreatablePath(path: string): void {
+  if (isCreatablePath(path)) return
+  if (Buffer.byteLength(path) > maxBytes)
+    throw invalid(`Invalid path: longer than ${maxBytes} bytes`, { limit: maxBytes })
+  throw invalid("Invalid path: use letters, numbers, '.', '-' and '_', with '/' between folders", { path })
+}
+
+/** Code point order, the order of every list of paths; UTF-16 order differs from it beyond the basic plane. */
+export function comparePaths(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+}
+
+/** The candidates that look most like `path`, best first. */
+export function similarPaths(path: string, candidates: readonly string[], limit: number): string[] {
+  const wanted = pairsOf(path)
+  return candidates
+    .map((candidate) => ({ candidate, likeness: likeness(wanted, pairsOf(candidate)) }))
+    .filter((scored) => scored.likeness >= 0.35)
+    .sort((a, b) => b.likeness - a.likeness || comparePaths(a.candidate, b.candidate))
+    .slice(0, limit)
+    .map((scored) => scored.candidate)
+}
+
+// Dice's coefficient over letter pairs: linear in the length, where an edit distance would be quadratic.
+function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  let shared = 0
+  for (const pair of a) if (b.has(pair)) shared += 1
+  return (2 * shared) / (a.size + b.size)
+}
+
+function pairsOf(path: string): Set<string> {
+  const text = ` ${path.slice(0, maxBytes).toLowerCase()} `
+  const pairs = new Set<string>()
+  for (let index = 0; index < text.length - 1; index += 1) pairs.add(text.slice(index, index + 2))
+  return pairs
+}

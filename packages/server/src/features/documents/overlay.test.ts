@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest'
+import { deleteText, editMerged, isChange, isConflict, openEnd, shownIn, writeText } from './overlay.ts'
+import type { DraftRow, MergedText, Slot } from './ports.ts'
+
+const then = new Date('2026-01-01T00:00:00Z')
+const now = new Date('2026-02-02T00:00:00Z')
+
+function text(content: string, uuid = 'u-live') {
+  const dates = { mergedAt: null, createdAt: then, updatedAt: then }
+  return {
+    id: 1,
+    documentUuid: uuid,
+    projectId: 1,
+    versionId: 1,
+    path: 'a',
+    content,
+    contentHash: `#${content}`,
+    ...dates,
+  }
+}
+
+const draftRow = (content: string, base: string | null, deletedAt: Date | null = null): DraftRow => ({
+  ...text(content, 'u-draft'),
+  baseHash: base === null ? null : `#${base}`,
+  deletedAt,
+})
+
+function slot(draft: DraftRow | null, live: string | null): Slot {
+  return { path: 'a', draft, live: live === null ? null : text(live) }
+}
+
+const wrote = (content: string) => ({ path: 'a', content, contentHash: `#${content}`, documentUuid: 'u-new', at: now })
+
+describe('what a draft shows', () => {
+  it.each([
+    ['nothing anywhere', slot(null, null), null, false, false],
+    ['live alone', slot(null, 'L'), 'L', false, false],
+    ['an edit', slot(draftRow('D', 'L'), 'L'), 'D', true, false],
+    ['an addition', slot(draftRow('D', null), null), 'D', true, false],
+    ['a deletion', slot(draftRow('L', 'L', now), 'L'), null, true, false],
+    ['an edit back to live', slot(draftRow('L', 'L'), 'L'), 'L', false, false],
+    ['an edit, live went on', slot(draftRow('D', 'L'), 'M'), 'D', true, true],
+    ['an edit, live went to the same', slot(draftRow('D', 'L'), 'D'), 'D', false, false],
+    ['an edit, live deleted it', slot(draftRow('D', 'L'), null), 'D', true, true],
+    ['a deletion, live went on', slot(draftRow('L', 'L', now), 'M'), null, true, true],
+    ['a deletion, live deleted it too', slot(draftRow('L', 'L', now), null), null, false, false],
+    ['an addition, live added another', slot(draftRow('D', null), 'M'), 'D', true, true],
+    ['an addition that was deleted', slot(draftRow('D', null, now), null), null, false, false],
+    ['an addition that was deleted, live added one', slot(draftRow('D', null, now), 'M'), null, true, true],
+  ])('%s', (_name, given, shown, changed, conflicting) => {
+    expect(shownIn(given)?.content ?? null).toBe(shown)
+    expect(isChange(given)).toBe(changed)
+    expect(isConflict(given)).toBe(conflicting)
+  })
+})
+
+describe('writeText', () => {
+  it('writes nothing for what shows already', () => {
+    expect(writeText(slot(null, 'L'), wrote('L'))).toBeNull()
+    expect(writeText(slot(draftRow('D', 'L'), 'M'), wrote('D'))).toBeNull()
+  })
+  it('takes the base and the identity of live at the first change', () => {
+    expect(writeText(slot(null, 'L'), wrote('D'))).toMatchObject({
+      baseHash: '#L',
+      documentUuid: 'u-live',
+      createdAt: then,
+      updatedAt: now,
+    })
+    expect(writeText(slot(null, null), wrote('D'))).toMatchObject({
+      baseHash: null,
+      documentUuid: 'u-new',
+      createdAt: now,
+    })
+  })
+  it('keeps the base at later changes', () => {
+    expect(writeText(slot(draftRow('D', 'L'), 'M'), wrote('E'))).toMatchObject({
+      baseHash: '#L',
+      documentUuid: 'u-draft',
+    })
+  })
+  it('restores the identity of a deleted document', () => {
+    const restored = writeText(slot(draftRow('D', null, then), null), wrote('D'))
+    expect(restored).toMatchObject({ documentUuid: 'u-draft', deletedAt: null, content: 'D' })
+  })
+})
+
+describe('deleteText', () => {
+  it('keeps the last text and marks it', () => {
+    expect(deleteText(slot(null, 'L'), now)).toMatchObject({ content: 'L', baseHash: '#L', deletedAt: now })
+    expect(deleteText(slot(draftRow('D', 'L'), 'L'), now)).toMatchObject({
+      content: 'D',
+      baseHash: '#L',
+      documentUuid: 'u-draft',
+    })
+  })
+  it('finds nothing where nothing shows', () => expect(deleteText(slot(draftRow('D', 'L', then), 'L'), now)).toBeNull())
+})
+
+describe('editMerged', () => {
+  const row = (from: number, to: number): MergedText => ({ ...text('old'), id: 7, validFrom: from, validTo: to })
+  const spans = (from: number, to: number, number: number, isLive: boolean) => {
+    const { old, pieces } = editMerged(row(from, to), { id: 9, number, isLive }, wrote('new'))
+    return { end: old?.end, pieces: pieces.map((piece) => [piece.content, piece.validFrom, piece.validTo]) }
+  }
+  it.each([
+    ['the live set', 2, openEnd, 5, true, 5, [['new', 5, openEnd]]],
+    ['the live set that brought the text', 5, openEnd, 5, true, null, [['new', 5, openEnd]]],
+    [
+      'a set in the middle',
+      2,
+      8,
+      5,
+      false,
+      5,
+      [
+        ['new', 5, 6],
+        ['old', 6, 8],
+      ],
+    ],
+    [
+      'the first set of a text',
+      5,
+      8,
+      5,
+      false,
+      null,
+      [
+        ['new', 5, 6],
+        ['old', 6, 8],
+      ],
+    ],
+    ['the last set of a text', 2, 6, 5, false, 5, [['new', 5, 6]]],
+    ['the only set of a text', 5, 6, 5, false, null, [['new', 5, 6]]],
+  ])('cuts %s', (_name, from, to, number, isLive, end, pieces) => {
+    expect(spans(from, to, number, isLive)).toEqual({ end, pieces })
+  })
+  it('adds to one set only', () => {
+    const added = editMerged(null, { id: 9, number: 3, isLive: false }, wrote('new'))
+    expect(added).toMatchObject({
+      old: null,
+      pieces: [{ validFrom: 3, validTo: 4, documentUuid: 'u-new', versionId: 9 }],
+    })
+  })
+})

@@ -1,0 +1,116 @@
+/** Reads documents of a version with what compiling them tells; one that was read lately costs no statement. */
+import { notFound } from '../../shared/app-error.ts'
+import type { Needs, Project, Version } from '../deps.ts'
+import {
+  type CheckedText,
+  checkText,
+  checkTexts,
+  describeChecked,
+  type LoadTexts,
+  loadFromTexts,
+  loadFromVersion,
+} from './check-document.ts'
+import type { Document, DocumentText } from './document.ts'
+import { isCreatablePath, normaliseDocumentPath, similarPaths } from './document-path.ts'
+import { projectScope, type ReadableVersion, resolveVersion, type VersionAddress } from './version-ref.ts'
+
+type Reads = Needs<'stores' | 'liveCache' | 'templates'>
+
+/** A document with all that a run of it needs. */
+export interface Runnable extends CheckedText {
+  project: Project
+  version: Version
+}
+
+interface ReadText extends CheckedText {
+  document: Document
+}
+
+/** Ordered by path in code point order. @throws AppError NotFoundError for the project or the version. */
+export async function listDocuments(deps: Reads, input: VersionAddress & { prefix?: string }): Promise<Document[]> {
+  const { version } = await resolveVersion(deps, input)
+  const { workspaceId } = input.caller
+  const texts = await deps.stores.documents.list(workspaceId, version, input.prefix)
+  const checked = await checkTexts(deps, texts, loadFirstFrom(texts, loadFromVersion(deps, workspaceId, version)))
+  return checked.map((text) => describeChecked(version, text))
+}
+
+/**
+ * The same object until something in the project changes, so that what is made of it can be kept by it.
+ * @throws AppError NotFoundError for the project, the version or the document.
+ */
+export async function readDocument(deps: Reads, input: VersionAddress & { path: string }): Promise<Document> {
+  const { version } = await resolveVersion(deps, input)
+  return (await readExisting(deps, input, version)).document
+}
+
+/** @throws AppError NotFoundError for the project, the version or the document. A text that does not compile is given. */
+export async function loadRunnable(deps: Reads, input: ReadableVersion & { path: string }): Promise<Runnable> {
+  const { project, version } = await resolveVersion(deps, input)
+  const { text, source, scan } = await readExisting(deps, input, version)
+  return { project, version, text, source, scan }
+}
+
+/** Null when the version shows no document at the path. */
+export async function findDocument(
+  deps: Reads,
+  input: ReadableVersion & { path: string },
+  version: Version,
+): Promise<ReadText | null> {
+  const path = normaliseDocumentPath(input.path)
+  if (!isCreatablePath(path)) return null
+  const { workspaceId } = input.caller
+  // With the number: who still takes a version for a draft must not leave its overlay to those who know that it merged.
+  const key = `document:${version.uuid}:${version.number ?? 'draft'}:${path}`
+  return deps.liveCache.read(projectScope(version.projectId), key, async () => {
+    const text = await deps.stores.documents.findOptional(workspaceId, version, path)
+    const read = text && (await describeText(deps, workspaceId, version, text))
+    // A template child that died says nothing about the text. Dropped while it loads, the answer is not kept.
+    if (read?.scan.errors.some(({ code }) => code === 'limit-exceeded'))
+      deps.liveCache.drop(projectScope(version.projectId))
+    return read
+  })
+}
+
+/** A text that was just read or written, compiled in the version. */
+export async function describeText(
+  deps: Needs<'stores' | 'templates'>,
+  workspaceId: number,
+  version: Version,
+  text: DocumentText,
+): Promise<ReadText> {
+  const checked = await checkText(deps, text, loadFromVersion(deps, workspaceId, version))
+  return { ...checked, document: describeChecked(version, checked) }
+}
+
+async function readExisting(
+  deps: Reads,
+  input: ReadableVersion & { path: string },
+  version: Version,
+): Promise<ReadText> {
+  const found = await findDocument(deps, input, version)
+  if (!found) throw await documentNotFound(deps, input.caller.workspaceId, version, normaliseDocumentPath(input.path))
+  return found
+}
+
+// Guessing looks at so many paths and no more, so that a wrong path stays cheap in a large project.
+const guessedFrom = 1_000
+
+/** The error for a path without document, with paths that may have been meant. */
+export async function documentNotFound(
+  deps: Needs<'stores'>,
+  workspaceId: number,
+  version: Version,
+  path: string,
+): Promise<Error> {
+  const paths = await deps.stores.documents.listPaths(workspaceId, version, guessedFrom)
+  return notFound(`Document not found at path: ${path}`, { path, suggestions: similarPaths(path, paths, 3) })
+}
+
+function loadFirstFrom(texts: readonly DocumentText[], load: LoadTexts): LoadTexts {
+  const loadKnown = loadFromTexts(texts)
+  return async (paths) => {
+    const known = await loadKnown(paths)
+    return known.length === paths.length ? known : load(paths)
+  }
+}

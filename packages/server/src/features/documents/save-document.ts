@@ -1,0 +1,150 @@
+/** Writes one document of a version: a draft's overlay, or by force a merged set in place. Identical text changes nothing. */
+import { randomUUID } from 'node:crypto'
+import { AppError, conflict, mergedVersion } from '../../shared/app-error.ts'
+import type { Needs, Version } from '../deps.ts'
+import { changeProject, type ProjectWriter } from './change-project.ts'
+import { hashContent } from './check-document.ts'
+import type { Document, DocumentText } from './document.ts'
+import { assertCreatablePath, normaliseDocumentPath } from './document-path.ts'
+import { editMerged, type NewText, shownIn, writeText } from './overlay.ts'
+import type { Slot } from './ports.ts'
+import { assertPreconditions, type Preconditions } from './preconditions.ts'
+import { describeText, findDocument } from './read-document.ts'
+import { findVersionRow, resolveVersion, type VersionAddress } from './version-ref.ts'
+
+type Writes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'log'>
+
+export interface DocumentInput extends VersionAddress {
+  path: string
+  content: string
+}
+
+export interface CreateOrUpdateInput extends DocumentInput, Preconditions {
+  /** Permits the edit of a merged version, in place. */
+  force: boolean
+}
+
+interface Saved {
+  version: Version
+  text: DocumentText
+}
+
+/** @throws AppError BadRequestError for the path or a merged version, NotFoundError, ConflictError when the path is taken. */
+export async function createDocument(deps: Writes, input: DocumentInput): Promise<Document> {
+  return saveDocument(deps, input, async (writer, version, path) => {
+    if (version.number !== null) throw mergedVersion()
+    const slot = await findSlot(writer, input, version, path)
+    if (shownIn(slot)) throw conflict('A document with the same path already exists', { path })
+    return writeDraft(writer, input, version, slot)
+  })
+}
+
+/** What is there comes back as it is. @throws AppError BadRequestError, NotFoundError. */
+export async function getOrCreateDocument(deps: Writes, input: DocumentInput): Promise<Document> {
+  assertCreatablePath(normaliseDocumentPath(input.path))
+  const { version: addressed } = await resolveVersion(deps, input)
+  const existing = await findDocument(deps, input, addressed)
+  if (existing) return existing.document
+  return saveDocument(deps, input, async (writer, version, path) => {
+    const { workspaceId } = input.caller
+    if (version.number !== null) {
+      const text = await writer.stores.documents.findOptional(workspaceId, version, path)
+      if (!text) throw mergedVersion()
+      return text
+    }
+    const slot = await findSlot(writer, input, version, path)
+    return shownIn(slot) ?? writeDraft(writer, input, version, slot)
+  })
+}
+
+/**
+ * Without preconditions the last write wins.
+ * @throws AppError BadRequestError for the path or a merged version without force, ForbiddenError for force without
+ * scope `publish`, NotFoundError, PreconditionFailedError, ConflictError.
+ */
+export async function createOrUpdateDocument(deps: Writes, input: CreateOrUpdateInput): Promise<Document> {
+  return saveDocument(deps, input, async (writer, version, path) => {
+    if (version.number !== null) return forceText(writer, input, { ...version, number: version.number }, path)
+    const slot = await findSlot(writer, input, version, path)
+    assertPreconditions(path, shownIn(slot)?.contentHash ?? null, input)
+    return writeDraft(writer, input, version, slot)
+  })
+}
+
+/** The frame of the three: one transaction, then compilation outside of it. */
+async function saveDocument(
+  deps: Writes,
+  input: DocumentInput,
+  write: (writer: ProjectWriter, version: Version, path: string) => Promise<DocumentText>,
+): Promise<Document> {
+  const path = normaliseDocumentPath(input.path)
+  assertCreatablePath(path)
+  const { version, text } = await changeProject(deps, input, async (writer): Promise<Saved> => {
+    const version = await findVersionRow(writer.stores, input)
+    return { version, text: await write(writer, version, path) }
+  })
+  return (await describeText(deps, input.caller.workspaceId, version, text)).document
+}
+
+async function findSlot(
+  { stores }: ProjectWriter,
+  { caller }: DocumentInput,
+  draft: Version,
+  path: string,
+): Promise<Slot> {
+  const [slot] = await stores.documents.listSlots(caller.workspaceId, draft, [path])
+  return slot ?? { path, draft: null, live: null }
+}
+
+async function writeDraft(
+  writer: ProjectWriter,
+  input: DocumentInput,
+  draft: Version,
+  slot: Slot,
+): Promise<DocumentText> {
+  const { workspaceId } = input.caller
+  const row = writeText(slot, newText(writer, input, slot.path))
+  if (row !== null) {
+    await writer.stores.documents.saveDraft(workspaceId, draft, [row])
+    await writer.touch(draft)
+  }
+  return readBack(writer, workspaceId, draft, slot.path)
+}
+
+async function readBack({ stores }: ProjectWriter, workspaceId: number, version: Version, path: string) {
+  const text = await stores.documents.findOptional(workspaceId, version, path)
+  if (!text) throw new Error('A document that was just written is not there')
+  return text
+}
+
+async function forceText(
+  writer: ProjectWriter,
+  input: CreateOrUpdateInput,
+  version: Version & { number: number },
+  path: string,
+): Promise<DocumentText> {
+  if (!input.force) throw mergedVersion('; use force=true to allow it')
+  assertMayPublish(input)
+  const { workspaceId, author, apiKeyId } = input.caller
+  const { documents } = writer.stores
+  const old = await documents.findMergedOptional(workspaceId, version, version.number, path)
+  const oldHash = old?.contentHash ?? null
+  assertPreconditions(path, oldHash, input)
+  const text = newText(writer, input, path)
+  if (old && oldHash === text.contentHash) return old
+  await documents.replaceMerged(workspaceId, version, editMerged(old, version, text))
+  const hashes = { oldHash, newHash: text.contentHash }
+  await documents.recordForcedEdit(workspaceId, version, { path, authorId: author.id, ...hashes, at: writer.at })
+  await writer.touch(version)
+  writer.audit('audit.force-edit', { workspaceId, versionUuid: version.uuid, path, ...hashes, by: apiKeyId })
+  return readBack(writer, workspaceId, version, path)
+}
+
+function assertMayPublish({ caller }: VersionAddress): void {
+  if (caller.scopes.includes('publish') || caller.scopes.includes('admin')) return
+  throw new AppError('ForbiddenError', "The API key lacks the scope 'publish'", { details: { required: 'publish' } })
+}
+
+function newText({ at }: ProjectWriter, { content }: DocumentInput, path: string): NewText {
+  return { path, content, contentHash: hashContent(content), documentUuid: randomUUID(), at }
+}

@@ -1,0 +1,74 @@
+/** Finds the project and the version that a request names; foreign, hidden and malformed ids are unknown ones. */
+import { notFound } from '../../shared/app-error.ts'
+import { readUuid } from '../../shared/uuid.ts'
+import type { Caller, Needs, Project, Stores, Version } from '../deps.ts'
+
+/** What every request for something in a version says. */
+export interface VersionAddress {
+  caller: Caller
+  projectId: number
+  /** A uuid in any case, or `live`. */
+  versionRef: string
+}
+
+/** What decides which projects are seen. */
+type Reader = Pick<Caller, 'workspaceId' | 'projectId'>
+
+/** A version as somebody sees it who may read it. */
+export type ReadableVersion = Omit<VersionAddress, 'caller'> & { caller: Reader }
+
+const largestId = 2_147_483_647
+
+/** @throws AppError NotFoundError `Project not found`. */
+export async function findProject(
+  deps: Needs<'stores' | 'liveCache'>,
+  caller: Reader,
+  projectId: number,
+): Promise<Project> {
+  assertVisible(caller, projectId)
+  return deps.liveCache.read(projectScope(projectId), `project:${caller.workspaceId}`, async () => {
+    const project = await deps.stores.projects.findOptional(caller.workspaceId, projectId)
+    if (!project) throw notFound('Project not found')
+    return project
+  })
+}
+
+/** @throws AppError NotFoundError for the project, then for the version. */
+export async function resolveVersion(
+  deps: Needs<'stores' | 'liveCache'>,
+  { caller, projectId, versionRef }: ReadableVersion,
+): Promise<{ project: Project; version: Version }> {
+  const project = await findProject(deps, caller, projectId)
+  const ref = versionRef.toLowerCase()
+  const version = await deps.liveCache.read(projectScope(projectId), `version:${ref}`, () =>
+    findVersionRow(deps.stores, { caller, projectId, versionRef }),
+  )
+  return { project, version }
+}
+
+/** The version as the given stores see it now, inside a transaction too. @throws AppError NotFoundError. */
+export async function findVersionRow(
+  stores: Stores,
+  { caller, projectId, versionRef }: ReadableVersion,
+): Promise<Version> {
+  if (versionRef.toLowerCase() === 'live') {
+    const live = await stores.versions.findLiveOptional(caller.workspaceId, projectId)
+    if (!live) throw notFound('The project has no live version yet')
+    return live
+  }
+  const uuid = readUuid(versionRef)
+  const version = uuid && (await stores.versions.findOptional(caller.workspaceId, projectId, uuid))
+  if (!version) throw notFound('Version not found')
+  return version
+}
+
+/** @throws AppError NotFoundError when the key may not see the project, or the id cannot exist. */
+export function assertVisible(caller: Reader, projectId: number): void {
+  const isPossible = Number.isInteger(projectId) && projectId > 0 && projectId <= largestId
+  if (!isPossible || (caller.projectId !== null && caller.projectId !== projectId)) throw notFound('Project not found')
+}
+
+/** The part of the live cache that every write in a project drops. */
+export function projectScope(projectId: number): string {
+  return `project:${projectId}`
+}

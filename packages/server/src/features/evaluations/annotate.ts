@@ -1,0 +1,50 @@
+/** Scores a conversation, whether it goes on or not. Each call makes a new annotation, and nothing of it is changed later. */
+import { randomUUID } from 'node:crypto'
+import { notFound } from '../../shared/app-error.ts'
+import { type FindDeps, findConversation } from '../conversations/find-conversation.ts'
+import type { Caller, Needs } from '../deps.ts'
+import { resolveVersion } from '../documents/version-ref.ts'
+import type { Annotation } from './annotation.ts'
+import { findEvaluation } from './find-evaluation.ts'
+import { readScore } from './score.ts'
+
+export interface AnnotateInput {
+  caller: Caller
+  conversationUuid: string
+  evaluationUuid: string
+  score: number
+  /** A uuid or `live`; the conversation's own version when absent. */
+  versionRef?: string
+  metadata: Record<string, unknown>
+  /** Kept in the metadata. */
+  context?: Record<string, unknown>
+}
+
+/**
+ * @throws AppError NotFoundError (conversation, evaluation, version), UnprocessableEntityError (score out of range).
+ */
+export async function annotate(
+  deps: FindDeps & Needs<'stores' | 'liveCache' | 'clock'>,
+  input: AnnotateInput,
+): Promise<Annotation> {
+  const { caller, score, versionRef, metadata, context } = input
+  const conversation = await findConversation(deps, input)
+  const evaluation = await findEvaluation(deps, input)
+  const { projectId, source } = conversation
+  const isOfDocument = evaluation.documentUuid === null || evaluation.documentUuid === source.documentUuid
+  if (evaluation.projectId !== projectId || !isOfDocument) throw notFound('Evaluation not found')
+  const judged = versionRef === undefined ? undefined : await resolveVersion(deps, { caller, projectId, versionRef })
+  const annotation: Annotation = {
+    uuid: randomUUID(),
+    conversationUuid: conversation.uuid,
+    evaluationUuid: evaluation.uuid,
+    versionUuid: judged?.version.uuid ?? source.versionUuid,
+    authorId: caller.author.id,
+    score,
+    ...readScore(score, evaluation),
+    metadata: context === undefined ? metadata : { ...metadata, context },
+    createdAt: deps.clock.now(),
+  }
+  await deps.stores.annotations.create(caller.workspaceId, annotation)
+  return annotation
+}

@@ -1,0 +1,45 @@
+/** Makes an evaluation for a project, or for one document of it. */
+import { randomUUID } from 'node:crypto'
+import { notFound } from '../../shared/app-error.ts'
+import type { Caller, Needs } from '../deps.ts'
+import { findProject } from '../documents/version-ref.ts'
+import { completeConfiguration, type Evaluation, type EvaluationConfiguration, type Metric } from './evaluation.ts'
+
+export interface CreateEvaluationInput {
+  caller: Caller
+  projectId: number
+  documentUuid?: string
+  name: string
+  description?: string
+  metric: Metric
+  configuration?: Partial<EvaluationConfiguration>
+}
+
+/** @throws AppError NotFoundError (project, document), BadRequestError (a range that contradicts itself). */
+export async function createEvaluation(
+  deps: Needs<'stores' | 'liveCache' | 'clock'>,
+  input: CreateEvaluationInput,
+): Promise<Evaluation> {
+  const { caller, projectId, name, metric } = input
+  const { workspaceId } = caller
+  await findProject(deps, caller, projectId)
+  const documentUuid = input.documentUuid?.toLowerCase() ?? null
+  if (documentUuid !== null && !(await deps.stores.evaluations.knowsDocument(workspaceId, projectId, documentUuid))) {
+    throw notFound('Document not found')
+  }
+  const at = deps.clock.now()
+  const evaluation: Evaluation = {
+    uuid: randomUUID(),
+    workspaceId,
+    projectId,
+    documentUuid,
+    name,
+    description: input.description ?? null,
+    metric,
+    configuration: completeConfiguration(metric, input.configuration ?? {}),
+    createdAt: at,
+    updatedAt: at,
+  }
+  await deps.stores.evaluations.create(workspaceId, evaluation)
+  return evaluation
+}

@@ -1,0 +1,71 @@
+/** An evaluation: how people score conversations, with a scale that is complete and free of contradictions. */
+import { invalid } from '../../shared/app-error.ts'
+
+export const metrics = ['binary', 'rating'] as const
+export type Metric = (typeof metrics)[number]
+
+/** Ratings and thresholds belong to the metric `rating`; thresholds that are absent are the ends of the range. */
+export interface EvaluationConfiguration {
+  reverseScale: boolean
+  criteria?: string
+  passDescription?: string
+  failDescription?: string
+  minRating?: number
+  maxRating?: number
+  minThreshold?: number
+  maxThreshold?: number
+}
+
+export interface Evaluation {
+  uuid: string
+  workspaceId: number
+  projectId: number
+  /** Null: every document of the project. */
+  documentUuid: string | null
+  name: string
+  description: string | null
+  metric: Metric
+  configuration: EvaluationConfiguration
+  createdAt: Date
+  updatedAt: Date
+}
+
+/** Where a rating that names no range lies. */
+export const defaultRange = { minRating: 1, maxRating: 5 } as const
+
+/** With the defaults filled in, and without what the metric has no use for. @throws AppError BadRequestError. */
+export function completeConfiguration(
+  metric: Metric,
+  given: Partial<EvaluationConfiguration>,
+): EvaluationConfiguration {
+  const { minRating, maxRating, minThreshold, maxThreshold, ...texts } = given
+  const configuration = { ...texts, reverseScale: given.reverseScale ?? false }
+  if (metric === 'binary') return configuration
+  const thresholds = {
+    ...(minThreshold === undefined ? {} : { minThreshold }),
+    ...(maxThreshold === undefined ? {} : { maxThreshold }),
+  }
+  const range = { minRating: minRating ?? defaultRange.minRating, maxRating: maxRating ?? defaultRange.maxRating }
+  assertRange({ ...range, ...thresholds })
+  return { ...configuration, ...range, ...thresholds }
+}
+
+interface Range {
+  minRating: number
+  maxRating: number
+  minThreshold?: number
+  maxThreshold?: number
+}
+
+function assertRange({ minRating, maxRating, minThreshold = minRating, maxThreshold = maxRating }: Range): void {
+  if (minRating >= maxRating) throw refused('maxRating', 'must be above minRating')
+  if (minThreshold < minRating || minThreshold > maxRating) throw refused('minThreshold', 'must be inside the range')
+  if (maxThreshold < minRating || maxThreshold > maxRating) throw refused('maxThreshold', 'must be inside the range')
+  if (minThreshold > maxThreshold) throw refused('maxThreshold', 'must not be below minThreshold')
+}
+
+function refused(key: string, message: string): Error {
+  return invalid(`Invalid request: configuration.${key}: ${message}`, {
+    issues: [{ path: ['configuration', key], code: 'custom', message }],
+  })
+}

@@ -1,0 +1,39 @@
+/** Finds the evaluations that a key may see; foreign, hidden and malformed ids are unknown ones. */
+import { notFound } from '../../shared/app-error.ts'
+import { readUuid } from '../../shared/uuid.ts'
+import type { Caller, Needs } from '../deps.ts'
+import { findProject } from '../documents/version-ref.ts'
+import type { Evaluation } from './evaluation.ts'
+
+/** @throws AppError NotFoundError `Evaluation not found`. */
+export async function findEvaluation(
+  deps: Needs<'stores'>,
+  { caller, evaluationUuid }: { caller: Caller; evaluationUuid: string },
+): Promise<Evaluation> {
+  const uuid = readUuid(evaluationUuid)
+  const evaluation = uuid && (await deps.stores.evaluations.findOptional(caller.workspaceId, uuid))
+  const isVisible = evaluation && (caller.projectId === null || caller.projectId === evaluation.projectId)
+  if (!isVisible) throw notFound('Evaluation not found')
+  return evaluation
+}
+
+export interface ListEvaluationsInput {
+  caller: Caller
+  projectId?: number
+  documentUuid?: string
+}
+
+/** Newest first. @throws AppError NotFoundError for the project. */
+export async function listEvaluations(
+  deps: Needs<'stores' | 'liveCache'>,
+  { caller, ...filter }: ListEvaluationsInput,
+): Promise<Evaluation[]> {
+  if (filter.projectId !== undefined) await findProject(deps, caller, filter.projectId)
+  const projectId = filter.projectId ?? caller.projectId
+  const documentUuid = filter.documentUuid === undefined ? undefined : readUuid(filter.documentUuid)
+  if (filter.documentUuid !== undefined && documentUuid === undefined) return []
+  return deps.stores.evaluations.list(caller.workspaceId, {
+    ...(projectId === null ? {} : { projectId }),
+    ...(documentUuid === undefined ? {} : { documentUuid }),
+  })
+}

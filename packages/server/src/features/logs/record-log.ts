@@ -1,0 +1,51 @@
+/** Keeps an execution that happened outside stet as a conversation; nothing is executed, and it can go on by chat. */
+import { randomBytes } from 'node:crypto'
+import type { Caller, Needs } from '../deps.ts'
+import { loadRunnable } from '../documents/read-document.ts'
+import { newConversation } from '../runs/start-run.ts'
+import type { Message } from '../templates/message.ts'
+import type { LogEntry, LoggedConversation, NewLogEntry } from './log-entry.ts'
+
+export interface RecordLogInput {
+  caller: Caller
+  projectId: number
+  versionRef: string
+  path: string
+  messages: readonly Message[]
+  /** Becomes the closing message of the assistant. */
+  response?: string
+  parameters: Record<string, unknown>
+  customIdentifier?: string
+  durationMs?: number
+}
+
+/** @throws AppError NotFoundError (project, version, document). A document that does not compile can be logged. */
+export async function recordLog(
+  deps: Needs<'stores' | 'liveCache' | 'templates' | 'logs' | 'clock'>,
+  input: RecordLogInput,
+): Promise<LogEntry> {
+  const runnable = await loadRunnable(deps, input)
+  const conversation: LoggedConversation = {
+    ...newConversation(deps, input, runnable, 'log'),
+    origin: 'log',
+    messages: input.response === undefined ? [...input.messages] : [...input.messages, answer(input.response)],
+  }
+  const traceId = randomBytes(16).toString('hex')
+  const entry: NewLogEntry = {
+    versionId: runnable.version.id,
+    parameters: input.parameters,
+    durationMs: input.durationMs ?? null,
+    promptSpan: { id: newSpanId(), traceId },
+    completionSpan: { id: newSpanId(), traceId },
+  }
+  const id = await deps.logs.create(conversation, entry)
+  return { ...entry, id, conversation, resolvedContent: runnable.scan.resolvedContent }
+}
+
+function answer(text: string): Message {
+  return { role: 'assistant', content: [{ type: 'text', text }] }
+}
+
+function newSpanId(): string {
+  return randomBytes(8).toString('hex')
+}

@@ -1,0 +1,47 @@
+/** Makes a project with its first draft; nothing in it is live. */
+import { AppError } from '../../shared/app-error.ts'
+import type { Caller, Needs, Stores, Version } from '../deps.ts'
+import type { Project } from './project.ts'
+
+export interface CreateProjectInput {
+  caller: Caller
+  name: string
+  defaultProvider?: string
+  defaultModel?: string
+}
+
+export interface NewProjectWithDraft {
+  project: Project
+  version: Version
+}
+
+/** @throws AppError ForbiddenError for a key that is restricted to one project. */
+export async function createProject(
+  deps: Needs<'transaction' | 'clock'>,
+  { caller, ...input }: CreateProjectInput,
+): Promise<NewProjectWithDraft> {
+  if (caller.projectId !== null) {
+    throw new AppError('ForbiddenError', 'The API key is restricted to one project', {
+      details: { reason: 'project_restricted' },
+    })
+  }
+  const { workspaceId, author } = caller
+  const at = deps.clock.now()
+  return deps.transaction((stores) => addProject(stores, { ...input, workspaceId, authorId: author.id, at }))
+}
+
+/** For who has a transaction open already: the first start, which makes a tenant and its project together. */
+export async function addProject(
+  stores: Pick<Stores, 'projects' | 'versions'>,
+  input: Omit<CreateProjectInput, 'caller'> & { workspaceId: number; authorId: number; at: Date },
+): Promise<NewProjectWithDraft> {
+  const { workspaceId, authorId, at, name } = input
+  const project = await stores.projects.create(workspaceId, {
+    name,
+    defaultProvider: input.defaultProvider || null,
+    defaultModel: input.defaultModel || null,
+    at,
+  })
+  const draft = { title: 'Initial version', authorId, parentVersionUuid: null, at }
+  return { project, version: await stores.versions.create(workspaceId, project.id, draft) }
+}

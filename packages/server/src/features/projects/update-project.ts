@@ -1,0 +1,37 @@
+/** Renames a project or changes its defaults; what is not named stays. */
+import { notFound } from '../../shared/app-error.ts'
+import type { Caller, Needs } from '../deps.ts'
+import type { ProjectChange } from './ports.ts'
+import type { Project } from './project.ts'
+
+export interface UpdateProjectInput {
+  caller: Caller
+  projectId: number
+  name?: string
+  /** `''` clears a default. */
+  defaultProvider?: string
+  defaultModel?: string
+}
+
+/** @throws AppError NotFoundError `Project not found`. */
+export async function updateProject(
+  deps: Needs<'transaction' | 'liveCache' | 'clock'>,
+  { caller, projectId, name, defaultProvider, defaultModel }: UpdateProjectInput,
+): Promise<Project> {
+  if (caller.projectId !== null && caller.projectId !== projectId) throw notFound('Project not found')
+  const change: ProjectChange = {
+    ...(name === undefined ? {} : { name }),
+    ...(defaultProvider === undefined ? {} : { defaultProvider: defaultProvider || null }),
+    ...(defaultModel === undefined ? {} : { defaultModel: defaultModel || null }),
+  }
+  try {
+    return await deps.transaction(async (stores) => {
+      const project = await stores.projects.lock(caller.workspaceId, projectId)
+      const changed = project && (await stores.projects.update(caller.workspaceId, projectId, change, deps.clock.now()))
+      if (!changed) throw notFound('Project not found')
+      return changed
+    })
+  } finally {
+    deps.liveCache.drop(`project:${projectId}`)
+  }
+}

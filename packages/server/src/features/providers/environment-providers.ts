@@ -1,0 +1,56 @@
+/** Entries that need no row: `openai` and `anthropic` of the environment and the built-in `demo`; read once, they never change. */
+import type { ResolvedProvider } from './model-driver.ts'
+import type { EnvironmentProviders } from './ports.ts'
+
+export interface EnvironmentProviderSettings {
+  openaiApiKey: string | undefined
+  openaiBaseUrl: string | undefined
+  anthropicApiKey: string | undefined
+  anthropicBaseUrl: string | undefined
+  demoProvider: boolean
+  defaultProvider: string | undefined
+  defaultModel: string | undefined
+  /** When the server started. */
+  since: Date
+}
+
+export function environmentProviders(settings: EnvironmentProviderSettings): EnvironmentProviders {
+  const entries: ResolvedProvider[] = []
+  for (const [kind, token, url] of [
+    ['openai', settings.openaiApiKey, settings.openaiBaseUrl],
+    ['anthropic', settings.anthropicApiKey, settings.anthropicBaseUrl],
+  ] as const) {
+    if (token !== undefined) entries.push(environmentEntry(kind, token, url))
+  }
+  if (settings.demoProvider) entries.push(demo)
+  return {
+    list: () => entries,
+    defaultProvider: settings.defaultProvider,
+    defaultModel: settings.defaultModel,
+    since: settings.since,
+  }
+}
+
+function environmentEntry(kind: string, token: string, url: string | undefined): ResolvedProvider {
+  return {
+    name: kind,
+    kind,
+    driver: kind,
+    token,
+    url: url ?? null,
+    defaultModel: null,
+    configuration: {},
+    trustedAddress: url !== undefined,
+  }
+}
+
+const demo: ResolvedProvider = {
+  name: 'demo',
+  kind: 'custom',
+  driver: 'demo',
+  token: '',
+  url: null,
+  defaultModel: 'demo',
+  configuration: {},
+  trustedAddress: false,
+}

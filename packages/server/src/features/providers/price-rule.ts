@@ -1,0 +1,47 @@
+/** The operator's own prices of a provider entry, in US dollars per million tokens; the first rule that fits wins. */
+export interface PriceRule {
+  /** A model's name; `*` stands for any run of characters. */
+  model: string
+  input: number
+  output: number
+  /** Reads of the provider's cache; by default as input. */
+  cachedInput?: number
+  /** Writes to the provider's cache; by default as input. */
+  cacheWrite?: number
+}
+
+/** Why a value is no price rule; undefined when it is one. */
+export function priceRuleProblem(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return 'must be an object'
+  const rule = value as Record<string, unknown>
+  if (typeof rule['model'] !== 'string' || rule['model'] === '') return 'must have a model'
+  for (const key of ['input', 'output', 'cachedInput', 'cacheWrite']) {
+    const price = rule[key]
+    const isOptional = key === 'cachedInput' || key === 'cacheWrite'
+    if (price === undefined && isOptional) continue
+    if (typeof price !== 'number' || !Number.isFinite(price) || price < 0) return `${key} must be a number from 0`
+  }
+  return undefined
+}
+
+/** The rule for a model among those of an entry's `configuration.prices`; rules that are none are passed by. */
+export function findPriceRule(prices: unknown, model: string): PriceRule | undefined {
+  if (!Array.isArray(prices)) return undefined
+  return prices.find((rule): rule is PriceRule => priceRuleProblem(rule) === undefined && fits(rule.model, model))
+}
+
+// Compared piece by piece: a regular expression made of an operator's text could take exponential time.
+function fits(pattern: string, model: string): boolean {
+  const pieces = pattern.split('*')
+  const first = pieces[0] ?? ''
+  const last = pieces.at(-1) ?? ''
+  if (pieces.length === 1) return pattern === model
+  if (model.length < first.length + last.length || !model.startsWith(first) || !model.endsWith(last)) return false
+  let rest = model.slice(first.length, model.length - last.length)
+  for (const piece of pieces.slice(1, -1)) {
+    const at = rest.indexOf(piece)
+    if (at < 0) return false
+    rest = rest.slice(at + piece.length)
+  }
+  return true
+}

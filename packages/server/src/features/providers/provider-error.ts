@@ -1,0 +1,30 @@
+/** How a provider failed, in words that do not depend on the vendor; mapped to a run error once, by the run engine. */
+export type ProviderErrorKind =
+  | 'rate_limited'
+  | 'rejected'
+  | 'unavailable'
+  | 'timeout'
+  | 'malformed'
+  | 'misconfigured'
+  | 'unsupported'
+
+export class ProviderError extends Error {
+  override readonly name = 'ProviderError'
+  readonly kind: ProviderErrorKind
+  readonly status: number | undefined
+  readonly retryAfterMs: number | undefined
+  /** The provider's own text, cut to 2,000 characters and scrubbed of secrets. */
+  readonly providerMessage: string | undefined
+
+  constructor(
+    kind: ProviderErrorKind,
+    message: string,
+    options: { status?: number; retryAfterMs?: number; providerMessage?: string; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.kind = kind
+    this.status = options.status
+    this.retryAfterMs = options.retryAfterMs
+    this.providerMessage = options.providerMessage
+  }
+}

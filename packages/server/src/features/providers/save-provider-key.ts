@@ -1,0 +1,127 @@
+/** Stores and changes provider entries: tokens are sealed, addresses checked, and the next model call sees the change. */
+import { conflict, invalid, notFound } from '../../shared/app-error.ts'
+import type { Needs } from '../deps.ts'
+import { priceRuleProblem } from './price-rule.ts'
+import { maskToken, type ProviderKey, tokenContext } from './provider-key.ts'
+
+type SaveDeps = Needs<'stores' | 'liveCache' | 'secrets' | 'addressGuard' | 'clock' | 'log'>
+
+export interface CreateProviderKeyInput {
+  workspaceId: number
+  /** The API key that asks for it, for the audit line. */
+  apiKeyId: number
+  name: string
+  provider: string
+  token: string
+  url?: string
+  defaultModel?: string
+  configuration?: Record<string, unknown>
+}
+
+export interface UpdateProviderKeyInput extends Partial<Omit<CreateProviderKeyInput, 'provider'>> {
+  workspaceId: number
+  apiKeyId: number
+  id: number
+}
+
+/** @throws BadRequestError for an unusable url, token or configuration; ConflictError for a taken name. */
+export async function createProviderKey(deps: SaveDeps, input: CreateProviderKeyInput): Promise<ProviderKey> {
+  const { workspaceId, name, provider, token } = input
+  if (provider === 'custom' && input.url === undefined) throw refused('url', 'is required for a custom provider')
+  const isPlainHttp = await checkFields(deps, input)
+  const created = await deps.stores.providerKeys.create(
+    workspaceId,
+    {
+      workspaceId,
+      name,
+      provider,
+      maskedToken: maskToken(token),
+      url: input.url ?? null,
+      defaultModel: input.defaultModel ?? null,
+      configuration: input.configuration ?? {},
+    },
+    (id) => deps.secrets.seal(token, tokenContext(workspaceId, id)),
+  )
+  deps.liveCache.drop(`workspace:${workspaceId}`)
+  noteChange(deps, created, input, isPlainHttp)
+  return created
+}
+
+/** Absent fields stay. @throws NotFoundError; ConflictError for a taken name and for entries that need no row (id 0). */
+export async function updateProviderKey(deps: SaveDeps, input: UpdateProviderKeyInput): Promise<ProviderKey> {
+  const { workspaceId, id, token } = input
+  if (id === 0) throw conflict('Entries of the environment and the demo provider cannot be changed')
+  const { providerKeys } = deps.stores
+  if (!(await providerKeys.findOptional(workspaceId, id))) throw notFound('Provider key not found')
+  const isPlainHttp = await checkFields(deps, input)
+  const updated = await providerKeys.update(workspaceId, id, {
+    ...(input.name === undefined ? {} : { name: input.name }),
+    ...(input.url === undefined ? {} : { url: input.url }),
+    ...(input.defaultModel === undefined ? {} : { defaultModel: input.defaultModel }),
+    ...(input.configuration === undefined ? {} : { configuration: input.configuration }),
+    ...(token === undefined
+      ? {}
+      : { maskedToken: maskToken(token), sealedToken: deps.secrets.seal(token, tokenContext(workspaceId, id)) }),
+    updatedAt: deps.clock.now(),
+  })
+  deps.liveCache.drop(`workspace:${workspaceId}`)
+  noteChange(deps, updated, input, isPlainHttp)
+  return updated
+}
+
+function noteChange(
+  deps: SaveDeps,
+  { id }: ProviderKey,
+  { workspaceId, apiKeyId }: UpdateProviderKeyInput | CreateProviderKeyInput,
+  isPlainHttp: boolean,
+): void {
+  deps.log.info('audit.provider-key-saved', { workspaceId, providerKeyId: id, by: apiKeyId })
+  if (isPlainHttp) deps.log.warn('provider-key.plain-http', { workspaceId, providerKeyId: id })
+}
+
+/** @returns whether the token will travel unencrypted to a public host. */
+async function checkFields(
+  deps: Pick<SaveDeps, 'addressGuard'>,
+  input: Pick<UpdateProviderKeyInput, 'token' | 'url' | 'configuration'>,
+): Promise<boolean> {
+  // A header value with a line end or other characters would fail only when the first run uses it.
+  if (input.token !== undefined && !/^[\x21-\x7e]+$/.test(input.token)) {
+    throw refused('token', 'must be printable ASCII without spaces')
+  }
+  const problem = configurationProblem(input.configuration ?? {})
+  if (problem) throw refused(problem.path, problem.reason)
+  let isPlainHttp = false
+  for (const address of [input.url, input.configuration?.['baseUrl']]) {
+    if (typeof address !== 'string') continue
+    const reach = await deps.addressGuard.assertOutboundAddress(address)
+    isPlainHttp ||= reach === 'public' && new URL(address).protocol === 'http:'
+  }
+  return isPlainHttp
+}
+
+function configurationProblem(configuration: Record<string, unknown>): { path: string; reason: string } | undefined {
+  const { endpoint, prices, resourceName } = configuration
+  if (endpoint !== undefined && endpoint !== 'chat_completions' && endpoint !== 'responses') {
+    return { path: 'configuration.endpoint', reason: 'must be chat_completions or responses' }
+  }
+  for (const key of ['resourceName', 'apiVersion', 'baseUrl']) {
+    const value = configuration[key]
+    if (value !== undefined && typeof value !== 'string')
+      return { path: `configuration.${key}`, reason: 'must be text' }
+  }
+  // It becomes part of a host name.
+  if (resourceName !== undefined && !/^[a-zA-Z0-9][a-zA-Z0-9-]*$/.test(String(resourceName))) {
+    return { path: 'configuration.resourceName', reason: 'must be letters, digits and hyphens' }
+  }
+  if (prices === undefined) return undefined
+  if (!Array.isArray(prices)) return { path: 'configuration.prices', reason: 'must be a list' }
+  for (const [index, rule] of prices.entries()) {
+    const reason = priceRuleProblem(rule)
+    if (reason !== undefined) return { path: `configuration.prices.${index}`, reason }
+  }
+  return undefined
+}
+
+function refused(path: string, reason: string) {
+  return invalid(`Invalid request: ${path}: ${reason}`, { issues: [{ path: path.split('.'), message: reason }] })
+}

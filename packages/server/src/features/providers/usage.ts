@@ -1,0 +1,39 @@
+/** Token counts in the one form of the wire: input includes cache reads and writes, output includes reasoning. */
+export interface Usage {
+  inputTokens: number
+  outputTokens: number
+  promptTokens: number
+  completionTokens: number
+  totalTokens: number
+  reasoningTokens: number
+  cachedInputTokens: number
+}
+
+/** @param counts totals as defined above; missing counts are zero. */
+export function usageOf(counts: { input?: number; output?: number; reasoning?: number; cachedInput?: number }): Usage {
+  const input = wholeTokens(counts.input)
+  const output = wholeTokens(counts.output)
+  return {
+    inputTokens: input,
+    outputTokens: output,
+    promptTokens: input,
+    completionTokens: output,
+    totalTokens: input + output,
+    reasoningTokens: wholeTokens(counts.reasoning),
+    cachedInputTokens: wholeTokens(counts.cachedInput),
+  }
+}
+
+export function addUsage(left: Usage, right: Usage): Usage {
+  return usageOf({
+    input: left.inputTokens + right.inputTokens,
+    output: left.outputTokens + right.outputTokens,
+    reasoning: left.reasoningTokens + right.reasoningTokens,
+    cachedInput: left.cachedInputTokens + right.cachedInputTokens,
+  })
+}
+
+// Providers and proxies send fractions, negatives and nulls; published clients refuse anything but whole numbers.
+function wholeTokens(count: number | undefined): number {
+  return count !== undefined && Number.isFinite(count) && count > 0 ? Math.round(count) : 0
+}

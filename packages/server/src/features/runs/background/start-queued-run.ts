@@ -1,0 +1,58 @@
+/** Starts a run from the queue, at most once, and stays with it to its end. A stop that came before ends it unstarted. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { AppError } from '../../../shared/app-error.ts'
+import { type DriveDeps, driveRun } from '../drive-run.ts'
+import { endQueued } from '../driving/end-undriven.ts'
+import { planOf } from '../execution/prompt-input.ts'
+import { createRunProgress } from '../execution/run-progress.ts'
+import type { NewRun } from '../ports.ts'
+import { runState, type StartDeps } from '../start-run.ts'
+
+const retryMs = 500
+
+/** Resolves when the run has left this process. @throws AppError ServiceUnavailableError: the run is queued still. */
+export async function startQueuedRun(deps: StartDeps, runUuid: string): Promise<void> {
+  const found = await deps.runs.findQueued(runUuid)
+  const queued = found?.conversation.latestRun
+  if (!queued) return deps.eventLog.forget(runUuid)
+  const { conversation, input } = found
+  if (queued.stopRequestedAt) {
+    await endQueued(deps, conversation, queued)
+    return
+  }
+  const { firstEventId, createdAt } = queued
+  const { uuid: conversationUuid, workspaceId } = conversation
+  const epoch = queued.epoch + 1
+  const ownerId = deps.runSettings.instanceId
+  const run = { uuid: runUuid, conversationUuid, workspaceId, ownerId, epoch, firstEventId, createdAt }
+  if (!(await claimQueued(deps, run))) return
+  const latestRun = runState(run)
+  const driven = driveRun(deps, {
+    conversation: { ...conversation, status: 'running', epoch, latestRun },
+    run,
+    stored: Promise.resolve(),
+    progress: createRunProgress([]),
+    plan: planOf(deps, input, { runUuid, stream: true }),
+    isBackground: true,
+  })
+  driven.reader.release()
+  // Its failure was logged, and stands in its end.
+  await driven.ending.catch(() => undefined)
+}
+
+// An answer that got lost may have claimed the run: the same claim is repeated, which then finds its own.
+async function claimQueued(deps: DriveDeps, run: NewRun): Promise<boolean> {
+  const giveUpAt = performance.now() + deps.runSettings.storeWaitMs
+  for (let isRepeat = false; ; isRepeat = true) {
+    try {
+      return await deps.runs.startQueued(run, isRepeat)
+    } catch (error) {
+      const isAway = error instanceof AppError && error.code === 'ServiceUnavailableError'
+      if (!isAway || performance.now() >= giveUpAt) {
+        deps.activeRuns.abandon({ ...run, runUuid: run.uuid })
+        throw error
+      }
+      await pause(retryMs)
+    }
+  }
+}

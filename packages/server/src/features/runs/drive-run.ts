@@ -1,0 +1,188 @@
+/** The only consumer of the generator: owns a run from its first event to its stored end, whoever listens or leaves. */
+import { AppError, RunError } from '../../shared/app-error.ts'
+import type { Needs } from '../deps.ts'
+import type { ActiveRun } from './active-runs.ts'
+import { type Ending, statusOf, stopped, storedResult, terminalEvent, toRunFailure } from './driving/run-ending.ts'
+import { startLimits } from './driving/run-limits.ts'
+import { createRunRecorder, type RunRecorder } from './driving/run-recorder.ts'
+import { storeEnd } from './driving/store-end.ts'
+import { createEventEncoder, type EventEncoder } from './encoding/encode-event.ts'
+import { packEventLog } from './encoding/event-log-file.ts'
+import { type ExecuteDeps, executeRun } from './execution/execute-run.ts'
+import type { RunPlan } from './execution/run-plan.ts'
+import type { RunProgress } from './execution/run-progress.ts'
+import type { NewRun, RunLogReader, RunLogWriter, StoredConversation } from './ports.ts'
+
+export type DriveDeps = ExecuteDeps & Needs<'runs' | 'runSettings' | 'runSignals' | 'eventLog' | 'activeRuns'>
+
+export interface DriveInput {
+  /** As it stands when the run starts. */
+  conversation: StoredConversation
+  run: NewRun
+  plan: RunPlan
+  /** Holds the messages that come before the first event. */
+  progress: RunProgress
+  /** Resolves when the row of the run is committed. */
+  stored: Promise<void>
+  /** Goes on whether somebody listens or not. */
+  isBackground?: true
+}
+
+export interface DrivenRun {
+  conversationUuid: string
+  committed: Promise<void>
+  progress: RunProgress
+  /** A listener from the start: whoever gets the run reads with it or releases it. */
+  reader: RunLogReader
+  /** Settles after the terminal event is visible. Rejects when no end could be stored. */
+  ending: Promise<Ending>
+}
+
+/** Starts to drive; returns at once. */
+export function driveRun(deps: DriveDeps, input: DriveInput): DrivenRun {
+  const { run, progress, conversation } = input
+  const controller = new AbortController()
+  const abort = (reason: RunError) => controller.abort(reason)
+  const { runTimeoutMs, graceMs } = deps.runSettings
+  const limits = startLimits({ runTimeoutMs, graceMs: input.isBackground ? undefined : graceMs }, abort)
+  const unlisten = deps.runSignals.onStop(run.uuid, () => abort(stopped()))
+  const log = deps.eventLog.open(run.uuid, limits.listenersChanged)
+  const encoder = createEventEncoder({
+    conversationUuid: conversation.uuid,
+    source: conversation,
+    firstEventId: run.firstEventId,
+    clock: deps.clock,
+  })
+  const recorder = createRunRecorder(deps.runSettings, encoder, progress.list, log)
+  const reader = deps.eventLog.follow(run.uuid, run.firstEventId - 1)
+  if (!reader) throw new Error('A log that was just opened can be followed')
+
+  const committed = input.stored.catch((cause: unknown) => {
+    // The provider may have been called: no answer may invite the caller to repeat.
+    const failure = new AppError('InternalServerError', 'The run could not be stored', { cause })
+    controller.abort(failure)
+    throw failure
+  })
+  const { promise: ended, resolve: settle } = withResolver()
+  const active: ActiveRun = {
+    runUuid: run.uuid,
+    conversationUuid: conversation.uuid,
+    workspaceId: conversation.workspaceId,
+    view: () => ({ ...conversation, messages: [...progress.list.messages] }),
+    ended,
+    abort,
+  }
+  deps.activeRuns.add(active)
+  const own = { input, active, recorder, log, encoder }
+  const ending = consume(deps, input, { recorder, log }, controller)
+    .finally(() => {
+      limits.stop()
+      unlisten()
+    })
+    .then(async (end) => {
+      await committed
+      return storeAndShow(deps, own, end)
+    })
+    .catch((failure: unknown) => {
+      // Without a stored end there is none to show: readers are left without one, and may ask again later.
+      deps.activeRuns.remove(active, undefined)
+      deps.activeRuns.abandon(active)
+      log.close()
+      throw failure
+    })
+  // Whoever waits for the run hears of its failure there; nobody has to.
+  ending.then(settle, settle)
+  return { conversationUuid: conversation.uuid, committed, progress, reader, ending }
+}
+
+function withResolver(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {}
+  const promise = new Promise<void>((done) => {
+    resolve = done
+  })
+  return { promise, resolve }
+}
+
+/** Drains the generator; every failure becomes the run's own. */
+async function consume(
+  deps: DriveDeps,
+  { plan, progress, run }: DriveInput,
+  { recorder, log }: Pick<OwnRun, 'recorder' | 'log'>,
+  controller: AbortController,
+): Promise<Ending> {
+  const { signal } = controller
+  try {
+    const events = executeRun(deps, plan, progress, signal)
+    for (;;) {
+      const next = await events.next()
+      if (next.done === true) return { completion: next.value }
+      log.isCallerAwaited = progress.awaitedCalls > 0
+      if (!recorder.record(next.value)) controller.abort(new RunError('ai_run_error', 'The run outgrew its event log'))
+    }
+  } catch (error) {
+    // Once aborted, whatever was thrown is a consequence.
+    const failure = toRunFailure(signal.aborted ? signal.reason : error)
+    if (failure.code === 'unknown_error') logUnforeseen(deps, run.uuid, failure.cause)
+    return { failure }
+  }
+}
+
+function logUnforeseen(deps: DriveDeps, runUuid: string, cause: unknown): void {
+  if (cause === undefined) return
+  const frames =
+    cause instanceof Error ? cause.stack?.split('\n').filter((line) => line.startsWith('    at ')) : undefined
+  deps.log.error('run.unforeseen-failure', { runUuid, reason: nameOf(cause), frames: frames?.join('\n') })
+}
+
+function nameOf(cause: unknown): string {
+  return cause instanceof Error ? cause.name : typeof cause
+}
+
+interface OwnRun {
+  input: DriveInput
+  active: ActiveRun
+  recorder: RunRecorder
+  log: RunLogWriter
+  encoder: EventEncoder
+}
+
+/** The stored end first, then the terminal event: whoever has seen it can read and continue the conversation. */
+async function storeAndShow(deps: DriveDeps, own: OwnRun, ending: Ending): Promise<Ending> {
+  const { active, recorder, log, encoder } = own
+  const { conversation, run, progress } = own.input
+  const terminal = recorder.prepareEnd(terminalEvent(ending, progress))
+  const endedAt = deps.clock.now()
+  const status = statusOf(ending)
+  const messages = [...progress.list.messages]
+  const result = storedResult(ending, progress.spending, progress.response, recorder.completed)
+  const shared = { epoch: run.epoch, status, messages, lastEventId: encoder.lastId }
+  const end = {
+    ...shared,
+    runUuid: run.uuid,
+    conversationUuid: conversation.uuid,
+    epochAfter: run.epoch,
+    from: 'running' as const,
+    result,
+    eventLog: await packEventLog(log.messages, [...log.entries, terminal]),
+    endedAt,
+  }
+  if (!(await storeEnd(deps, end))) {
+    throw new AppError('InternalServerError', 'The end of the run could not be stored')
+  }
+  const { createdAt, firstEventId } = run
+  const latestRun = { ...shared, uuid: run.uuid, firstEventId, result, stopRequestedAt: null, createdAt, endedAt }
+  deps.activeRuns.remove(active, { ...conversation, ...shared, updatedAt: endedAt, latestRun })
+  recorder.publish(terminal)
+  log.close()
+  logEnd(deps, own.input, status, endedAt)
+  return ending
+}
+
+function logEnd(deps: DriveDeps, { run, conversation }: DriveInput, status: string, endedAt: Date): void {
+  deps.log.info('run.ended', {
+    runUuid: run.uuid,
+    conversationUuid: conversation.uuid,
+    status,
+    durationMs: endedAt.getTime() - run.createdAt.getTime(),
+  })
+}

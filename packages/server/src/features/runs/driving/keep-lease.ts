@@ -1,0 +1,71 @@
+/** Says every 3 s that this process lives, and hears of stops whose signal was lost: the owner's lease is that of its runs. */
+import type { Needs } from '../../deps.ts'
+import { endLost } from './end-undriven.ts'
+import { type Repeated, repeat } from './repeat.ts'
+
+type LeaseDeps = Needs<'runs' | 'leases' | 'eventLog' | 'activeRuns' | 'runSettings' | 'runSignals' | 'clock' | 'log'>
+
+const renewEveryMs = 3_000
+const leaseMs = 10_000
+const reapEveryMs = 5_000
+
+/** Starts to renew and to reap; `stop` resolves when neither is under way any more. */
+export function keepLease(deps: LeaseDeps): Repeated {
+  const { runSettings } = deps
+  /** Since when every renewal has succeeded; undefined after one that failed. */
+  let healthySince: number | undefined
+  let renewedAt = Number.NEGATIVE_INFINITY
+
+  const renew = async () => {
+    if (!runSettings.sharesDatabase && deps.activeRuns.list().length === 0) return
+    try {
+      const toStop = await deps.leases.renew(runSettings.instanceId, leaseMs)
+      const now = performance.now()
+      // A process that was paused beyond its lease starts to count anew: its runs may be gone.
+      if (now - renewedAt > leaseMs) healthySince = now
+      renewedAt = now
+      for (const runUuid of toStop) deps.runSignals.stop(runUuid)
+    } catch {
+      healthySince = undefined
+      renewedAt = Number.NEGATIVE_INFINITY
+    }
+  }
+
+  const reap = async () => {
+    await endAbandoned(deps)
+    // An outage of the database must not kill healthy runs when it returns: their owners renew first.
+    const isHealthy = healthySince !== undefined && performance.now() - healthySince >= leaseMs
+    if (runSettings.sharesDatabase && isHealthy) await endExpired(deps)
+  }
+
+  const renewing = repeat(renewEveryMs, renew)
+  const reaping = repeat(reapEveryMs, () => reap().catch(() => deps.log.warn('runs.reap-failed')))
+  return {
+    async stop() {
+      await Promise.all([renewing.stop(), reaping.stop()])
+    },
+  }
+}
+
+async function endExpired(deps: LeaseDeps): Promise<void> {
+  let ended = 0
+  for (const conversation of await deps.runs.listLost(deps.runSettings.instanceId)) {
+    const { latestRun } = conversation
+    if (latestRun && (await endLost(deps, conversation, latestRun))) ended += 1
+  }
+  if (ended > 0) deps.log.warn('runs.lost', { count: ended })
+}
+
+/** Runs that this process gave up because their end could not be stored: nobody else would find them lost. */
+async function endAbandoned(deps: LeaseDeps): Promise<void> {
+  for (const run of deps.activeRuns.takeAbandoned()) {
+    try {
+      const found = await deps.runs.findConversation(run.workspaceId, run.conversationUuid)
+      const latest = found?.latestRun
+      if (found && latest?.uuid === run.runUuid && latest.status === 'running') await endLost(deps, found, latest)
+    } catch (error) {
+      deps.activeRuns.abandon(run)
+      throw error
+    }
+  }
+}

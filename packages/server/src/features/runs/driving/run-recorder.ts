@@ -1,0 +1,61 @@
+/** Numbers and encodes events as they come and puts them into the log; refuses what goes beyond a run's bounds. */
+import type { EventEncoder } from '../encoding/encode-event.ts'
+import type { MessageList } from '../encoding/message-list.ts'
+import type { LogEntry, RunLogWriter, RunSettings, StoredRunResult } from '../ports.ts'
+import type { RunEvent } from '../run-event.ts'
+
+export interface RunRecorder {
+  /** False when the run has outgrown its log: nothing of the batch was recorded. */
+  record(events: readonly RunEvent[]): boolean
+  /** Encodes the last event and leaves it to `publish` to show it. */
+  prepareEnd(event: RunEvent): LogEntry
+  publish(entry: LogEntry): void
+  /** The last provider-completed event so far. */
+  readonly completed: StoredRunResult['completed']
+}
+
+export function createRunRecorder(
+  settings: Pick<RunSettings, 'maxEvents' | 'maxEventBytes'>,
+  encoder: EventEncoder,
+  list: MessageList,
+  log: RunLogWriter,
+): RunRecorder {
+  let bytes = 0
+  let completed: StoredRunResult['completed']
+
+  // Messages come before the events that cover them.
+  const append = (entries: LogEntry[]) => {
+    const known = log.messages.length
+    log.append(known < list.encoded.length ? list.encoded.slice(known) : [], entries)
+  }
+
+  return {
+    record(events) {
+      if (log.entries.length + events.length >= settings.maxEvents || bytes > settings.maxEventBytes) return false
+      const entries = events.map((event) => {
+        const entry = encoder.encode(event)
+        if ('latitude' in event && event.latitude.type === 'provider-completed') {
+          completed = { eventId: entry.id, covers: event.covers }
+        }
+        return entry
+      })
+      for (const { pieces } of entries) bytes += sizeOf(pieces)
+      append(entries)
+      return true
+    },
+    prepareEnd(event) {
+      append([])
+      return encoder.encode(event)
+    },
+    publish: (entry) => append([entry]),
+    get completed() {
+      return completed
+    },
+  }
+}
+
+// Characters for bytes: the bound protects memory, where text takes one or two bytes a character.
+function sizeOf(pieces: LogEntry['pieces']): number {
+  if (typeof pieces === 'string') return pieces.length
+  return pieces.reduce((size, piece) => size + (typeof piece === 'string' ? piece.length : 0), 0)
+}

@@ -1,0 +1,93 @@
+/** Numbers and encodes events, once for all readers: provider-events as ready frames, the others as pieces around messages. */
+import type { Clock } from '../../../shared/clock.ts'
+import type { EventPiece, LogEntry } from '../ports.ts'
+import type { MessageSlice, RunSource, StepResponse } from '../run.ts'
+import type { LatitudeEvent, ProviderEvent, RunEvent } from '../run-event.ts'
+import { encodeMessage, isRange } from './message-list.ts'
+
+export interface EventEncoder {
+  encode(event: RunEvent): LogEntry
+  /** The id of the event encoded last. */
+  readonly lastId: number
+}
+
+export interface EncoderOptions {
+  conversationUuid: string
+  source: RunSource
+  firstEventId: number
+  clock: Clock
+}
+
+export function createEventEncoder(options: EncoderOptions): EventEncoder {
+  const encodeProvider = createProviderEncoder()
+  const tail = `],"providerLogUuid":"","source":${sourceJson(options.source)}`
+  let lastId = options.firstEventId - 1
+
+  return {
+    get lastId() {
+      return lastId
+    },
+    encode(event) {
+      lastId += 1
+      if ('provider' in event) return { id: lastId, pieces: encodeProvider(event.provider, lastId) }
+      return encodeLatitude(event.latitude, event.covers, lastId)
+    },
+  }
+
+  function encodeLatitude(event: LatitudeEvent, covers: number, id: number): LogEntry {
+    const head = `event: latitude-event\ndata: {"type":"${event.type}","timestamp":${options.clock.now().getTime()},"uuid":"${options.conversationUuid}","messages":[`
+    const frame = (own: readonly EventPiece[]): EventPiece[] => [head, [0, covers], tail, ...own, `}\nid: ${id}\n\n`]
+    const whole = ownPieces(event, options.conversationUuid, 'whole')
+    const entry: LogEntry = { id, pieces: frame(whole) }
+    if (hasStrangers(event)) entry.declaredPieces = frame(ownPieces(event, options.conversationUuid, 'declared'))
+    if (event.type === 'tools-requested') entry.isUndeclaredOnly = true
+    return entry
+  }
+}
+
+function sourceJson(source: RunSource): string {
+  return `{"documentUuid":"${source.documentUuid}","commitUuid":"${source.versionUuid}"}`
+}
+
+// A delta's frame differs from the one before in two places only: the rest is made once for each part.
+function createProviderEncoder(): (event: ProviderEvent, id: number) => string {
+  let partId: string | undefined
+  let prefix = ''
+  return (event, id) => {
+    if (event.type !== 'text-delta') return `event: provider-event\ndata: ${JSON.stringify(event)}\nid: ${id}\n\n`
+    if (event.id !== partId) {
+      partId = event.id
+      prefix = `event: provider-event\ndata: {"type":"text-delta","id":${JSON.stringify(partId)},"textDelta":`
+    }
+    return `${prefix}${JSON.stringify(event.textDelta)}}\nid: ${id}\n\n`
+  }
+}
+
+type Form = 'whole' | 'declared'
+
+function ownPieces(event: LatitudeEvent, uuid: string, form: Form): EventPiece[] {
+  const { type: _type, ...own } = event
+  const { response, ...rest } = 'response' in own ? own : { ...own, response: undefined }
+  const plain = JSON.stringify(rest)
+  const pieces: EventPiece[] = plain === '{}' ? [] : [`,${plain.slice(1, -1)}`]
+  return response ? [...pieces, ',"response":', ...responsePieces(response, uuid, form)] : pieces
+}
+
+function responsePieces(response: StepResponse, uuid: string, form: Form): EventPiece[] {
+  const { input, output, ...plain } = response
+  const head = JSON.stringify({ ...plain, documentLogUuid: uuid }).slice(0, -1)
+  return [`${head},"input":[`, ...slicePieces(input, form), '],"output":[', ...slicePieces(output, form), ']}']
+}
+
+function slicePieces(slice: MessageSlice, form: Form): EventPiece[] {
+  return slice.flatMap((item, index) => {
+    const piece: EventPiece = isRange(item) ? item : encodeMessage(item)[form]
+    return index === 0 ? [piece] : [',', piece]
+  })
+}
+
+// Messages that are not part of the conversation stand in the text itself, hence once for each form.
+function hasStrangers(event: LatitudeEvent): boolean {
+  if (!('response' in event)) return false
+  return [...event.response.input, ...event.response.output].some((item) => !isRange(item))
+}

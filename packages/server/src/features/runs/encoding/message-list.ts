@@ -1,0 +1,80 @@
+/** The messages of a conversation during a run: append-only, each encoded once, named by place ever after. */
+import { storableJson } from '../../../shared/storable-json.ts'
+import type { Message } from '../../templates/message.ts'
+import type { EncodedMessage } from '../ports.ts'
+import type { MessageSlice } from '../run.ts'
+
+export interface MessageList {
+  readonly messages: readonly Message[]
+  readonly encoded: readonly EncodedMessage[]
+  append(messages: readonly Message[]): void
+  /** Names `messages` by their places here; what was never appended stands in the slice itself. */
+  locate(messages: readonly Message[]): MessageSlice
+}
+
+export function createMessageList(earlier: readonly Message[]): MessageList {
+  const messages: Message[] = []
+  const encoded: EncodedMessage[] = []
+  const places = new Map<string, number>()
+  const append = (added: readonly Message[]) => {
+    for (const message of added) {
+      const code = encodeMessage(message)
+      if (!places.has(code.whole)) places.set(code.whole, messages.length)
+      messages.push(message)
+      encoded.push(code)
+    }
+  }
+  append(earlier)
+  return {
+    messages,
+    encoded,
+    append,
+    locate(wanted) {
+      const slice: (readonly [number, number] | Message)[] = []
+      let open: [number, number] | undefined
+      for (const message of wanted) {
+        const place = placeOf(message, open?.[1])
+        if (place !== undefined && open?.[1] === place) {
+          open[1] += 1
+          continue
+        }
+        open = place === undefined ? undefined : [place, place + 1]
+        slice.push(open ?? message)
+      }
+      return slice
+    },
+  }
+
+  // The next place first: equal messages may stand at several places.
+  function placeOf(message: Message, next: number | undefined): number | undefined {
+    if (next !== undefined && messages[next] === message) return next
+    const code = storableJson(message)
+    return next !== undefined && encoded[next]?.whole === code ? next : places.get(code)
+  }
+}
+
+export function encodeMessage(message: Message): EncodedMessage {
+  const whole = storableJson(message)
+  const declared = declaredMessage(message)
+  return { whole, declared: declared === message ? whole : storableJson(declared) }
+}
+
+/** The message without what published clients refuse: their models know neither reasoning nor the role developer. */
+export function declaredMessage(message: Message): Message {
+  if (message.role === 'developer') return { ...message, role: 'system' }
+  if (message.role !== 'assistant' || !message.content.some(isReasoning)) return message
+  return { ...message, content: message.content.filter((part) => !isReasoning(part)) }
+}
+
+function isReasoning(part: Message['content'][number]): boolean {
+  return part.type === 'reasoning' || part.type === 'redacted-reasoning'
+}
+
+/** The messages that a slice names. */
+export function resolveSlice(slice: MessageSlice, messages: readonly Message[]): Message[] {
+  return slice.flatMap((item) => (isRange(item) ? messages.slice(item[0], item[1]) : [item]))
+}
+
+export function isRange(item: MessageSlice[number]): item is readonly [from: number, to: number] {
+  return Array.isArray(item)
+}

@@ -1,0 +1,51 @@
+/** The only code that runs a prompt: a generator of event batches, from chain-started to just before the terminal event. */
+import { RunError } from '../../../shared/app-error.ts'
+import type { Message, ToolCall } from '../../templates/message.ts'
+import type { StepResponse } from '../run.ts'
+import type { RunEvent } from '../run-event.ts'
+import type { RunPlan } from './run-plan.ts'
+import type { RunProgress } from './run-progress.ts'
+import { latitude, runStep, type StepDeps } from './run-step.ts'
+import { type SetUpDeps, setUpStep } from './set-up-step.ts'
+import type { ExecuteRun } from './tools/run-agent.ts'
+
+/** What a run came to that did not fail. */
+export interface RunCompletion {
+  response: StepResponse
+  toolRequests: ToolCall[]
+}
+
+export type ExecuteDeps = SetUpDeps & StepDeps
+
+/** @throws RunError for every documented failure, the reason of `signal` after an abort. */
+export async function* executeRun(
+  deps: ExecuteDeps,
+  plan: RunPlan,
+  progress: RunProgress,
+  signal: AbortSignal,
+): AsyncGenerator<RunEvent[], RunCompletion> {
+  yield [latitude(progress, { type: 'chain-started' })]
+  const execute: ExecuteRun = (ofAgent, itsProgress, its) => executeRun(deps, ofAgent, itsProgress, its)
+  let answer: Message[] | undefined
+  for (;;) {
+    const step = await plan.nextStep(answer)
+    if (step.done) {
+      progress.list.append(step.added)
+      return { response: lastResponse(progress), toolRequests: [] }
+    }
+    const setUp = await setUpStep(deps, plan, step.config)
+    progress.list.append(step.added)
+    const outcome = yield* runStep(deps, { plan, setUp, progress, input: step.input, execute, signal })
+    if (outcome.toolRequests.length > 0) {
+      const { response, toolRequests } = outcome
+      if (!plan.declaredSdk) yield [latitude(progress, { type: 'tools-requested', tools: toolRequests })]
+      return { response, toolRequests }
+    }
+    answer = outcome.output
+  }
+}
+
+function lastResponse(progress: RunProgress): StepResponse {
+  if (progress.response) return progress.response
+  throw new RunError('unknown_error', 'The prompt produced no messages')
+}

@@ -1,0 +1,48 @@
+/** Steps of a prompt, rendered one by one, and the single step of a chat. The caller's messages join the first step. */
+import { RunError } from '../../../shared/app-error.ts'
+import type { Needs } from '../../deps.ts'
+import type { Message } from '../../templates/message.ts'
+import type { TemplateSource } from '../../templates/template-engine.ts'
+import type { RunPlan } from './run-plan.ts'
+
+export interface PromptSteps {
+  source: TemplateSource
+  parameters: Record<string, unknown>
+  usesSteps: boolean
+  /** The configuration where no step is rendered. */
+  config: Record<string, unknown>
+  /** The caller's, appended after the compiled prompt. */
+  messages: Message[]
+}
+
+export function planPrompt(deps: Needs<'templates' | 'clock'>, prompt: PromptSteps): RunPlan['nextStep'] {
+  const now = deps.clock.now().toISOString()
+  let state: unknown
+  let rendered = 0
+  return async (answer) => {
+    const isFirst = rendered === 0
+    // Without steps there is one model call: asking the engine again would only tell that nothing is left.
+    if (!isFirst && !prompt.usesSteps) return { done: true, added: [] }
+    const { source, parameters } = prompt
+    const step = await deps.templates.step({
+      source,
+      parameters,
+      now,
+      ...(isFirst ? {} : { state }),
+      ...(answer && { answer }),
+    })
+    rendered += 1
+    if (!step.done) state = step.state
+    if (!isFirst) return step
+    const compiled = step.done ? { input: step.added, config: prompt.config } : step
+    const input = [...compiled.input, ...prompt.messages]
+    if (input.length === 0) throw new RunError('unknown_error', 'The prompt produced no messages')
+    return { done: false, input, added: [...step.added, ...prompt.messages], config: compiled.config }
+  }
+}
+
+/** One step on messages that already stand in the conversation. */
+export function planChat(conversation: readonly Message[], config: Record<string, unknown>): RunPlan['nextStep'] {
+  return async (answer) =>
+    answer ? { done: true, added: [] } : { done: false, input: [...conversation], added: [], config }
+}

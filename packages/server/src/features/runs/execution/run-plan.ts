@@ -1,0 +1,26 @@
+/** What a run is to do, known before it starts: where its steps come from and what all of them share. */
+import type { Message } from '../../templates/message.ts'
+import type { ToolScope } from './tools/tool-scope.ts'
+
+interface PlannedStep {
+  done: false
+  /** What the model receives. */
+  input: Message[]
+  /** What the step adds to the conversation. */
+  added: Message[]
+  config: Record<string, unknown>
+}
+
+export interface RunPlan {
+  workspaceId: number
+  /** The document, named in errors. */
+  path: string
+  tools: ToolScope
+  projectDefaults: { provider: string | null; model: string | null }
+  /** The next step, given the messages of the one before; each instance serves one run. */
+  nextStep(answer: Message[] | undefined): Promise<PlannedStep | { done: true; added: Message[] }>
+  /** False asks providers for one plain answer. */
+  stream: boolean
+  /** The caller declares a published SDK. */
+  declaredSdk: boolean
+}

@@ -1,0 +1,146 @@
+/** One step of a run: model calls until the answer asks nothing of stet; ends with the caller's tool calls, if any. */
+import { RunError } from '../../../shared/app-error.ts'
+import type { Needs } from '../../deps.ts'
+import type { Message, ToolCall } from '../../templates/message.ts'
+import type { RunSpending, StepResponse } from '../run.ts'
+import type { LatitudeEvent, RunEvent } from '../run-event.ts'
+import { callModel } from './call-model.ts'
+import type { ModelAnswer } from './model-answer.ts'
+import type { RunPlan } from './run-plan.ts'
+import { addSpending, nothingSpent, type RunProgress, spendingOf } from './run-progress.ts'
+import type { StepSetUp } from './set-up-step.ts'
+import { readStructuredAnswer } from './structured-answer.ts'
+import { type AnswerDeps, answerCalls } from './tools/answer-calls.ts'
+import type { ExecuteRun } from './tools/run-agent.ts'
+import { createShownCalls, isAwaited } from './tools/shown-calls.ts'
+import type { StepTool } from './tools/step-tool.ts'
+
+export type StepDeps = AnswerDeps & Needs<'prices'>
+
+/** Model calls that one run may make, over all steps and agents. */
+const maxModelCalls = 150
+
+export interface StepInput {
+  plan: RunPlan
+  setUp: StepSetUp
+  progress: RunProgress
+  input: Message[]
+  /** Runs agents. */
+  execute: ExecuteRun
+  signal: AbortSignal
+}
+
+export interface StepOutcome {
+  response: StepResponse
+  /** Everything that the step added after its input. */
+  output: Message[]
+  toolRequests: ToolCall[]
+}
+
+export async function* runStep(
+  deps: StepDeps,
+  { plan, setUp, progress, input, execute, signal }: StepInput,
+): AsyncGenerator<RunEvent[], StepOutcome> {
+  const { list } = progress
+  const { toolbox } = setUp
+  const output: Message[] = []
+  let spending = nothingSpent()
+  const append = (message: Message) => {
+    output.push(message)
+    list.append([message])
+  }
+  const spend = (spent: RunSpending) => {
+    spending = addSpending(spending, spent)
+    progress.spending = addSpending(progress.spending, spent)
+  }
+  yield [
+    latitude(progress, { type: 'step-started' }),
+    latitude(progress, { type: 'provider-started', config: setUp.config }),
+  ]
+  for (let turn = 0; ; turn += 1) {
+    assertMayCall(progress, setUp, turn)
+    progress.budget.modelCalls += 1
+    yield [{ provider: { type: 'start-step', step: turn + 1 } }]
+    const shown = createShownCalls(deps, { scope: plan.tools, toolbox, progress })
+    try {
+      const messages = [...input, ...output]
+      const answer = yield* callModel({ setUp, plan, progress, messages, shown, turn, signal })
+      spend(priceOf(deps, setUp, answer))
+      append(answer.message())
+      const requests = answer.calls.filter(({ name }) => isRequest(toolbox.get(name)))
+      const calls = answer.calls.filter((call) => !requests.includes(call))
+      const { faultyCalls } = answer
+      if (calls.length > 0 || faultyCalls.length > 0) {
+        // A tool whose result no model call could read any more is not run at all.
+        if (requests.length === 0) assertMayCall(progress, setUp, turn + 1)
+        const toolTurn = { plan, progress, toolbox, shown, calls, faultyCalls, execute, signal, append, spend }
+        yield* answerCalls(deps, toolTurn)
+        if (requests.length === 0) continue
+      }
+      const places = { input: list.locate(input), output: list.locate(output) }
+      const response = responseOf(setUp, { answer, requests, spending, places })
+      progress.response = response
+      yield completion(progress, response)
+      return { response, output, toolRequests: requests }
+    } finally {
+      shown.release()
+    }
+  }
+}
+
+/** The call ends the run: its caller goes on by chat. */
+function isRequest(tool: StepTool | undefined): boolean {
+  return tool?.source === 'client' && !isAwaited(tool)
+}
+
+export function latitude(progress: RunProgress, event: LatitudeEvent): RunEvent {
+  return { latitude: event, covers: progress.list.messages.length }
+}
+
+function assertMayCall(progress: RunProgress, setUp: StepSetUp, turn: number): void {
+  const { maxSteps } = setUp.prompt
+  const limit = turn >= maxSteps ? maxSteps : progress.budget.modelCalls >= maxModelCalls ? maxModelCalls : undefined
+  if (limit === undefined) return
+  throw new RunError('max_step_count_exceeded_error', `The run made ${limit} model calls, as many as it may`, {
+    details: { maxSteps: limit },
+  })
+}
+
+function priceOf(deps: Needs<'prices' | 'clock'>, setUp: StepSetUp, answer: ModelAnswer): RunSpending {
+  const { provider, model } = setUp
+  const { usage, cacheWriteTokens } = answer
+  return spendingOf(usage, deps.prices.costOf({ provider, model, usage, cacheWriteTokens, at: deps.clock.now() }))
+}
+
+interface StepResult {
+  answer: ModelAnswer
+  requests: ToolCall[]
+  spending: RunSpending
+  places: Pick<StepResponse, 'input' | 'output'>
+}
+
+function responseOf(setUp: StepSetUp, { answer, requests, spending, places }: StepResult): StepResponse {
+  const isObject = setUp.prompt.schema !== undefined && requests.length === 0
+  return {
+    streamType: isObject ? 'object' : 'text',
+    text: answer.text,
+    ...(isObject && { object: readStructuredAnswer(answer.text) }),
+    toolCalls: requests,
+    ...(answer.reasoning !== '' && { reasoning: answer.reasoning }),
+    usage: spending.tokenUsage,
+    cost: spending.cost,
+    model: setUp.model,
+    provider: setUp.provider.kind,
+    finishReason: requests.length > 0 ? 'tool-calls' : answer.finishReason,
+    ...places,
+  }
+}
+
+function completion(progress: RunProgress, response: StepResponse): RunEvent[] {
+  const { usage, finishReason } = response
+  return [
+    { provider: { type: 'finish', finishReason, usage } },
+    latitude(progress, { type: 'provider-completed', response, tokenUsage: usage, finishReason }),
+    latitude(progress, { type: 'step-completed' }),
+  ]
+}

@@ -1,0 +1,73 @@
+/** Finds the prompts that a step offers as tools, in the version that runs, and describes each to the model. */
+import { AppError } from '../../../../shared/app-error.ts'
+import type { Needs } from '../../../deps.ts'
+import { loadRunnable } from '../../../documents/read-document.ts'
+import { argumentsOf } from '../../../templates/agent-arguments.ts'
+import { configError } from '../../../templates/config-error.ts'
+import type { AgentTool } from './step-tool.ts'
+import type { ToolScope } from './tool-scope.ts'
+
+export type AgentDeps = Needs<'stores' | 'liveCache' | 'templates'>
+
+const maxNesting = 5
+const maxNameLength = 64
+
+/** @throws RunError `document_config_error` for a path without document, a circle, or one level too many. */
+export async function loadAgents(deps: AgentDeps, scope: ToolScope, paths: readonly string[]): Promise<AgentTool[]> {
+  const [from = ''] = scope.lineage.slice(-1)
+  if (paths.length > 0 && scope.lineage.length > maxNesting) {
+    throw configError(from, 'agents', `Agents may be nested ${maxNesting} deep`)
+  }
+  return Promise.all(paths.map((written) => loadAgent(deps, scope, { written, from })))
+}
+
+async function loadAgent(
+  deps: AgentDeps,
+  scope: ToolScope,
+  { written, from }: { written: string; from: string },
+): Promise<AgentTool> {
+  const path = resolvePath(written, from)
+  if (path !== undefined && scope.lineage.includes(path)) {
+    const circle = [...scope.lineage, path].join(' -> ')
+    throw configError(from, 'agents', `A prompt cannot reach itself through agents: ${circle}`)
+  }
+  const runnable = path === undefined ? undefined : await findRunnable(deps, scope, path)
+  if (path === undefined || !runnable)
+    throw configError(from, 'agents', `There is no prompt '${written}' to use as a tool`)
+  const { scan, source } = runnable
+  const { name, description } = scan.config
+  const definition = {
+    name: typeof name === 'string' && name !== '' ? name : defaultName(path),
+    ...(typeof description === 'string' && description !== '' ? { description } : {}),
+    parameters: argumentsOf(scan),
+  }
+  return { source: 'agentAsTool', definition, path, template: source, scan }
+}
+
+async function findRunnable(deps: AgentDeps, scope: ToolScope, path: string) {
+  const { workspaceId, projectId, versionUuid } = scope
+  // Who may run the prompt may run what it uses: the key was checked when the run began.
+  const reader = { workspaceId, projectId: null }
+  try {
+    return await loadRunnable(deps, { caller: reader, projectId, versionRef: versionUuid, path })
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NotFoundError') return undefined
+    throw error
+  }
+}
+
+function defaultName(path: string): string {
+  return `lat_agent_${path.replace(/[^A-Za-z0-9_-]/g, '_')}`.slice(0, maxNameLength)
+}
+
+/** As written in the document `from`, like a reference; undefined when it leaves the root or names nothing. */
+function resolvePath(written: string, from: string): string | undefined {
+  const segments = written.startsWith('/') ? [] : from.split('/').slice(0, -1)
+  for (const segment of written.split('/')) {
+    if (segment === '' || segment === '.') continue
+    if (segment !== '..') segments.push(segment)
+    else if (segments.pop() === undefined) return undefined
+  }
+  const resolved = segments.join('/').replace(/\.promptl$/, '')
+  return resolved === '' ? undefined : resolved.normalize('NFC')
+}

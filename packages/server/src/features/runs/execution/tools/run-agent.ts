@@ -1,0 +1,84 @@
+/** Runs another prompt as the answer of a tool call. Its failure is an error result; what it cost counts for its parent. */
+import { AppError, RunError } from '../../../../shared/app-error.ts'
+import type { Needs } from '../../../deps.ts'
+import { assertCompiles } from '../../../templates/assert-compiles.ts'
+import { parameterValues } from '../../../templates/parameters.ts'
+import type { RunSpending } from '../../run.ts'
+import type { RunEvent } from '../../run-event.ts'
+import type { RunCompletion } from '../execute-run.ts'
+import { planPrompt } from '../plan-steps.ts'
+import type { RunPlan } from '../run-plan.ts'
+import { createRunProgress, type RunProgress } from '../run-progress.ts'
+import type { AgentTool, ToolOutcome } from './step-tool.ts'
+
+/** The generator that runs a plan; given, since it runs this in turn. */
+export type ExecuteRun = (
+  plan: RunPlan,
+  progress: RunProgress,
+  signal: AbortSignal,
+) => AsyncGenerator<RunEvent[], RunCompletion>
+
+export interface AgentCall {
+  agent: AgentTool
+  args: Record<string, unknown>
+  /** Of the run that calls. */
+  plan: RunPlan
+  progress: RunProgress
+  execute: ExecuteRun
+  signal: AbortSignal
+}
+
+/** @throws the reason of `signal`, nothing else. */
+export async function runAgent(deps: Needs<'templates' | 'clock' | 'log'>, call: AgentCall): Promise<ToolOutcome> {
+  const { agent, plan, signal } = call
+  const progress = createRunProgress([], call.progress.budget)
+  try {
+    const value = await answerOf(call.execute(planOf(deps, call), progress, signal))
+    return { result: { value, isError: false }, isError: false, spending: progress.spending }
+  } catch (error) {
+    const value = messageOf(error)
+    if (value === undefined && !signal.aborted) {
+      deps.log.error('run.agent-failed', { path: agent.path, parent: plan.path, reason: nameOf(error) })
+    }
+    return failed(value ?? 'The agent failed unexpectedly', progress.spending)
+  }
+}
+
+function planOf(deps: Needs<'templates' | 'clock'>, { agent, args, plan }: AgentCall): RunPlan {
+  const { scan, template, path } = agent
+  assertCompiles(scan)
+  return {
+    ...plan,
+    path,
+    tools: { ...plan.tools, runUuid: null, awaited: [], lineage: [...plan.tools.lineage, path] },
+    nextStep: planPrompt(deps, {
+      source: template,
+      parameters: parameterValues(scan.config, args),
+      usesSteps: scan.usesSteps,
+      config: scan.config,
+      messages: [],
+    }),
+  }
+}
+
+async function answerOf(events: AsyncGenerator<RunEvent[], RunCompletion>): Promise<unknown> {
+  for (;;) {
+    // What an agent does shows only as the result of its call.
+    const next = await events.next()
+    if (next.done !== true) continue
+    const { response } = next.value
+    return response.streamType === 'object' ? response.object : response.text
+  }
+}
+
+function failed(value: string, spending: RunSpending): ToolOutcome {
+  return { result: { value, isError: true }, isError: true, spending }
+}
+
+function messageOf(error: unknown): string | undefined {
+  return error instanceof RunError || error instanceof AppError ? error.message : undefined
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error
+}

@@ -1,0 +1,166 @@
+/** Starts a run of a prompt: everything that can be refused is refused here; then the run goes on by itself. */
+import { randomUUID } from 'node:crypto'
+import { invalid } from '../../shared/app-error.ts'
+import type { Caller, Needs } from '../deps.ts'
+import { loadRunnable, type Runnable } from '../documents/read-document.ts'
+import { assertCompiles } from '../templates/assert-compiles.ts'
+import type { Message } from '../templates/message.ts'
+import { parameterValues } from '../templates/parameters.ts'
+import { USER_MESSAGE_VARIABLE, withUserMessage } from '../templates/user-message.ts'
+import { type DriveDeps, driveRun } from './drive-run.ts'
+import { type PromptInput, planOf } from './execution/prompt-input.ts'
+import { createRunProgress } from './execution/run-progress.ts'
+import type { NewConversation, NewRun, StoredConversation, StoredRun } from './ports.ts'
+import { type StartedRun, watchRun } from './watching/watch-run.ts'
+
+export type { StartedRun } from './watching/watch-run.ts'
+
+export interface StartRunInput {
+  caller: Caller
+  projectId: number
+  versionRef: string
+  path: string
+  parameters: Record<string, unknown>
+  /** Appended after the compiled prompt. */
+  messages: Message[]
+  userMessage?: string
+  customIdentifier?: string
+  /** Names of tools that the caller answers while the run waits. */
+  tools?: readonly string[]
+  /** The caller declares a published SDK. */
+  declaredSdk: boolean
+}
+
+export type StartDeps = DriveDeps & Needs<'templates'>
+
+export interface PreparedRun {
+  conversation: NewConversation
+  prompt: PromptInput
+}
+
+/** @throws as `prepareRun`. Whatever goes wrong later is the run's own error. */
+export async function startRun(
+  deps: StartDeps,
+  input: StartRunInput & { mode: 'json' | 'stream' },
+): Promise<StartedRun> {
+  const { conversation, prompt } = await prepareRun(deps, input, 'run')
+  const run = newRun(deps, conversation)
+  const stored = deps.runs.create(conversation, run)
+  const driven = driveRun(deps, {
+    conversation: runningState(conversation, run),
+    run,
+    stored,
+    progress: createRunProgress([]),
+    plan: planOf(deps, prompt, { runUuid: run.uuid, stream: input.mode === 'stream' }),
+  })
+  return watchRun(driven, conversation)
+}
+
+/**
+ * Everything that can be refused is refused here.
+ * @throws AppError NotFoundError, BadRequestError (messages beside steps), UnprocessableEntityError (parameters);
+ * RunError `chain_compile_error`.
+ */
+export async function prepareRun(
+  deps: StartDeps,
+  input: StartRunInput,
+  origin: NewConversation['origin'],
+): Promise<PreparedRun> {
+  const runnable = await loadRunnable(deps, input)
+  const { scan, project } = runnable
+  assertCompiles(scan)
+  const given = input.userMessage === undefined ? {} : { [USER_MESSAGE_VARIABLE]: input.userMessage }
+  const parameters = parameterValues(scan.config, { ...input.parameters, ...given })
+  if (scan.usesSteps && input.messages.length > 0) throw invalid('messages cannot be combined with <step>')
+
+  const conversation = newConversation(deps, input, runnable, origin)
+  const { workspaceId, projectId, versionUuid, uuid: conversationUuid, path } = conversation
+  return {
+    conversation,
+    prompt: {
+      workspaceId,
+      tools: { workspaceId, projectId, versionUuid, conversationUuid, awaited: input.tools ?? [], lineage: [path] },
+      projectDefaults: { provider: project.defaultProvider, model: project.defaultModel },
+      source: input.userMessage === undefined ? runnable.source : withUserMessage(runnable.source, scan),
+      parameters,
+      usesSteps: scan.usesSteps,
+      config: scan.config,
+      messages: input.messages,
+      declaredSdk: input.declaredSdk,
+    },
+  }
+}
+
+/** What a conversation is from its first moment on. */
+export function newConversation(
+  deps: Needs<'clock'>,
+  input: Pick<StartRunInput, 'caller' | 'customIdentifier'>,
+  runnable: Runnable,
+  origin: NewConversation['origin'],
+): NewConversation {
+  const { project, version, text } = runnable
+  return {
+    uuid: randomUUID(),
+    workspaceId: input.caller.workspaceId,
+    projectId: project.id,
+    versionUuid: version.uuid,
+    documentUuid: text.documentUuid,
+    path: text.path,
+    contentHash: text.contentHash,
+    customIdentifier: input.customIdentifier ?? null,
+    origin,
+    config: globalConfig(runnable),
+    createdAt: deps.clock.now(),
+  }
+}
+
+/** Project defaults under the front matter: what chats go on with, whatever is edited later. */
+function globalConfig({ project, scan }: Runnable): Record<string, unknown> {
+  return {
+    ...(project.defaultProvider !== null && { provider: project.defaultProvider }),
+    ...(project.defaultModel !== null && { model: project.defaultModel }),
+    ...scan.config,
+  }
+}
+
+function newRun(deps: Needs<'runSettings'>, conversation: NewConversation): NewRun {
+  return {
+    uuid: randomUUID(),
+    conversationUuid: conversation.uuid,
+    workspaceId: conversation.workspaceId,
+    ownerId: deps.runSettings.instanceId,
+    epoch: 1,
+    firstEventId: 1,
+    createdAt: conversation.createdAt,
+  }
+}
+
+/** A conversation as its first run is stored. */
+function runningState(conversation: NewConversation, run: NewRun): StoredConversation {
+  const { epoch, createdAt } = run
+  return {
+    ...conversation,
+    messages: [],
+    status: 'running',
+    epoch,
+    lastEventId: 0,
+    updatedAt: createdAt,
+    latestRun: runState(run),
+  }
+}
+
+/** A run that is driven, as it is stored. */
+export function runState(run: NewRun): StoredRun {
+  const { uuid, epoch, firstEventId, createdAt } = run
+  return {
+    uuid,
+    status: 'running',
+    epoch,
+    firstEventId,
+    lastEventId: null,
+    result: null,
+    stopRequestedAt: null,
+    createdAt,
+    endedAt: null,
+  }
+}

@@ -1,0 +1,93 @@
+/** How a run is watched: its result as one answer, or its frames by cursor. A watcher counts as a listener until it leaves. */
+import type { DrivenRun } from '../drive-run.ts'
+import { frameOf, type MessageForm } from '../encoding/frames.ts'
+import type { RunLogReader } from '../ports.ts'
+import type { RunResult, RunSource } from '../run.ts'
+import { failureOf, runResult } from './run-result.ts'
+
+/** The frames of a run for one reader; it pulls, so that a slow one delays itself only. */
+export interface RunFrames {
+  /** The next frames, joined; empty when there are none now. */
+  take(): string
+  /** Resolves when there is more, when the run has ended, or after `release`. */
+  changed(): Promise<void>
+  /** Everything was taken and nothing more will come. */
+  readonly isAtEnd: boolean
+  /** The run waits for a tool result: published clients stop reading while they work on it. */
+  readonly isCallerAwaited: boolean
+  release(): void
+}
+
+/** A run that goes on by itself. It is watched once: by `result` or by `frames`. */
+export interface StartedRun {
+  conversationUuid: string
+  /** Resolves once the run is stored: no answer may name it before. @throws AppError InternalServerError */
+  committed: Promise<void>
+  /**
+   * Waits for the end. @param signal the caller has left: it listens no more.
+   * @throws RunError with `details.conversationUuid`; AppError InternalServerError when no end could be stored.
+   */
+  result(signal?: AbortSignal): Promise<RunResult>
+  frames(form: MessageForm): RunFrames
+}
+
+// Enough for a joined write to pay, little enough for a slow reader to hold.
+const batchEntries = 256
+const batchCharacters = 65_536
+
+export function watchRun(run: DrivenRun, source: RunSource): StartedRun {
+  const { conversationUuid, committed, reader } = run
+  return {
+    conversationUuid,
+    committed,
+    frames: (form) => framesOf(reader, form),
+    async result(signal) {
+      const leave = () => reader.release()
+      signal?.addEventListener('abort', leave, { once: true })
+      if (signal?.aborted === true) leave()
+      try {
+        return await resultOf(run, source)
+      } finally {
+        signal?.removeEventListener('abort', leave)
+        reader.release()
+      }
+    },
+  }
+}
+
+export function framesOf(reader: RunLogReader, form: MessageForm): RunFrames {
+  return {
+    take() {
+      let text = ''
+      while (text.length < batchCharacters) {
+        const entries = reader.take(text === '' ? 1 : batchEntries)
+        if (entries.length === 0) break
+        for (const entry of entries) text += frameOf(entry, reader.messages, form)
+      }
+      return text
+    },
+    changed: () => reader.changed(),
+    get isAtEnd() {
+      return reader.isAtEnd
+    },
+    get isCallerAwaited() {
+      return reader.isCallerAwaited
+    },
+    release: () => reader.release(),
+  }
+}
+
+async function resultOf(run: DrivenRun, source: RunSource): Promise<RunResult> {
+  const { conversationUuid, progress } = run
+  const ending = await run.ending
+  if ('failure' in ending) throw failureOf(conversationUuid, ending.failure)
+  const { tokenUsage, cost } = progress.spending
+  return runResult({
+    uuid: conversationUuid,
+    source,
+    messages: progress.list.messages,
+    ...ending.completion,
+    tokenUsage,
+    cost,
+  })
+}

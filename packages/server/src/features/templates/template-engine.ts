@@ -1,0 +1,75 @@
+/** The port to the prompt language: what a prompt says about itself, and one rendered step at a time. */
+import type { Message } from './message.ts'
+
+/** Where and why a prompt does not compile. Lines and columns count from 1 and refer to the content as stored. */
+export interface CompileIssue {
+  code: string
+  message: string
+  /** The document that holds the fault: a referenced one where the fault is there. */
+  path: string
+  line: number
+  column: number
+  endLine?: number
+  endColumn?: number
+  frame: string
+}
+
+/** One prompt with the texts of all documents that it refers to, directly or not, by their paths. */
+export interface TemplateSource {
+  path: string
+  content: string
+  documents: Readonly<Record<string, string>>
+}
+
+export interface TemplateScan {
+  /** The front matter, all keys, unmodified; `{}` when there is none or it is invalid. */
+  config: Record<string, unknown>
+  /** Every free variable, those of references included, in order of appearance. */
+  parameters: string[]
+  /** Without comments, references inlined; the content itself when it holds neither or cannot be parsed. */
+  resolvedContent: string
+  /** Paths that the document itself refers to, resolved to the project's root. */
+  references: string[]
+  /** Referenced paths, at any depth, that `documents` does not hold: load them and scan again. */
+  missing: string[]
+  usesSteps: boolean
+  errors: CompileIssue[]
+  /** What was repaired while reading and should be mended. */
+  warnings: CompileIssue[]
+}
+
+export interface TemplateStepInput {
+  source: TemplateSource
+  parameters: Record<string, unknown>
+  /** The instant of `$now`, ISO 8601: the same in the whole run. */
+  now: string
+  /** What the step before returned; absent for the first step. */
+  state?: unknown
+  /** All messages of the model step before, tool turns included; the last is the assistant's final answer. */
+  answer?: Message[]
+}
+
+export type TemplateStep =
+  | {
+      done: false
+      /** What the model call receives. */
+      input: Message[]
+      /** The messages that this step adds to the recorded conversation. */
+      added: Message[]
+      /** Front matter with the attributes of the step over it. */
+      config: Record<string, unknown>
+      /** Hand back to the next step; JSON. */
+      state: unknown
+    }
+  | { done: true; added: Message[] }
+
+export interface TemplateEngine {
+  /** Never throws for a bad prompt: what is wrong stands in `errors`. */
+  scan(source: TemplateSource): Promise<TemplateScan>
+  /**
+   * The first step is never `done`: a prompt that renders no message gives an empty `input`.
+   * @throws RunError `chain_compile_error` when rendering fails, with the issue's fields as details.
+   */
+  step(input: TemplateStepInput): Promise<TemplateStep>
+  close(): Promise<void>
+}

@@ -1,0 +1,28 @@
+/** Opens a new draft over what is live. */
+
+import type { Caller, Needs, Version } from '../deps.ts'
+import { changeProject } from '../documents/change-project.ts'
+
+export interface CreateVersionInput {
+  caller: Caller
+  projectId: number
+  name: string
+}
+
+/** @throws AppError NotFoundError `Project not found`. */
+export async function createVersion(
+  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'log'>,
+  input: CreateVersionInput,
+): Promise<Version> {
+  const { workspaceId, author } = input.caller
+  return changeProject(deps, input, async ({ stores, project, at, touch }) => {
+    const version = await stores.versions.create(workspaceId, project.id, {
+      title: input.name,
+      authorId: author.id,
+      parentVersionUuid: project.liveVersionUuid,
+      at,
+    })
+    await touch(version)
+    return version
+  })
+}

@@ -1,0 +1,103 @@
+/** Applies a list of changes to a draft: all of them, or none. */
+import { randomUUID } from 'node:crypto'
+import { invalid, mergedVersion } from '../../shared/app-error.ts'
+import type { Needs } from '../deps.ts'
+import { changeProject } from '../documents/change-project.ts'
+import { hashContent } from '../documents/check-document.ts'
+import { assertCreatablePath, normaliseDocumentPath } from '../documents/document-path.ts'
+import { deleteText, shownIn, writeText } from '../documents/overlay.ts'
+import type { DraftWrite, Slot } from '../documents/ports.ts'
+import { baseConflict, compareBase } from '../documents/preconditions.ts'
+import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
+
+export interface Change {
+  path: string
+  /** `added` and `modified` both create or replace. */
+  status: 'added' | 'modified' | 'deleted' | 'unchanged'
+  content?: string
+  /** Empty: no document is expected at the path. */
+  baseHash?: string
+}
+
+export interface PushResult {
+  commitUuid: string
+  versionUuid: string
+  /** Entries that were looked at: all but `unchanged` ones. */
+  documentsProcessed: number
+  /** What became different, by what was there before. */
+  added: number
+  modified: number
+  deleted: number
+}
+
+/**
+ * @throws AppError BadRequestError for an invalid or repeated path or a merged version, NotFoundError, ConflictError
+ * with every `baseHash` that does not hold.
+ */
+export async function pushChanges(
+  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'log'>,
+  input: VersionAddress & { changes: readonly Change[] },
+): Promise<PushResult> {
+  const changes = readChanges(input.changes)
+  const { workspaceId } = input.caller
+  return changeProject(deps, input, async ({ stores, at, touch }) => {
+    const version = await findVersionRow(stores, input)
+    if (version.number !== null) throw mergedVersion()
+    const slots = await stores.documents.listSlots(workspaceId, version, [...changes.keys()])
+    const plan = planChanges(changes, new Map(slots.map((slot) => [slot.path, slot])), at)
+    if (plan.writes.length > 0) {
+      await stores.documents.saveDraft(workspaceId, version, plan.writes)
+      await touch(version)
+    }
+    const { added, modified, deleted } = plan
+    const { uuid } = version
+    return { commitUuid: uuid, versionUuid: uuid, documentsProcessed: changes.size, added, modified, deleted }
+  })
+}
+
+/** By normalised path, without those that say nothing. */
+function readChanges(changes: readonly Change[]): Map<string, Change> {
+  const seen = new Set<string>()
+  const wanted = new Map<string, Change>()
+  for (const change of changes) {
+    const path = normaliseDocumentPath(change.path)
+    assertCreatablePath(path)
+    if (seen.has(path)) throw invalid(`A push names each path once: ${path}`, { path })
+    seen.add(path)
+    if (change.status !== 'unchanged') wanted.set(path, change)
+  }
+  return wanted
+}
+
+interface Plan {
+  writes: DraftWrite[]
+  added: number
+  modified: number
+  deleted: number
+}
+
+function planChanges(changes: ReadonlyMap<string, Change>, slots: ReadonlyMap<string, Slot>, at: Date): Plan {
+  const plan: Plan = { writes: [], added: 0, modified: 0, deleted: 0 }
+  const mismatches = []
+  for (const [path, change] of changes) {
+    const slot = slots.get(path) ?? { path, draft: null, live: null }
+    const shown = shownIn(slot)
+    const mismatch = compareBase(path, shown?.contentHash ?? null, change.baseHash)
+    if (mismatch) mismatches.push(mismatch)
+    const write = planChange(slot, change, at)
+    if (write === null) continue
+    plan.writes.push(write)
+    if (change.status === 'deleted') plan.deleted += 1
+    else if (shown) plan.modified += 1
+    else plan.added += 1
+  }
+  if (mismatches.length > 0) throw baseConflict(mismatches)
+  return plan
+}
+
+function planChange(slot: Slot, { status, content }: Change, at: Date): DraftWrite | null {
+  if (status === 'deleted') return deleteText(slot, at)
+  if (content === undefined) throw invalid(`A change needs its content: ${slot.path}`, { path: slot.path })
+  const { path } = slot
+  return writeText(slot, { path, content, contentHash: hashContent(content), documentUuid: randomUUID(), at })
+}

@@ -1,0 +1,67 @@
+/** Drops changes of a draft, so that it shows live again; what the draft alone ever had comes back when it was deleted. */
+import { mergedVersion } from '../../shared/app-error.ts'
+import type { Needs } from '../deps.ts'
+import { changeProject } from '../documents/change-project.ts'
+import { normaliseDocumentPath } from '../documents/document-path.ts'
+import { isChange } from '../documents/overlay.ts'
+import type { DraftRow, Slot } from '../documents/ports.ts'
+import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
+
+export interface Reverted {
+  path: string
+  documentUuid: string
+  /** A deletion, an edit or an addition was dropped. */
+  action: 'restored' | 'reset' | 'removed'
+}
+
+export interface RevertDraftInput extends VersionAddress {
+  /** Absent: every change. Paths without a change are skipped. */
+  paths?: readonly string[]
+}
+
+/** @throws AppError BadRequestError for a merged version, NotFoundError for the project or the version. */
+export async function revertDraft(
+  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'log'>,
+  input: RevertDraftInput,
+): Promise<{ versionUuid: string; reverted: Reverted[] }> {
+  const { workspaceId, apiKeyId } = input.caller
+  const paths = input.paths && [...new Set(input.paths.map(normaliseDocumentPath))]
+  return changeProject(deps, input, async ({ stores, at, touch, audit }) => {
+    const version = await findVersionRow(stores, input)
+    if (version.number !== null) throw mergedVersion()
+    const steps = (await stores.documents.listSlots(workspaceId, version, paths)).flatMap((slot) =>
+      planRevert(slot, paths !== undefined),
+    )
+    const restored = steps.flatMap(({ keep }) => (keep ? [{ ...keep, deletedAt: null, updatedAt: at }] : []))
+    const dropped = steps.filter(({ keep }) => keep === null).map(({ path }) => path)
+    if (restored.length > 0) await stores.documents.saveDraft(workspaceId, version, restored)
+    if (dropped.length > 0) await stores.documents.deleteDraft(workspaceId, version, dropped)
+    const reverted = steps.flatMap((step) => step.reverted ?? [])
+    if (reverted.length > 0) {
+      await touch(version)
+      const { uuid: versionUuid } = version
+      audit('audit.revert', { workspaceId, versionUuid, documents: reverted.length, by: apiKeyId })
+    }
+    return { versionUuid: version.uuid, reverted }
+  })
+}
+
+interface RevertStep {
+  path: string
+  /** The row that stays, without its deletion; null drops it. */
+  keep: DraftRow | null
+  /** Null for a row that says the same as live: dropping it changes nothing. */
+  reverted: Reverted | null
+}
+
+function planRevert({ path, draft, live }: Slot, isByPath: boolean): RevertStep[] {
+  if (draft === null) return []
+  const documentUuid = live?.documentUuid ?? draft.documentUuid
+  const isDeleted = draft.deletedAt !== null
+  if (isDeleted && isByPath && live === null && draft.baseHash === null) {
+    return [{ path, keep: draft, reverted: { path, documentUuid, action: 'restored' } }]
+  }
+  if (!isChange({ path, draft, live })) return [{ path, keep: null, reverted: null }]
+  const action = isDeleted ? 'restored' : live ? 'reset' : 'removed'
+  return [{ path, keep: null, reverted: { path, documentUuid, action } }]
+}

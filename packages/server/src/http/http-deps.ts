@@ -1,0 +1,35 @@
+/** What the front door needs: the use cases' dependencies, limiters, settings, the drain and two looks into the process. */
+import type { FailureLimiter, RateLimiter } from '../features/access/ports.ts'
+import type { Deps } from '../features/deps.ts'
+import type { Metric } from './operations/metric.ts'
+import type { Drain } from './request/drain.ts'
+
+interface HttpSettings {
+  /** Name and version that `/health` tells. */
+  version: string
+  /** Optional abilities of this server, told by `/health` and `/me`. */
+  features: readonly string[]
+  /** Exact origins that browsers may call from; empty = CORS off. */
+  corsOrigins: readonly string[]
+  /** Bearer token of `/metrics`; undefined = loopback only. */
+  metricsToken: string | undefined
+  /** Largest request body, decompressed. */
+  bodyLimitBytes: number
+  /** Proxies in front whose `X-Forwarded-For` is believed. */
+  trustProxy: number
+  /** Open event streams that one key may hold. */
+  maxStreamsPerKey: number
+  /** Check response bodies against the contract: tests and development only. */
+  validateResponses: boolean
+}
+
+export interface HttpDeps extends Deps {
+  rateLimiter: RateLimiter
+  failures: FailureLimiter
+  settings: HttpSettings
+  drain: Drain
+  /** Name -> whether the check passed; the server is ready when all did. */
+  readiness: () => Promise<Readonly<Record<string, boolean>>>
+  /** Figures of the process that stand beside those of http on `/metrics`. */
+  metrics: () => readonly Metric[]
+}

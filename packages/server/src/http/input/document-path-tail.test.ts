@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { encodeDocumentPathTail } from './document-path-tail.ts'
+
+const base = '/projects/1/versions/live/documents'
+
+describe('encodeDocumentPathTail', () => {
+  it.each([
+    ['GET', '/a/b/c', '/a%2Fb%2Fc'],
+    ['GET', '/a%2Fb%2Fc', '/a%2Fb%2Fc'],
+    ['GET', '/a%20b', '/a%20b'],
+    ['GET', '//a', '/a'],
+    ['GET', '/a/', '/a'],
+    ['GET', '/', ''],
+    ['GET', '', ''],
+    ['POST', '/', ''],
+    ['GET', '/%2Fa?x=1', '/a?x=1'],
+    ['GET', '/e%CC%81', '/%C3%A9'],
+    ['GET', '/run', '/run'],
+    ['DELETE', '/logs', '/logs'],
+    ['POST', '/run', '/run'],
+    ['POST', '/get-or-create', '/get-or-create'],
+    ['POST', '/a/run', '/a%2Frun'],
+    ['GET', '/../x', '/..%2Fx'],
+    ['GET', '/?prefix=a', '?prefix=a'],
+  ])('%s %s', (method, tail, expected) => {
+    expect(encodeDocumentPathTail(method, base + tail)).toBe(base + expected)
+  })
+
+  it.each(['/a%', '/%ff', '/%C3', '/a%00b'])('refuses %s', (tail) => {
+    expect(() => encodeDocumentPathTail('GET', base + tail)).toThrow('Malformed path')
+  })
+
+  it('leaves other addresses alone', () => {
+    expect(encodeDocumentPathTail('GET', '/projects/1/versions/x%')).toBe('/projects/1/versions/x%')
+  })
+})

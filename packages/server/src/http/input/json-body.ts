@@ -1,0 +1,42 @@
+import { AppError, invalid } from '../../shared/app-error.ts'
+import { refuseValue } from '../../shared/text-guard.ts'
+import { invalidRequest } from './invalid-request.ts'
+
+const jsonType = /^application\/json$|^[^/\s]+\/[^/\s]+\+json$/
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * The JSON value of a body; an empty one counts as `{}`, an absent type as JSON.
+ * @throws AppError UnsupportedMediaTypeError, BadRequestError.
+ */
+export function parseJsonBody(bytes: Uint8Array, contentType: string | undefined): unknown {
+  if (bytes.length === 0) return {}
+  if (!isJson(contentType)) {
+    throw new AppError('UnsupportedMediaTypeError', 'Content-Type must be application/json')
+  }
+  const value = parse(bytes)
+  const refusal = refuseValue(value)
+  if (refusal) throw invalidRequest([{ path: refusal.path, code: 'custom', message: refusal.reason }])
+  return value
+}
+
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === undefined || contentType.trim() === '') return true
+  const [type = '', ...parameters] = contentType
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim())
+  const charset = parameters
+    .find((part) => part.startsWith('charset='))
+    ?.slice('charset='.length)
+    .replaceAll('"', '')
+  return jsonType.test(type) && (charset === undefined || charset === 'utf-8' || charset === 'utf8')
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch {
+    throw invalid('Malformed JSON in request body')
+  }
+}

@@ -1,0 +1,58 @@
+/** Reads a request body within its limit, decompressed; never more than the limit is held. */
+import type { IncomingMessage } from 'node:http'
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate } from 'node:zlib'
+import { AppError, invalid } from '../../shared/app-error.ts'
+
+type Decompress = (data: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>
+
+const decompressors = new Map<string, Decompress>([
+  ['gzip', promisify(gunzip)],
+  ['x-gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+])
+
+/** @throws AppError PayloadTooLargeError, UnsupportedMediaTypeError (encoding), BadRequestError (broken body). */
+export async function readBody(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const encoding = req.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
+  const decompress = decompressors.get(encoding)
+  if (!decompress && encoding !== 'identity' && encoding !== '') {
+    throw new AppError('UnsupportedMediaTypeError', 'Content-Encoding must be gzip, deflate or br')
+  }
+  if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes)
+  const raw = await collect(req, limitBytes)
+  return decompress && raw.length > 0 ? inflateWithin(decompress, raw, limitBytes) : raw
+}
+
+function collect(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = []
+    let size = 0
+    const settle = (finish: () => void): void => {
+      req.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken)
+      finish()
+    }
+    const onData = (piece: Buffer): void => {
+      size += piece.length
+      if (size <= limitBytes) pieces.push(piece)
+      else settle(() => reject(tooLarge(limitBytes)))
+    }
+    const onEnd = (): void => settle(() => resolve(Buffer.concat(pieces, size)))
+    const onBroken = (): void => settle(() => reject(invalid('The request body ended early')))
+    req.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken)
+  })
+}
+
+async function inflateWithin(decompress: Decompress, raw: Buffer, limitBytes: number): Promise<Buffer> {
+  try {
+    return await decompress(raw, { maxOutputLength: limitBytes })
+  } catch (error) {
+    if (error instanceof RangeError) throw tooLarge(limitBytes)
+    throw invalid('Malformed compressed request body')
+  }
+}
+
+function tooLarge(limitBytes: number): AppError {
+  return new AppError('PayloadTooLargeError', 'Request body is too large', { details: { limit: limitBytes } })
+}

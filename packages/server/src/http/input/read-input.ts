@@ -1,0 +1,27 @@
+import type { RouteMetadata } from '@stet/contract'
+import type { RequestHandler } from 'express'
+import { refuseText } from '../../shared/text-guard.ts'
+import { matchedRoute } from '../mount.ts'
+import { invalidRequest } from './invalid-request.ts'
+import { parseJsonBody } from './json-body.ts'
+import { readBody } from './read-body.ts'
+
+/** Query and body of a matched route, before its schema sees them. Bodies of GET and DELETE are ignored. */
+export function readInput(limitBytes: number): RequestHandler {
+  return async (req, _res, next) => {
+    refuseQuery(req.query)
+    const { ignoresBody } = matchedRoute(req).metadata as RouteMetadata
+    if (ignoresBody) req.body = {}
+    else if (req.method === 'POST' || req.method === 'PUT') {
+      req.body = parseJsonBody(await readBody(req, limitBytes), req.headers['content-type'])
+    }
+    next()
+  }
+}
+
+function refuseQuery(query: object): void {
+  for (const [key, value] of Object.entries(query)) {
+    const reason = refuseText(key) ?? refuseText(String(value))
+    if (reason !== undefined) throw invalidRequest([{ path: [key], code: 'custom', message: reason }])
+  }
+}

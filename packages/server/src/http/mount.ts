@@ -1,0 +1,72 @@
+/** The only importer of @ts-rest/express: contract + handlers -> routes. */
+import { Stream } from 'node:stream'
+import type { AppRouter } from '@ts-rest/core'
+import { createExpressEndpoints } from '@ts-rest/express'
+import type { Request, RequestHandler, Response, Router } from 'express'
+import { invalidRequest, type RequestIssue } from './input/invalid-request.ts'
+
+/** The handlers of one router of the contract. */
+export type Routes<T extends AppRouter> = Parameters<typeof createExpressEndpoints<T>>[1]
+
+/**
+ * A body that writes the response itself: event streams and ready-made bytes. ts-rest only tests for `Stream` and then
+ * calls `pipe`; a real Readable would be piped without content type, error listener or clean-up.
+ */
+export class ResponseTap extends Stream {
+  readonly #write: (res: Response) => void
+
+  constructor(write: (res: Response) => void) {
+    super()
+    this.#write = write
+  }
+
+  override pipe<T extends NodeJS.WritableStream>(destination: T): T {
+    // ts-rest hands over nothing but the Express response here.
+    this.#write(destination as unknown as Response)
+    return destination
+  }
+}
+
+/** @param before run for a matched route, ahead of validation and handler; the route stands in the request. */
+export function mountContract<T extends AppRouter>(options: {
+  contract: T
+  routes: Routes<T>
+  router: Router
+  before: RequestHandler[]
+  validateResponses: boolean
+}): void {
+  // Options replace the defaults as a whole, so every one of them stands here.
+  createExpressEndpoints(options.contract, options.routes, options.router, {
+    logInitialization: false,
+    jsonQuery: false,
+    responseValidation: options.validateResponses,
+    globalMiddleware: options.before as never[],
+    requestValidationErrorHandler: (error, _req, _res, next) => {
+      const parts = [error.pathParams, error.query, error.headers, error.body]
+      next(invalidRequest(parts.flatMap((part) => (part ? part.issues.map(requestIssue) : []))))
+    },
+  })
+}
+
+/** The contract's route that a request matched. */
+export function matchedRoute(req: Request): MatchedRoute {
+  const { tsRestRoute } = req as Request & { tsRestRoute?: MatchedRoute }
+  if (!tsRestRoute) throw new Error('Only a matched route has a description')
+  return tsRestRoute
+}
+
+export interface MatchedRoute {
+  method: string
+  path: string
+  metadata: unknown
+}
+
+function requestIssue(issue: object): RequestIssue {
+  const { path, code, message } = issue as { path?: readonly unknown[]; code?: string; message: string }
+  return { path: (path ?? []).map(issueKey), code: code ?? 'custom', message }
+}
+
+function issueKey(part: unknown): PropertyKey {
+  if (typeof part === 'object' && part !== null && 'key' in part) return issueKey(part.key)
+  return typeof part === 'number' ? part : String(part)
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { renderMetrics } from './metric.ts'
+import { isLoopback, permitMetrics } from './operations.ts'
+import { renderReference } from './reference-page.ts'
+
+describe('permitMetrics', () => {
+  it('serves loopback only while no token is configured', () => {
+    expect(() => permitMetrics(undefined, undefined, true)).not.toThrow()
+    expect(() => permitMetrics(undefined, 'anything', false)).toThrow('loopback')
+  })
+
+  it('asks for the token wherever one is configured', () => {
+    expect(() => permitMetrics('secret', undefined, true)).toThrow('required')
+    expect(() => permitMetrics('secret', 'wrong', true)).toThrow('Invalid')
+    expect(() => permitMetrics('secret', 'secret', false)).not.toThrow()
+  })
+
+  it.each([
+    ['127.0.0.1', true],
+    ['::1', true],
+    ['::ffff:127.0.0.1', true],
+    ['10.0.0.1', false],
+    ['1127.0.0.1', false],
+    [undefined, false],
+  ])('isLoopback %s', (address, expected) => {
+    expect(isLoopback(address)).toBe(expected)
+  })
+})
+
+describe('renderMetrics', () => {
+  it('escapes labels', () => {
+    const samples = [{ labels: { route: 'a"b\\c\nd' }, value: 2 }, { value: 1 }]
+    expect(renderMetrics([{ name: 'x_total', help: 'Things.', type: 'counter', samples }])).toBe(
+      '# HELP x_total Things.\n# TYPE x_total counter\nx_total{route="a\\"b\\\\c\\nd"} 2\nx_total 1\n',
+    )
+  })
+})
+
+describe('renderReference', () => {
+  it('escapes everything it takes from the description', () => {
+    const page = renderReference({
+      info: { title: '<script>', version: '1' },
+      paths: { '/a': { get: { summary: '<b>', tags: ['x'], responses: { 200: { description: '"q"' } } } } },
+      components: { schemas: { Thing: { $ref: '#/components/schemas/Other<' } } },
+    })
+    expect(page).not.toMatch(/<script|<b>|"q"/)
+    expect(page).toContain('href="#schema-other"')
+  })
+})

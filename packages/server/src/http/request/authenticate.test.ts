@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest'
+import { bearerToken } from './authenticate.ts'
+
+describe('bearerToken', () => {
+  it.each([
+    [undefined, undefined],
+    ['', undefined],
+    ['Bearer', undefined],
+    ['Bearer   ', undefined],
+    ['Bearer abc', 'abc'],
+    ['bEaReR   abc', 'abc'],
+    ['Basic abc', 'Basic abc'],
+    ['abc', 'abc'],
+  ])('%s', (header, token) => {
+    expect(bearerToken(header)).toBe(token)
+  })
+})

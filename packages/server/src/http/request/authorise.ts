@@ -1,0 +1,28 @@
+import type { RouteMetadata } from '@stet/contract'
+import type { RequestHandler } from 'express'
+import { requireScope, requireUnrestricted } from '../../features/access/scopes.ts'
+import { matchedRoute } from '../mount.ts'
+import { callerOf, contextOf } from './request-context.ts'
+
+type Scope = Exclude<RouteMetadata['scope'], 'any' | readonly unknown[]>
+
+/** Asks for the scope that the contract names, and keeps keys of one project away from what belongs to the workspace. */
+export const authorise: RequestHandler = (req, res, next) => {
+  const route = matchedRoute(req)
+  contextOf(res).route = route.path
+  const { scope } = route.metadata as RouteMetadata
+  if (scope !== 'any') requireScope(callerOf(res), scopeList(scope))
+  if (belongsToWorkspace(route.method, route.path)) requireUnrestricted(callerOf(res))
+  next()
+}
+
+function scopeList(scope: Scope | readonly Scope[]): readonly [Scope, ...Scope[]] {
+  if (typeof scope === 'string') return [scope]
+  const [first, ...rest] = scope
+  if (first === undefined) throw new Error('A route must name at least one scope')
+  return [first, ...rest]
+}
+
+function belongsToWorkspace(method: string, path: string): boolean {
+  return /^\/(provider-api-keys|api-keys)(\/|$)/.test(path) || (method === 'POST' && path === '/projects')
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { AppError, RunError } from '../../shared/app-error.ts'
+import { errorResponse } from './error-response.ts'
+
+describe('errorResponse', () => {
+  it('gives unforeseen failures nothing but a request id', () => {
+    const failure = new Error('relation "api_key" does not exist', { cause: new Error('password=hunter2') })
+    expect(errorResponse(failure, 'req_1')).toEqual({
+      status: 500,
+      headers: {},
+      body: {
+        name: 'InternalServerError',
+        message: 'Internal server error',
+        errorCode: 'internal_server_error',
+        details: { requestId: 'req_1' },
+      },
+    })
+  })
+
+  it.each([['text'], [null], [undefined], [{ status: 200 }], [new AppError('InternalServerError', 'secret')]])(
+    'answers 500 to %s',
+    (thrown) => {
+      expect(errorResponse(thrown, 'req_1').body.message).toBe('Internal server error')
+    },
+  )
+
+  it('sends run errors as 422 with their code in both places', () => {
+    const { status, headers, body } = errorResponse(
+      new RunError('ai_run_error', 'refused', { details: { conversationUuid: 'u', provider: 'openai' } }),
+      'req_1',
+    )
+    expect(status).toBe(422)
+    expect(headers).toEqual({ 'X-Conversation-Uuid': 'u' })
+    expect(body).toEqual({
+      name: 'DocumentRunError',
+      message: 'refused',
+      errorCode: 'ai_run_error',
+      details: { conversationUuid: 'u', provider: 'openai', errorCode: 'ai_run_error' },
+    })
+  })
+
+  it.each([
+    [new AppError('UnauthorizedError', 'no'), { 'WWW-Authenticate': 'Bearer' }],
+    [new AppError('MethodNotAllowedError', 'no', { details: { allow: ['GET', 'HEAD'] } }), { Allow: 'GET, HEAD' }],
+    [new AppError('RateLimitError', 'no', { details: { retryAfter: 0.2 } }), { 'Retry-After': '1' }],
+    [new AppError('ConflictError', 'no', { details: { retryAfter: 1 } }), { 'Retry-After': '1' }],
+    [new AppError('ConflictError', 'no'), {}],
+    [new AppError('ServiceUnavailableError', 'no'), { 'Retry-After': '1' }],
+    [new AppError('UnprocessableEntityError', 'no', { details: { retryAfter: 5 } }), {}],
+  ])('%#: headers of %s', (error, headers) => {
+    expect(errorResponse(error, 'req_1').headers).toEqual(headers)
+  })
+
+  it('answers a broken escape that the router met with 400', () => {
+    const refused = Object.assign(new URIError('Failed to decode param'), { status: 400 })
+    expect(errorResponse(refused, 'req_1')).toMatchObject({ status: 400, body: { message: 'Malformed path' } })
+  })
+})

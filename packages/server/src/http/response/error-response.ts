@@ -1,0 +1,139 @@
+/** Failures -> status, headers and the one error body; nothing of drivers, paths or secrets passes. */
+import type { ErrorRequestHandler, Request, Response } from 'express'
+import { AppError, type ErrorCode, RunError } from '../../shared/app-error.ts'
+import type { Logger } from '../../shared/logger.ts'
+import { discardBody } from '../input/discard-body.ts'
+import { contextOf } from '../request/request-context.ts'
+
+const statusByCode = {
+  BadRequestError: 400,
+  UnauthorizedError: 401,
+  ForbiddenError: 403,
+  NotFoundError: 404,
+  MethodNotAllowedError: 405,
+  ConflictError: 409,
+  PreconditionFailedError: 412,
+  PayloadTooLargeError: 413,
+  UnsupportedMediaTypeError: 415,
+  UnprocessableEntityError: 422,
+  RateLimitError: 429,
+  InternalServerError: 500,
+  ServiceUnavailableError: 503,
+} as const satisfies Record<ErrorCode, number>
+
+interface ErrorBody {
+  name: string
+  message: string
+  errorCode: string
+  details: Record<string, unknown>
+  /** Errors of attach only: both documented shapes hold. */
+  error?: { message: string }
+}
+
+export interface ErrorResponse {
+  status: number
+  headers: Record<string, string>
+  body: ErrorBody
+}
+
+const attachPath = /\/conversations\/[^/?]*\/attach\/?(?:\?|$)/
+const retryStatuses = new Set([409, 429, 503])
+
+/** @param requestId told with unforeseen failures: it belongs in a report. */
+export function errorResponse(error: unknown, requestId: string): ErrorResponse {
+  if (error instanceof RunError) return runErrorResponse(error)
+  if (error instanceof AppError && error.code !== 'InternalServerError') return appErrorResponse(error)
+  if (isRefusedByRouter(error)) return errorResponse(new AppError('BadRequestError', 'Malformed path'), requestId)
+  const body = {
+    name: 'InternalServerError',
+    message: 'Internal server error',
+    errorCode: 'internal_server_error',
+    details: { requestId },
+  }
+  return { status: 500, headers: {}, body }
+}
+
+/** Last middleware of all. */
+export function errorHandler(log: Logger): ErrorRequestHandler {
+  return (error, req, res, next) => {
+    const { requestId, route } = contextOf(res)
+    const { status, headers, body } = errorResponse(error, requestId)
+    if (status === 500) {
+      log.error('http.unforeseen-failure', { requestId, route, ...describe(error) })
+    }
+    if (res.headersSent) {
+      // A head is out already: cutting the connection is the only honest end.
+      req.socket.destroy()
+      next()
+      return
+    }
+    for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
+    res.setHeader('Cache-Control', 'no-store')
+    res.removeHeader('ETag')
+    const isAttach = req.method === 'POST' && attachPath.test(req.originalUrl)
+    const shown = isAttach ? { ...body, error: { message: body.message } } : body
+    if (req.complete) res.status(status).json(shown)
+    else answerWhileSending(req, res.status(status), JSON.stringify(shown))
+  }
+}
+
+/** The whole answer at once, but its end, which closes the connection, only when the rest of the body has come. */
+function answerWhileSending(req: Request, res: Response, text: string): void {
+  res.setHeader('Connection', 'close')
+  res.setHeader('Content-Type', 'application/json; charset=utf-8')
+  res.setHeader('Content-Length', Buffer.byteLength(text))
+  res.write(text)
+  void discardBody(req).then(() => res.end())
+}
+
+function appErrorResponse(error: AppError): ErrorResponse {
+  const status = statusByCode[error.code]
+  const headers: Record<string, string> = {}
+  if (status === 401) headers['WWW-Authenticate'] = 'Bearer'
+  if (status === 405) headers['Allow'] = allowedMethods(error.details['allow'])
+  if (retryStatuses.has(status)) Object.assign(headers, retryAfter(error.details['retryAfter'], status))
+  return {
+    status,
+    headers,
+    body: { name: error.code, message: error.message, errorCode: error.code, details: error.details },
+  }
+}
+
+function runErrorResponse(error: RunError): ErrorResponse {
+  const { conversationUuid } = error.details
+  return {
+    status: 422,
+    headers: typeof conversationUuid === 'string' ? { 'X-Conversation-Uuid': conversationUuid } : {},
+    body: {
+      name: 'DocumentRunError',
+      message: error.message,
+      errorCode: error.code,
+      details: { ...error.details, errorCode: error.code },
+    },
+  }
+}
+
+function retryAfter(seconds: unknown, status: number): Record<string, string> {
+  if (typeof seconds === 'number') return { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) }
+  return status === 503 ? { 'Retry-After': '1' } : {}
+}
+
+function allowedMethods(allow: unknown): string {
+  return Array.isArray(allow) ? allow.join(', ') : ''
+}
+
+// Express throws a URIError with status 400 for a path parameter with a broken percent escape.
+function isRefusedByRouter(error: unknown): boolean {
+  return error instanceof URIError && 'status' in error && error.status === 400
+}
+
+// Without the message: those of drivers quote statements and values, and no prompt may reach a log.
+function describe(error: unknown): { reason: string; code: string | undefined; frames: string | undefined } {
+  if (!(error instanceof Error)) return { reason: typeof error, code: undefined, frames: undefined }
+  const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '))
+  return { reason: error.name, code: codeOf(error), frames: frames?.join('\n') }
+}
+
+function codeOf(error: Error): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}

@@ -1,0 +1,55 @@
+/** Answers with a run in the form that was asked for: one JSON body, or its event stream. */
+import type { RunResult as RunResultBody } from '@stet/contract'
+import type { Response } from 'express'
+import type { StartedRun } from '../../features/runs/start-run.ts'
+import { ResponseTap } from '../mount.ts'
+import { callerOf, contextOf } from '../request/request-context.ts'
+import type { StreamLimit } from '../request/stream-limit.ts'
+import { type StreamedRun, writeRunStream } from '../sse.ts'
+import { runResultBody } from '../wire/run-result.ts'
+
+export interface RunAnswers {
+  started(
+    res: Response,
+    asStream: boolean,
+    start: (mode: 'json' | 'stream') => Promise<StartedRun>,
+  ): Promise<ResponseTap | RunResultBody>
+  /** The events of a run that is there already, or that this caller does not keep alive. */
+  stream(res: Response, open: () => Promise<StreamedRun & { release(): void }>): Promise<ResponseTap>
+}
+
+/** @param streams bounds the streams that a key holds open. */
+export function runAnswers(streams: StreamLimit): RunAnswers {
+  const tap = (res: Response, run: StreamedRun) => {
+    const isDeclared = contextOf(res).client.declared
+    return new ResponseTap((response) => void writeRunStream(response, run, { isDeclared }))
+  }
+  return {
+    async started(res, asStream, start) {
+      if (asStream) {
+        streams.enter(callerOf(res).apiKeyId, res)
+        const run = await start('stream')
+        await run.committed
+        return tap(res, run)
+      }
+      const run = await start('json')
+      res.setHeader('X-Conversation-Uuid', run.conversationUuid)
+      return runResultBody(await run.result(whileOpen(res)), contextOf(res).client.declared)
+    },
+    async stream(res, open) {
+      streams.enter(callerOf(res).apiKeyId, res)
+      const run = await open()
+      // A caller that left before the head was written never comes to read.
+      if (res.closed) run.release()
+      return tap(res, run)
+    },
+  }
+}
+
+/** Aborted when the caller leaves: a waiting caller is a listener like any other. */
+export function whileOpen(res: Response): AbortSignal {
+  const controller = new AbortController()
+  if (res.closed) controller.abort()
+  res.once('close', () => controller.abort())
+  return controller.signal
+}

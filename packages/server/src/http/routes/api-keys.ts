@@ -1,0 +1,45 @@
+import type { contract } from '@stet/contract'
+import { describeCaller } from '../../features/access/describe-caller.ts'
+import { issueApiKey } from '../../features/access/issue-api-key.ts'
+import { revokeApiKey } from '../../features/access/revoke-api-key.ts'
+import { rotateApiKey } from '../../features/access/rotate-api-key.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import { pathId } from '../input/path-id.ts'
+import type { Routes } from '../mount.ts'
+import { callerOf } from '../request/request-context.ts'
+import { apiKeyBody } from '../wire/api-key.ts'
+
+export function apiKeyRoutes(deps: HttpDeps): Routes<typeof contract.apiKeys> {
+  return {
+    me: async ({ res }) => {
+      const { apiKey, workspace } = await describeCaller(deps, { caller: callerOf(res) })
+      return {
+        status: 200,
+        body: {
+          apiKey: apiKeyBody(apiKey),
+          workspace: { id: workspace.id, name: workspace.name },
+          rateLimit: { limit: apiKey.limit, windowSeconds: 1 },
+          features: [...deps.settings.features],
+        },
+      }
+    },
+    list: async ({ res }) => {
+      const keys = await deps.stores.apiKeys.list(callerOf(res).workspaceId)
+      return { status: 200, body: keys.map(apiKeyBody) }
+    },
+    create: async ({ body, res }) => {
+      const expiresAt = body.expiresAt === undefined ? undefined : new Date(body.expiresAt)
+      const { apiKey, key } = await issueApiKey(deps, { ...body, caller: callerOf(res), expiresAt })
+      return { status: 201, body: { ...apiKeyBody(apiKey), key } }
+    },
+    rotate: async ({ params, body, res }) => {
+      const id = pathId(params.id, 'API key')
+      const { apiKey, key } = await rotateApiKey(deps, { ...body, caller: callerOf(res), id })
+      return { status: 201, body: { ...apiKeyBody(apiKey), key } }
+    },
+    revoke: async ({ params, res }) => {
+      const apiKey = await revokeApiKey(deps, { caller: callerOf(res), id: pathId(params.id, 'API key') })
+      return { status: 200, body: apiKeyBody(apiKey) }
+    },
+  }
+}

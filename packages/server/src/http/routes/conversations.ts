@@ -1,0 +1,29 @@
+import type { contract } from '@stet/contract'
+import { findConversation } from '../../features/conversations/find-conversation.ts'
+import { listConversations } from '../../features/conversations/list-conversations.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import { pathId } from '../input/path-id.ts'
+import type { Routes } from '../mount.ts'
+import { callerOf, contextOf } from '../request/request-context.ts'
+import { conversationBody, summaryBody } from '../wire/conversation.ts'
+
+export function conversationRoutes(deps: HttpDeps): Routes<typeof contract.conversations> {
+  return {
+    list: async ({ query: { limit, cursor, projectId, from, to, ...equal }, res }) => {
+      const filter = {
+        ...equal,
+        ...(projectId === undefined ? {} : { projectId: pathId(projectId, 'Project') }),
+        ...(from === undefined ? {} : { from: new Date(from) }),
+        ...(to === undefined ? {} : { to: new Date(to) }),
+      }
+      const place = { ...(limit === undefined ? {} : { limit }), ...(cursor === undefined ? {} : { cursor }) }
+      const { items, nextCursor } = await listConversations(deps, { caller: callerOf(res), filter, ...place })
+      return { status: 200, body: { items: items.map(summaryBody), nextCursor } }
+    },
+    get: async ({ params, res }) => {
+      const { conversationUuid } = params
+      const conversation = await findConversation(deps, { caller: callerOf(res), conversationUuid })
+      return { status: 200, body: conversationBody(conversation, contextOf(res).client.declared) }
+    },
+  }
+}

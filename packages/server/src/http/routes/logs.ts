@@ -1,0 +1,21 @@
+import type { contract } from '@stet/contract'
+import { recordLog } from '../../features/logs/record-log.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import { versionAddress } from '../input/version-address.ts'
+import type { Routes } from '../mount.ts'
+import { callerOf } from '../request/request-context.ts'
+import { logEntryBody } from '../wire/log-entry.ts'
+
+export function logRoutes(deps: HttpDeps): Routes<typeof contract.logs> {
+  return {
+    create: async ({ params, body: { duration, ...body }, res }) => {
+      const entry = await recordLog(deps, {
+        caller: callerOf(res),
+        ...versionAddress(params),
+        ...body,
+        ...(duration === undefined ? {} : { durationMs: duration }),
+      })
+      return { status: 200, body: logEntryBody(entry) }
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import type { contract } from '@stet/contract'
+import { createProject } from '../../features/projects/create-project.ts'
+import { listProjects } from '../../features/projects/list-projects.ts'
+import { updateProject } from '../../features/projects/update-project.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import { pathId } from '../input/path-id.ts'
+import type { Routes } from '../mount.ts'
+import { callerOf } from '../request/request-context.ts'
+import { projectBody } from '../wire/project.ts'
+import { versionBody } from '../wire/version.ts'
+
+export function projectRoutes(deps: HttpDeps): Routes<typeof contract.projects> {
+  return {
+    list: async ({ res }) => {
+      const projects = await listProjects(deps, { caller: callerOf(res) })
+      return { status: 200, body: projects.map(projectBody) }
+    },
+    create: async ({ body, res }) => {
+      const { project, version } = await createProject(deps, { ...body, caller: callerOf(res) })
+      return { status: 201, body: { project: projectBody(project), version: versionBody(version) } }
+    },
+    update: async ({ params, body, res }) => {
+      const projectId = pathId(params.projectId, 'Project')
+      return {
+        status: 200,
+        body: projectBody(await updateProject(deps, { ...body, caller: callerOf(res), projectId })),
+      }
+    },
+  }
+}

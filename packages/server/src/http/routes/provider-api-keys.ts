@@ -1,0 +1,50 @@
+import type { contract } from '@stet/contract'
+import { deleteProviderKey } from '../../features/providers/delete-provider-key.ts'
+import { listProviderKeys } from '../../features/providers/list-provider-keys.ts'
+import { createProviderKey, updateProviderKey } from '../../features/providers/save-provider-key.ts'
+import { notFound } from '../../shared/app-error.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import { pathId } from '../input/path-id.ts'
+import type { Routes } from '../mount.ts'
+import { callerOf } from '../request/request-context.ts'
+import { providerKeyBody } from '../wire/provider-key.ts'
+
+export function providerKeyRoutes(deps: HttpDeps): Routes<typeof contract.providerApiKeys> {
+  return {
+    list: async ({ res }) => {
+      const keys = await listProviderKeys(deps, { workspaceId: callerOf(res).workspaceId })
+      return { status: 200, body: keys.map(providerKeyBody) }
+    },
+    create: async ({ body, res }) => {
+      const { workspaceId, apiKeyId } = callerOf(res)
+      const key = await createProviderKey(deps, { ...body, workspaceId, apiKeyId })
+      return { status: 201, body: providerKeyBody(key) }
+    },
+    get: async ({ params, res }) => {
+      const key = await deps.stores.providerKeys.findOptional(callerOf(res).workspaceId, entryId(params.id))
+      if (!key) throw notFound('Provider key not found')
+      return { status: 200, body: providerKeyBody(key) }
+    },
+    update: async ({ params, body, res }) => {
+      const { workspaceId, apiKeyId } = callerOf(res)
+      return {
+        status: 200,
+        body: providerKeyBody(
+          await updateProviderKey(deps, { ...body, workspaceId, apiKeyId, id: entryId(params.id) }),
+        ),
+      }
+    },
+    delete: async ({ params, res }) => {
+      const { workspaceId, apiKeyId } = callerOf(res)
+      return {
+        status: 200,
+        body: providerKeyBody(await deleteProviderKey(deps, { workspaceId, apiKeyId, id: entryId(params.id) })),
+      }
+    },
+  }
+}
+
+// Entries without a row are listed with id 0: known, but not to be changed.
+function entryId(text: string): number {
+  return text === '0' ? 0 : pathId(text, 'Provider key')
+}

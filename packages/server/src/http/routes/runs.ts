@@ -1,0 +1,75 @@
+import type { contract } from '@stet/contract'
+import { attachResult, attachStream } from '../../features/conversations/attach-conversation.ts'
+import { continueConversation } from '../../features/conversations/continue-conversation.ts'
+import { stopConversation } from '../../features/conversations/stop-conversation.ts'
+import { queueRun } from '../../features/runs/background/queue-run.ts'
+import { startRun } from '../../features/runs/start-run.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import { lastEventId } from '../input/last-event-id.ts'
+import { versionAddress } from '../input/version-address.ts'
+import type { Routes } from '../mount.ts'
+import { callerOf, contextOf } from '../request/request-context.ts'
+import { createStreamLimit } from '../request/stream-limit.ts'
+import { runAnswers, whileOpen } from '../response/run-answer.ts'
+import { attachResultBody } from '../wire/attach-result.ts'
+
+export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
+  const answers = runAnswers(createStreamLimit(deps.settings.maxStreamsPerKey))
+  return {
+    run: async ({ params, body, res }) => {
+      const { stream, background, path, parameters, messages = [], tools = [] } = body
+      const { userMessage, customIdentifier } = body
+      const input = {
+        caller: callerOf(res),
+        ...versionAddress(params),
+        path,
+        parameters,
+        messages,
+        tools,
+        ...(userMessage === undefined ? {} : { userMessage }),
+        ...(customIdentifier === undefined ? {} : { customIdentifier }),
+        declaredSdk: contextOf(res).client.declared,
+      }
+      if (!background) {
+        return { status: 200, body: await answers.started(res, stream, (mode) => startRun(deps, { ...input, mode })) }
+      }
+      const queue = () => queueRun(deps, input)
+      if (stream && contextOf(res).client.backgroundStreams) {
+        const { caller } = input
+        const open = async () => attachStream(deps, { caller, ...(await queue()), afterId: 0 })
+        return { status: 200, body: await answers.stream(res, open) }
+      }
+      const { conversationUuid } = await queue()
+      res.setHeader('X-Conversation-Uuid', conversationUuid)
+      return { status: 200, body: { uuid: conversationUuid } }
+    },
+    chat: async ({ params, body, res }) => {
+      const { stream, messages, tools = [] } = body
+      const input = {
+        caller: callerOf(res),
+        conversationUuid: params.conversationUuid,
+        messages,
+        tools,
+        declaredSdk: contextOf(res).client.declared,
+      }
+      return {
+        status: 200,
+        body: await answers.started(res, stream, (mode) => continueConversation(deps, { ...input, mode })),
+      }
+    },
+    attach: async ({ params, body, req, res }) => {
+      const address = { caller: callerOf(res), conversationUuid: params.conversationUuid }
+      if (body.stream) {
+        const afterId = lastEventId(req.get('last-event-id'))
+        return { status: 200, body: await answers.stream(res, () => attachStream(deps, { ...address, afterId })) }
+      }
+      const result = await attachResult(deps, address, whileOpen(res))
+      res.setHeader('X-Conversation-Uuid', result.uuid)
+      return { status: 200, body: attachResultBody(result, contextOf(res).client.declared) }
+    },
+    stop: async ({ params, res }) => {
+      const address = { caller: callerOf(res), conversationUuid: params.conversationUuid }
+      return { status: 200, body: await stopConversation(deps, address) }
+    },
+  }
+}

@@ -1,0 +1,15 @@
+import type { contract } from '@stet/contract'
+import { answerToolCall } from '../../features/conversations/answer-tool-call.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import type { Routes } from '../mount.ts'
+import { callerOf } from '../request/request-context.ts'
+
+export function toolRoutes(deps: HttpDeps): Routes<typeof contract.tools> {
+  return {
+    result: async ({ body, res }) => {
+      const { toolCallId, result = null, isError } = body
+      await answerToolCall(deps, { caller: callerOf(res), toolCallId, result, isError })
+      return { status: 200, body: { success: true } }
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import type { contract } from '@stet/contract'
+import { createVersion } from '../../features/versions/create-version.ts'
+import { diffVersions } from '../../features/versions/diff-versions.ts'
+import { findVersion } from '../../features/versions/find-version.ts'
+import { listVersions } from '../../features/versions/list-versions.ts'
+import { publishVersion } from '../../features/versions/publish-version.ts'
+import { pushChanges } from '../../features/versions/push-changes.ts'
+import { revertDraft } from '../../features/versions/revert-draft.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import { pathId } from '../input/path-id.ts'
+import { versionAddress } from '../input/version-address.ts'
+import type { Routes } from '../mount.ts'
+import { callerOf } from '../request/request-context.ts'
+import { versionBody } from '../wire/version.ts'
+
+export function versionRoutes(deps: HttpDeps): Routes<typeof contract.versions> {
+  return {
+    list: async ({ params, query, res }) => {
+      const projectId = pathId(params.projectId, 'Project')
+      const versions = await listVersions(deps, { ...query, caller: callerOf(res), projectId })
+      return { status: 200, body: versions.map(versionBody) }
+    },
+    create: async ({ params, body, res }) => {
+      const projectId = pathId(params.projectId, 'Project')
+      return {
+        status: 200,
+        body: versionBody(await createVersion(deps, { ...body, caller: callerOf(res), projectId })),
+      }
+    },
+    get: async ({ params, res }) => {
+      const version = await findVersion(deps, { caller: callerOf(res), ...versionAddress(params) })
+      return { status: 200, body: versionBody(version) }
+    },
+    publish: async ({ params, body, res }) => {
+      const version = await publishVersion(deps, { ...body, caller: callerOf(res), ...versionAddress(params) })
+      return { status: 200, body: versionBody(version) }
+    },
+    push: async ({ params, body, res }) => ({
+      status: 200,
+      body: await pushChanges(deps, { ...body, caller: callerOf(res), ...versionAddress(params) }),
+    }),
+    revert: async ({ params, body, res }) => ({
+      status: 200,
+      body: await revertDraft(deps, { ...body, caller: callerOf(res), ...versionAddress(params) }),
+    }),
+    diff: async ({ params, query, res }) => ({
+      status: 200,
+      body: await diffVersions(deps, { ...query, caller: callerOf(res), ...versionAddress(params) }),
+    }),
+  }
+}

@@ -1,0 +1,106 @@
+/** Tap 2: the frames of a run -> one response. A slow reader delays itself only; one that leaves is released at once. */
+import type { ServerResponse } from 'node:http'
+import type { RunFrames, StartedRun } from '../features/runs/watching/watch-run.ts'
+
+/** Streams are looked at so often, and get a ping when silent for so long: at most 15 s pass without a byte. */
+const beatMs = 5_000
+const silentMs = 10_000
+/** A reader that takes nothing for so long may be closed: it can come back by the id it saw last. */
+const stalledMs = 300_000
+
+export type StreamedRun = Pick<StartedRun, 'conversationUuid' | 'frames'>
+
+interface OpenStream {
+  res: ServerResponse
+  frames: RunFrames
+  lastByteAt: number
+  /** Set while the socket takes nothing. */
+  stalledSince: number | undefined
+}
+
+// One timer for all streams of the process, running only while there are some.
+const open = new Set<OpenStream>()
+let heartbeat: NodeJS.Timeout | undefined
+
+function track(stream: OpenStream): void {
+  open.add(stream)
+  heartbeat ??= setInterval(beat, beatMs).unref()
+}
+
+function untrack(stream: OpenStream): void {
+  open.delete(stream)
+  if (open.size > 0) return
+  clearInterval(heartbeat)
+  heartbeat = undefined
+}
+
+function beat(): void {
+  const now = performance.now()
+  for (const stream of open) {
+    if (stream.stalledSince !== undefined) {
+      // The time starts anew once the caller has answered: until then it is not idle.
+      if (stream.frames.isCallerAwaited) stream.stalledSince = now
+      else if (now - stream.stalledSince >= stalledMs) stream.res.destroy()
+    } else if (now - stream.lastByteAt >= silentMs) {
+      stream.res.write(': ping\n\n')
+      stream.lastByteAt = now
+    }
+  }
+}
+
+/** Sends the head at once, then every frame, then closes. Never rejects: after the head there is nobody to tell. */
+export function writeRunStream(res: ServerResponse, run: StreamedRun, options: { isDeclared: boolean }): Promise<void> {
+  res.statusCode = 200
+  res.setHeader('Content-Type', 'text/event-stream; charset=utf-8')
+  res.setHeader('Cache-Control', 'no-cache, no-transform')
+  res.setHeader('X-Accel-Buffering', 'no')
+  res.setHeader('X-Conversation-Uuid', run.conversationUuid)
+  res.socket?.setNoDelay(true)
+  res.flushHeaders()
+  return pump(res, run.frames(options.isDeclared ? 'declared' : 'whole'))
+}
+
+async function pump(res: ServerResponse, frames: RunFrames): Promise<void> {
+  const stream: OpenStream = { res, frames, lastByteAt: performance.now(), stalledSince: undefined }
+  const leave = () => frames.release()
+  res.once('close', leave)
+  // A reset connection emits an error too; `close` follows and says all that matters.
+  res.on('error', leave)
+  track(stream)
+  try {
+    while (!res.closed && !res.destroyed) {
+      const text = frames.take()
+      if (text !== '') await send(stream, text)
+      else if (frames.isAtEnd) break
+      else await frames.changed()
+    }
+  } finally {
+    untrack(stream)
+    leave()
+  }
+  if (!res.destroyed) res.end()
+}
+
+// After a write the rest of the tick is waited for, so that what comes in it leaves as one write; the first is not held back.
+async function send(stream: OpenStream, text: string): Promise<void> {
+  const { res } = stream
+  const isTaken = res.write(text)
+  stream.lastByteAt = performance.now()
+  if (isTaken) return new Promise((resolve) => setImmediate(resolve))
+  stream.stalledSince = performance.now()
+  await drained(res)
+  stream.stalledSince = undefined
+}
+
+function drained(res: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = () => {
+      res.off('drain', wake)
+      res.off('close', wake)
+      resolve()
+    }
+    res.on('drain', wake)
+    res.on('close', wake)
+    if (res.destroyed) wake()
+  })
+}

@@ -1,0 +1,44 @@
+import {
+  type Conversation as ConversationBody,
+  RunErrorCode,
+  type ConversationSummary as SummaryBody,
+} from '@stet/contract'
+import type { Conversation, ConversationSummary } from '../../features/conversations/conversation.ts'
+import { shownMessages } from './shown-messages.ts'
+import { optionalTimestamp, timestamp } from './timestamp.ts'
+
+/** @param isDeclared the caller declares a published SDK, whose strict models refuse some parts of messages. */
+export function conversationBody(conversation: Conversation, isDeclared: boolean): ConversationBody {
+  const { uuid, ...summary } = summaryBody(conversation)
+  return { uuid, conversation: shownMessages(conversation.messages, isDeclared), ...summary }
+}
+
+export function summaryBody(conversation: ConversationSummary): SummaryBody {
+  const { documentUuid, versionUuid } = conversation.source
+  return {
+    uuid: conversation.uuid,
+    source: { documentUuid, commitUuid: versionUuid },
+    status: conversation.status,
+    error: errorBody(conversation.error),
+    toolRequests: conversation.toolRequests,
+    projectId: conversation.projectId,
+    versionUuid,
+    documentUuid,
+    path: conversation.path,
+    contentHash: conversation.contentHash,
+    customIdentifier: conversation.customIdentifier,
+    origin: conversation.origin,
+    tokenUsage: conversation.tokenUsage,
+    cost: conversation.cost,
+    createdAt: timestamp(conversation.createdAt),
+    updatedAt: timestamp(conversation.updatedAt),
+    endedAt: optionalTimestamp(conversation.endedAt),
+  }
+}
+
+function errorBody(error: ConversationSummary['error']): SummaryBody['error'] {
+  if (error === null) return null
+  // Rows outlive releases: a code that this one does not know is told as the general one.
+  const { data: errorCode = 'unknown_error' } = RunErrorCode.safeParse(error.code)
+  return { errorCode, message: error.message }
+}

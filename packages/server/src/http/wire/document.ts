@@ -1,0 +1,33 @@
+import type { Document as DocumentBody } from '@stet/contract'
+import type { Document } from '../../features/documents/document.ts'
+import { providerKind } from './provider-kind.ts'
+import { optionalTimestamp, timestamp } from './timestamp.ts'
+
+const maxErrors = 20
+
+/** @param kind of the provider entry that the document resolves to; undefined when there is none. */
+export function documentBody(document: Document, kind: string | undefined): DocumentBody {
+  const provider = providerKind(kind)
+  return {
+    id: document.id,
+    documentUuid: document.documentUuid,
+    uuid: document.documentUuid,
+    path: document.path,
+    content: document.content,
+    resolvedContent: document.resolvedContent,
+    contentHash: document.contentHash,
+    commitId: document.versionId,
+    versionUuid: document.versionUuid,
+    projectId: document.projectId,
+    config: document.config,
+    parameters: document.parameters,
+    ...(provider === undefined ? {} : { provider }),
+    errors: document.errors
+      .slice(0, maxErrors)
+      .map(({ code, message, line, column, frame }) => ({ code, message, line, column, frame })),
+    createdAt: timestamp(document.createdAt),
+    updatedAt: timestamp(document.updatedAt),
+    mergedAt: optionalTimestamp(document.mergedAt),
+    deletedAt: null,
+  }
+}

@@ -1,0 +1,35 @@
+import type { RunResult as RunResultBody } from '@stet/contract'
+import type { RunResponse, RunResult } from '../../features/runs/run.ts'
+import { providerKind } from './provider-kind.ts'
+import { shownMessages } from './shown-messages.ts'
+
+/** @param isDeclared the caller declares a published SDK, whose strict models refuse some parts of messages. */
+export function runResultBody(result: RunResult, isDeclared: boolean): RunResultBody {
+  return {
+    uuid: result.uuid,
+    conversation: shownMessages(result.conversation, isDeclared),
+    response: responseBody(result.response, isDeclared),
+    toolRequests: result.toolRequests,
+    source: { documentUuid: result.source.documentUuid, commitUuid: result.source.versionUuid },
+    tokenUsage: result.tokenUsage,
+    cost: result.cost,
+  }
+}
+
+function responseBody(response: RunResponse, isDeclared: boolean): RunResultBody['response'] {
+  const rest = {
+    text: response.text,
+    ...(response.reasoning === undefined ? {} : { reasoning: response.reasoning }),
+    usage: response.usage,
+    cost: response.cost,
+    model: response.model,
+    provider: providerKind(response.provider) ?? 'custom',
+    finishReason: response.finishReason,
+    documentLogUuid: response.documentLogUuid,
+    input: shownMessages(response.input, isDeclared),
+    output: shownMessages(response.output, isDeclared),
+  }
+  return response.streamType === 'object'
+    ? { streamType: 'object', object: response.object, toolCalls: [], ...rest }
+    : { streamType: 'text', toolCalls: response.toolCalls, ...rest }
+}

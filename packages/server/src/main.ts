@@ -1,0 +1,82 @@
+/** The process: commands, listening, signals, drain. It sets no rule. */
+import type { Server } from 'node:http'
+import { type Composition, compose } from './compose.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
+import { makeDataFolder } from './data-files.ts'
+import { createHttpServer } from './http/server.ts'
+import { runOperatorCommand } from './operator-commands.ts'
+import { AppError, OperatorError } from './shared/app-error.ts'
+
+const [command = 'start', ...args] = process.argv.slice(2)
+
+const readSettings = (): Config => readConfig(process.env)
+
+try {
+  if (command === 'start') await serve(readSettings())
+  else process.exitCode = await runOperatorCommand(readSettings, command, args)
+} catch (error) {
+  exitWith(error)
+}
+
+async function serve(config: Config): Promise<void> {
+  makeDataFolder(config)
+  const composition = await compose(config)
+  // Before listening, which may fail: the key is told this one time.
+  if (composition.firstKey) process.stdout.write(`${composition.firstKey}\n`)
+  const server = createHttpServer(composition.app)
+  try {
+    await listen(server, config)
+  } catch (error) {
+    await composition.close()
+    throw error
+  }
+  // Before the line that tells a supervisor that it may send signals.
+  drainOnSignal(server, composition)
+  process.stdout.write(`stet listening on ${addressOf(server, config)}\n`)
+}
+
+function listen(server: Server, config: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: Error): void => reject(new OperatorError(listenFailure(error, config)))
+    server.once('error', onError)
+    server.listen(config.port, config.host, () => {
+      server.off('error', onError)
+      resolve()
+    })
+  })
+}
+
+function listenFailure(error: NodeJS.ErrnoException, { host, port }: Config): string {
+  if (error.code === 'EADDRINUSE') return `Port ${port} of ${host} is in use; set PORT to another one`
+  return `Cannot listen on HOST ${host}, PORT ${port} (${error.message})`
+}
+
+function addressOf(server: Server, config: Config): string {
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : config.port
+  return `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
+}
+
+// The first signal drains, a second one leaves at once.
+function drainOnSignal(server: Server, composition: Composition): void {
+  let isDraining = false
+  const onSignal = (): void => {
+    if (isDraining) process.exit(1)
+    isDraining = true
+    composition.shutDown(server).then(() => process.exit(0), exitWith)
+  }
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
+}
+
+// Not by an exit code alone: whatever was opened before the failure would keep the process, and its lock, alive.
+function exitWith(error: unknown): void {
+  process.stderr.write(`${describeFailure(error)}\n`, () => process.exit(1))
+}
+
+// Our own errors are sentences for the operator, and so are those of the system; anything else shows where it comes from.
+function describeFailure(error: unknown): string {
+  if (error instanceof ConfigError) return error.problems.map((problem) => `stet-server: ${problem}`).join('\n')
+  if (error instanceof AppError || error instanceof OperatorError) return `stet-server: ${error.message}`
+  if (error instanceof Error && 'syscall' in error && 'code' in error) return `stet-server: ${error.message}`
+  return `stet-server: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
+}

@@ -1,0 +1,77 @@
+/** Commands of `stet-server` besides `start`; those that open the database take its lock, so none runs beside a server. */
+import { join } from 'node:path'
+import { backupDatabase, restoreDatabase } from './adapters/database/embedded/backup.ts'
+import { createJsonLogger } from './adapters/logging/json-logger.ts'
+import { createFirstProject, openStores } from './compose.ts'
+import { type Config, serverVersion } from './config.ts'
+import { generateEncryptionKey, makeDataFolder } from './data-files.ts'
+import { generateApiKey } from './features/access/api-key.ts'
+import { createWorkspace, issueAdminKey, type NewTenant } from './features/access/first-start.ts'
+import type { Needs } from './features/deps.ts'
+import { OperatorError } from './shared/app-error.ts'
+
+const usage = `stet-server [start]
+stet-server backup <file>
+stet-server restore <file>
+stet-server generate-key admin|encryption
+stet-server new-admin-key [workspace]
+stet-server workspace create <name>`
+
+/**
+ * @param readSettings called by the commands that need settings only: the others work with wrong ones too.
+ * @returns the exit code: 0, or 2 for a command that is not understood.
+ */
+export async function runOperatorCommand(
+  readSettings: () => Config,
+  command: string,
+  args: readonly string[],
+): Promise<number> {
+  const [first, second] = args
+  if (command === '--help' || command === 'help') return print(usage)
+  if (command === '--version') return print(serverVersion())
+  if (command === 'generate-key' && first === 'admin') return print(generateApiKey())
+  if (command === 'generate-key' && first === 'encryption') return print(generateEncryptionKey())
+  if (command === 'backup' && first !== undefined) {
+    await backupDatabase(embeddedDirectory(readSettings()), first)
+    return print(`backed up to ${first}`)
+  }
+  if (command === 'restore' && first !== undefined) {
+    const config = readSettings()
+    const directory = embeddedDirectory(config)
+    makeDataFolder(config)
+    await restoreDatabase(directory, first)
+    return print(`restored from ${first}`)
+  }
+  if (command === 'new-admin-key')
+    return printTenant(readSettings(), (deps) => issueAdminKey(deps, { workspace: first }))
+  if (command === 'workspace' && first === 'create' && second !== undefined) {
+    return printTenant(readSettings(), (deps) =>
+      createWorkspace(deps, { name: second, createProject: createFirstProject }),
+    )
+  }
+  process.stderr.write(`${usage}\n`)
+  return 2
+}
+
+function print(line: string): number {
+  process.stdout.write(`${line}\n`)
+  return 0
+}
+
+/** The key alone on standard output, so that it can be piped; what it is for on standard error. */
+async function printTenant(config: Config, work: (deps: Needs<'transaction'>) => Promise<NewTenant>): Promise<number> {
+  makeDataFolder(config)
+  const database = await openStores(config, createJsonLogger(process.stderr, config.logLevel), false)
+  try {
+    const tenant = await work(database)
+    process.stderr.write(`admin API key of workspace ${tenant.workspaceName} (shown once):\n`)
+    return print(tenant.key)
+  } finally {
+    await database.close()
+  }
+}
+
+function embeddedDirectory(config: Config): string {
+  if (config.databaseUrl === undefined) return join(config.dataDir, 'db')
+  throw new OperatorError('backup and restore are for the embedded database; use pg_dump with DATABASE_URL')
+}

@@ -1,0 +1,231 @@
+/** Every setting of the server, once: its variable, its rule, its default and its meaning. docs/configuration.md is made from it. */
+import { z } from 'zod'
+
+export interface Setting<T> {
+  variable: string
+  schema: z.ZodType<T>
+  /** As an operator would write it; undefined = not set. */
+  fallback: string | undefined
+  /** What the default is where it is not a fixed value. */
+  fallbackNote?: string
+  meaning: string
+  isSecret?: boolean
+}
+
+const text = z.string().min(1, 'must not be empty')
+const optionalText = text.optional()
+const whole = (least: number, most: number): z.ZodType<number> =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`)
+const list = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== ''),
+)
+const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on')
+const httpUrl = z.string().refine(isHttpUrl, 'must be an http or https URL').optional()
+
+export const settings = {
+  host: of('HOST', text, '127.0.0.1', 'Address to listen on. Anything but loopback should stand behind TLS.'),
+  port: of('PORT', whole(0, 65_535), '8787', 'Port to listen on; 0 takes a free one.'),
+  dataDir: of(
+    'STET_DATA_DIR',
+    text,
+    './.stet',
+    'Folder of the embedded database (`db/`), `admin.key` and `encryption.key`.',
+  ),
+  databaseUrl: of(
+    'DATABASE_URL',
+    z
+      .string()
+      .regex(/^postgres(ql)?:\/\//, 'must start with postgres:// or postgresql://')
+      .optional(),
+    undefined,
+    'PostgreSQL 15 or later. Not set: the embedded database in `STET_DATA_DIR`.',
+    { isSecret: true },
+  ),
+  encryptionKeys: of(
+    'STET_ENCRYPTION_KEY',
+    list
+      .refine((keys) => keys.every(isEncryptionKey), 'must be 32 bytes in base64; several keys are separated by commas')
+      .optional(),
+    undefined,
+    'Seals stored provider tokens. Several keys, newest first: the first encrypts, all decrypt. Required with `DATABASE_URL`; make one with `stet-server generate-key encryption`.',
+    { isSecret: true, fallbackNote: 'embedded: generated into `encryption.key`' },
+  ),
+  adminKey: of(
+    'STET_ADMIN_KEY',
+    optionalText,
+    undefined,
+    'Admin API key of the first start, in the form that `stet-server generate-key admin` makes.',
+    { isSecret: true, fallbackNote: 'generated and printed once' },
+  ),
+  logLevel: of(
+    'STET_LOG_LEVEL',
+    z.enum(['error', 'warn', 'info', 'debug', 'off'], { error: 'must be error, warn, info, debug or off' }),
+    'info',
+    'Least level of log lines on standard error.',
+  ),
+  openaiApiKey: of('OPENAI_API_KEY', optionalText, undefined, 'Makes the provider entry `openai`.', { isSecret: true }),
+  openaiBaseUrl: of(
+    'OPENAI_BASE_URL',
+    httpUrl,
+    undefined,
+    'Base address of the entry `openai`: any OpenAI-compatible service, private addresses included.',
+    { fallbackNote: "OpenAI's own" },
+  ),
+  anthropicApiKey: of('ANTHROPIC_API_KEY', optionalText, undefined, 'Makes the provider entry `anthropic`.', {
+    isSecret: true,
+  }),
+  anthropicBaseUrl: of(
+    'ANTHROPIC_BASE_URL',
+    httpUrl,
+    undefined,
+    'Base address of the entry `anthropic`: any service that speaks the Messages API, private addresses included.',
+    { fallbackNote: "Anthropic's own" },
+  ),
+  demoProvider: of(
+    'STET_DEMO_PROVIDER',
+    onOff,
+    'on',
+    'The built-in provider `demo`: deterministic, offline, no model.',
+  ),
+  defaultProvider: of(
+    'STET_DEFAULT_PROVIDER',
+    optionalText,
+    undefined,
+    'Provider entry for prompts and projects that name none.',
+    { fallbackNote: 'the only usable entry; with none, `demo`' },
+  ),
+  defaultModel: of(
+    'STET_DEFAULT_MODEL',
+    optionalText,
+    undefined,
+    'Model for prompts, projects and entries that name none.',
+  ),
+  allowedPrivateHosts: of(
+    'STET_ALLOWED_PRIVATE_HOSTS',
+    list,
+    '',
+    'Hosts, comma-separated, at private addresses that stored provider entries may call (local models).',
+  ),
+  corsOrigins: of(
+    'STET_CORS_ORIGINS',
+    list.refine(
+      (origins) => origins.every(isOrigin),
+      'must be exact origins such as https://app.example.com, separated by commas',
+    ),
+    '',
+    'Exact origins, comma-separated, that browsers may call from; no `*`. Off when empty.',
+  ),
+  metricsToken: of(
+    'STET_METRICS_TOKEN',
+    optionalText,
+    undefined,
+    'Bearer token of `/metrics`. Not set: loopback only.',
+    { isSecret: true },
+  ),
+  trustProxy: of(
+    'STET_TRUST_PROXY',
+    whole(0, 10),
+    '0',
+    'Number of proxies in front whose `X-Forwarded-For` is believed.',
+  ),
+  authFailureLimit: of(
+    'STET_AUTH_FAILURE_LIMIT',
+    whole(0, 1_000_000),
+    '20',
+    'Failed authentications that one address may have in 10 s; 0 = no limit.',
+  ),
+  bodyLimitBytes: of(
+    'STET_BODY_LIMIT_BYTES',
+    whole(1_024, 104_857_600),
+    '4194304',
+    'Largest request body, decompressed, in bytes.',
+  ),
+  graceMs: of(
+    'STET_GRACE_MS',
+    whole(0, 86_400_000),
+    '30000',
+    'How long a foreground run goes on after its last listener left, in ms; 0 stops it at once.',
+  ),
+  runTimeoutSeconds: of('STET_RUN_TIMEOUT_SECONDS', whole(1, 86_400), '3600', 'Longest duration of a run, in seconds.'),
+  tools: of(
+    'STET_TOOLS',
+    optionalText,
+    undefined,
+    'Path of an ES module whose tools prompts may name; the server runs them itself. See docs/tools.md.',
+  ),
+  maxStreamsPerKey: of(
+    'STET_MAX_STREAMS_PER_KEY',
+    whole(1, 1_000_000),
+    '200',
+    'Open event streams that one API key may hold.',
+  ),
+  workers: of(
+    'STET_WORKERS',
+    whole(1, 10_000),
+    '25',
+    'Background runs that are driven at once; more wait in the queue.',
+  ),
+  maxQueuedPerKey: of(
+    'STET_MAX_QUEUED_PER_KEY',
+    whole(1, 1_000_000),
+    '1000',
+    'Queued background runs that one API key may hold.',
+  ),
+  eventRetentionHours: of(
+    'STET_EVENT_RETENTION_HOURS',
+    whole(0, 8_760),
+    '24',
+    'How long the event log of an ended run is kept, in hours.',
+  ),
+  drainDelayMs: of(
+    'STET_DRAIN_DELAY_MS',
+    whole(0, 600_000).optional(),
+    undefined,
+    'How long a stopping server answers on with `/ready` 503 before it closes its listener, in ms.',
+    { fallbackNote: '0 embedded, 5000 with `DATABASE_URL`' },
+  ),
+  templateWorkers: of(
+    'STET_TEMPLATE_WORKERS',
+    whole(1, 64),
+    '2',
+    'Child processes that evaluate prompts; one more waits as a spare.',
+  ),
+  backupDir: of(
+    'STET_BACKUP_DIR',
+    optionalText,
+    undefined,
+    'Folder for scheduled snapshots of the embedded database. Off when not set.',
+  ),
+  backupHours: of('STET_BACKUP_HOURS', whole(1, 8_760), '24', 'Hours between scheduled snapshots.'),
+  backupKeep: of('STET_BACKUP_KEEP', whole(1, 1_000), '7', 'Scheduled snapshots that are kept.'),
+} as const
+
+function of<T>(
+  variable: string,
+  schema: z.ZodType<T>,
+  fallback: string | undefined,
+  meaning: string,
+  more: Pick<Setting<T>, 'fallbackNote' | 'isSecret'> = {},
+): Setting<T> {
+  return { variable, schema, fallback, meaning, ...more }
+}
+
+function isHttpUrl(value: string): boolean {
+  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+}
+
+// As browsers send it: no path, no trailing slash, no default port, no upper case, no wildcard.
+function isOrigin(value: string): boolean {
+  return isHttpUrl(value) && new URL(value).origin === value && !value.includes('*')
+}
+
+function isEncryptionKey(value: string): boolean {
+  return /^[A-Za-z0-9+/]{43}=$/.test(value)
+}

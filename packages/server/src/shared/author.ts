@@ -1,0 +1,6 @@
+/** Who a key acts for; what a request creates is attributed to its key's author. */
+export interface Author {
+  id: number
+  name: string
+  email: string
+}

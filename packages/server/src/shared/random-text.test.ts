@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import { randomText } from './random-text.ts'
+
+it('has the length asked for, of base62, across many refills', () => {
+  for (const length of [0, 1, 22, 30, 5_000]) expect(randomText(length)).toMatch(new RegExp(`^[0-9A-Za-z]{${length}}$`))
+})
+
+it('does not repeat itself and favours no letter', () => {
+  const texts = Array.from({ length: 20_000 }, () => randomText(22))
+  expect(new Set(texts).size).toBe(texts.length)
+  const counts = new Map<string, number>()
+  for (const letter of texts.join('')) counts.set(letter, (counts.get(letter) ?? 0) + 1)
+  expect(counts.size).toBe(62)
+  const expected = (texts.length * 22) / 62
+  for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(expected * 0.1)
+})

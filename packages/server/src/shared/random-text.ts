@@ -1,0 +1,25 @@
+/** Random base62 text from the system's source, read in larger pieces: one call per id costs more than the id. */
+import { randomFillSync } from 'node:crypto'
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+// 248 is the largest multiple of 62 in a byte: bytes above it would favour the first letters.
+const unbiasedBelow = 248
+
+const pool = Buffer.alloc(4096)
+let used = pool.length
+
+export function randomText(length: number): string {
+  let text = ''
+  while (text.length < length) {
+    if (used === pool.length) {
+      randomFillSync(pool)
+      used = 0
+    }
+    const byte = pool[used] ?? unbiasedBelow
+    // No byte serves twice, nor stays behind in memory.
+    pool[used] = 0
+    used += 1
+    if (byte < unbiasedBelow) text += alphabet.charAt(byte % alphabet.length)
+  }
+  return text
+}

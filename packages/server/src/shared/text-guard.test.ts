@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { refuseText, refuseValue } from './text-guard.ts'
+
+function nested(depth: number): unknown {
+  return JSON.parse('['.repeat(depth) + ']'.repeat(depth))
+}
+
+describe('refuseText', () => {
+  it('refuses NUL and lone surrogates, not pairs', () => {
+    expect(refuseText('a\u0000b')).toContain('NUL')
+    expect(refuseText('\ud800')).toContain('surrogates')
+    expect(refuseText('x\udc00y')).toContain('surrogates')
+    expect(refuseText('😀 \u202e ok')).toBeUndefined()
+  })
+})
+
+describe('refuseValue', () => {
+  it('accepts plain data, constructor and prototype keys included', () => {
+    expect(refuseValue({ constructor: 1, prototype: [null, true, 'x', -0.5] })).toBeUndefined()
+  })
+
+  it.each([
+    ['{"a":[{"b":"\\u0000"}]}', ['a', 0, 'b'], 'NUL'],
+    ['{"a":{"\\ud800":1}}', ['a'], 'surrogates'],
+    ['{"a":{"__proto__":{"x":1}}}', ['a'], '__proto__'],
+    ['[1,1e400]', [1], 'finite'],
+  ])('names the place of %s', (json, path, reason) => {
+    const refusal = refuseValue(JSON.parse(json))
+    expect(refusal?.path).toEqual(path)
+    expect(refusal?.reason).toContain(reason)
+  })
+
+  it('allows 64 levels and refuses the 65th, however deep the rest is', () => {
+    expect(refuseValue(nested(64))).toBeUndefined()
+    expect(refuseValue(nested(65))?.reason).toContain('64')
+    expect(refuseValue(nested(5_000))?.reason).toContain('64')
+  })
+})

@@ -1,0 +1,60 @@
+/** Refuses, at the edge, values that databases and JSON writers treat differently from one another. */
+export interface Refusal {
+  path: (string | number)[]
+  reason: string
+}
+
+const maxDepth = 64
+
+// With the u flag a paired surrogate is one code point, so only lone ones match.
+const loneSurrogate = /\p{Surrogate}/u
+
+/** Why a text cannot be stored and returned unchanged; undefined when it can. */
+export function refuseText(text: string): string | undefined {
+  if (text.includes('\u0000')) return 'must not contain NUL characters'
+  if (loneSurrogate.test(text)) return 'must not contain lone surrogates'
+  return undefined
+}
+
+/**
+ * The first refused place in a parsed JSON value: NUL, lone surrogates, a key `__proto__`, numbers that are not finite
+ * (`1e400`), nesting deeper than 64.
+ */
+export function refuseValue(value: unknown): Refusal | undefined {
+  const path: (string | number)[] = []
+  const reason = findRefused(value, path, 0)
+  return reason === undefined ? undefined : { path, reason }
+}
+
+// The path is built while returning, so that a value without fault allocates nothing.
+function findRefused(value: unknown, path: (string | number)[], depth: number): string | undefined {
+  if (typeof value === 'string') return refuseText(value)
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'must be a finite number'
+  if (typeof value !== 'object' || value === null) return undefined
+  if (depth >= maxDepth) return `must not be nested deeper than ${maxDepth} levels`
+  return Array.isArray(value) ? findInArray(value, path, depth) : findInObject(value, path, depth)
+}
+
+function findInArray(values: readonly unknown[], path: (string | number)[], depth: number): string | undefined {
+  for (const [index, item] of values.entries()) {
+    const reason = findRefused(item, path, depth + 1)
+    if (reason !== undefined) {
+      path.unshift(index)
+      return reason
+    }
+  }
+  return undefined
+}
+
+function findInObject(object: object, path: (string | number)[], depth: number): string | undefined {
+  for (const [key, item] of Object.entries(object)) {
+    const keyReason = key === '__proto__' ? "must not have a key '__proto__'" : refuseText(key)
+    if (keyReason !== undefined) return keyReason
+    const reason = findRefused(item, path, depth + 1)
+    if (reason !== undefined) {
+      path.unshift(key)
+      return reason
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,57 @@
+/** SIGTERM: stop accepting, let runs and answers end, give the rest up with a definite state, close everything in order. */
+import type { Server } from 'node:http'
+import { Server as NetServer } from 'node:net'
+import type { Config } from './config.ts'
+import type { Deps } from './features/deps.ts'
+import type { Drain } from './http/request/drain.ts'
+import { RunError } from './shared/app-error.ts'
+
+const runsWaitMs = 30_000
+/** How long answers may still take when no run is left: a slow reader must not hold the process. */
+const answersWaitMs = 5_000
+const lookMs = 20
+
+interface ShutDownInput {
+  server: Server
+  drain: Drain
+  deps: Pick<Deps, 'activeRuns' | 'log'>
+  /** Takes no more runs once stopped. */
+  queueWork: { stop(): Promise<void> }
+  config: Config
+  close(): Promise<void>
+}
+
+export async function shutDown({ server, drain, deps, queueWork, config, close }: ShutDownInput): Promise<void> {
+  drain.begin()
+  deps.log.info('server.draining', { activeRuns: deps.activeRuns.list().length })
+  await pause(config.drainDelayMs ?? (config.databaseUrl === undefined ? 0 : 5_000))
+  drain.refuseWork()
+  await queueWork.stop()
+  // Not http's own close: it destroys connections whose last bytes are still queued, and kept ones without an answer.
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
+  await runsAndAnswersEnd(drain, deps)
+  server.closeAllConnections()
+  await closed
+  await close()
+  deps.log.info('server.closed')
+}
+
+/** Looks again and again: a request that was accepted before the end may begin a run late. */
+async function runsAndAnswersEnd(drain: Drain, deps: ShutDownInput['deps']): Promise<void> {
+  const startedAt = performance.now()
+  let lastRunAt = startedAt
+  for (;;) {
+    const now = performance.now()
+    const runs = deps.activeRuns.list()
+    if (runs.length > 0) lastRunAt = now
+    else if (drain.openResponses() === 0 || now - lastRunAt >= answersWaitMs) return
+    if (now - startedAt >= runsWaitMs) {
+      for (const run of runs) run.abort(new RunError('worker_lost', 'The server stopped'))
+    }
+    await Promise.race([pause(lookMs), ...(runs.length > 0 ? [Promise.all(runs.map((run) => run.ended))] : [])])
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs'
+import { defineConfig } from 'tsdown'
+
+const shared = { format: 'esm', platform: 'node', target: 'node20', dts: false, clean: false, outDir: 'dist' } as const
+
+/** Each entry is bundled for itself: no chunk is shared with the template child, which may read its own file only. */
+const programs = { main: 'src/main.ts', 'make-database-template': 'scripts/make-database-template.ts' }
+
+export default defineConfig([
+  ...Object.entries(programs)
+    .filter(([, file]) => existsSync(new URL(file, import.meta.url)))
+    .map(([name, file]) => ({
+      ...shared,
+      name,
+      entry: { [name]: file },
+      deps: { alwaysBundle: [/^@stet\//], onlyBundle: false as const },
+    })),
+  {
+    ...shared,
+    name: 'template-child',
+    entry: { 'template-child': 'src/adapters/template-sandbox/child/main.ts' },
+    deps: { alwaysBundle: [/.*/], onlyBundle: false as const },
+    outputOptions: { codeSplitting: false },
+  },
+])
