@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
+import { AppError } from '../../src/shared/app-error.ts'
+import { openTestDatabase } from '../support/database-open.ts'
+import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
+import { isSkippedWithoutServer, testServerUrl } from '../support/database-server.ts'
+import { type TestDatabase, testDatabase } from '../support/test-database.ts'
+
+/** 503 and how long it took; anything else is the failure of the test. */
+async function refusal(work: Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  const error = await work.then(
+    () => new Error('it was not refused'),
+    (failure: unknown) => failure,
+  )
+  expect(error).toBeInstanceOf(AppError)
+  expect(error).toMatchObject({ code: 'ServiceUnavailableError', details: {} })
+  expect((error as AppError).message).not.toMatch(/connect|ECONN|127\.0/)
+  return performance.now() - start
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const giveUp = AbortSignal.timeout(10_000)
+  while (!(await condition())) await delay(20, undefined, { signal: giveUp })
+}
+
+const needsServer = isSkippedWithoutServer('PostgreSQL that is away or frozen, and the only replica')
+
+describe.skipIf(needsServer)('availability of PostgreSQL', () => {
+  let target: TestDatabase
+  let proxy: DatabaseProxy
+  let database: Database<DatabaseClient>
+
+  beforeEach(async () => {
+    target = await testDatabase()
+    proxy = await startDatabaseProxy(target.databaseUrl ?? '')
+    database = await openTestDatabase({ ...target, databaseUrl: proxy.url })
+    await database.client.workspace.create({ data: { name: 'before' } })
+  })
+  afterEach(async () => {
+    await proxy.comeBack()
+    await database.close()
+    await proxy.goAway()
+    await target.close()
+  })
+
+  /** One of each way in: Prisma, its transaction, plain SQL, the write batch. */
+  const attempts = () => [
+    refusal(database.client.workspace.findMany()),
+    refusal(database.client.workspace.create({ data: { name: 'lost' } })),
+    refusal(database.transaction((client) => client.workspace.create({ data: { name: 'lost' } }))),
+    refusal(database.session.query('SELECT 1')),
+    refusal(
+      database.writeBatch.write(
+        { name: 'any', order: 1, key: () => '', statement: () => ({ sql: 'SELECT 1', params: [] }) },
+        {},
+      ),
+    ),
+  ]
+
+  it('promise 12: while it is down everything is refused within a second, and it recovers by itself', async () => {
+    await proxy.goAway()
+    for (const ms of await Promise.all(attempts())) expect(ms).toBeLessThan(1_000)
+    expect(await database.ready()).toMatchObject({ database: false })
+    await proxy.comeBack()
+    await until(async () => (await database.ready())['database'] === true)
+    expect(await database.client.workspace.count()).toBe(1)
+  })
+
+  it('promise 12: while it is frozen everything is refused within about a second, and it recovers by itself', async () => {
+    proxy.freeze()
+    for (const ms of await Promise.all(attempts())) expect(ms).toBeLessThan(1_500)
+    await proxy.goAway()
+    await proxy.comeBack()
+    await until(async () => (await database.ready())['database'] === true)
+    expect(await database.client.workspace.count()).toBe(1)
+  })
+
+  it('a statement that is only slow goes on', async () => {
+    const { rows } = await database.session.query(`SELECT 'done' AS state FROM pg_sleep(1.5)`)
+    expect(rows).toEqual([{ state: 'done' }])
+  })
+
+  it('without Redis a second server waits until the first has gone', async () => {
+    const first = await openTestDatabase(target, { onlyReplica: true })
+    let hasOpened = false
+    const events: string[] = []
+    const log = { error: () => {}, warn: () => {}, debug: () => {}, info: (event: string) => void events.push(event) }
+    const second = openTestDatabase(target, { onlyReplica: true, log }).finally(() => (hasOpened = true))
+    await until(async () => events.includes('waiting_for_other_replica'))
+    expect(hasOpened).toBe(false)
+    await first.close()
+    const opened = await second
+    expect(await opened.ready()).toMatchObject({ database: true, onlyReplica: true })
+    await opened.close()
+  })
+})
+
+describe.skipIf(testServerUrl !== undefined)('full disk under the embedded database', () => {
+  it('refuses writes below the floor, and answers reads', async () => {
+    const target = await testDatabase()
+    const database = await openTestDatabase(target, { diskFloorBytes: Number.MAX_SAFE_INTEGER })
+    await refusal(database.client.workspace.create({ data: { name: 'too much' } }))
+    await refusal(database.transaction((client) => client.workspace.create({ data: { name: 'too much' } })))
+    expect(await database.client.workspace.count()).toBe(0)
+    expect(await database.ready()).toEqual({ database: true, disk: false })
+    await database.close()
+    await target.close()
+  })
+})

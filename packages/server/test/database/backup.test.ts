@@ -1,0 +1,125 @@
+import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
+import { backupDatabase, restoreDatabase } from '../../src/adapters/database/embedded/backup.ts'
+import { copyDatabase } from '../../src/adapters/database/embedded/first-start.ts'
+import { snapshotIfDue, startSnapshots } from '../../src/adapters/database/embedded/snapshots.ts'
+import { openTestDatabase, silent } from '../support/database-open.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { embeddedTemplate } from '../support/test-database.ts'
+
+describe('backup of the embedded database', () => {
+  let dataDir: string
+  let directory: string
+  let file: string
+  let database: Database<DatabaseClient> | undefined
+
+  const open = async () => {
+    database = await openTestDatabase({ dataDir })
+    return database
+  }
+  const close = async () => {
+    await database?.close()
+    database = undefined
+  }
+  const names = async () => {
+    const { client } = await open()
+    const rows = await client.workspace.findMany({ orderBy: { id: 'asc' } })
+    await close()
+    return rows.map((row) => row.name)
+  }
+
+  beforeEach(async () => {
+    dataDir = await temporaryFolder()
+    directory = join(dataDir, 'db')
+    file = join(dataDir, 'copy.backup')
+    await copyDatabase(await embeddedTemplate(), directory)
+    await (await open()).client.workspace.create({ data: { name: 'kept' } })
+    await close()
+  })
+  afterEach(async () => {
+    await close()
+    await rm(dataDir, { recursive: true })
+  })
+
+  it('brings back what was there', async () => {
+    await backupDatabase(directory, file)
+    await (await open()).client.workspace.create({ data: { name: 'later' } })
+    await close()
+    await rm(directory, { recursive: true })
+    expect(await restoreDatabase(directory, file)).toEqual({})
+    expect(await names()).toEqual(['kept'])
+  })
+
+  it('refuses beside a running server', async () => {
+    await open()
+    await expect(backupDatabase(directory, file)).rejects.toThrow(`in use by process ${process.pid}`)
+    await expect(restoreDatabase(directory, file)).rejects.toThrow(`in use by process ${process.pid}`)
+  })
+
+  it('restores over a database only when told, and keeps the old one', async () => {
+    await backupDatabase(directory, file)
+    await (await open()).client.workspace.create({ data: { name: 'later' } })
+    await close()
+    await expect(restoreDatabase(directory, file)).rejects.toThrow('There is a database')
+    expect(await names()).toEqual(['kept', 'later'])
+    const { replaced } = await restoreDatabase(directory, file, { replace: true })
+    expect(await names()).toEqual(['kept'])
+    expect(await readdir(replaced ?? '')).toContain('PG_VERSION')
+  })
+
+  it('refuses a cut, a damaged and a foreign file, and changes nothing', async () => {
+    await backupDatabase(directory, file)
+    const whole = await readFile(file)
+    await rm(directory, { recursive: true })
+    const damaged = Buffer.from(whole)
+    damaged[Math.floor(whole.length / 2)] = 255 - (whole[Math.floor(whole.length / 2)] ?? 0)
+    for (const bytes of [whole.subarray(0, whole.length - 1), damaged, whole.subarray(0, 20), Buffer.from('hello')]) {
+      await writeFile(file, bytes)
+      await expect(restoreDatabase(directory, file)).rejects.toThrow('cut, damaged or no backup')
+    }
+    expect((await readdir(dataDir)).sort()).toEqual(['copy.backup'])
+    await truncate(file)
+    await expect(restoreDatabase(directory, file)).rejects.toThrow('cut, damaged or no backup')
+  })
+
+  it('the server writes snapshots while it works, one per interval, and keeps the newest', async () => {
+    const running = await open()
+    const folder = join(dataDir, 'snapshots')
+    const at = (hour: number) =>
+      snapshotIfDue({
+        directory: folder,
+        backup: running.backup ?? (() => Promise.reject(new Error('no backup'))),
+        everyHours: 2,
+        keep: 2,
+        now: new Date(Date.UTC(2030, 0, 1, hour)),
+        log: silent,
+      })
+    await mkdir(folder)
+    await writeFile(join(folder, 'mine.txt'), 'not a snapshot')
+    expect(await at(0)).toBe('stet-20300101-000000.backup')
+    expect(await at(1)).toBeUndefined()
+    await running.client.workspace.create({ data: { name: 'later' } })
+    await at(2)
+    await at(4)
+    expect((await readdir(folder)).sort()).toEqual([
+      'mine.txt',
+      'stet-20300101-020000.backup',
+      'stet-20300101-040000.backup',
+    ])
+    await close()
+    await rm(directory, { recursive: true })
+    await restoreDatabase(directory, join(folder, 'stet-20300101-020000.backup'))
+    expect(await names()).toEqual(['kept', 'later'])
+  })
+
+  it('the schedule writes the first snapshot at once, and none without a folder', async () => {
+    const running = await open()
+    const folder = join(dataDir, 'snapshots')
+    const settings = { everyHours: 24, keep: 7, log: silent }
+    await startSnapshots(running, { ...settings, directory: undefined }).stop()
+    await startSnapshots(running, { ...settings, directory: folder }).stop()
+    expect(await readdir(folder)).toHaveLength(1)
+  })
+})

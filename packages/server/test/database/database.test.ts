@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
+import { isUniqueViolation } from '../../src/adapters/database/unique-violation.ts'
+import { openTestDatabase } from '../support/database-open.ts'
+import { type TestDatabase, testDatabase } from '../support/test-database.ts'
+
+describe('database', () => {
+  let target: TestDatabase
+  let database: Database<DatabaseClient>
+
+  beforeEach(async () => {
+    target = await testDatabase()
+    database = await openTestDatabase(target)
+  })
+  afterEach(async () => {
+    await database.close()
+    await target.close()
+  })
+
+  it('is ready, and the test run uses the kind that it was told', async () => {
+    expect(database.kind).toBe(target.databaseUrl === undefined ? 'embedded' : 'postgres')
+    expect(Object.values(await database.ready())).not.toContain(false)
+  })
+
+  it('commits a transaction as a whole and rolls it back as a whole', async () => {
+    await database.transaction(async (client) => {
+      await client.workspace.create({ data: { name: 'one' } })
+      await client.workspace.create({ data: { name: 'two' } })
+    })
+    const failing = database.transaction(async (client) => {
+      await client.workspace.create({ data: { name: 'three' } })
+      throw new Error('changed my mind')
+    })
+    await expect(failing).rejects.toThrow('changed my mind')
+    expect(await database.client.workspace.count()).toBe(2)
+  })
+
+  it('does not acknowledge a transaction whose commit fails', async () => {
+    await database.session.script(
+      'CREATE TABLE late (id int, CONSTRAINT late_key UNIQUE (id) DEFERRABLE INITIALLY DEFERRED)',
+    )
+    const failing = database.transaction(async (client) => {
+      await client.$executeRaw`INSERT INTO late VALUES (1), (1)`
+    })
+    await expect(failing).rejects.toThrow()
+    expect((await database.session.query('SELECT * FROM late')).rows).toEqual([])
+  })
+
+  it('serves fifty transactions at once', async () => {
+    const names = Array.from({ length: 50 }, (_, index) => `workspace ${index}`)
+    await Promise.all(
+      names.map((name) => database.transaction((client) => client.workspace.create({ data: { name } }))),
+    )
+    expect(await database.client.workspace.count()).toBe(50)
+  })
+
+  it('recognises unique violations of Prisma and of plain SQL, and nothing else', async () => {
+    const { id } = await database.client.workspace.create({ data: { name: 'one' } })
+    const refusal = (work: Promise<unknown>) =>
+      work.then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+    const byPrisma = await refusal(database.client.workspace.create({ data: { id, name: 'two' } }))
+    const bySql = await refusal(database.session.query(`INSERT INTO workspace (id, name) VALUES ($1, 'x')`, [id]))
+    const other = await refusal(database.session.query('SELECT 1 / 0'))
+    expect([byPrisma, bySql, other].map(isUniqueViolation)).toEqual([true, true, false])
+  })
+
+  it('counts statements, and none where none is sent', async () => {
+    const before = database.statementCount()
+    await database.client.workspace.findMany()
+    expect(database.statementCount()).toBe(before + 1)
+  })
+})

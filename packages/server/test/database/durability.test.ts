@@ -1,0 +1,110 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { PGlite } from '@electric-sql/pglite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { DurableFs } from '../../src/adapters/database/embedded/durable/durable-fs.ts'
+import type { MountedOperations, RuntimeModule } from '../../src/adapters/database/embedded/durable/runtime-fs.ts'
+import { copyDatabase } from '../../src/adapters/database/embedded/first-start.ts'
+import { openPglite } from '../../src/adapters/database/embedded/open-pglite.ts'
+import { pgliteSession } from '../../src/adapters/database/embedded/pglite-session.ts'
+import { logBytes, startUpkeep, vacuumWornTables } from '../../src/adapters/database/embedded/upkeep.ts'
+import { runProgram } from '../support/child-program.ts'
+import { silent } from '../support/database-open.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { embeddedTemplate } from '../support/test-database.ts'
+
+/** As PGlite is shipped: a sync is answered with success and reaches nothing. */
+class ShippedFs extends DurableFs {
+  protected override install(module: RuntimeModule): MountedOperations {
+    const operations = super.install(module)
+    operations.streams.fsync = () => 0
+    return operations
+  }
+}
+
+describe('durability of the embedded database', () => {
+  let folder: string
+  let directory: string
+
+  beforeEach(async () => {
+    folder = await temporaryFolder()
+    directory = join(folder, 'db')
+    await copyDatabase(await embeddedTemplate(), directory)
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  it('syncs every commit, and the log with it', async () => {
+    const fs = new DurableFs(directory)
+    const pglite = await openPglite(directory, fs)
+    const before = fs.syncCount
+    for (let row = 0; row < 10; row++) await pglite.exec(`INSERT INTO workspace (name) VALUES ('x')`)
+    expect(fs.syncCount - before).toBeGreaterThanOrEqual(10)
+    await pglite.close()
+  })
+
+  it('refuses to start when commits do not reach the disk', async () => {
+    await expect(openPglite(directory, new ShippedFs(directory))).rejects.toThrow('does not sync its commits')
+  })
+
+  it('refuses a directory at the path that the database uses inside', () => {
+    expect(() => new DurableFs('/pglite/data')).toThrow('may not lie under /pglite')
+  })
+
+  it('ends the process when a sync fails, and does not acknowledge the commit', async () => {
+    const end = await runProgram('failing-disk-child.ts', directory)
+    expect(end).toMatchObject({ code: 74, stdout: '' })
+    expect(end.stderr).toContain('a sync failed: the disk is broken')
+    const pglite = await openPglite(directory)
+    const { rows } = await pglite.query(`SELECT name FROM workspace WHERE name = 'acknowledged'`)
+    expect(rows).toHaveLength(1)
+    await pglite.close()
+  })
+
+  describe('upkeep', () => {
+    let fs: DurableFs
+    let pglite: PGlite
+
+    beforeEach(async () => {
+      fs = new DurableFs(directory)
+      pglite = await openPglite(directory, fs)
+    })
+    afterEach(() => pglite.close())
+
+    it('vacuums the tables that need it, once', async () => {
+      const session = pgliteSession(pglite)
+      await vacuumWornTables(session)
+      await session.script(`
+        INSERT INTO workspace (name) SELECT 'x' FROM generate_series(1, 1000);
+        DELETE FROM workspace WHERE id > 10`)
+      expect(await vacuumWornTables(session)).toEqual(['public.workspace'])
+      expect(await vacuumWornTables(session)).toEqual([])
+    })
+
+    it('makes a checkpoint when the log has grown, and none while nothing is written', async () => {
+      const checkpoints = async () => {
+        const { rows } = await pglite.query<{ lsn: string }>(
+          'SELECT checkpoint_lsn AS lsn FROM pg_control_checkpoint()',
+        )
+        return rows[0]?.lsn
+      }
+      const upkeep = startUpkeep({
+        session: pgliteSession(pglite),
+        directory,
+        syncCount: () => fs.syncCount,
+        statementCount: () => 0,
+        log: silent,
+        limits: { lookEveryMs: 20, logBytes: 8 * 1024 * 1024 },
+      })
+      const before = await checkpoints()
+      await delay(100)
+      expect(await checkpoints()).toBe(before)
+      await pglite.exec(`
+        CREATE TABLE filler AS SELECT i, repeat(md5(i::text), 20) AS text FROM generate_series(1, 20000) i`)
+      expect(await logBytes(directory)).toBeGreaterThan(8 * 1024 * 1024)
+      const giveUp = AbortSignal.timeout(10_000)
+      while ((await checkpoints()) === before) await delay(20, undefined, { signal: giveUp })
+      await upkeep.stop()
+    })
+  })
+})

@@ -1,0 +1,104 @@
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { schemaDifference } from '../../scripts/schema-difference.ts'
+import { pgliteSession } from '../../src/adapters/database/embedded/pglite-session.ts'
+import { migrate } from '../../src/adapters/database/migrate.ts'
+import { poolSession } from '../../src/adapters/database/postgres.ts'
+import { isSkippedWithoutServer, onServer, testServerUrl, withDatabase } from '../support/database-server.ts'
+import { packageRoot } from '../support/test-database.ts'
+
+const migrationsFolder = join(packageRoot, 'prisma', 'migrations')
+
+describe('migrations', () => {
+  it('lead exactly to the schema', async () => {
+    expect(await schemaDifference(packageRoot)).toBe('')
+  }, 120_000)
+
+  it('a schema that moved on is noticed', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'stet-schema-'))
+    await cp(join(packageRoot, 'prisma'), join(root, 'prisma'), { recursive: true })
+    const file = join(root, 'prisma', 'schema.prisma')
+    await writeFile(file, `${await readFile(file, 'utf8')}\nmodel Extra {\n  id Int @id\n}\n`)
+    expect(await schemaDifference(root)).toContain('CREATE TABLE "Extra"')
+    await rm(root, { recursive: true })
+  }, 120_000)
+})
+
+describe('the applier', () => {
+  let folder: string
+  let pglite: PGlite
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'stet-migrations-'))
+    pglite = await PGlite.create()
+    await writeMigration('1_one', 'CREATE TABLE one (id int); INSERT INTO one VALUES (1);')
+  })
+  afterEach(async () => {
+    await pglite.close()
+    await rm(folder, { recursive: true })
+  })
+
+  async function writeMigration(name: string, sql: string) {
+    await mkdir(join(folder, name), { recursive: true })
+    await writeFile(join(folder, name, 'migration.sql'), sql)
+  }
+
+  it('applies what is missing, in order, and leaves rows as Prisma writes them', async () => {
+    await writeMigration('2_two', 'ALTER TABLE one ADD COLUMN two int')
+    expect(await migrate(pgliteSession(pglite), folder)).toEqual(['1_one', '2_two'])
+    expect(await migrate(pgliteSession(pglite), folder)).toEqual([])
+    const { rows } = await pglite.query('SELECT * FROM _prisma_migrations ORDER BY migration_name')
+    expect(rows).toMatchObject([
+      { migration_name: '1_one', applied_steps_count: 1, rolled_back_at: null, logs: null },
+      { migration_name: '2_two', applied_steps_count: 1 },
+    ])
+    expect(rows[0]).toHaveProperty('checksum', expect.stringMatching(/^[0-9a-f]{64}$/))
+    expect(rows[0]).toHaveProperty('finished_at', expect.any(Date))
+  })
+
+  it('refuses a file that was edited after it had been applied', async () => {
+    await migrate(pgliteSession(pglite), folder)
+    await writeMigration('1_one', 'CREATE TABLE another (id int)')
+    await expect(migrate(pgliteSession(pglite), folder)).rejects.toThrow('Migration 1_one was edited')
+  })
+
+  it('refuses a database that a newer release has migrated', async () => {
+    await writeMigration('2_two', 'SELECT 1')
+    await migrate(pgliteSession(pglite), folder)
+    await rm(join(folder, '2_two'), { recursive: true })
+    await expect(migrate(pgliteSession(pglite), folder)).rejects.toThrow('2_two, which this release does not know')
+  })
+
+  it('rolls a failing migration back whole', async () => {
+    await writeMigration('2_two', 'CREATE TABLE two (id int); SELECT 1 / 0')
+    await expect(migrate(pgliteSession(pglite), folder)).rejects.toThrow('division by zero')
+    const { rows } = await pglite.query(
+      `SELECT to_regclass('two') AS two, (SELECT array_agg(migration_name) FROM _prisma_migrations) AS applied`,
+    )
+    expect(rows).toEqual([{ two: null, applied: ['1_one'] }])
+  })
+})
+
+describe.skipIf(isSkippedWithoutServer('parallel migration of a PostgreSQL database'))('parallel starts', () => {
+  it('promise 20: eight servers that start at once migrate once', async () => {
+    const server = testServerUrl ?? ''
+    const name = `stet_parallel_${process.pid}`
+    await onServer(server, (client) => client.query(`CREATE DATABASE ${name}`))
+    const pools = Array.from({ length: 8 }, () => new pg.Pool({ connectionString: withDatabase(server, name), max: 1 }))
+    try {
+      const applied = await Promise.all(pools.map((pool) => migrate(poolSession(pool), migrationsFolder)))
+      const { rows } = await onServer(withDatabase(server, name), (client) =>
+        client.query('SELECT migration_name FROM _prisma_migrations ORDER BY 1'),
+      )
+      expect(applied.flat().sort()).toEqual(rows.map((row) => row.migration_name))
+      expect(rows.length).toBeGreaterThan(0)
+    } finally {
+      await Promise.all(pools.map((pool) => pool.end()))
+      await onServer(server, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`))
+    }
+  })
+})

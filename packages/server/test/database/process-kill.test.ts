@@ -1,0 +1,95 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { prepareDirectory } from '../../src/adapters/database/embedded/first-start.ts'
+import { programEnd, startProgram } from '../support/child-program.ts'
+import { openTestDatabase } from '../support/database-open.ts'
+import { seededRandom } from '../support/random.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { embeddedTemplate, type TestDatabase, testDatabase } from '../support/test-database.ts'
+
+/** 1,000 before a release. Runs on the kind of database that the test run uses. */
+const kills = Number(process.env['STET_KILLS'] ?? 10)
+const seed = Number(process.env['STET_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+
+describe('kill -9 of a process that writes', () => {
+  let target: TestDatabase
+
+  beforeEach(async () => {
+    target = await testDatabase()
+  })
+  afterEach(() => target.close())
+
+  it(
+    'promise 1: no acknowledged write is lost when our process dies',
+    async () => {
+      const random = seededRandom(seed)
+      const ledger = join(target.dataDir, 'ledger')
+      const acknowledged = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').split('\n').slice(0, -1) : [])
+      for (let kill = 0; kill < kills; kill++) {
+        const before = acknowledged().length
+        // Fresh numbers for each life: an unacknowledged write of the last one may have been stored.
+        const first = 1 + kill * 1_000_000
+        const writer = startProgram('writer-child.ts', JSON.stringify({ ...target, ledger, first }))
+        const end = programEnd(writer)
+        let hasEnded = false
+        void end.then(() => (hasEnded = true))
+        while (acknowledged().length === before && !hasEnded) await delay(5)
+        expect(hasEnded, hasEnded ? (await end).stderr : '').toBe(false)
+        await delay(random() * 300)
+        writer.kill('SIGKILL')
+        await end
+      }
+      const database = await openTestDatabase(target)
+      const stored = new Set((await database.client.workspace.findMany({ select: { id: true } })).map(({ id }) => id))
+      await database.close()
+      expect(
+        acknowledged().filter((id) => !stored.has(Number(id))),
+        `seed ${seed}`,
+      ).toEqual([])
+      expect(acknowledged().length).toBeGreaterThan(kills)
+    },
+    kills * 15_000 + 30_000,
+  )
+})
+
+describe('kill -9 of a first start', () => {
+  it('promise 1: the next start finds nothing half done', async () => {
+    const random = seededRandom(seed)
+    const dataDir = await temporaryFolder()
+    const template = await embeddedTemplate()
+    let killedEarly = 0
+    for (let round = 0; round < 5; round++) {
+      await rm(join(dataDir, 'db'), { recursive: true, force: true })
+      const starter = startProgram('first-start-child.ts', join(dataDir, 'db'), template)
+      const end = programEnd(starter)
+      // The child says when it begins, so that the kill falls into the work and not into loading the program.
+      await new Promise((begun) => starter.once('message', begun))
+      await delay(random() * 60)
+      starter.kill('SIGKILL')
+      if ((await end).signal === 'SIGKILL') killedEarly += 1
+      await prepareDirectory(join(dataDir, 'db'), template)
+      const database = await openTestDatabase({ dataDir })
+      expect(await database.client.workspace.count(), `seed ${seed}, round ${round}`).toBe(0)
+      await database.close()
+      expect((await readdir(dataDir)).filter((name) => name.includes('.tmp-'))).toEqual([])
+    }
+    expect(killedEarly).toBeGreaterThan(0)
+    await rm(dataDir, { recursive: true })
+  }, 60_000)
+
+  it('makes a database from nothing where no template was built', async () => {
+    const dataDir = await temporaryFolder()
+    await prepareDirectory(join(dataDir, 'db'), join(dataDir, 'no-template'))
+    const database = await openTestDatabase({ dataDir })
+    expect(await database.client.workspace.count()).toBe(0)
+    await database.close()
+    await rm(dataDir, { recursive: true })
+  })
+
+  it('refuses a directory that holds something else', async () => {
+    await expect(prepareDirectory(import.meta.dirname, 'none')).rejects.toThrow('is not empty and holds no database')
+  })
+})

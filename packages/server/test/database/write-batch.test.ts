@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
+import { batchEntry, type RowKind } from '../../src/adapters/database/write-batch.ts'
+import { openTestDatabase } from '../support/database-open.ts'
+import { type TestDatabase, testDatabase } from '../support/test-database.ts'
+
+interface Item {
+  id: number
+  state: string
+}
+
+const insert: RowKind<Item> = {
+  name: 'insert item',
+  order: 1,
+  key: (row) => String(row.id),
+  statement: (rows) => ({
+    sql: 'INSERT INTO item SELECT * FROM unnest($1::int[], $2::text[])',
+    params: [rows.map((row) => row.id), rows.map((row) => row.state)],
+  }),
+}
+
+/** Moves an item from `new` to its state, once. */
+const end: RowKind<Item> = {
+  name: 'end item',
+  order: 2,
+  key: (row) => String(row.id),
+  statement: (rows) => ({
+    sql: `UPDATE item SET state = changed.state FROM unnest($1::int[], $2::text[]) AS changed (id, state)
+          WHERE item.id = changed.id AND item.state = 'new' RETURNING item.id::text AS key`,
+    params: [rows.map((row) => row.id), rows.map((row) => row.state)],
+    returnsKeys: true,
+  }),
+}
+
+describe('write batch', () => {
+  let target: TestDatabase
+  let database: Database<DatabaseClient>
+
+  beforeEach(async () => {
+    target = await testDatabase()
+    database = await openTestDatabase(target)
+    await database.session.script(`CREATE TABLE item (id int PRIMARY KEY, state text CHECK (state <> 'bad'))`)
+  })
+  afterEach(async () => {
+    await database.close()
+    await target.close()
+  })
+
+  const stored = async () => (await database.session.query('SELECT id, state FROM item ORDER BY id')).rows
+
+  it('writes the rows of one tick with one statement and resolves after the commit', async () => {
+    const before = database.statementCount()
+    const items = Array.from({ length: 200 }, (_, id) => ({ id, state: 'new' }))
+    const written = await Promise.all(items.map((item) => database.writeBatch.write(insert, item)))
+    expect(database.statementCount() - before).toBe(1)
+    expect(written).toEqual(items.map(() => true))
+    expect(await stored()).toEqual(items)
+  })
+
+  it('writes at once when idle', async () => {
+    await database.writeBatch.write(insert, { id: 0, state: 'new' })
+    await new Promise((done) => setTimeout(done, 20))
+    const start = performance.now()
+    const written = database.writeBatch.write(insert, { id: 1, state: 'new' })
+    let turns = 0
+    const count = setInterval(() => (turns += 1), 5)
+    await written
+    clearInterval(count)
+    expect(turns, `${performance.now() - start} ms`).toBeLessThanOrEqual(2)
+  })
+
+  it('a refused row fails alone', async () => {
+    const results = await Promise.allSettled(
+      ['new', 'bad', 'new'].map((state, id) => database.writeBatch.write(insert, { id, state })),
+    )
+    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(await stored()).toEqual([
+      { id: 0, state: 'new' },
+      { id: 2, state: 'new' },
+    ])
+  })
+
+  it('rows that are written together stand or fall together', async () => {
+    const together = (first: Item, second: Item) =>
+      database.writeBatch.writeTogether([batchEntry(insert, first), batchEntry(insert, second)])
+    const results = await Promise.allSettled([
+      together({ id: 1, state: 'new' }, { id: 2, state: 'bad' }),
+      together({ id: 3, state: 'new' }, { id: 4, state: 'new' }),
+    ])
+    expect(results.map((result) => result.status)).toEqual(['rejected', 'fulfilled'])
+    expect((await stored()).map((row) => row['id'])).toEqual([3, 4])
+  })
+
+  it('tells each row whether it won its compare-and-set', async () => {
+    await Promise.all([1, 2].map((id) => database.writeBatch.write(insert, { id, state: 'new' })))
+    const ends = [
+      { id: 1, state: 'first' },
+      { id: 1, state: 'second' },
+      { id: 2, state: 'first' },
+      { id: 3, state: 'unknown' },
+    ]
+    const won = await Promise.all(ends.map((item) => database.writeBatch.write(end, item)))
+    expect(won).toEqual([true, false, true, false])
+    expect(await stored()).toEqual([
+      { id: 1, state: 'first' },
+      { id: 2, state: 'first' },
+    ])
+  })
+
+  it('keeps the order of kinds: an end that comes with its insert finds the row', async () => {
+    const ended = database.writeBatch.write(end, { id: 7, state: 'done' })
+    const inserted = database.writeBatch.write(insert, { id: 7, state: 'new' })
+    expect(await Promise.all([ended, inserted])).toEqual([true, true])
+  })
+
+  it('flush waits for everything that was handed in before', async () => {
+    const written = database.writeBatch.write(insert, { id: 1, state: 'new' })
+    await database.writeBatch.flush()
+    expect(await stored()).toHaveLength(1)
+    await written
+  })
+})

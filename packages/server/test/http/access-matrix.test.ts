@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { generateApiKey } from '../../src/features/access/api-key.ts'
+import type { TestServer } from '../support/test-server.ts'
+import { httpCall } from './api-call.ts'
+import { contractRoutes, fill, validBody, type WalkedRoute } from './contract-routes.ts'
+import { type Api, createTestProject, openServer, openTenant } from './scenario.ts'
+
+const scopes = ['read', 'run', 'write', 'publish', 'admin'] as const
+
+let server: TestServer
+let api: Api
+
+beforeAll(async () => {
+  ;({ server, api } = await openServer())
+})
+afterAll(() => server.close())
+
+async function issueKey(body: Record<string, unknown>): Promise<{ id: number; key: string }> {
+  const answer = await api('POST', '/api-keys', { body: { name: 'matrix', ...body } })
+  expect(answer.status, answer.text).toBe(201)
+  return answer.body as unknown as { id: number; key: string }
+}
+
+function call(route: WalkedRoute, authorization: string | undefined) {
+  return httpCall(route.method, `${server.url}/api/v3${fill(route.path)}`, {
+    headers: authorization === undefined ? {} : { authorization },
+  })
+}
+
+// Errors of attach carry their message under both documented shapes.
+function twice(route: WalkedRoute, message: string): object {
+  return route.name === 'runs.attach' ? { error: { message } } : {}
+}
+
+async function expectUnauthorized(authorization: string | undefined, message: string): Promise<void> {
+  for (const route of contractRoutes) {
+    const { status, headers, body } = await call(route, authorization)
+    expect({ route: route.name, status, body }).toEqual({
+      route: route.name,
+      status: 401,
+      body: {
+        name: 'UnauthorizedError',
+        message,
+        errorCode: 'UnauthorizedError',
+        details: {},
+        ...twice(route, message),
+      },
+    })
+    expect(headers.get('www-authenticate')).toBe('Bearer')
+    expect(headers.has('x-ratelimit-limit')).toBe(false)
+  }
+}
+
+describe('access matrix: every route of the contract', () => {
+  it('is not empty', () => {
+    expect(contractRoutes.length).toBeGreaterThan(25)
+  })
+
+  it.each([
+    ['no header', undefined],
+    ['no token', 'Bearer'],
+  ])('401 for %s', (_name, authorization) => expectUnauthorized(authorization, 'Authorization token required'))
+
+  it.each([
+    ['a malformed key', () => 'Bearer stet_short'],
+    [
+      'a key with a bad checksum',
+      () => `Bearer ${server.adminKey.slice(0, -1)}${server.adminKey.endsWith('0') ? '1' : '0'}`,
+    ],
+    ['an unknown key', () => `Bearer ${generateApiKey()}`],
+    ['another scheme', () => `Basic ${server.adminKey}`],
+  ])('401 for %s, with one and the same body', (_name, authorization) =>
+    expectUnauthorized(authorization(), 'Invalid authorization token'),
+  )
+
+  it('401 for a revoked key, at once', async () => {
+    const { id, key } = await issueKey({})
+    expect((await api('GET', '/me', { key })).status).toBe(200)
+    expect((await api('DELETE', `/api-keys/${id}`)).status).toBe(200)
+    await expectUnauthorized(`Bearer ${key}`, 'Invalid authorization token')
+  })
+
+  it('401 for an expired key', async () => {
+    const { key } = await issueKey({ expiresAt: new Date(Date.now() + 700).toISOString() })
+    expect((await api('GET', '/me', { key })).status).toBe(200)
+    await expect.poll(async () => (await api('GET', '/me', { key })).status, { timeout: 5_000 }).toBe(401)
+    await expectUnauthorized(`Bearer ${key}`, 'Invalid authorization token')
+  })
+
+  it('401 comes before 404 and 405 under the prefix', async () => {
+    for (const path of ['/nowhere', '/projects/%zz', '/projects/1/versions/live/documents/a%', '']) {
+      expect((await httpCall('PATCH', `${server.url}/api/v3${path}`)).status).toBe(401)
+    }
+  })
+
+  it('403 names the scope that the key lacks, before anything else is looked at', async () => {
+    for (const route of contractRoutes) {
+      if (route.metadata.scope === 'any') continue
+      const needed = [route.metadata.scope].flat()
+      const { key } = await issueKey({ scopes: scopes.filter((scope) => scope !== 'admin' && !needed.includes(scope)) })
+      const { status, body } = await call(route, `Bearer ${key}`)
+      expect({ route: route.name, status, name: body['name'], details: body.details }).toEqual({
+        route: route.name,
+        status: 403,
+        name: 'ForbiddenError',
+        details: { required: needed[0] },
+      })
+    }
+  })
+
+  it('lets each of the scopes that a route names in', async () => {
+    for (const route of contractRoutes) {
+      for (const scope of [route.metadata.scope].flat()) {
+        const { key } = await issueKey({ scopes: [scope === 'any' ? 'read' : scope] })
+        expect((await call(route, `Bearer ${key}`)).status, route.name).not.toBe(403)
+      }
+    }
+  })
+
+  it('keeps a key of one project away from the workspace (403) and from other projects (404)', async () => {
+    const created = await api('POST', '/projects', { body: { name: 'restricted' } })
+    const { project } = created.body as unknown as { project: { id: number } }
+    const { key } = await issueKey({ projectId: project.id, scopes: [...scopes] })
+    for (const route of contractRoutes) {
+      const answer = await httpCall(route.method, `${server.url}/api/v3${fill(route.path, { projectId: '1' })}`, {
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        ...(route.method === 'POST' || route.method === 'PUT' ? { body: validBody[route.name] ?? {} } : {}),
+      })
+      if (/^\/(api-keys|provider-api-keys)/.test(route.path) || route.name === 'projects.create') {
+        expect({ route: route.name, status: answer.status, details: answer.body.details }).toEqual({
+          route: route.name,
+          status: 403,
+          details: { reason: 'project_restricted' },
+        })
+      } else if (route.path.includes(':')) {
+        expect({ route: route.name, status: answer.status }).toEqual({ route: route.name, status: 404 })
+      }
+    }
+    const projects = await api('GET', '/projects', { key })
+    expect(projects.body).toMatchObject([{ id: project.id }])
+  })
+
+  it('answers foreign ids like unknown ones', async () => {
+    const other = await openTenant(server, 'other tenant')
+    const mine = await createTestProject(api, { a: '---\nprovider: demo\n---\nHello' })
+    const entry = { name: 'mine', provider: 'openai', token: 'sk-0123456789abcdef' }
+    const { id } = (await api('POST', '/provider-api-keys', { body: entry })).body
+    const run = await api('POST', `${mine.live}/documents/run`, { body: { path: 'a' } })
+    expect(run.status, run.text).toBe(200)
+    const made = { projectId: mine.id, name: 'mine', metric: 'binary' }
+    const evaluation = (await api('POST', '/evaluations', { body: made })).body
+    const given = {
+      projectId: String(mine.id),
+      versionUuid: mine.draftUuid,
+      path: 'a',
+      conversationUuid: String(run.body['uuid']),
+      evaluationUuid: String(evaluation['uuid']),
+      id: String(id),
+    }
+    const rows = async () => [
+      (await api('GET', '/projects')).text,
+      (await api('GET', '/provider-api-keys')).text,
+      (await api('GET', '/api-keys')).text,
+      (await api('GET', '/evaluations')).text,
+      (await api('GET', `/conversations/${String(run.body['uuid'])}/annotations`)).text,
+      (await api('GET', `/projects/${mine.id}/versions`)).text,
+      (await api('GET', `${mine.live}/documents`)).text,
+    ]
+    const before = await rows()
+    for (const route of contractRoutes.filter(({ path }) => path.includes(':'))) {
+      const send = (path: string) =>
+        httpCall(route.method, `${server.url}/api/v3${path}`, {
+          headers: { authorization: `Bearer ${other}` },
+          ...(route.method === 'POST' || route.method === 'PUT' ? { body: validBody[route.name] ?? {} } : {}),
+        })
+      const [foreign, unknown] = [await send(fill(route.path, given)), await send(fill(route.path))]
+      expect({ route: route.name, status: foreign.status, body: foreign.body }).toEqual({
+        route: route.name,
+        status: 404,
+        body: unknown.body,
+      })
+    }
+    expect(await rows()).toEqual(before)
+  })
+
+  it('429 with the headers of the limit once a key has spent its second', async () => {
+    const { key } = await issueKey({ plan: 'custom', limit: 1, scopes: [...scopes] })
+    for (const route of contractRoutes) {
+      // A window may end between two calls, so one of three is over the limit, not the second one for certain.
+      const answers = await Promise.all([1, 2, 3].map(() => call(route, `Bearer ${key}`)))
+      const limited = answers.find(({ status }) => status === 429)
+      expect(limited?.body, route.name).toEqual({
+        name: 'RateLimitError',
+        message: 'Too many requests',
+        errorCode: 'RateLimitError',
+        details: { limit: 1, retryAfter: 1 },
+        ...twice(route, 'Too many requests'),
+      })
+      expect(limited?.headers.get('retry-after')).toBe('1')
+      expect(limited?.headers.get('x-ratelimit-limit')).toBe('1')
+      expect(limited?.headers.get('x-ratelimit-remaining')).toBe('0')
+    }
+  })
+})

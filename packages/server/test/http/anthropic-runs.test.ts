@@ -1,0 +1,82 @@
+/** Runs through the entry `anthropic` of the environment: what the provider wants back, and what its caches cost. */
+import type { RunResult } from '@stet/contract'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
+import type { TestServer } from '../support/test-server.ts'
+import { type Api, createTestProject, openServer, type TestProject } from './scenario.ts'
+
+let fake: FakeProvider
+let server: TestServer
+let api: Api
+let project: TestProject
+
+const prompt = `---
+provider: Anthropic
+model: claude-sonnet-4-20250514
+thinking: { type: enabled, budgetTokens: 1024 }
+tools:
+  weather: { description: Weather, parameters: { type: object, properties: {} } }
+---
+Be brief.
+<user>Weather?</user>`
+
+beforeAll(async () => {
+  fake = await fakeProvider()
+  ;({ server, api } = await openServer({ ANTHROPIC_API_KEY: 'sk-ant-0123456789', ANTHROPIC_BASE_URL: fake.url }))
+  project = await createTestProject(api, { ask: prompt })
+})
+afterAll(async () => {
+  await server.close()
+  await fake.close()
+})
+
+it('a thought goes back with its signature when the conversation goes on, and cache writes are paid for', async () => {
+  fake.enqueue({
+    reasoning: 'need the weather',
+    toolCalls: [{ id: 'toolu_1', name: 'weather', arguments: {} }],
+    usage: { input_tokens: 10, cache_creation_input_tokens: 30, cache_read_input_tokens: 60, output_tokens: 20 },
+  })
+  const answer = await api('POST', `${project.live}/documents/run`, { body: { path: 'ask' } })
+  expect(answer.status, answer.text).toBe(200)
+  const result = answer.body as unknown as RunResult
+  // Per million: 10 fresh at 3, 30 written at 3.75, 60 read at 0.3, 20 out at 15.
+  expect(result.response).toMatchObject({ usage: { inputTokens: 100, cachedInputTokens: 60 }, cost: 0.0004605 })
+  expect(result.response.usage).not.toHaveProperty('cacheWriteTokens')
+
+  fake.enqueue({ text: 'Sunny.' })
+  const [call] = result.toolRequests
+  const messages = [
+    { role: 'tool', content: [{ type: 'tool-result', toolCallId: call?.id, toolName: 'weather', result: 'sun' }] },
+  ]
+  const chat = await api('POST', `/conversations/${String(answer.body['uuid'])}/chat`, { body: { messages } })
+  expect(chat.status, chat.text).toBe(200)
+  const { path, headers, body } = await fake.waitForRequest(2)
+  expect([path, headers['x-api-key']]).toEqual(['/v1/messages', 'sk-ant-0123456789'])
+  expect(body).toMatchObject({
+    system: [{ type: 'text', text: 'Be brief.' }],
+    messages: [
+      { role: 'user', content: [{ type: 'text', text: 'Weather?' }] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'need the weather', signature: 'c2lnbmVkLWJ5LXRoZS1mYWtl' },
+          { type: 'tool_use', id: call?.id, name: 'weather', input: {} },
+        ],
+      },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: call?.id, content: 'sun' }] },
+    ],
+  })
+})
+
+it('a part that the provider does not take fails the run before the call, naming both', async () => {
+  const before = fake.requests.length
+  const sound = { type: 'file', file: 'AAAA', mimeType: 'audio/wav' }
+  const messages = [{ role: 'user', content: [sound] }]
+  const answer = await api('POST', `${project.live}/documents/run`, { body: { path: 'ask', messages } })
+  expect(answer.status).toBe(422)
+  expect(answer.body).toMatchObject({
+    errorCode: 'ai_run_error',
+    message: expect.stringContaining("Provider 'anthropic' takes no file parts of type audio/wav"),
+  })
+  expect(fake.requests).toHaveLength(before)
+})

@@ -1,0 +1,48 @@
+export interface ApiAnswer {
+  status: number
+  headers: Headers
+  text: string
+  /** The parsed body; undefined when it is empty or no JSON. */
+  body: Record<string, unknown> & { details?: Record<string, unknown> }
+}
+
+export interface ApiCall {
+  key?: string | undefined
+  /** Sent as JSON; a string or bytes are sent as they are. */
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+/** One request to `<url>/api/v3<path>`. */
+export function apiCaller(url: string, defaultKey?: string) {
+  return (method: string, path: string, call: ApiCall = {}): Promise<ApiAnswer> => {
+    const key = 'key' in call ? call.key : defaultKey
+    const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` }
+    return httpCall(method, `${url}/api/v3${path}`, { ...call, headers: { ...authorization, ...call.headers } })
+  }
+}
+
+export async function httpCall(method: string, url: string, call: Omit<ApiCall, 'key'> = {}): Promise<ApiAnswer> {
+  const { body } = call
+  const isBytes = body instanceof Uint8Array || typeof body === 'string'
+  const response = await fetch(url, {
+    method,
+    headers: { ...(isBytes || body === undefined ? {} : { 'content-type': 'application/json' }), ...call.headers },
+    ...(body === undefined ? {} : { body: isBytes ? toBytes(body) : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: parseOrEmpty(text) }
+}
+
+function parseOrEmpty(text: string): ApiAnswer['body'] {
+  try {
+    return JSON.parse(text) as ApiAnswer['body']
+  } catch {
+    return {}
+  }
+}
+
+// fetch adds a content type of its own to a text, not to bytes.
+function toBytes(body: string | Uint8Array): Uint8Array<ArrayBuffer> {
+  return typeof body === 'string' ? new TextEncoder().encode(body) : Uint8Array.from(body)
+}

@@ -1,0 +1,111 @@
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TestServer } from '../support/test-server.ts'
+import type { ApiCall } from './api-call.ts'
+import { parseRaw, sendRaw } from './raw-http.ts'
+import { type Api, openServer } from './scenario.ts'
+
+let server: TestServer
+let api: Api
+const create = (call: ApiCall) => api('POST', '/projects', call)
+
+beforeAll(async () => {
+  ;({ server, api } = await openServer())
+})
+afterAll(() => server.close())
+
+describe('request bodies', () => {
+  it.each([{}, { 'content-type': 'application/json' }, { 'content-type': 'application/vnd.api+json; charset=utf-8' }])(
+    'are JSON with %o',
+    async (headers) => {
+      // fetch would add a type of its own to a text, not to bytes.
+      const body = new TextEncoder().encode('{"name":"typed"}')
+      expect((await create({ body, headers: headers as Record<string, string> })).status).toBe(201)
+    },
+  )
+
+  it('ignore unknown keys and count null as absent', async () => {
+    const body = { name: 'loose', defaultModel: null, __internal: { a: 1 }, more: [1] }
+    expect((await create({ body })).status).toBe(201)
+  })
+
+  it('count as {} when empty', async () => {
+    const { status, body } = await create({ body: '' })
+    expect(status).toBe(400)
+    expect(body['message']).toMatch(/^Invalid request: name: /)
+    expect(body.details).toMatchObject({ issues: [{ path: ['name'] }] })
+  })
+
+  it('are refused with 415 when they are of another type', async () => {
+    const { status, body } = await create({ body: '{"name":"a"}', headers: { 'content-type': 'text/plain' } })
+    expect({ status, name: body['name'] }).toEqual({ status: 415, name: 'UnsupportedMediaTypeError' })
+  })
+
+  it('may be compressed', async () => {
+    const body = new Uint8Array(gzipSync('{"name":"zipped"}'))
+    expect((await create({ body, headers: { 'content-encoding': 'gzip' } })).status).toBe(201)
+  })
+
+  it.each([
+    ['{"name":', 'Malformed JSON in request body'],
+    ['{"name":"a\\u0000"}', 'Invalid request: name: must not contain NUL characters'],
+    ['{"name":"\\ud800"}', 'Invalid request: name: must not contain lone surrogates'],
+    ['{"name":"a","x":{"__proto__":{"polluted":1}}}', "Invalid request: x: must not have a key '__proto__'"],
+    ['{"name":"a","x":1e400}', 'Invalid request: x: must be a finite number'],
+    [`{"name":"a","x":${'['.repeat(70)}${']'.repeat(70)}}`, /must not be nested deeper than 64 levels$/],
+    ['[]', /^Invalid request: body: /],
+    ['"text"', /^Invalid request: body: /],
+    ['null', /^Invalid request: body: /],
+  ])('are refused with 400: %s', async (body, message) => {
+    const answer = await create({ body, headers: { 'content-type': 'application/json' } })
+    expect(answer.status).toBe(400)
+    expect(answer.body['message']).toEqual(typeof message === 'string' ? message : expect.stringMatching(message))
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+  })
+
+  it('survive a body nested 100,000 levels deep', async () => {
+    const body = `{"name":"a","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+    expect((await create({ body })).status).toBe(400)
+  })
+
+  it('are taken at 4 MB and refused with 413 above it, declared, chunked or compressed', async () => {
+    const limit = 4_194_304
+    const padded = (size: number) => `{"name":"big","x":"${'x'.repeat(size - 21)}"}`
+    expect(padded(limit)).toHaveLength(limit)
+    expect((await create({ body: padded(limit) })).status).toBe(201)
+    const over = await create({ body: padded(limit + 1) })
+    expect({ status: over.status, details: over.body.details }).toEqual({ status: 413, details: { limit } })
+    const zipped = new Uint8Array(gzipSync(padded(limit + 1)))
+    expect((await create({ body: zipped, headers: { 'content-encoding': 'gzip' } })).status).toBe(413)
+  })
+
+  it('of 20 MB get their answer although the client is still sending', async () => {
+    const bytes = new Uint8Array(20_000_000).fill(120)
+    for (const headers of [{}, { authorization: 'Bearer stet_wrong' }]) {
+      const { status, body } = await create({
+        body: bytes,
+        headers: { 'content-type': 'application/json', ...headers },
+      })
+      const expected = 'authorization' in headers ? [401, 'UnauthorizedError'] : [413, 'PayloadTooLargeError']
+      expect([status, body['name']]).toEqual(expected)
+    }
+  })
+
+  it('that never end get their answer, and the connection is closed', async () => {
+    const head = ['POST /api/v3/projects HTTP/1.1', 'Host: a', 'Content-Length: 99999999', '', 'x']
+    const answer = parseRaw(await sendRaw(Number(new URL(server.url).port), [head.join('\r\n')]))
+    expect(answer).toMatchObject({ status: 401 })
+    expect(answer.headers.get('connection')).toBe('close')
+  })
+
+  it('return content byte for byte', async () => {
+    const project = (await create({ body: { name: 'unicode' } })).body as unknown as {
+      project: { id: number }
+      version: { uuid: string }
+    }
+    const documents = `/projects/${project.project.id}/versions/${project.version.uuid}/documents`
+    const prompt = 'e\u0301 \u00e9 😀 \u202eRTL \ufeff \t\r\n <b>"\\"</b>'
+    await api('POST', documents, { body: { path: 'exact', prompt } })
+    expect((await api('GET', `${documents}/exact`)).body['content']).toBe(prompt)
+  })
+})

@@ -1,0 +1,184 @@
+import { ConversationPage, type ConversationSummary } from '@stet/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TestServer } from '../support/test-server.ts'
+import { apiCaller } from './api-call.ts'
+import { type Api, createTestProject, issueKey, openServer, openTenant, type TestProject } from './scenario.ts'
+
+const prompt = '---\nprovider: demo\n---\nHello'
+
+let server: TestServer
+let api: Api
+let project: TestProject
+let other: TestProject
+
+beforeAll(async () => {
+  ;({ server, api } = await openServer())
+  project = await createTestProject(api, { a: prompt, b: prompt })
+  other = await createTestProject(api, { a: prompt })
+})
+afterAll(() => server.close())
+
+async function list(query: Record<string, string> = {}, caller: Api = api): Promise<ConversationPage> {
+  const answer = await caller('GET', `/conversations?${new URLSearchParams(query).toString()}`)
+  expect(answer.status, answer.text).toBe(200)
+  expect(ConversationPage.parse(answer.body)).toEqual(answer.body)
+  return ConversationPage.parse(answer.body)
+}
+
+async function log(address: string, body: Record<string, unknown> = {}): Promise<string> {
+  const answer = await api('POST', `${address}/documents/logs`, { body: { path: 'a', messages: [], ...body } })
+  return String(answer.body['uuid'])
+}
+
+const uuids = (items: readonly ConversationSummary[]) => items.map(({ uuid }) => uuid)
+
+describe('the list of conversations', () => {
+  it('shows what a single one shows, without its messages, newest first', async () => {
+    const first = await log(project.live)
+    const ran = await api('POST', `${project.live}/documents/run`, { body: { path: 'a' } })
+    const { items, nextCursor } = await list({ limit: '2' })
+    expect(uuids(items)).toEqual([ran.body['uuid'], first])
+    expect(nextCursor).toBeNull()
+    for (const item of items) {
+      const { conversation: _messages, ...single } = (await api('GET', `/conversations/${item.uuid}`)).body
+      expect(item).toEqual(single)
+    }
+    expect(items[0]?.tokenUsage.totalTokens).toBeGreaterThan(0)
+  })
+
+  it('shows the error of the latest run', async () => {
+    const failing = await createTestProject(api, { f: '---\nprovider: nobody\n---\nHello' })
+    await api('POST', `${failing.live}/documents/run`, { body: { path: 'f' } })
+    const { items } = await list({ projectId: String(failing.id), status: 'error' })
+    expect(items).toMatchObject([{ status: 'error', error: { errorCode: 'missing_provider_error' } }])
+  })
+
+  it('holds only what fits all that was asked for', async () => {
+    const wanted = await log(project.live, { path: 'b', customIdentifier: 'needle' })
+    await log(project.live, { path: 'a', customIdentifier: 'needle' })
+    await log(other.live, { customIdentifier: 'needle' })
+    const single = (await api('GET', `/conversations/${wanted}`)).body
+    const fitting: Record<string, string> = {
+      projectId: String(project.id),
+      versionUuid: String(single['versionUuid']).toUpperCase(),
+      documentUuid: String(single['documentUuid']),
+      path: '/b',
+      status: 'completed',
+      origin: 'log',
+      customIdentifier: 'needle',
+      from: String(single['createdAt']),
+      to: String(single['createdAt']),
+    }
+    expect(uuids((await list(fitting)).items)).toEqual([wanted])
+    const misfits: Record<string, string> = {
+      projectId: String(other.id),
+      versionUuid: '00000000-0000-4000-8000-000000000000',
+      documentUuid: 'nonsense',
+      path: 'a',
+      status: 'running',
+      origin: 'run',
+      customIdentifier: 'Needle',
+      from: new Date(Date.parse(String(single['createdAt'])) + 1).toISOString(),
+      to: new Date(Date.parse(String(single['createdAt'])) - 1).toISOString(),
+    }
+    for (const [key, value] of Object.entries(misfits)) {
+      expect(uuids((await list({ ...fitting, [key]: value })).items), key).not.toContain(wanted)
+    }
+  })
+
+  it('comes in pages that lose and repeat nothing while others come in', async () => {
+    const mine = await createTestProject(api, { a: prompt })
+    const made = await Promise.all(Array.from({ length: 7 }, () => log(mine.live)))
+    const seen: string[] = []
+    let cursor: string | null = ''
+    for (let page = 0; cursor !== null && page < 9; page += 1) {
+      const query = { projectId: String(mine.id), limit: '3', ...(cursor === '' ? {} : { cursor }) }
+      const { items, nextCursor }: ConversationPage = await list(query)
+      seen.push(...uuids(items))
+      cursor = nextCursor
+      await log(mine.live)
+    }
+    expect(seen).toHaveLength(7)
+    expect(new Set(seen)).toEqual(new Set(made))
+    const { items } = await list({ projectId: String(mine.id) })
+    const order = items.map(({ createdAt, uuid }) => `${createdAt} ${uuid}`)
+    expect(order).toEqual([...order].sort().reverse())
+  })
+
+  it('has 25 on a page unless asked otherwise', async () => {
+    const mine = await createTestProject(api, { a: prompt })
+    await Promise.all(Array.from({ length: 26 }, () => log(mine.live)))
+    const page = await list({ projectId: String(mine.id) })
+    expect(page.items).toHaveLength(25)
+    expect(page.nextCursor).not.toBeNull()
+    const whole = await list({ projectId: String(mine.id), limit: '26' })
+    expect(whole).toMatchObject({ nextCursor: null })
+    expect(whole.items).toHaveLength(26)
+  })
+
+  it('of a far past or future is empty, not an error', async () => {
+    expect((await list({ to: '0000-01-01T00:00:00Z' })).items).toEqual([])
+    for (const from of ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59-23:59']) {
+      expect((await list({ from })).items).toEqual([])
+    }
+    expect((await list({ from: '0000-01-01T00:00:00+23:59', limit: '1' })).items).toHaveLength(1)
+  })
+
+  it.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=ten', 'limit'],
+    ['limit=', 'limit'],
+    ['limit=1&limit=2', 'limit'],
+    ['status=done', 'status'],
+    ['origin=web', 'origin'],
+    ['from=yesterday', 'from'],
+    ['to=2026-01-01', 'to'],
+    ['cursor=', 'cursor'],
+    ['cursor=v1.00000000.AAAA', 'cursor'],
+  ])('refuses %s', async (query, key) => {
+    const answer = await api('GET', `/conversations?${query}`)
+    expect(answer.status).toBe(400)
+    expect(answer.body['message']).toMatch(new RegExp(`^Invalid request: ${key}: `))
+  })
+
+  it('refuses a cursor that was changed', async () => {
+    await log(project.live)
+    const { nextCursor } = await list({ limit: '1' })
+    const cursor = String(nextCursor)
+    const changed = cursor.slice(0, -2) + (cursor.endsWith('AA') ? 'BA' : 'AA')
+    expect((await api('GET', `/conversations?cursor=${changed}`)).status).toBe(400)
+  })
+
+  it.each(['2000000000', 'x', '0', '99999999999'])('of project %s is 404', async (id) => {
+    const answer = await api('GET', `/conversations?projectId=${id}`)
+    expect(answer).toMatchObject({ status: 404, body: { message: 'Project not found' } })
+  })
+
+  it('of another tenant is empty, and its cursors fit nowhere else', async () => {
+    const foreign = apiCaller(server.url, await openTenant(server, 'conversations'))
+    expect(await list({}, foreign)).toEqual({ items: [], nextCursor: null })
+    expect((await foreign('GET', `/conversations?projectId=${project.id}`)).status).toBe(404)
+    const cursor = String((await list({ limit: '1' })).nextCursor)
+    expect((await foreign('GET', `/conversations?cursor=${cursor}`)).status).toBe(400)
+  })
+
+  it('of a key with one project is that project', async () => {
+    const restricted = apiCaller(server.url, await issueKey(api, { projectId: other.id, scopes: ['read'] }))
+    const mine = await log(other.live)
+    await log(project.live)
+    const { items } = await list({}, restricted)
+    expect(uuids(items)).toContain(mine)
+    expect(new Set(items.map(({ projectId }) => projectId))).toEqual(new Set([other.id]))
+    expect((await restricted('GET', `/conversations?projectId=${project.id}`)).status).toBe(404)
+  })
+
+  it('is read through by the client', async () => {
+    const mine = await createTestProject(api, { a: prompt })
+    const made = await Promise.all(Array.from({ length: 5 }, () => log(mine.live)))
+    const seen: string[] = []
+    for await (const { uuid } of server.client.project(mine.id).conversations.list({ limit: 2 })) seen.push(uuid)
+    expect(new Set(seen)).toEqual(new Set(made))
+    expect(seen).toHaveLength(5)
+  })
+})

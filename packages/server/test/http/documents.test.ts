@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto'
+import { Document } from '@stet/contract'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { TestServer } from '../support/test-server.ts'
+import { parseRaw, sendRaw } from './raw-http.ts'
+import { type Api, createTestProject, openServer, type TestProject } from './scenario.ts'
+
+let server: TestServer
+let api: Api
+let project: TestProject
+const prompt = 'Hello {{ name }}'
+const hash = (text: string) => createHash('sha256').update(text).digest('hex')
+
+beforeAll(async () => {
+  ;({ server, api } = await openServer())
+})
+afterAll(() => server.close())
+beforeEach(async () => {
+  project = await createTestProject(api)
+})
+
+describe('a document on the wire', () => {
+  it('is the superset body, with its ETag', async () => {
+    const body = { path: '/folder/hello/', prompt: `---\nprovider: demo\nmodel: demo\n---\n${prompt}` }
+    const created = await api('POST', `${project.draft}/documents`, { body })
+    expect(created.status).toBe(200)
+    expect(Document.strict().parse(created.body)).toEqual(created.body)
+    const read = await api('GET', `${project.draft}/documents/folder/hello`)
+    expect(read.body).toEqual(created.body)
+    expect(read.body).toMatchObject({
+      path: 'folder/hello',
+      content: body.prompt,
+      contentHash: hash(body.prompt),
+      versionUuid: project.draftUuid,
+      projectId: project.id,
+      config: { provider: 'demo', model: 'demo' },
+      parameters: { name: { type: 'text' } },
+      provider: 'custom',
+      errors: [],
+      mergedAt: null,
+      deletedAt: null,
+    })
+    expect(read.headers.get('etag')).toBe(`"${hash(body.prompt)}"`)
+    expect(created.headers.get('etag')).toBe(read.headers.get('etag'))
+    expect(read.headers.get('cache-control')).toBe('private, no-cache')
+    expect(read.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    const list = await api('GET', `${project.draft}/documents`)
+    expect(list.body).toEqual([created.body])
+  })
+
+  it('is 304 for a caller that has it', async () => {
+    await api('POST', `${project.draft}/documents`, { body: { path: 'a', prompt } })
+    const etag = `"${hash(prompt)}"`
+    for (const ifNoneMatch of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      const answer = await api('GET', `${project.draft}/documents/a`, { headers: { 'if-none-match': ifNoneMatch } })
+      expect({ ifNoneMatch, status: answer.status, text: answer.text }).toEqual({ ifNoneMatch, status: 304, text: '' })
+      expect(answer.headers.get('etag')).toBe(etag)
+    }
+    const other = await api('GET', `${project.draft}/documents/a`, { headers: { 'if-none-match': `"${hash('')}"` } })
+    expect(other.status).toBe(200)
+  })
+
+  it('answers HEAD with the head of GET', async () => {
+    await api('POST', `${project.draft}/documents`, { body: { path: 'a', prompt } })
+    const get = await api('GET', `${project.draft}/documents/a`)
+    const head = await api('HEAD', `${project.draft}/documents/a`)
+    expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: '' })
+    expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(get.text)))
+  })
+
+  it('shows the kind of a provider entry as soon as there is one', async () => {
+    await api('POST', `${project.draft}/documents`, { body: { path: 'a', prompt: '---\nprovider: later\n---\nx' } })
+    expect((await api('GET', `${project.draft}/documents/a`)).body).not.toHaveProperty('provider')
+    const entry = { name: 'later', provider: 'anthropic', token: 'sk-0123456789abcdef' }
+    const stored = await api('POST', '/provider-api-keys', { body: entry })
+    expect(stored.status).toBe(201)
+    expect((await api('GET', `${project.draft}/documents/a`)).body['provider']).toBe('anthropic')
+    await api('DELETE', `/provider-api-keys/${String(stored.body['id'])}`)
+    expect((await api('GET', `${project.draft}/documents/a`)).body).not.toHaveProperty('provider')
+  })
+})
+
+describe('document paths (api.md 7)', () => {
+  beforeEach(async () => {
+    const paths = ['a', 'a/b/c', 'run', 'logs', 'get-or-create', '\u00e9']
+    const changes = paths.map((path) => ({ path, content: path, status: 'added' }))
+    expect((await api('POST', `${project.draft}/push`, { body: { changes } })).status).toBe(200)
+  })
+
+  // fetch would normalise some of these addresses before sending them.
+  async function raw(method: string, tail: string): Promise<{ status: number; body: Record<string, unknown> }> {
+    const head = `${method} /api/v3${project.draft}/documents${tail} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n`
+    const answer = parseRaw(
+      await sendRaw(Number(new URL(server.url).port), [`${head}Authorization: Bearer ${server.adminKey}\r\n\r\n`]),
+    )
+    return { status: answer.status, body: JSON.parse(answer.body) as Record<string, unknown> }
+  }
+
+  it.each([
+    ['/a/b/c', 'a/b/c'],
+    ['/a%2Fb%2Fc', 'a/b/c'],
+    ['/a%2fb/c', 'a/b/c'],
+    ['//a', 'a'],
+    ['/%2Fa', 'a'],
+    ['/a/', 'a'],
+    ['/run', 'run'],
+    ['/logs', 'logs'],
+    ['/get-or-create', 'get-or-create'],
+    ['/e%CC%81', '\u00e9'],
+    ['/%C3%A9', '\u00e9'],
+  ])('GET %s reads %s', async (tail, path) => {
+    const { status, body } = await raw('GET', tail)
+    expect({ status, path: body['path'] }).toEqual({ status: 200, path })
+  })
+
+  it.each(['', '/', '//'])('GET documents%s lists', async (tail) => {
+    const { status, body } = await raw('GET', tail)
+    expect(status).toBe(200)
+    expect(body).toHaveLength(6)
+  })
+
+  it.each(['/a%', '/%ff', '/a%00'])('GET %s is malformed', async (tail) => {
+    const { status, body } = await raw('GET', tail)
+    expect({ status, message: body['message'] }).toEqual({ status: 400, message: 'Malformed path' })
+  })
+
+  it.each([
+    ['/a%20b', 'a b'],
+    ['/../x', '../x'],
+    ['/%2e%2e%2fx', '../x'],
+    ['/A', 'A'],
+    [`/${'x'.repeat(10_000)}`, 'x'.repeat(10_000)],
+  ])('GET %s finds nothing', async (tail, path) => {
+    const { status, body } = await raw('GET', tail)
+    expect({ status, message: body['message'] }).toEqual({
+      status: 404,
+      message: `Document not found at path: ${path}`,
+    })
+  })
+
+  it('deletes what is named like a word of POST', async () => {
+    expect((await raw('DELETE', '/run')).body).toMatchObject({ path: 'run' })
+    expect((await raw('GET', '/run')).status).toBe(404)
+  })
+
+  it('knows no other word after documents for POST', async () => {
+    const { status, body } = await raw('POST', '/a')
+    expect({ status, details: body['details'] }).toEqual({ status: 405, details: { allow: ['DELETE', 'GET', 'HEAD'] } })
+  })
+})
+
+describe('preconditions', () => {
+  const put = (body: object, headers: Record<string, string> = {}) =>
+    api('POST', `${project.draft}/documents/create-or-update`, { body: { path: 'a', ...body }, headers })
+
+  it('If-Match and If-None-Match are 412, baseHash is 409, and nothing changes', async () => {
+    expect((await put({ prompt: 'one' }, { 'if-match': '*' })).status).toBe(412)
+    expect((await put({ prompt: 'one' }, { 'if-none-match': '*' })).status).toBe(200)
+    expect((await put({ prompt: 'two' }, { 'if-none-match': '*' })).status).toBe(412)
+    expect((await put({ prompt: 'two' }, { 'if-match': `"${hash('other')}"` })).status).toBe(412)
+    const conflict = await put({ prompt: 'two', baseHash: hash('other') })
+    expect(conflict.status).toBe(409)
+    expect(conflict.body.details).toEqual({ conflicts: [{ path: 'a', expected: hash('other'), actual: hash('one') }] })
+    expect((await api('GET', `${project.draft}/documents/a`)).body['content']).toBe('one')
+    expect((await put({ prompt: 'two', baseHash: hash('one') }, { 'if-match': `"${hash('one')}"` })).status).toBe(200)
+    const refused = await api('DELETE', `${project.draft}/documents/a`, { headers: { 'if-match': `"${hash('one')}"` } })
+    expect(refused.status).toBe(412)
+  })
+})
+
+// Notes of use (last used at) are written beside a request: warm is where one more request adds nothing.
+async function warmUp(read: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    const before = server.database.statementCount()
+    await read()
+    if (server.database.statementCount() === before) return
+  }
+}
+
+describe('SQL statements of a GET', () => {
+  it('are 0 for a live prompt that is warm, by uuid, 304 and HEAD too, and more after a write in between', async () => {
+    const live = await createTestProject(api, { a: 'one' })
+    const read = () => api('GET', `${live.live}/documents/a`)
+    await warmUp(read)
+    const before = server.database.statementCount()
+    const first = await read()
+    await api('GET', `${live.live}/documents/a`, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } })
+    await api('HEAD', `${live.live}/documents/a`)
+    expect(server.database.statementCount() - before).toBe(0)
+
+    const edit = { path: 'a', prompt: 'two', force: true }
+    expect((await api('POST', `${live.live}/documents/create-or-update`, { body: edit })).status).toBe(200)
+    const written = server.database.statementCount()
+    expect((await read()).body['content']).toBe('two')
+    expect(server.database.statementCount()).toBeGreaterThan(written)
+  })
+})

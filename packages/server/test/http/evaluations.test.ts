@@ -1,0 +1,206 @@
+import { Annotation, Evaluation } from '@stet/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TestServer } from '../support/test-server.ts'
+import { apiCaller } from './api-call.ts'
+import { type Api, createTestProject, issueKey, openServer, openTenant, type TestProject } from './scenario.ts'
+
+const unknown = '00000000-0000-4000-8000-000000000000'
+
+let server: TestServer
+let api: Api
+let project: TestProject
+let conversationUuid: string
+let documentUuid: string
+
+beforeAll(async () => {
+  ;({ server, api } = await openServer())
+  project = await createTestProject(api, { a: '---\nprovider: demo\n---\nHello', b: 'Other' })
+  const log = await api('POST', `${project.live}/documents/logs`, { body: { path: 'a', messages: [] } })
+  conversationUuid = String(log.body['uuid'])
+  documentUuid = String(log.body['documentUuid'])
+})
+afterAll(() => server.close())
+
+async function create(body: Record<string, unknown> = {}): Promise<Evaluation> {
+  const given = { projectId: project.id, name: 'Helpful', metric: 'binary', ...body }
+  const answer = await api('POST', '/evaluations', { body: given })
+  expect(answer.status, answer.text).toBe(201)
+  expect(Evaluation.parse(answer.body)).toEqual(answer.body)
+  return Evaluation.parse(answer.body)
+}
+
+const annotatePath = (evaluationUuid: string, conversation = conversationUuid) =>
+  `/conversations/${conversation}/evaluations/${evaluationUuid}/annotate`
+
+async function annotate(evaluation: Evaluation, body: Record<string, unknown>): Promise<Annotation> {
+  const answer = await api('POST', annotatePath(evaluation.uuid), { body })
+  expect(answer.status, answer.text).toBe(201)
+  expect(Annotation.parse(answer.body)).toEqual(answer.body)
+  return Annotation.parse(answer.body)
+}
+
+describe('evaluations', () => {
+  it('are created with their defaults, found, and listed newest first', async () => {
+    const rating = await create({ metric: 'rating', description: 'd', documentUuid: documentUuid.toUpperCase() })
+    expect(rating).toMatchObject({
+      projectId: project.id,
+      documentUuid,
+      description: 'd',
+      type: 'human',
+      configuration: { reverseScale: false, minRating: 1, maxRating: 5 },
+    })
+    const binary = await create({ configuration: { reverseScale: true, criteria: 'c', minRating: 9 } })
+    expect(binary).toMatchObject({ documentUuid: null, configuration: { reverseScale: true, criteria: 'c' } })
+    expect(binary.configuration).not.toHaveProperty('minRating')
+    expect((await api('GET', `/evaluations/${rating.uuid.toUpperCase()}`)).body).toEqual(rating)
+    const list = async (query: string) => (await api('GET', `/evaluations${query}`)).body as unknown as Evaluation[]
+    expect((await list('')).slice(0, 2)).toEqual([binary, rating])
+    expect(await list(`?documentUuid=${documentUuid}`)).toEqual([rating])
+    expect(await list(`?projectId=${project.id}`)).toEqual(await list(''))
+    expect(await list(`?documentUuid=${unknown}`)).toEqual([])
+    expect(await list('?documentUuid=nonsense')).toEqual([])
+  })
+
+  it.each([
+    [{ projectId: 'x' }, 'projectId'],
+    [{ name: '' }, 'name'],
+    [{ metric: 'vibes' }, 'metric'],
+    [{ documentUuid: 'x' }, 'documentUuid'],
+    [{ metric: 'rating', configuration: { minRating: 5 } }, 'configuration.maxRating'],
+    [{ metric: 'rating', configuration: { minThreshold: 0 } }, 'configuration.minThreshold'],
+    [{ metric: 'rating', configuration: { maxThreshold: 6 } }, 'configuration.maxThreshold'],
+    [{ metric: 'rating', configuration: { maxRating: 1e300 } }, 'configuration.maxRating'],
+    [{ configuration: { reverseScale: 'yes' } }, 'configuration.reverseScale'],
+  ])('refuse %o with 400', async (body, key) => {
+    const given = { projectId: project.id, name: 'x', metric: 'binary', ...body }
+    const answer = await api('POST', '/evaluations', { body: given })
+    expect(answer.status).toBe(400)
+    expect(answer.body['message']).toMatch(new RegExp(`^Invalid request: ${key}: `))
+  })
+
+  it('of unknown projects and documents are 404', async () => {
+    const body = { name: 'x', metric: 'binary' }
+    const other = await createTestProject(api, { c: 'x' })
+    expect(await api('POST', '/evaluations', { body: { ...body, projectId: 2_000_000_000 } })).toMatchObject({
+      status: 404,
+      body: { message: 'Project not found' },
+    })
+    for (const [projectId, uuid] of [
+      [project.id, unknown],
+      [other.id, documentUuid],
+    ]) {
+      const answer = await api('POST', '/evaluations', { body: { ...body, projectId, documentUuid: uuid } })
+      expect(answer).toMatchObject({ status: 404, body: { message: 'Document not found' } })
+    }
+    for (const id of [unknown, 'nonsense']) expect((await api('GET', `/evaluations/${id}`)).status).toBe(404)
+    for (const id of ['2000000000', 'x', '0']) {
+      expect((await api('GET', `/evaluations?projectId=${id}`)).status).toBe(404)
+    }
+  })
+})
+
+describe('annotations', () => {
+  it('come back as sent, normalised, and are listed newest first', async () => {
+    const evaluation = await create({ metric: 'rating', configuration: { minThreshold: 4 } })
+    const low = await annotate(evaluation, { score: 2.5, metadata: { reason: 'late', tags: ['a'] } })
+    expect(low).toMatchObject({
+      score: 2.5,
+      normalizedScore: 38,
+      hasPassed: false,
+      error: null,
+      metadata: { reason: 'late', tags: ['a'] },
+      conversationUuid,
+      evaluationUuid: evaluation.uuid,
+    })
+    const high = await annotate(evaluation, { score: 5, context: { kind: 'message' }, metadata: null })
+    expect(high).toMatchObject({ normalizedScore: 100, hasPassed: true, metadata: { context: { kind: 'message' } } })
+    const plain = await annotate(evaluation, { score: 4 })
+    expect(plain.metadata).toEqual({})
+    const list = await api('GET', `/conversations/${conversationUuid}/annotations`)
+    expect(list.body).toEqual([plain, high, low])
+  })
+
+  it('judge the version that the conversation ran on, unless another one is named', async () => {
+    const evaluation = await create()
+    const { versionUuid } = (await api('GET', `/conversations/${conversationUuid}`)).body
+    expect(await annotate(evaluation, { score: 1 })).toMatchObject({ versionUuid })
+    expect(await annotate(evaluation, { score: 1, versionUuid: 'live' })).toMatchObject({ versionUuid })
+    const draft = (await project.newDraft()).split('/').at(-1)
+    expect(await annotate(evaluation, { score: 1, versionUuid: draft })).toMatchObject({ versionUuid: draft })
+  })
+
+  it('out of range are 422 and keep nothing', async () => {
+    const before = (await api('GET', `/conversations/${conversationUuid}/annotations`)).text
+    const rating = await create({ metric: 'rating', configuration: { minRating: 0, maxRating: 10 } })
+    for (const [uuid, score, details] of [
+      [rating.uuid, 10.01, { min: 0, max: 10 }],
+      [rating.uuid, -1, { min: 0, max: 10 }],
+      [(await create()).uuid, 0.5, { min: 0, max: 1 }],
+    ] as const) {
+      const answer = await api('POST', annotatePath(uuid), { body: { score } })
+      expect(answer).toMatchObject({ status: 422, body: { name: 'UnprocessableEntityError', details } })
+    }
+    expect((await api('GET', `/conversations/${conversationUuid}/annotations`)).text).toBe(before)
+  })
+
+  it.each([
+    [{}, 'score'],
+    [{ score: '1' }, 'score'],
+    [{ score: 1, metadata: 'x' }, 'metadata'],
+    [{ score: 1, metadata: { reason: 5 } }, 'metadata.reason'],
+    [{ score: 1, metadata: { text: 'x'.repeat(16_384) } }, 'metadata'],
+    [{ score: 1, context: { text: 'é'.repeat(8_192) } }, 'metadata'],
+  ])('that are malformed are 400 (%#)', async (body, key) => {
+    const answer = await api('POST', annotatePath((await create()).uuid), { body })
+    expect(answer.status).toBe(400)
+    expect(answer.body['message']).toMatch(new RegExp(`^Invalid request: ${key}: `))
+  })
+
+  it('need a conversation, an evaluation of its prompt and a version of its project', async () => {
+    const evaluation = await create()
+    const other = await createTestProject(api, { c: 'x' })
+    const ofOther = await create({ projectId: other.id })
+    const { documentUuid: b } = (await api('GET', `${project.live}/documents/b`)).body
+    const ofB = await create({ documentUuid: b })
+    const message = async (path: string, body: Record<string, unknown> = { score: 1 }) => {
+      const answer = await api('POST', path, { body })
+      return [answer.status, answer.body['message']]
+    }
+    expect(await message(annotatePath(evaluation.uuid, unknown))).toEqual([404, 'Conversation not found'])
+    expect(await message(annotatePath(evaluation.uuid, 'x'))).toEqual([404, 'Conversation not found'])
+    for (const uuid of [unknown, 'x', ofOther.uuid, ofB.uuid]) {
+      expect(await message(annotatePath(uuid))).toEqual([404, 'Evaluation not found'])
+    }
+    for (const versionUuid of [unknown, 'x', other.draftUuid]) {
+      const path = annotatePath(evaluation.uuid)
+      expect(await message(path, { score: 1, versionUuid })).toEqual([404, 'Version not found'])
+    }
+    expect((await api('GET', `/conversations/${unknown}/annotations`)).status).toBe(404)
+  })
+
+  it('of runs are made like those of logs', async () => {
+    const run = await api('POST', `${project.live}/documents/run`, { body: { path: 'a' } })
+    const uuid = String(run.body['uuid'])
+    const answer = await api('POST', annotatePath((await create({ documentUuid })).uuid, uuid), { body: { score: 0 } })
+    expect(answer).toMatchObject({ status: 201, body: { conversationUuid: uuid, hasPassed: false } })
+  })
+})
+
+it('another tenant and a key of another project see none of it', async () => {
+  const evaluation = await create()
+  const foreign = apiCaller(server.url, await openTenant(server, 'evaluations'))
+  const other = await createTestProject(api, { c: 'x' })
+  const ofOther = await create({ projectId: other.id })
+  const scopes = ['read', 'run', 'write']
+  const restricted = apiCaller(server.url, await issueKey(api, { projectId: other.id, scopes }))
+  for (const caller of [foreign, restricted]) {
+    expect((await caller('GET', `/evaluations/${evaluation.uuid}`)).status).toBe(404)
+    expect((await caller('GET', `/evaluations?projectId=${project.id}`)).status).toBe(404)
+    expect((await caller('GET', `/conversations/${conversationUuid}/annotations`)).status).toBe(404)
+    const body = { projectId: project.id, name: 'x', metric: 'binary' }
+    expect((await caller('POST', '/evaluations', { body })).status).toBe(404)
+    expect((await caller('POST', annotatePath(evaluation.uuid), { body: { score: 1 } })).status).toBe(404)
+  }
+  expect((await foreign('GET', '/evaluations')).body).toEqual([])
+  expect((await restricted('GET', '/evaluations')).body).toEqual([ofOther])
+})

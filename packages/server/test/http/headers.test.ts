@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TestServer } from '../support/test-server.ts'
+import { httpCall } from './api-call.ts'
+import { parseRaw, sendRaw } from './raw-http.ts'
+import { type Api, openServer } from './scenario.ts'
+
+let server: TestServer
+let api: Api
+const origin = 'https://app.example.com'
+
+beforeAll(async () => {
+  ;({ server, api } = await openServer({ STET_CORS_ORIGINS: origin }))
+})
+afterAll(() => server.close())
+
+describe('headers of every response', () => {
+  it.each([
+    ['GET', '/api/v3/me', 200],
+    ['GET', '/api/v3/nowhere', 404],
+    ['PATCH', '/api/v3/me', 405],
+    ['POST', '/api/v3/projects', 400],
+    ['GET', '/health', 200],
+    ['GET', '/nowhere', 404],
+    ['POST', '/health', 405],
+  ])('%s %s', async (method, path, status) => {
+    const answer = await httpCall(method, server.url + path, {
+      headers: { authorization: `Bearer ${server.adminKey}` },
+    })
+    expect(answer.status).toBe(status)
+    expect(answer.headers.get('x-request-id')).toMatch(/^req_[0-9A-Za-z]{22}$/)
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(answer.headers.has('x-powered-by')).toBe(false)
+    expect(answer.headers.has('server')).toBe(false)
+    if (status >= 400) {
+      expect(Object.keys(answer.body).sort()).toEqual(['details', 'errorCode', 'message', 'name'])
+      expect(typeof answer.body.details).toBe('object')
+    }
+  })
+
+  it('keep a harmless request id and replace any other', async () => {
+    const kept = await api('GET', '/me', { headers: { 'x-request-id': 'Trace-1.a_b' } })
+    expect(kept.headers.get('x-request-id')).toBe('Trace-1.a_b')
+    for (const id of ['a b', '\u00e9', 'x'.repeat(129), 'a;b', '']) {
+      const answer = await api('GET', '/me', { headers: { 'x-request-id': id } })
+      expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
+    }
+  })
+
+  it('tell the rate limit on success, 404, 405 and errors, with the end of the window in milliseconds', async () => {
+    for (const [method, path] of [
+      ['GET', '/me'],
+      ['GET', '/nowhere'],
+      ['PUT', '/me'],
+      ['POST', '/projects'],
+    ] as const) {
+      const { headers } = await api(method, path)
+      expect(headers.get('x-ratelimit-limit')).toMatch(/^\d+$/)
+      expect(Number(headers.get('x-ratelimit-remaining'))).toBeGreaterThanOrEqual(0)
+      expect(Math.abs(Number(headers.get('x-ratelimit-reset')) - Date.now())).toBeLessThan(5_000)
+      expect(headers.has('retry-after')).toBe(false)
+    }
+  })
+})
+
+describe('routes', () => {
+  it('name what was not found', async () => {
+    const answer = await api('GET', '/nowhere/at-all?x=1')
+    expect(answer.body).toEqual({
+      name: 'NotFoundError',
+      message: 'Route not found: GET /api/v3/nowhere/at-all',
+      errorCode: 'NotFoundError',
+      details: {},
+    })
+  })
+
+  it('name the methods of a known path', async () => {
+    const answer = await api('PATCH', '/projects')
+    expect(answer.status).toBe(405)
+    expect(answer.headers.get('allow')).toBe('GET, HEAD, POST')
+    expect(answer.body.details).toEqual({ allow: ['GET', 'HEAD', 'POST'] })
+  })
+
+  it('answer HEAD like GET without the body', async () => {
+    const get = await api('GET', '/me')
+    const head = await api('HEAD', '/me')
+    expect(head.status).toBe(200)
+    expect(head.text).toBe('')
+    expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(get.text)))
+  })
+
+  it('ignore a body and its type on GET', async () => {
+    const { port } = new URL(server.url)
+    const answer = await sendRaw(Number(port), [
+      `GET /api/v3/me HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${server.adminKey}\r\n`,
+      'Content-Type: text/plain\r\nContent-Length: 8\r\n\r\nnot json',
+    ])
+    expect(parseRaw(answer).status).toBe(200)
+  })
+
+  it('read keys and paths with regard to case', async () => {
+    expect((await httpCall('GET', `${server.url}/API/v3/me`)).status).toBe(404)
+    expect((await api('GET', '/ME')).status).toBe(404)
+  })
+})
+
+describe('CORS', () => {
+  it('answers the preflight of a listed origin without a key', async () => {
+    const headers = { origin, 'access-control-request-method': 'POST' }
+    const answer = await httpCall('OPTIONS', `${server.url}/api/v3/projects`, { headers })
+    expect(answer.status).toBe(204)
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin)
+    expect(answer.headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, DELETE')
+    expect(answer.headers.get('access-control-allow-headers')).toContain('Idempotency-Key')
+    expect(answer.headers.get('vary')).toContain('Origin')
+    expect(answer.headers.has('access-control-allow-credentials')).toBe(false)
+  })
+
+  it('echoes a listed origin, on errors too, and exposes our headers', async () => {
+    const answer = await api('GET', '/nowhere', { headers: { origin } })
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin)
+    expect(answer.headers.get('access-control-expose-headers')).toContain('X-RateLimit-Reset')
+  })
+
+  it('says nothing to other origins', async () => {
+    for (const other of ['https://evil.example.com', `${origin}.evil.com`, 'null']) {
+      const answer = await api('GET', '/me', { headers: { origin: other } })
+      expect(answer.headers.has('access-control-allow-origin')).toBe(false)
+    }
+    const preflight = await httpCall('OPTIONS', `${server.url}/api/v3/projects`, {
+      headers: { origin: 'https://evil.example.com', 'access-control-request-method': 'POST' },
+    })
+    expect(preflight.status).toBe(401)
+  })
+})

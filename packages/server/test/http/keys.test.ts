@@ -1,0 +1,113 @@
+import { ApiKey, CreatedApiKey, Me } from '@stet/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TestServer } from '../support/test-server.ts'
+import { apiCaller } from './api-call.ts'
+import { type Api, openServer, openTenant } from './scenario.ts'
+
+let server: TestServer
+let api: Api
+let key: string
+
+beforeAll(async () => {
+  ;({ server, api, key } = await openServer())
+})
+afterAll(() => server.close())
+
+describe('API keys', () => {
+  it('/me tells key, workspace and limit, and no secret', async () => {
+    const { status, body, text } = await api('GET', '/me')
+    expect(status).toBe(200)
+    expect(Me.parse(body)).toEqual(body)
+    expect(body).toMatchObject({ rateLimit: { windowSeconds: 1 }, apiKey: { prefix: key.slice(0, 9) } })
+    expect(text).not.toContain(key)
+  })
+
+  it('show their secret once', async () => {
+    const created = await api('POST', '/api-keys', { body: { name: 'ci' } })
+    expect(created.status).toBe(201)
+    const { key, ...apiKey } = CreatedApiKey.parse(created.body)
+    expect(key).toMatch(/^stet_[0-9A-Za-z]{36}$/)
+    expect(apiKey).toMatchObject({
+      scopes: ['read', 'run', 'write', 'publish'],
+      plan: 'team',
+      limit: 166,
+      projectId: null,
+    })
+    const list = await api('GET', '/api-keys')
+    expect(list.text).not.toContain(key)
+    expect((list.body as unknown as ApiKey[])[0]).toEqual(apiKey)
+  })
+
+  it('are revoked idempotently, unknown ids are 404 and the last admin key stays', async () => {
+    const { id } = CreatedApiKey.parse((await api('POST', '/api-keys', { body: { name: 'gone' } })).body)
+    const revoked = ApiKey.parse((await api('DELETE', `/api-keys/${id}`)).body)
+    expect(revoked.revokedAt).not.toBeNull()
+    expect((await api('DELETE', `/api-keys/${id}`)).body).toEqual(revoked)
+    expect((await api('DELETE', '/api-keys/999999')).status).toBe(404)
+    expect((await api('DELETE', '/api-keys/x')).status).toBe(404)
+    const only = apiCaller(server.url, await openTenant(server, 'one key'))
+    const me = Me.parse((await only('GET', '/me')).body)
+    expect((await only('DELETE', `/api-keys/${me.apiKey.id}`)).status).toBe(409)
+  })
+
+  it.each([
+    [{ name: 'x', plan: 'custom' }, 'limit'],
+    [{ name: 'x', plan: 'custom', limit: 0 }, 'limit'],
+    [{ name: 'x', scopes: ['root'] }, 'scopes.0'],
+    [{ name: 'x', expiresAt: '2001-01-01T00:00:00.000Z' }, 'expiresAt'],
+    [{ name: 'x', expiresAt: 'tomorrow' }, 'expiresAt'],
+    [{ name: 'x', projectId: 2147483648 }, 'projectId'],
+  ])('refuse %o', async (body, key) => {
+    const answer = await api('POST', '/api-keys', { body })
+    expect(answer.status).toBe(400)
+    expect(answer.body['message']).toMatch(new RegExp(`^Invalid request: ${key}: `))
+  })
+
+  it('cannot be bound to a project that is unknown', async () => {
+    expect((await api('POST', '/api-keys', { body: { name: 'x', projectId: 999_999 } })).status).toBe(404)
+  })
+})
+
+describe('provider keys', () => {
+  const entry = { name: 'Main', provider: 'openai', token: 'sk-0123456789abcdefwxyz' }
+
+  it('are stored, masked, changed and deleted', async () => {
+    const created = await api('POST', '/provider-api-keys', { body: entry })
+    expect(created.status).toBe(201)
+    expect(created.body).toMatchObject({
+      name: 'Main',
+      provider: 'openai',
+      token: 'sk-********wxyz',
+      url: null,
+      configuration: {},
+    })
+    const path = `/provider-api-keys/${String(created.body['id'])}`
+    expect((await api('GET', path)).body).toEqual(created.body)
+    expect((await api('POST', '/provider-api-keys', { body: { ...entry, name: 'mAIN' } })).status).toBe(409)
+    const updated = await api('PUT', path, { body: { defaultModel: 'gpt-4o' } })
+    expect(updated.body).toMatchObject({ name: 'Main', defaultModel: 'gpt-4o', token: 'sk-********wxyz' })
+    const deleted = await api('DELETE', path)
+    expect(deleted.body).toMatchObject({ name: 'Main', token: 'sk-********wxyz' })
+    expect((await api('GET', path)).status).toBe(404)
+    expect((await api('DELETE', path)).status).toBe(404)
+  })
+
+  it('of the environment are listed with id 0 and cannot be changed', async () => {
+    const { body } = await api('GET', '/provider-api-keys')
+    expect(body).toContainEqual(expect.objectContaining({ id: 0, name: 'demo', provider: 'custom' }))
+    expect((await api('PUT', '/provider-api-keys/0', { body: { name: 'x' } })).status).toBe(409)
+    expect((await api('DELETE', '/provider-api-keys/0')).status).toBe(409)
+    expect((await api('GET', '/provider-api-keys/0')).status).toBe(404)
+  })
+
+  it.each([
+    [{ ...entry, name: 'a', provider: 'custom' }],
+    [{ ...entry, name: 'a', provider: 'unheard-of' }],
+    [{ ...entry, name: 'a', url: 'file:///etc/passwd' }],
+    [{ ...entry, name: 'a', url: 'http://127.0.0.1:9' }],
+    [{ ...entry, name: 'a', token: '' }],
+    [{ ...entry, name: 'a', token: 'two\nlines' }],
+  ])('refuse %o with 400', async (body) => {
+    expect((await api('POST', '/provider-api-keys', { body })).status).toBe(400)
+  })
+})

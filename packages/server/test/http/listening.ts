@@ -1,0 +1,27 @@
+import type { RequestListener, Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createHttpServer } from '../../src/http/server.ts'
+
+export interface Listening {
+  server: Server
+  port: number
+  url: string
+  close(): Promise<void>
+}
+
+/** Our HTTP server in front of any listener, on a free port. */
+export async function listening(listener: RequestListener, timeouts?: { slowSenderMs: number }): Promise<Listening> {
+  const server = createHttpServer(listener, timeouts)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    server,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}

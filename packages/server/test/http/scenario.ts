@@ -1,0 +1,72 @@
+import { createFirstProject } from '../../src/compose.ts'
+import { createWorkspace } from '../../src/features/access/first-start.ts'
+import { type TestServer, testServer } from '../support/test-server.ts'
+import { apiCaller } from './api-call.ts'
+
+export type Api = ReturnType<typeof apiCaller>
+
+export interface Opened {
+  server: TestServer
+  /** Calls with a key of all scopes that no test brings to its rate limit. */
+  api: Api
+  key: string
+}
+
+/** A server of its own, and a caller that may do everything. */
+export async function openServer(environment: Record<string, string> = {}): Promise<Opened> {
+  const server = await testServer({ environment })
+  const admin = apiCaller(server.url, server.adminKey)
+  const key = await issueKey(admin, { scopes: ['admin'], plan: 'custom', limit: 100_000 })
+  return { server, key, api: apiCaller(server.url, key) }
+}
+
+/** A further key of the workspace. */
+export async function issueKey(api: Api, body: Record<string, unknown>): Promise<string> {
+  const issued = await expectStatus(api('POST', '/api-keys', { body: { name: 'test', ...body } }), 201)
+  return String(issued['key'])
+}
+
+/** The admin key of another tenant on the same server. */
+export async function openTenant(server: TestServer, name: string): Promise<string> {
+  return (await createWorkspace(server.deps, { name, createProject: createFirstProject })).key
+}
+
+export interface TestProject {
+  id: number
+  /** The initial draft, and the address of its documents. */
+  draftUuid: string
+  draft: string
+  /** The address of the live version. */
+  live: string
+  /** Creates a further draft and answers its address. */
+  newDraft(): Promise<string>
+}
+
+/** A new project; with `prompts` they are published, else nothing is live. */
+export async function createTestProject(api: Api, prompts?: Record<string, string>): Promise<TestProject> {
+  const created = await expectStatus(api('POST', '/projects', { body: { name: 'scenario' } }), 201)
+  const { project, version } = created as unknown as { project: { id: number }; version: { uuid: string } }
+  const versions = `/projects/${project.id}/versions`
+  const draft = `${versions}/${version.uuid}`
+  if (prompts) {
+    const changes = Object.entries(prompts).map(([path, content]) => ({ path, content, status: 'added' }))
+    await expectStatus(api('POST', `${draft}/push`, { body: { changes } }), 200)
+    await expectStatus(api('POST', `${draft}/publish`), 200)
+  }
+  return {
+    id: project.id,
+    draftUuid: version.uuid,
+    draft,
+    live: `${versions}/live`,
+    async newDraft() {
+      const made = await expectStatus(api('POST', versions, { body: { name: 'next' } }), 200)
+      return `${versions}/${String(made['uuid'])}`
+    },
+  }
+}
+
+async function expectStatus(answer: ReturnType<Api>, status: number): Promise<Record<string, unknown>> {
+  const { status: got, text, body } = await answer
+  if (got !== status) throw new Error(`Expected ${status}, got ${got}: ${text}`)
+  return body
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import type { LiveCache } from '../../src/features/deps.ts'
+
+/** What every LiveCache keeps: promise 18 (caches coherent) rests on the second group. */
+export function liveCacheContract(create: () => LiveCache): void {
+  describe('reads', () => {
+    it('loads once and answers the same object', async () => {
+      const cache = create()
+      const value = { a: 1 }
+      expect(await cache.read('s', 'k', async () => value)).toBe(value)
+      expect(await cache.read('s', 'k', () => Promise.reject(new Error('not called')))).toBe(value)
+    })
+
+    it('remembers null and undefined', async () => {
+      const cache = create()
+      let loads = 0
+      const load = async () => {
+        loads += 1
+        return null
+      }
+      await cache.read('s', 'k', load)
+      expect(await cache.read('s', 'k', load)).toBeNull()
+      expect(loads).toBe(1)
+    })
+
+    it('shares one load between parallel misses', async () => {
+      const cache = create()
+      const gate = openable()
+      let loads = 0
+      const load = async () => {
+        loads += 1
+        await gate.opened
+        return loads
+      }
+      const reads = Array.from({ length: 20 }, () => cache.read('s', 'k', load))
+      gate.open()
+      expect(new Set(await Promise.all(reads))).toEqual(new Set([1]))
+    })
+
+    it('keeps scopes and keys apart', async () => {
+      const cache = create()
+      await cache.read('s', 'k', async () => 1)
+      expect(await cache.read('s', 'other', async () => 2)).toBe(2)
+      expect(await cache.read('t', 'k', async () => 3)).toBe(3)
+    })
+
+    it('does not remember a load that throws', async () => {
+      const cache = create()
+      await expect(cache.read('s', 'k', () => Promise.reject(new Error('away')))).rejects.toThrow('away')
+      const throwsAtOnce = (): Promise<number> => {
+        throw new Error('at once')
+      }
+      await expect(cache.read('s', 'k', throwsAtOnce)).rejects.toThrow('at once')
+      expect(await cache.read('s', 'k', async () => 4)).toBe(4)
+    })
+  })
+
+  describe('drop', () => {
+    it('forgets the scope and nothing else', async () => {
+      const cache = create()
+      await cache.read('s', 'k', async () => 1)
+      await cache.read('t', 'k', async () => 1)
+      cache.drop('s')
+      expect(await cache.read('s', 'k', async () => 2)).toBe(2)
+      expect(await cache.read('t', 'k', async () => 2)).toBe(1)
+    })
+
+    it('keeps a load that began before it out of the cache', async () => {
+      const cache = create()
+      const gate = openable()
+      const early = cache.read('s', 'k', async () => {
+        await gate.opened
+        return 'old'
+      })
+      cache.drop('s')
+      const late = cache.read('s', 'k', async () => 'new')
+      expect(await late).toBe('new')
+      gate.open()
+      expect(await early).toBe('old')
+      expect(await cache.read('s', 'k', async () => 'newest')).toBe('new')
+    })
+
+    it('keeps it out also when nobody read in between', async () => {
+      const cache = create()
+      const gate = openable()
+      const early = cache.read('s', 'k', async () => {
+        await gate.opened
+        return 'old'
+      })
+      cache.drop('s')
+      gate.open()
+      await early
+      expect(await cache.read('s', 'k', async () => 'new')).toBe('new')
+    })
+  })
+}
+
+function openable(): { opened: Promise<void>; open: () => void } {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open }
+}

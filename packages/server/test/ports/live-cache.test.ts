@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { createLiveCache } from '../../src/adapters/in-process/live-cache.ts'
+import { liveCacheContract } from './live-cache.contract.ts'
+
+describe('in-process live cache', () => {
+  liveCacheContract(() => createLiveCache())
+
+  it('forgets what was used longest ago beyond the number of entries', async () => {
+    const cache = createLiveCache({ maxEntries: 2 })
+    for (const key of ['a', 'b', 'a', 'c']) await cache.read('s', key, async () => `${key} first`)
+    expect(await cache.read('s', 'a', async () => 'again')).toBe('a first')
+    expect(await cache.read('s', 'b', async () => 'again')).toBe('again')
+  })
+
+  it('forgets beyond the bytes, and is empty again after a drop', async () => {
+    const cache = createLiveCache({ maxBytes: 50_000 })
+    const text = 'x'.repeat(10_000)
+    for (const key of ['a', 'b', 'c']) await cache.read('s', key, async () => ({ key, text }))
+    expect(await cache.read('s', 'a', async () => 'again')).toBe('again')
+    expect(await cache.read('s', 'c', async () => 'again')).toMatchObject({ key: 'c' })
+    cache.drop('s')
+    for (const key of ['d', 'e']) await cache.read('t', key, async () => ({ key, text }))
+    expect(await cache.read('t', 'd', async () => 'again')).toMatchObject({ key: 'd' })
+  })
+})

@@ -1,0 +1,130 @@
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { httpCall } from '../http/api-call.ts'
+import { processTestMs, runServer, type ServerProcess, settingsFor, startServer } from '../support/server-process.ts'
+import { type TestDatabase, testDatabase } from '../support/test-database.ts'
+
+let storage: TestDatabase
+let settings: Record<string, string>
+let server: ServerProcess | undefined
+
+beforeEach(async () => {
+  storage = await testDatabase()
+  settings = settingsFor(storage)
+})
+afterEach(async () => {
+  server?.child.kill('SIGKILL')
+  await server?.ended
+  server = undefined
+  await storage.close()
+})
+
+async function stop(running: ServerProcess): Promise<void> {
+  running.child.kill('SIGTERM')
+  expect(await running.ended).toMatchObject({ code: 0, stderr: '' })
+}
+
+function keyIn(stdout: string): string {
+  return /^admin API key: (\S+)/m.exec(stdout)?.[1] ?? ''
+}
+
+async function statusWith(running: ServerProcess, key: string): Promise<number> {
+  const answer = await httpCall('GET', `${running.url}/api/v3/me`, { headers: { authorization: `Bearer ${key}` } })
+  return answer.status
+}
+
+describe('a start', { timeout: processTestMs }, () => {
+  it('prints the first key once, is ready, and ends with 0 on SIGTERM', async () => {
+    server = await startServer(settings)
+    const key = keyIn(server.stdout)
+    expect(server.stdout).toMatch(
+      /^created workspace default, project 1 default\nadmin API key: .*\nstet listening on /,
+    )
+    expect((await fetch(`${server.url}/ready`)).status).toBe(200)
+    expect(await statusWith(server, key)).toBe(200)
+    await stop(server)
+    server = await startServer(settings)
+    expect(server.stdout).toMatch(/^stet listening on /)
+    expect(await statusWith(server, key)).toBe(200)
+    await stop(server)
+  })
+
+  it('that cannot listen ends with one line, keeps no lock and has told the first key', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => other.once('listening', resolve))
+    const address = other.address()
+    const port = typeof address === 'object' && address ? address.port : 0
+    const taken = await runServer({ ...settings, PORT: String(port) })
+    other.close()
+    expect(taken).toMatchObject({
+      code: 1,
+      stderr: `stet-server: Port ${port} of 127.0.0.1 is in use; set PORT to another one\n`,
+    })
+    const unknown = await runServer({ ...settings, HOST: 'no-such-host.invalid' })
+    expect(unknown).toMatchObject({ code: 1, stdout: '' })
+    expect(unknown.stderr).toMatch(/^stet-server: Cannot listen on HOST no-such-host\.invalid, PORT 0 \(.*\)\n$/)
+    server = await startServer(settings)
+    expect(await statusWith(server, keyIn(taken.stdout))).toBe(200)
+  })
+
+  it.each([
+    [
+      { PORT: '70000', STET_LOG_LEVEL: 'loud' },
+      'PORT must be a whole number from 0 to 65535\nSTET_LOG_LEVEL must be error, warn, info, debug or off',
+    ],
+    [
+      { STET_ADMIN_KEY: 'short' },
+      'STET_ADMIN_KEY is not a well-formed key; make one with: stet-server generate-key admin',
+    ],
+    [
+      { STET_CORS_ORIGINS: 'https://a.example, *' },
+      'STET_CORS_ORIGINS must be exact origins such as https://app.example.com, separated by commas',
+    ],
+    [{ DATABASE_URL: 'mysql://db' }, 'DATABASE_URL must start with postgres:// or postgresql://'],
+  ])('with wrong settings %o says one line for each', async (wrong, problems) => {
+    const { code, stdout, stderr } = await runServer({ ...settings, ...wrong })
+    const lines = problems.split('\n').map((problem) => `stet-server: ${problem}\n`)
+    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: lines.join('') })
+  })
+})
+
+describe.skipIf(process.env['STET_TEST_DATABASE_URL'])(
+  'a start on the embedded database',
+  { timeout: processTestMs },
+  () => {
+    it('writes the first key into a file for its owner alone', async () => {
+      server = await startServer(settings)
+      const file = join(storage.dataDir, 'admin.key')
+      expect(await readFile(file, 'utf8')).toBe(`${keyIn(server.stdout)}\n`)
+      expect((await stat(file)).mode & 0o777).toBe(0o600)
+      expect((await stat(join(storage.dataDir, 'encryption.key'))).mode & 0o777).toBe(0o600)
+    })
+
+    it('is refused in one line while another server has the folder', async () => {
+      server = await startServer(settings)
+      const { code, stdout, stderr } = await runServer(settings)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toMatch(/^stet-server: The database in \S+ is in use by process \d+ on \S+; only one .*\n$/)
+      expect(stderr).toContain(`process ${server.child.pid} `)
+      expect((await fetch(`${server.url}/ready`)).status).toBe(200)
+    })
+
+    it.runIf(process.platform === 'linux')('fails at once where its folder cannot be', async () => {
+      const file = join(storage.dataDir, 'file')
+      await writeFile(file, '')
+      const junk = join(storage.dataDir, 'junk')
+      await mkdir(join(junk, 'db', 'other'), { recursive: true })
+      for (const folder of ['/proc/stet', '/proc', file, join(file, 'below'), junk]) {
+        const { code, stderr } = await runServer({ ...settings, STET_DATA_DIR: folder })
+        expect({ folder, code, stderr }).toEqual({
+          folder,
+          code: 1,
+          stderr: expect.stringMatching(/^stet-server: .+\n$/),
+        })
+      }
+      await rm(file)
+    })
+  },
+)

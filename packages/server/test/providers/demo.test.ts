@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest'
+import { demoDriver } from '../../src/adapters/providers/demo/driver.ts'
+import { instanceOf } from '../../src/adapters/providers/demo/instance.ts'
+import type { ModelChunk } from '../../src/features/providers/model-driver.ts'
+import type { Message } from '../../src/features/templates/message.ts'
+import { chunksOf, modelRequest, textOf } from '../support/model-request.ts'
+
+const demo = demoDriver()
+const ask = (more: Parameters<typeof modelRequest>[1] = {}) => chunksOf(demo.call(modelRequest(null, more)))
+const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
+
+describe('the demo provider', () => {
+  it('says that it is no model, echoes the prompt, and counts words', async () => {
+    const chunks = await ask({ messages: [user('Why is the sky blue?')] })
+    expect(textOf(chunks)).toContain('demo provider and no model')
+    expect(textOf(chunks)).toContain('Why is the sky blue?')
+    expect(chunks.at(-1)).toMatchObject({ finishReason: 'stop', usage: { inputTokens: 5 } })
+  })
+
+  it('answers the same, streamed word by word or in one batch', async () => {
+    const batches: ModelChunk[][] = []
+    for await (const batch of demo.call(modelRequest(null, { stream: false }))) batches.push(batch)
+    const streamed = await ask()
+    expect(batches).toHaveLength(1)
+    expect(batches.flat()).toEqual(streamed)
+    expect(await ask()).toEqual(streamed)
+    expect(streamed.length).toBeGreaterThan(20)
+  })
+
+  it('ends at the limit of tokens', async () => {
+    const chunks = await ask({ settings: { maxTokens: 4 } })
+    expect(textOf(chunks)).toBe("I am stet's demo")
+    expect(chunks.at(-1)).toMatchObject({ finishReason: 'length' })
+  })
+
+  it('obeys a schema', async () => {
+    const schema = {
+      type: 'object',
+      properties: { mood: { enum: ['good', 'bad'] }, score: { type: 'integer', minimum: 3 } },
+      required: ['mood', 'score'],
+    }
+    expect(JSON.parse(textOf(await ask({ schema })))).toEqual({ mood: 'good', score: 3 })
+  })
+
+  it('calls a tool that the prompt names, once, and answers with its result', async () => {
+    const tools = [
+      { name: 'other', parameters: {} },
+      { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+    ]
+    const messages = [user('Use get_weather for Bern.')]
+    const call = (await ask({ tools, messages })).find(({ type }) => type === 'tool-call')
+    expect(call).toEqual({
+      type: 'tool-call',
+      id: 'demo-1',
+      toolName: 'get_weather',
+      args: { city: 'demo' },
+      rawArgs: '{"city":"demo"}',
+    })
+    const answered: Message[] = [
+      ...messages,
+      { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'demo-1', toolName: 'get_weather', args: {} }] },
+      {
+        role: 'tool',
+        content: [{ type: 'tool-result', toolCallId: 'demo-1', toolName: 'get_weather', result: { degrees: 9 } }],
+      },
+    ]
+    expect(textOf(await ask({ tools, messages: answered }))).toContain('The tool get_weather answered: {"degrees":9}')
+  })
+
+  it('calls a tool when the configuration asks for it, and none otherwise', async () => {
+    const tools = [
+      { name: 'f', parameters: {} },
+      { name: 'g', parameters: {} },
+    ]
+    const called = async (settings: Record<string, unknown>, prompt = 'Say hey') =>
+      (await ask({ tools, settings, messages: [user(prompt)] })).flatMap((chunk) =>
+        chunk.type === 'tool-call' ? [chunk.toolName] : [],
+      )
+    expect(await called({ tool_choice: 'required' })).toEqual(['f'])
+    expect(await called({ toolChoice: { type: 'function', function: { name: 'g' } } })).toEqual(['g'])
+    expect(await called({ tool_choice: 'none' }, 'call g')).toEqual([])
+    expect(await called({})).toEqual([])
+  })
+
+  it('stops in the middle with the reason of the abort', async () => {
+    const controller = new AbortController()
+    const reason = new Error('stop now')
+    const read = async () => {
+      for await (const _batch of demo.call(modelRequest(null, { signal: controller.signal }))) controller.abort(reason)
+    }
+    await expect(read()).rejects.toBe(reason)
+  })
+})
+
+describe('an instance of a schema', () => {
+  it.each([
+    [{ type: 'array', items: { type: 'string', minLength: 6 }, minItems: 2 }, ['demo..', 'demo 2']],
+    [{ type: ['null', 'number'], exclusiveMinimum: 3, multipleOf: 2 }, 4],
+    [{ anyOf: [{ const: 7 }, { type: 'string' }] }, 7],
+    [{ type: 'string', format: 'date' }, '2026-01-02'],
+    [{ $ref: '#/$defs/a', $defs: { a: { type: 'boolean' } } }, true],
+    [
+      { allOf: [{ type: 'object', properties: { a: { type: 'null' } } }, { properties: { b: { default: 1 } } }] },
+      { a: null, b: 1 },
+    ],
+    [
+      { type: 'object', properties: { a: { type: 'string' } }, required: ['a', 'z'] },
+      { a: 'demo', z: 'demo' },
+    ],
+    [{}, 'demo'],
+  ])('%j', (schema, instance) => {
+    expect(instanceOf(schema)).toEqual(instance)
+  })
+
+  it('ends for a schema that refers to itself', () => {
+    const node = { type: 'object', properties: { next: { $ref: '#' } } }
+    expect(JSON.stringify(instanceOf(node)).length).toBeLessThan(200)
+    expect(instanceOf({ $ref: '#' })).toBeNull()
+  })
+})

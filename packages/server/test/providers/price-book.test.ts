@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { priceBook } from '../../src/adapters/prices/price-book.ts'
+import type { ResolvedProvider } from '../../src/features/providers/model-driver.ts'
+import { findPriceRule, priceRuleProblem } from '../../src/features/providers/price-rule.ts'
+import { usageOf } from '../../src/features/providers/usage.ts'
+import { providerAt } from '../support/model-request.ts'
+
+const prices = priceBook()
+const at = new Date('2026-01-02T03:00:00Z')
+const usage = usageOf({ input: 1000, cachedInput: 600, output: 200, reasoning: 50 })
+const costAt = (provider: Partial<ResolvedProvider>, model = 'gpt-4o', more = {}) =>
+  prices.costOf({ provider: providerAt(null, provider), model, usage, at, ...more })
+
+describe('prices', () => {
+  it('of the table: cached and reasoning tokens are counted once', () => {
+    expect(costAt({})).toEqual({ cost: 0.00375, known: true })
+  })
+
+  it('of a custom entry go by its address', () => {
+    expect(costAt({ kind: 'custom', url: 'https://api.openai.com/v1' })).toEqual({ cost: 0.00375, known: true })
+    expect(costAt({ kind: 'custom', url: 'https://models.example.com/v1' })).toEqual({ cost: 0, known: false })
+  })
+
+  it('of the operator come first', () => {
+    const configuration = { prices: [{ model: 'gpt-4*', input: 1, cachedInput: 0.1, cacheWrite: 3, output: 2 }] }
+    expect(costAt({ configuration })).toEqual({ cost: 0.00086, known: true })
+    expect(costAt({ configuration }, 'gpt-4o', { cacheWriteTokens: 100 })).toEqual({ cost: 0.00106, known: true })
+    expect(costAt({ configuration: { prices: [{ model: 'other', input: 1, output: 2 }] } })).toEqual({
+      cost: 0.00375,
+      known: true,
+    })
+  })
+
+  it('that nobody knows are zero and said to be unknown; the demo provider is free', () => {
+    expect(costAt({}, 'no-such-model')).toEqual({ cost: 0, known: false })
+    expect(costAt({ driver: 'demo', kind: 'custom' })).toEqual({ cost: 0, known: true })
+  })
+
+  it('are rounded to 12 decimals and never negative, whatever a provider counts', () => {
+    const odd = usageOf({ input: 1, cachedInput: 600, output: 1 })
+    const configuration = { prices: [{ model: '*', input: 0.1, output: 0.2 }] }
+    expect(costAt({ configuration }, 'x', { usage: odd })).toEqual({ cost: 3e-7, known: true })
+    expect(costAt({}, 'gpt-4o', { usage: odd }).cost).toBeGreaterThan(0)
+  })
+})
+
+describe('price rules', () => {
+  it.each([
+    ['gpt-4o', 'gpt-4o', true],
+    ['gpt-4o', 'gpt-4o-mini', false],
+    ['gpt-*', 'gpt-4o', true],
+    ['*-mini', 'gpt-4o-mini', true],
+    ['g*4*i', 'gpt-4o-mini', true],
+    ['ab*ba', 'aba', false],
+    ['*', '', true],
+    ['(a+)+$', 'aaaa', false],
+  ])('%s and %s: %s', (model, asked, fits) => {
+    expect(findPriceRule([{ model, input: 1, output: 1 }], asked) !== undefined).toBe(fits)
+  })
+
+  it.each([
+    [null],
+    [{}],
+    [{ model: 'x', input: -1, output: 1 }],
+    [{ model: 'x', input: 1 }],
+    [{ model: 'x', input: 1, output: 1, cacheWrite: 'y' }],
+  ])('%j is none', (rule) => {
+    expect(priceRuleProblem(rule)).toBeDefined()
+    expect(findPriceRule([rule], 'x')).toBeUndefined()
+  })
+})

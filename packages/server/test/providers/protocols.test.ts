@@ -1,0 +1,150 @@
+/** What every network driver promises, whatever its protocol: whole answers only, faults by name, retries, aborts. */
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
+import type { ModelChunk, ResolvedProvider } from '../../src/features/providers/model-driver.ts'
+import { ProviderError } from '../../src/features/providers/provider-error.ts'
+import { systemClock } from '../../src/shared/clock.ts'
+import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
+import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts'
+import { chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
+
+const limits = { plainBytes: 5000, connectMs: 500, firstByteMs: 150, plainMs: 150, silenceMs: 150, backoffMs: 1 }
+const drivers = createModelDrivers({ guard: { allowedPrivateHosts: [] }, clock: systemClock, limits })
+afterAll(() => drivers.close())
+
+let fake: FakeProvider
+beforeEach(async () => {
+  fake = await fakeProvider()
+})
+afterEach(() => fake.close())
+
+const protocols: [string, Partial<ResolvedProvider>, Record<string, unknown>][] = [
+  ['anthropic', { kind: 'anthropic' }, { input_tokens: 12, output_tokens: 8 }],
+  ['openai-responses', { configuration: { endpoint: 'responses' } }, { input_tokens: 12, output_tokens: 8 }],
+  ['openai-chat', {}, { prompt_tokens: 12, completion_tokens: 8 }],
+]
+
+describe.each(protocols)('%s', (_name, entry, usage) => {
+  const ask = (more: Parameters<typeof modelRequest>[1] = {}, url = fake.url) => {
+    const request = modelRequest(url, { provider: providerAt(url, entry), ...more })
+    return drivers.driverFor(request.provider).call(request)
+  }
+  const answer = {
+    reasoning: 'let me think',
+    text: 'Grüße 👋🏽 from afar',
+    usage,
+    toolCalls: [
+      { id: 'c1', name: 'weather', arguments: { city: 'Zürich' }, fragments: 3 },
+      { id: 'c2', name: 'stop', arguments: {} },
+    ],
+  }
+  const checkAnswer = (chunks: ModelChunk[]) => {
+    const thought = chunks.map((chunk) => (chunk.type === 'reasoning-delta' ? chunk.text : '')).join('')
+    expect(thought).toBe('let me think')
+    expect(textOf(chunks)).toBe('Grüße 👋🏽 from afar')
+    expect(chunks.filter(({ type }) => type === 'tool-call')).toEqual([
+      { type: 'tool-call', id: 'c1', toolName: 'weather', args: { city: 'Zürich' }, rawArgs: '{"city":"Zürich"}' },
+      { type: 'tool-call', id: 'c2', toolName: 'stop', args: {}, rawArgs: '{}' },
+    ])
+    expect(chunks.filter(({ type }) => type === 'tool-input-start')).toHaveLength(2)
+    expect(chunks.filter(({ type }) => type === 'finish')).toEqual([chunks.at(-1)])
+    expect(chunks.at(-1)).toMatchObject({ finishReason: 'tool-calls', usage: { inputTokens: 12, outputTokens: 8 } })
+  }
+
+  it('tells the same answer streamed and plain, a plain one in one batch', async () => {
+    fake.setDefault(answer)
+    checkAnswer(await chunksOf(ask()))
+    const batches: ModelChunk[][] = []
+    for await (const batch of ask({ stream: false })) batches.push(batch)
+    expect(batches).toHaveLength(1)
+    checkAnswer(batches.flat())
+    expect(fake.requests.map(({ body }) => body['stream'])).toEqual([true, undefined])
+  })
+
+  it('gives the first text before the answer is whole', async () => {
+    let open: (() => void) | undefined
+    // The gate stands behind the first frames, of which some announce the text.
+    fake.enqueue({ deltas: ['first', 'second'], gateAfter: 2, gate: new Promise<void>((resolve) => (open = resolve)) })
+    const seen: ModelChunk[] = []
+    for await (const batch of ask()) {
+      seen.push(...batch)
+      if (textOf(seen).startsWith('first')) open?.()
+    }
+    expect(textOf(seen)).toBe('firstsecond')
+  })
+
+  it('is cut off at any frame never taken for whole', async () => {
+    for (const cut of [0, 1, 2, 4]) {
+      fake.enqueue({ text: 'a b c d e', cut })
+      expect(await failureOf(ask({ maxRetries: 0 }))).toMatchObject({ kind: 'unavailable' })
+    }
+    fake.enqueue({ text: 'a b', noEndMark: true })
+    expect(await failureOf(ask())).toMatchObject({ kind: 'malformed' })
+    expect(fake.requests).toHaveLength(5)
+  })
+
+  const faults: [string, Parameters<FakeProvider['enqueue']>[0], Partial<ProviderError>][] = [
+    ['401', { status: 401 }, { kind: 'rejected', status: 401, providerMessage: 'Failure 401' }],
+    ['a text body', { status: 400, body: 'nope' }, { kind: 'rejected', status: 400 }],
+    ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, { kind: 'rejected', status: 302 }],
+    ['429', { status: 429, headers: { 'retry-after': '7' } }, { kind: 'rate_limited', retryAfterMs: 7000 }],
+    ['529', { status: 529 }, { kind: 'unavailable', status: 529 }],
+    ['a hang before the head', { hang: 'before-head' }, { kind: 'timeout' }],
+    ['a hang after the head', { hang: 'after-head' }, { kind: 'timeout' }],
+    ['a hang in the middle', { text: 'a b c', hang: 'mid-stream' }, { kind: 'timeout' }],
+    ['garbage', { garbage: true }, { kind: 'malformed' }],
+    ['JSON that is none', { raw: ['data: {"type":\n\n'] }, { kind: 'malformed' }],
+    ['half of a UTF-8 character', { raw: [new Uint8Array([0x64, 0xc3])] }, { kind: 'malformed' }],
+    ['an HTML page', { raw: ['<html>sorry</html>'], headers: { 'content-type': 'text/html' } }, { kind: 'malformed' }],
+    ['a plain answer of another form', { status: 200, body: { hello: 'you' } }, { kind: 'malformed' }],
+  ]
+  it.each(faults)('names %s', async (_fault, reply, expected) => {
+    fake.enqueue(reply)
+    const failure = await failureOf(ask({ maxRetries: 0 }))
+    expect(failure).toBeInstanceOf(ProviderError)
+    expect(failure).toMatchObject(expected)
+  })
+
+  it('shows no secrets of the provider', async () => {
+    fake.enqueue({ status: 401, body: { error: { message: 'Bad key test-token-123 or sk-abcdefgh12345678' } } })
+    expect(await failureOf(ask())).toMatchObject({ providerMessage: 'Bad key *** or ***' })
+  })
+
+  it('repeats before the first byte only', async () => {
+    fake.enqueue({ status: 529 }, { status: 429 }, { text: 'late' })
+    expect(textOf(await chunksOf(ask({ maxRetries: 2 })))).toBe('late')
+    fake.enqueue({ status: 400 })
+    await failureOf(ask({ maxRetries: 2 }))
+    fake.enqueue({ text: 'a b', cut: 2 })
+    await failureOf(ask({ maxRetries: 2 }))
+    expect(fake.requests).toHaveLength(5)
+  })
+
+  it.each(['before-head', 'after-head', 'mid-stream'] as const)('an abort %s throws its reason', async (hang) => {
+    const controller = new AbortController()
+    fake.enqueue({ text: 'a b c', hang })
+    const reason = new Error('stop now')
+    const failure = failureOf(ask({ signal: controller.signal, maxRetries: 2 }))
+    await fake.waitForRequest(1)
+    controller.abort(reason)
+    expect(await failure).toBe(reason)
+    await fake.waitForAbort(1)
+  })
+
+  describe('over a bad line', () => {
+    let proxy: FaultProxy
+    beforeEach(async () => {
+      proxy = await faultProxy(fake.port)
+    })
+    afterEach(() => proxy.close())
+
+    it('an answer that arrives byte by byte is whole, and resets before the first byte are repeated', async () => {
+      const url = `http://127.0.0.1:${proxy.port}/v1`
+      proxy.resetNext(2)
+      proxy.chop(1)
+      fake.setDefault(answer)
+      checkAnswer(await chunksOf(ask({ maxRetries: 2 }, url)))
+      expect(proxy.connections).toBe(3)
+    })
+  })
+})

@@ -1,0 +1,303 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
+import { postgresProviderKeyStore } from '../../src/adapters/database/stores/provider-key-store.ts'
+import { createLiveCache } from '../../src/adapters/in-process/live-cache.ts'
+import { addressGuard } from '../../src/adapters/providers/address-guard.ts'
+import { secretBox } from '../../src/adapters/secrets/secret-box.ts'
+import type { Stores } from '../../src/features/deps.ts'
+import { chooseModel, chooseProvider, matchProvider } from '../../src/features/providers/choose-provider.ts'
+import { deleteProviderKey } from '../../src/features/providers/delete-provider-key.ts'
+import { environmentProviders } from '../../src/features/providers/environment-providers.ts'
+import { listProviderKeys } from '../../src/features/providers/list-provider-keys.ts'
+import { listProviders, type ProviderEntry } from '../../src/features/providers/list-providers.ts'
+import { maskToken } from '../../src/features/providers/provider-key.ts'
+import { createProviderKey, updateProviderKey } from '../../src/features/providers/save-provider-key.ts'
+import { openTestDatabase, silent } from '../support/database-open.ts'
+import { type TestDatabase, testDatabase } from '../support/test-database.ts'
+
+let files: TestDatabase
+let database: Database<DatabaseClient>
+beforeAll(async () => {
+  files = await testDatabase()
+  database = await openTestDatabase(files)
+})
+afterAll(async () => {
+  await database.close()
+  await files.close()
+})
+
+const since = new Date('2026-01-02T03:00:00Z')
+const environment = (demoProvider = true) =>
+  environmentProviders({
+    openaiApiKey: 'sk-environment-1234',
+    openaiBaseUrl: undefined,
+    anthropicApiKey: undefined,
+    anthropicBaseUrl: undefined,
+    demoProvider,
+    defaultProvider: undefined,
+    defaultModel: undefined,
+    since,
+  })
+
+let now = since
+const logged: string[] = []
+function depsOf() {
+  return {
+    // The use cases of providers touch no other store.
+    stores: { providerKeys: postgresProviderKeyStore(database.client) } as Stores,
+    liveCache: createLiveCache(),
+    secrets: secretBox([randomBytes(32).toString('base64')]),
+    addressGuard: addressGuard({ allowedPrivateHosts: ['ollama.lan'] }),
+    environmentProviders: environment(),
+    clock: { now: () => now },
+    log: {
+      ...silent,
+      error: (event: string) => void logged.push(event),
+      warn: (event: string) => void logged.push(event),
+      info: (event: string) => void logged.push(event),
+    },
+  }
+}
+
+let deps: ReturnType<typeof depsOf>
+let workspaceId: number
+beforeEach(async () => {
+  deps = depsOf()
+  workspaceId = (await database.client.workspace.create({ data: { name: 'w' } })).id
+})
+const save = (more = {}) =>
+  createProviderKey(deps, {
+    workspaceId,
+    apiKeyId: 7,
+    name: 'Groq',
+    provider: 'groq',
+    token: 'gsk-0123456789abcdef',
+    ...more,
+  })
+const names = async () => (await listProviderKeys(deps, { workspaceId })).map(({ id, name }) => [id > 0, name])
+
+describe('stored entries', () => {
+  it('keep their token sealed and masked', async () => {
+    const key = await save()
+    expect(key).toMatchObject({
+      name: 'Groq',
+      provider: 'groq',
+      maskedToken: 'gsk********cdef',
+      url: null,
+      configuration: {},
+      lastUsedAt: null,
+    })
+    const row = await database.client.providerKey.findFirstOrThrow({ where: { id: key.id } })
+    expect(JSON.stringify(row)).not.toContain('0123456789')
+  })
+
+  it('leave an audit line, and a warning when their token travels unencrypted', async () => {
+    logged.length = 0
+    await save({ url: 'http://ollama.lan/v1' })
+    expect(logged).toEqual(['audit.provider-key-saved'])
+    await save({ name: 'Second', url: 'http://198.41.0.4/v1' })
+    expect(logged).toContain('provider-key.plain-http')
+  })
+
+  it('have names that are unique without case, in their workspace', async () => {
+    await save()
+    await expect(save({ name: 'GROQ' })).rejects.toMatchObject({ code: 'ConflictError' })
+    const other = await database.client.workspace.create({ data: { name: 'other' } })
+    await expect(save({ workspaceId: other.id })).resolves.toBeDefined()
+  })
+
+  it.each([
+    [{ provider: 'custom' }],
+    [{ url: 'http://127.0.0.1:1/v1' }],
+    [{ url: 'ftp://ollama.lan/' }],
+    [{ token: 'with space' }],
+    [{ token: 'line\nend' }],
+    [{ configuration: { endpoint: 'other' } }],
+    [{ configuration: { prices: [{ model: 'x', input: -1, output: 1 }] } }],
+    [{ configuration: { prices: {} } }],
+    [{ configuration: { resourceName: 'evil.test/x' } }],
+    [{ configuration: { apiVersion: 1 } }],
+    [{ configuration: { baseUrl: 'http://10.0.0.1/openai' } }],
+  ])('refuse %j and store nothing', async (more) => {
+    await expect(save(more)).rejects.toMatchObject({
+      code: 'BadRequestError',
+      details: { issues: [expect.anything()] },
+    })
+    expect(await deps.stores.providerKeys.list(workspaceId)).toEqual([])
+  })
+
+  it('change, count from the next listing, and go', async () => {
+    const key = await save()
+    const before = await listProviders(deps, workspaceId)
+    await updateProviderKey(deps, {
+      workspaceId,
+      apiKeyId: 7,
+      id: key.id,
+      token: 'other-0123456789',
+      url: 'http://ollama.lan/v1',
+    })
+    const [entry] = await listProviders(deps, workspaceId)
+    expect(before[0]?.open().token).toBe('gsk-0123456789abcdef')
+    expect(entry?.open()).toMatchObject({
+      name: 'Groq',
+      token: 'other-0123456789',
+      url: 'http://ollama.lan/v1',
+      trustedAddress: false,
+    })
+    expect(await deleteProviderKey(deps, { workspaceId, apiKeyId: 7, id: key.id })).toMatchObject({ name: 'Groq' })
+    expect((await listProviders(deps, workspaceId)).map(({ name }) => name)).toEqual(['openai', 'demo'])
+  })
+
+  it('of another workspace are unknown; those without a row cannot be changed', async () => {
+    const key = await save()
+    const other = await database.client.workspace.create({ data: { name: 'other' } })
+    const unknown = { code: 'NotFoundError', message: 'Provider key not found' }
+    await expect(
+      updateProviderKey(deps, { workspaceId: other.id, apiKeyId: 7, id: key.id, name: 'x' }),
+    ).rejects.toMatchObject(unknown)
+    await expect(deleteProviderKey(deps, { workspaceId: other.id, apiKeyId: 7, id: key.id })).rejects.toMatchObject(
+      unknown,
+    )
+    await expect(updateProviderKey(deps, { workspaceId, apiKeyId: 7, id: 0, name: 'x' })).rejects.toMatchObject({
+      code: 'ConflictError',
+    })
+    await expect(deleteProviderKey(deps, { workspaceId, apiKeyId: 7, id: 0 })).rejects.toMatchObject({
+      code: 'ConflictError',
+    })
+  })
+
+  it('hide an entry of the environment that has the same name', async () => {
+    expect(await names()).toEqual([
+      [false, 'demo'],
+      [false, 'openai'],
+    ])
+    await save({ name: 'OpenAI' })
+    expect(await names()).toEqual([
+      [true, 'OpenAI'],
+      [false, 'demo'],
+    ])
+    expect((await listProviders(deps, workspaceId)).map(({ name }) => name)).toEqual(['OpenAI', 'demo'])
+  })
+})
+
+describe('using an entry', () => {
+  it('costs no statement when warm, notes the use once a minute', async () => {
+    const key = await save()
+    const [entry] = await listProviders(deps, workspaceId)
+    entry?.open()
+    const lastUsedAt = async () => (await deps.stores.providerKeys.findOptional(workspaceId, key.id))?.lastUsedAt
+    await expect.poll(lastUsedAt).toEqual(since)
+    const statements = database.statementCount()
+    now = new Date(since.getTime() + 59_000)
+    const [again] = await listProviders(deps, workspaceId)
+    expect(again?.open()).toBe(entry?.open())
+    expect(database.statementCount()).toBe(statements)
+    now = new Date(since.getTime() + 61_000)
+    entry?.open()
+    await expect.poll(lastUsedAt).toEqual(now)
+  })
+
+  it('fails closed when its token was changed or swapped with that of another row, and harms no other entry', async () => {
+    const first = await save()
+    const second = await save({ name: 'Second' })
+    await deps.stores.providerKeys.update(workspaceId, first.id, { sealedToken: second.sealedToken })
+    deps.liveCache.drop(`workspace:${workspaceId}`)
+    const entries = await listProviders(deps, workspaceId)
+    const failure = { code: 'ai_provider_config_error', details: { provider: 'Groq' } }
+    expect(() => matchProvider(entries, 'Groq')?.open()).toThrow(expect.objectContaining(failure))
+    expect(logged).toContain('provider-key.unreadable')
+    expect(matchProvider(entries, 'Second')?.open().token).toBe('gsk-0123456789abcdef')
+  })
+})
+
+describe('choosing', () => {
+  const entry = (name: string, more: Partial<ProviderEntry> = {}): ProviderEntry => ({
+    name,
+    kind: 'custom',
+    defaultModel: null,
+    isDemo: name === 'demo',
+    open: () => {
+      throw new Error('not opened')
+    },
+    ...more,
+  })
+  const three = [entry('OpenAI'), entry('Groq'), entry('demo')]
+
+  it('goes by exact name, then without case if that is clear', () => {
+    expect(chooseProvider(three, { named: 'openai' }).name).toBe('OpenAI')
+    expect(matchProvider([entry('a'), entry('A')], 'A')?.name).toBe('A')
+    expect(matchProvider([entry('ab'), entry('Ab')], 'AB')).toBeUndefined()
+  })
+
+  it('names what is configured when it finds nothing', () => {
+    const failure = {
+      code: 'missing_provider_error',
+      details: { provider: 'x', configured: ['OpenAI', 'Groq', 'demo'] },
+    }
+    expect(() => chooseProvider(three, { named: 'x', projectDefault: 'Groq' })).toThrow(
+      expect.objectContaining(failure),
+    )
+  })
+
+  it('goes on with the defaults of project and server, then the only entry, then demo', () => {
+    expect(chooseProvider(three, { projectDefault: 'groq', serverDefault: 'OpenAI' }).name).toBe('Groq')
+    expect(chooseProvider(three, { projectDefault: null, serverDefault: 'OpenAI' }).name).toBe('OpenAI')
+    expect(chooseProvider([entry('Groq'), entry('demo')], {}).name).toBe('Groq')
+    expect(chooseProvider([entry('demo')], {}).name).toBe('demo')
+    const failure = { code: 'document_config_error', details: { key: 'provider' } }
+    expect(() => chooseProvider(three, {})).toThrow(expect.objectContaining(failure))
+    expect(() => chooseProvider([], {})).toThrow(expect.objectContaining(failure))
+  })
+
+  it('takes the model of prompt, project, entry and server in this order', () => {
+    const own = entry('a', { defaultModel: 'entry' })
+    expect(chooseModel(own, { named: 'prompt', projectDefault: 'project' })).toBe('prompt')
+    expect(chooseModel(own, { projectDefault: 'project', serverDefault: 'server' })).toBe('project')
+    expect(chooseModel(own, { projectDefault: null, serverDefault: 'server' })).toBe('entry')
+    expect(chooseModel(entry('a'), { serverDefault: 'server' })).toBe('server')
+    expect(() => chooseModel(entry('a'), {})).toThrow(
+      expect.objectContaining({ code: 'document_config_error', details: { key: 'model' } }),
+    )
+  })
+})
+
+describe('masked tokens', () => {
+  it.each([
+    ['', ''],
+    ['123456789012345', '***************'],
+    ['1234567890123456', '123********3456'],
+  ])('%j', (token, masked) => {
+    expect(maskToken(token)).toBe(masked)
+  })
+
+  it('belong to entries of the environment too, which demo can leave', async () => {
+    const listed = await listProviderKeys({ ...deps, environmentProviders: environment(false) }, { workspaceId })
+    expect(listed).toEqual([
+      {
+        id: 0,
+        name: 'openai',
+        provider: 'openai',
+        maskedToken: 'sk-********1234',
+        url: null,
+        defaultModel: null,
+        configuration: {},
+        createdAt: since,
+        updatedAt: since,
+        lastUsedAt: null,
+      },
+    ])
+  })
+})
+
+it('the environment makes an entry for each key that it holds, with the address beside it', () => {
+  const base = { demoProvider: false, defaultProvider: undefined, defaultModel: undefined, since }
+  const keys = { openaiApiKey: undefined, openaiBaseUrl: 'http://unused.test', anthropicApiKey: 'sk-ant' }
+  const address = 'http://127.0.0.1:9/anthropic'
+  expect(environmentProviders({ ...base, ...keys, anthropicBaseUrl: address }).list()).toMatchObject([
+    { name: 'anthropic', kind: 'anthropic', driver: 'anthropic', token: 'sk-ant', url: address, trustedAddress: true },
+  ])
+  expect(environmentProviders({ ...base, ...keys, anthropicBaseUrl: undefined }).list()).toMatchObject([
+    { url: null, trustedAddress: false },
+  ])
+})

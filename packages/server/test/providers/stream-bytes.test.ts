@@ -1,0 +1,127 @@
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { streamChunks } from '../../src/adapters/providers/answer/stream.ts'
+import { chunkReader } from '../../src/adapters/providers/openai/chat/chunks.ts'
+import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
+import { providerLimits } from '../../src/adapters/providers/transport/limits.ts'
+import type { ModelChunk } from '../../src/features/providers/model-driver.ts'
+import { systemClock } from '../../src/shared/clock.ts'
+import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
+import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts'
+import { chunksOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
+
+const frame = (body: unknown) => `data: ${JSON.stringify(body)}`
+const choice = (delta: unknown, finish_reason: string | null = null) =>
+  frame({ choices: [{ index: 0, delta, finish_reason }] })
+const lines = [
+  ': a comment',
+  choice({ role: 'assistant', content: '' }),
+  choice({ reasoning_content: 'denke…' }),
+  choice({ content: 'Grüße 👋🏽 ' }),
+  // A pair of surrogates that the provider's tokenizer cut in two.
+  'data: {"choices":[{"delta":{"content":"\\ud83d"}}]}',
+  'data: {"choices":[{"delta":{"content":"\\ude00\\u0000"}}]}',
+  choice({ tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '' } }] }),
+  choice({ tool_calls: [{ index: 0, function: { arguments: '{"stadt":"Zü' } }] }),
+  choice({ tool_calls: [{ index: 0, function: { arguments: 'rich"}' } }] }),
+  choice({}, 'tool_calls'),
+  frame({ choices: [], usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 } }),
+  'data: [DONE]',
+]
+const expected = {
+  text: 'Grüße 👋🏽 😀\uFFFD',
+  reasoning: 'denke…',
+  calls: [{ type: 'tool-call', id: 'c1', toolName: 'f', args: { stadt: 'Zürich' }, rawArgs: '{"stadt":"Zürich"}' }],
+  last: { type: 'finish', finishReason: 'tool-calls', usage: { inputTokens: 7, outputTokens: 5 } },
+}
+
+function check(chunks: ModelChunk[]): void {
+  expect(textOf(chunks)).toBe(expected.text)
+  expect(chunks.map((chunk) => (chunk.type === 'reasoning-delta' ? chunk.text : '')).join('')).toBe(expected.reasoning)
+  expect(chunks.filter(({ type }) => type === 'tool-call')).toEqual(expected.calls)
+  expect(chunks.at(-1)).toMatchObject(expected.last)
+  expect(chunks.filter(({ type }) => type === 'finish')).toHaveLength(1)
+}
+
+const read = (...pieces: Uint8Array[]) =>
+  chunksOf(streamChunks(Readable.from(pieces), chunkReader(providerAt(null)), providerLimits))
+
+describe('a stream is the same however it is cut', () => {
+  it.each([
+    ['LF', '\n\n'],
+    ['CRLF', '\r\n\r\n'],
+  ])('in two at every byte, %s', async (_name, end) => {
+    const bytes = Buffer.from(lines.map((line) => line + end).join(''))
+    for (let at = 1; at < bytes.length; at += 1) check(await read(bytes.subarray(0, at), bytes.subarray(at)))
+  })
+
+  it('into single bytes, and into none', async () => {
+    const bytes = Buffer.from(lines.map((line) => `${line}\n\n`).join(''))
+    check(await read(...Array.from(bytes, (byte) => Uint8Array.of(byte))))
+    check(await read(bytes))
+  })
+
+  it('cut off at any byte before the finish reason it fails and never looks whole', async () => {
+    const bytes = Buffer.from(lines.map((line) => `${line}\n\n`).join(''))
+    const end = bytes.indexOf('data: {"choices":[],"usage"') - 2
+    for (let at = 0; at < end; at += 7) {
+      await expect(read(bytes.subarray(0, at))).rejects.toMatchObject({ kind: 'malformed' })
+    }
+  })
+})
+
+describe('a reader that stalls', () => {
+  it('pauses the provider above a megabyte, and gets the whole answer later', async () => {
+    const piece = Buffer.from(`${choice({ content: 'x'.repeat(32_000) })}\n\n`)
+    const body = new Readable({ read: () => undefined })
+    const batches = streamChunks(body, chunkReader(providerAt(null)), providerLimits)
+    body.push(piece)
+    const seen = [...((await batches.next()).value ?? [])]
+    for (let pieces = 0; pieces < 99; pieces += 1) body.push(piece)
+    body.push(`${lines.at(-1)}\n\n`)
+    body.push(null)
+    await expect.poll(() => body.isPaused()).toBe(true)
+    expect(body.readableLength).toBeGreaterThan(1_500_000)
+    for await (const batch of batches) seen.push(...batch)
+    expect(textOf(seen)).toHaveLength(3_200_000)
+  })
+})
+
+describe('over a bad line', () => {
+  let fake: FakeProvider
+  let proxy: FaultProxy
+  const drivers = createModelDrivers({
+    guard: { allowedPrivateHosts: [] },
+    clock: systemClock,
+    limits: { backoffMs: 1 },
+  })
+  beforeAll(async () => {
+    fake = await fakeProvider()
+    proxy = await faultProxy(fake.port)
+  })
+  afterAll(async () => {
+    await drivers.close()
+    await proxy.close()
+    await fake.close()
+  })
+  const call = (maxRetries: number) => {
+    const request = modelRequest(`http://127.0.0.1:${proxy.port}/v1`, { maxRetries })
+    return chunksOf(drivers.driverFor(request.provider).call(request))
+  }
+
+  it('connections that are reset before the first byte are retried, as often as asked', async () => {
+    proxy.resetNext(2)
+    fake.enqueue({ text: 'at last' })
+    expect(textOf(await call(2))).toBe('at last')
+    expect(proxy.connections).toBe(3)
+    proxy.resetNext(5)
+    await expect(call(0)).rejects.toMatchObject({ kind: 'unavailable' })
+    proxy.resetNext(0)
+  })
+
+  it('an answer that arrives byte by byte is whole', async () => {
+    proxy.chop(1)
+    fake.enqueue({ text: 'ä ö ü 👋' })
+    expect(textOf(await call(0))).toBe('ä ö ü 👋')
+  })
+})

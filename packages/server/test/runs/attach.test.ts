@@ -1,0 +1,215 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { unpackEventLog } from '../../src/features/runs/encoding/event-log-file.ts'
+import { endOfRun } from '../../src/features/runs/watching/stored-end.ts'
+import { storedReader } from '../../src/features/runs/watching/stored-reader.ts'
+import { framesOf } from '../../src/features/runs/watching/watch-run.ts'
+import { type Random, seededRandom } from '../support/random.ts'
+import { prompt, type RunBench, record, runBench } from './run-bench.ts'
+
+let bench: RunBench
+beforeAll(async () => {
+  bench = await runBench(
+    {
+      hello: prompt('<user>Hi</user>'),
+      two: prompt('<step><user>A</user></step><step><user>B</user></step>'),
+      broken: prompt('<user>Hi</user>', 'maxRetries: 0\n'),
+    },
+    { STET_WORKERS: '6', STET_MAX_STREAMS_PER_KEY: '100000' },
+  )
+})
+afterAll(() => bench.close())
+
+const idsIn = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
+const frameEnd = '\n\n'
+
+/** Reads until the end or `dropAfter` characters; only whole frames count, as for any client. */
+async function readSome(uuid: string, after: number, dropAfter: number): Promise<{ text: string; isWhole: boolean }> {
+  const headers: Record<string, string> = after === 0 ? {} : { 'last-event-id': String(after) }
+  const response = await bench.post(`/conversations/${uuid}/attach`, { stream: true }, headers)
+  expect(response.status).toBe(200)
+  let text = ''
+  const decoder = new TextDecoder()
+  const reader = response.body?.getReader()
+  for (;;) {
+    const chunk = await reader?.read()
+    if (!chunk || chunk.done) return { text, isWhole: true }
+    text += decoder.decode(chunk.value, { stream: true })
+    if (text.length <= dropAfter) continue
+    await reader?.cancel()
+    const end = text.lastIndexOf(frameEnd)
+    return { text: end < 0 ? '' : text.slice(0, end + frameEnd.length), isWhole: false }
+  }
+}
+
+/** A reader that loses its connection now and then and comes back by the id it saw last. */
+async function readWithDrops(uuid: string, random: Random): Promise<string> {
+  let text = ''
+  for (;;) {
+    const seen = idsIn(text).at(-1) ?? 0
+    const dropAfter = random() < 0.5 ? Number.POSITIVE_INFINITY : 1 + Math.floor(random() * 3_000)
+    const part = await readSome(uuid, seen, dropAfter)
+    text += part.text
+    if (part.isWhole) return text
+  }
+}
+
+/** The frames as the row keeps them. */
+async function storedText(uuid: string): Promise<string> {
+  const { runs } = bench.server.deps
+  const runUuid = (await runs.findConversation(1, uuid))?.latestRun?.uuid ?? ''
+  const file = await runs.findEventLog(1, runUuid)
+  if (!file) throw new Error('The log is not stored')
+  const frames = framesOf(storedReader(await unpackEventLog(file), 0), 'whole')
+  let text = ''
+  while (!frames.isAtEnd) text += frames.take()
+  return text
+}
+
+it('promise 6: attach from anywhere, at any time, with any drops: every event once, in order, the same bytes', async () => {
+  const seed = Number(process.env['STET_TEST_SEED'] ?? Date.now() % 1_000_000)
+  const random = seededRandom(seed)
+  const cases = 200
+  const started: { uuid: string; readers: Promise<string>[] }[] = []
+  for (let index = 0; index < cases; index += 1) {
+    bench.fake.setDefault({
+      deltas: Array.from({ length: 2 + Math.floor(random() * 30) }, (_, word) => `wörd${word} `),
+      ...(random() < 0.5 && { delayMs: Math.floor(random() * 4) }),
+    })
+    const uuid = await bench.background(random() < 0.3 ? 'two' : 'hello')
+    const many = index % 50 === 0 ? 100 : 1 + Math.floor(random() * 3)
+    const readers = Array.from({ length: many }, async () => {
+      await new Promise((resolve) => setTimeout(resolve, random() < 0.5 ? 0 : random() * 40))
+      return readWithDrops(uuid, random)
+    })
+    started.push({ uuid, readers })
+    if (index % 10 === 9) await Promise.all(readers)
+  }
+  for (const { uuid, readers } of started) {
+    const texts = await Promise.all(readers)
+    const whole = await storedText(uuid)
+    const ids = idsIn(whole)
+    expect(ids, `seed ${seed}`).toEqual(ids.map((_, place) => place + 1))
+    for (const text of texts) if (text !== whole) expect(text, `seed ${seed}`).toBe(whole)
+    const after = Math.floor(random() * (ids.length + 3))
+    const rest = (await readSome(uuid, after, Number.POSITIVE_INFINITY)).text
+    expect(idsIn(rest), `seed ${seed}`).toEqual(ids.filter((id) => id > after || after === 0))
+    expect(whole.endsWith(rest)).toBe(true)
+  }
+  bench.fake.setDefault({ text: 'Hello.' })
+}, 120_000)
+
+it('JSON: the result, its text under both keys; errors carry their message twice', async () => {
+  bench.fake.enqueue({ text: 'Hello Ada' })
+  const { body } = await bench.run('hello')
+  const uuid = String(body['uuid'])
+  const attached = await bench.attach(uuid)
+  expect(attached.headers.get('x-conversation-uuid')).toBe(uuid)
+  const both = (text: string) => [{ type: 'text', text, content: text }]
+  expect(attached.body).toMatchObject({
+    conversation: [{ content: both('Hi') }, { content: both('Hello Ada') }],
+    response: { text: 'Hello Ada', input: [{ content: both('Hi') }], output: [{ content: both('Hello Ada') }] },
+  })
+  expect({ ...attached.body, conversation: body['conversation'], response: body['response'] }).toEqual(body)
+  for (const unknown of [randomUUID(), 'nonsense']) {
+    expect(await bench.attach(unknown)).toMatchObject({
+      status: 404,
+      body: { name: 'NotFoundError', error: { message: 'Conversation not found' } },
+    })
+  }
+  const unauthorised = await bench.api('POST', `/conversations/${uuid}/attach`, { key: undefined, body: {} })
+  expect(unauthorised).toMatchObject({ status: 401, body: { error: { message: expect.any(String) } } })
+})
+
+it('a foreground run is attached to while it runs, by its header alone, and is kept by its reader', async () => {
+  const other = await runBench({ hello: prompt('<user>Hi</user>') }, { STET_GRACE_MS: '0' })
+  try {
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    other.fake.enqueue({ deltas: ['one ', 'two'], gate })
+    const leaving = new AbortController()
+    const first = await other.open('hello', {}, leaving.signal)
+    const uuid = first.headers.get('x-conversation-uuid') ?? ''
+    const attached = await other.post(`/conversations/${uuid}/attach`, { stream: true })
+    leaving.abort()
+    const result = other.attach(uuid)
+    open()
+    expect((await record(attached)).types.at(-1)).toBe('chain-completed')
+    expect((await result).body).toMatchObject({ response: { text: 'one two' } })
+  } finally {
+    await other.close()
+  }
+})
+
+it('after a chat all events are those of the latest run; ids go on', async () => {
+  const { last, events } = await bench.stream('hello')
+  const uuid = String(last['uuid'])
+  const chat = await bench.streamChat(uuid, { messages: [{ role: 'user', content: 'More' }] })
+  expect((await bench.streamAttach(uuid)).text).toBe(chat.text)
+  expect((await bench.streamAttach(uuid, { 'last-event-id': 'x1' })).text).toBe(chat.text)
+  expect((await bench.streamAttach(uuid, { 'last-event-id': '2' })).text).toBe(chat.text)
+  expect(chat.events[0]?.id).toBe((events.at(-1)?.id ?? 0) + 1)
+  const atEnd = await bench.post(
+    `/conversations/${uuid}/attach`,
+    { stream: true },
+    { 'last-event-id': String(chat.events.at(-1)?.id) },
+  )
+  expect([atEnd.status, await atEnd.text()]).toEqual([200, ''])
+})
+
+it('without its event log a run still tells its answer and its end, with their ids', async () => {
+  const { runs } = bench.server.deps
+  bench.fake.enqueue({ text: 'Kept' }, { text: 'Kept too' }, { status: 401, body: { error: { message: 'no' } } })
+  for (const path of ['two', 'broken']) {
+    const { events, last } = await bench.stream(path)
+    const uuid = String(last['uuid'])
+    const conversation = await runs.findConversation(1, uuid)
+    const { latestRun } = conversation ?? {}
+    if (!conversation || !latestRun?.result) throw new Error('The run has ended')
+    const log = endOfRun(conversation, latestRun, latestRun.result)
+    const shown = framesOf(storedReader(log, 0), 'whole')
+    const end = await record(new Response(shown.take()), { isWhole: false })
+    const expected = events.filter(({ data }, place) => {
+      const isLastAnswer =
+        data['type'] === 'provider-completed' &&
+        !events.slice(place + 1).some((later) => later.data['type'] === 'provider-completed')
+      return isLastAnswer || place === events.length - 1
+    })
+    const timeless = (list: typeof events) =>
+      list.map(({ data, ...rest }) => ({ ...rest, data: { ...data, timestamp: 0 } }))
+    expect(timeless(end.events)).toEqual(timeless(expected))
+  }
+})
+
+it('event logs are dropped after their time, and only those', async () => {
+  const { runs } = bench.server.deps
+  const { last } = await bench.stream('hello')
+  const run = (await runs.findConversation(1, String(last['uuid'])))?.latestRun
+  const endedAt = run?.endedAt ?? new Date(0)
+  const later = new Date(endedAt.getTime() + 1)
+  await runs.dropEventLogs(new Date(0), endedAt)
+  expect(await runs.findEventLog(1, run?.uuid ?? '')).not.toBeNull()
+  expect(await runs.findEventLog(2, run?.uuid ?? '')).toBeNull()
+  expect(await runs.dropEventLogs(endedAt, later)).toBe(1)
+  expect(await runs.dropEventLogs(endedAt, later)).toBe(0)
+  expect(await runs.findEventLog(1, run?.uuid ?? '')).toBeNull()
+})
+
+it('a conversation that was recorded, not run, has an answer and an end', async () => {
+  const { body } = await bench.run('hello')
+  const uuid = randomUUID()
+  await bench.server.database.session.query(
+    `INSERT INTO conversation (uuid, workspace_id, project_id, version_uuid, document_uuid, path, content_hash, origin,
+       config, messages, status)
+     SELECT $1::uuid, workspace_id, project_id, version_uuid, document_uuid, path, content_hash, 'log', config, messages,
+       'completed' FROM conversation WHERE uuid = $2::uuid`,
+    [uuid, body['uuid']],
+  )
+  expect((await bench.streamAttach(uuid)).types).toEqual(['provider-completed', 'chain-completed'])
+  expect(await bench.attach(uuid)).toMatchObject({
+    status: 200,
+    body: { uuid, response: { text: 'Hello.', usage: { totalTokens: 0 } }, cost: 0, tokenUsage: { totalTokens: 0 } },
+  })
+})

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startQueuedRun } from '../../src/features/runs/background/start-queued-run.ts'
+import { prompt, type RunBench, runBench, textOf } from './run-bench.ts'
+
+let bench: RunBench
+beforeAll(async () => {
+  bench = await runBench(
+    { hello: prompt('<user>Hi {{ name }}</user>', 'maxRetries: 0\n'), data: prompt('<user>{{ data }}</user>') },
+    { STET_WORKERS: '2', STET_MAX_QUEUED_PER_KEY: '3', STET_GRACE_MS: '0' },
+  )
+})
+afterAll(() => bench.close())
+
+function gate(): { opened: Promise<void>; open(): void } {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open }
+}
+
+it('answers with the uuid alone, runs without a listener, and its end is that of any run', async () => {
+  bench.fake.enqueue({ text: 'Hello Ada' })
+  const answer = await bench.run('hello', { background: true, parameters: { name: 'Ada' } })
+  expect(answer.status).toBe(200)
+  expect(Object.keys(answer.body)).toEqual(['uuid'])
+  expect(answer.headers.get('x-conversation-uuid')).toBe(answer.body['uuid'])
+  const uuid = String(answer.body['uuid'])
+  expect((await bench.attach(uuid)).body).toMatchObject({
+    uuid,
+    response: { text: 'Hello Ada' },
+    toolRequests: [],
+    source: { documentUuid: expect.any(String), commitUuid: expect.any(String) },
+  })
+  expect(await bench.conversation(uuid)).toMatchObject({ status: 'completed', origin: 'background' })
+  expect(bench.fake.requests.at(-1)?.body['stream']).toBe(true)
+})
+
+it('goes on when whoever attached has left, even without a grace period', async () => {
+  const { opened, open } = gate()
+  const calls = bench.fake.requests.length
+  bench.fake.enqueue({ text: 'whole after all', gate: opened })
+  const uuid = await bench.background('hello')
+  await bench.fake.waitForRequest(calls + 1)
+  const leaving = new AbortController()
+  await bench.post(`/conversations/${uuid}/attach`, { stream: true }, {}, leaving.signal)
+  leaving.abort()
+  open()
+  expect((await bench.attach(uuid)).body).toMatchObject({ response: { text: 'whole after all' } })
+})
+
+it('more runs than workers wait in the order in which they came; a key has a bound', async () => {
+  const { opened, open } = gate()
+  const calls = bench.fake.requests.length
+  bench.fake.enqueue({ gate: opened, text: 'a' }, { gate: opened, text: 'b' })
+  const first = [await bench.background('hello'), await bench.background('hello')]
+  await bench.fake.waitForRequest(calls + 2)
+  const waiting: string[] = []
+  for (const name of ['1', '2', '3']) waiting.push(await bench.background('hello', { parameters: { name } }))
+  for (const uuid of waiting) {
+    expect(await bench.conversation(uuid)).toMatchObject({ status: 'queued', conversation: [], endedAt: null })
+    expect((await bench.chat(uuid, { messages: [{ role: 'user', content: 'x' }] })).status).toBe(409)
+  }
+  const refused = await bench.run('hello', { background: true })
+  expect(refused).toMatchObject({ status: 503, body: { name: 'ServiceUnavailableError' } })
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+  const [firstWaiting = ''] = waiting
+  const attached = bench.streamAttach(firstWaiting)
+  open()
+  const results = await Promise.all([...first, ...waiting].map((uuid) => bench.attach(uuid)))
+  expect(results.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+  expect((await attached).types.at(-1)).toBe('chain-completed')
+  const asked = bench.fake.requests.slice(calls + 2).map(({ body }) => JSON.stringify(body['messages']))
+  expect(asked.map((messages) => /Hi (\d)/.exec(messages)?.[1]).sort()).toEqual(['1', '2', '3'])
+  expect(asked[0]).toContain('Hi 1')
+})
+
+it('a failed background run leaves nobody hanging', async () => {
+  bench.fake.enqueue({ status: 401, body: { error: { message: 'no' } } })
+  const uuid = await bench.background('hello')
+  expect(await bench.attach(uuid)).toMatchObject({
+    status: 422,
+    body: { name: 'DocumentRunError', errorCode: 'ai_run_error', error: { message: expect.any(String) } },
+  })
+  expect((await bench.streamAttach(uuid)).types.at(-1)).toBe('chain-error')
+})
+
+it('background wins over stream, except for SDK 5.0 and 5.1, which read a stream', async () => {
+  const body = { background: true, stream: true }
+  for (const version of ['5.2.0', '5.10.1', '4.1.9']) {
+    const answer = await bench.run('hello', body, { 'x-latitude-sdk-version': version })
+    expect(Object.keys(answer.body), version).toEqual(['uuid'])
+    await bench.attach(String(answer.body['uuid']))
+  }
+  for (const version of ['5.0.0-beta.1', '5.1.3']) {
+    bench.fake.enqueue({ text: 'Streamed' })
+    const recording = await bench.stream('hello', body, { 'x-latitude-sdk-version': version })
+    expect(textOf(recording)).toBe('Streamed')
+    expect(await bench.conversation(recording.last['uuid'])).toMatchObject({ origin: 'background' })
+  }
+})
+
+it('what can be refused is refused before anything is queued', async () => {
+  expect((await bench.run('missing', { background: true })).status).toBe(404)
+  expect(await bench.server.deps.runs.listQueued()).toEqual([])
+})
+
+it('parameters reach the prompt with their keys in order', async () => {
+  const calls = bench.fake.requests.length
+  await bench.attach(await bench.background('data', { parameters: { data: { zeta: 1, alpha: [{ b: 1, a: 2 }] } } }))
+  expect(JSON.stringify(bench.fake.requests[calls]?.body['messages'])).toMatch(/zeta.*alpha.*b.*a/)
+})
+
+it('of many claims of one queued run one wins', async () => {
+  const { deps } = bench.server
+  const calls = bench.fake.requests.length
+  deps.runQueue.stop()
+  const uuid = await bench.background('hello')
+  const [queued] = await deps.runs.listQueued()
+  await Promise.all(Array.from({ length: 5 }, () => startQueuedRun(deps, queued?.runUuid ?? '')))
+  expect((await bench.attach(uuid)).status).toBe(200)
+  expect(bench.fake.requests.length).toBe(calls + 1)
+})

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { assistantMessage, prompt, type RunBench, runBench, userMessage } from './run-bench.ts'
+
+let bench: RunBench
+beforeAll(async () => {
+  bench = await runBench({
+    hello: prompt('<user>Hi</user>', 'temperature: 0.2\n'),
+    tools: prompt('<user>Weather?</user>', 'tools:\n  - get_weather: { parameters: { type: object } }\n'),
+  })
+})
+afterAll(() => bench.close())
+
+const ask = (text: string) => ({ messages: [{ role: 'user', content: text }] })
+
+async function startConversation(): Promise<string> {
+  bench.fake.enqueue({ text: 'Hello' })
+  return String((await bench.run('hello')).body['uuid'])
+}
+
+async function requestTools(): Promise<{ uuid: string; ids: string[] }> {
+  const calls = ['a', 'b'].map((id) => ({ id, name: 'get_weather', arguments: { id } }))
+  bench.fake.enqueue({ toolCalls: calls })
+  const { body } = await bench.run('tools')
+  return { uuid: String(body['uuid']), ids: (body['toolRequests'] as { id: string }[]).map(({ id }) => id) }
+}
+
+const result = (toolCallId: unknown, value: unknown) => ({
+  role: 'tool',
+  content: [{ type: 'tool-result', toolCallId, toolName: 'get_weather', result: value }],
+})
+
+it('goes on with the whole conversation and the configuration it began with', async () => {
+  const uuid = await startConversation()
+  await bench.api('POST', `${bench.live}/documents/create-or-update`, {
+    body: { path: 'hello', prompt: prompt('<user>Changed</user>', 'temperature: 0.9\n'), force: true },
+  })
+  bench.fake.enqueue({ text: 'Bonjour' })
+  const { status, body } = await bench.chat(uuid, ask('In French?'))
+  expect(status).toBe(200)
+  const conversation = [
+    userMessage('Hi'),
+    assistantMessage('Hello'),
+    userMessage('In French?'),
+    assistantMessage('Bonjour'),
+  ]
+  expect(body).toMatchObject({ uuid, conversation, toolRequests: [] })
+  expect(bench.fake.requests.at(-1)?.body).toMatchObject({ temperature: 0.2, model: 'gpt-4o' })
+  expect(bench.fake.requests.at(-1)?.body['messages']).toHaveLength(3)
+  bench.server.deps.activeRuns.forget(uuid)
+  expect(await bench.conversation(uuid)).toMatchObject({ conversation, status: 'completed' })
+})
+
+it('promise 8: a streamed chat counts its events on from the run before', async () => {
+  const first = await bench.stream('hello')
+  const uuid = first.last['uuid']
+  const chat = await bench.streamChat(uuid, ask('More'))
+  expect(chat.events[0]?.id).toBe(first.events.length + 1)
+  expect(chat.events[0]?.data).toMatchObject({ type: 'chain-started', uuid })
+  expect(chat.events[0]?.data['messages']).toHaveLength(3)
+  expect(chat.last['messages']).toHaveLength(4)
+  // From the database as well as from memory.
+  bench.server.deps.activeRuns.forget(String(uuid))
+  const third = await bench.streamChat(uuid, ask('And more'))
+  expect(third.events[0]?.id).toBe(first.events.length + chat.events.length + 1)
+})
+
+it('tool results answer the calls; calls without one get an error result', async () => {
+  const { uuid, ids } = await requestTools()
+  expect(await bench.conversation(uuid)).toMatchObject({
+    status: 'completed',
+    toolRequests: [{ id: ids[0] }, { id: ids[1] }],
+  })
+  bench.fake.enqueue({ text: 'Sunny' })
+  const { body } = await bench.chat(uuid, { messages: [result(ids[1], { sky: 'blue' })] })
+  const [, , missing, given] = body['conversation'] as { role: string; content: Record<string, unknown>[] }[]
+  expect(missing).toEqual({
+    role: 'tool',
+    content: [
+      {
+        type: 'tool-result',
+        toolCallId: ids[0],
+        toolName: 'get_weather',
+        result: 'No result was given',
+        isError: true,
+      },
+    ],
+  })
+  expect(given).toEqual(result(ids[1], { sky: 'blue' }))
+  expect((body['conversation'] as unknown[]).at(-1)).toEqual(assistantMessage('Sunny'))
+})
+
+it('a result that answers no call is refused and changes nothing', async () => {
+  const { uuid } = await requestTools()
+  const before = await bench.conversation(uuid)
+  const { status, body } = await bench.chat(uuid, { messages: [result('call_unknown', 1)] })
+  expect(status).toBe(400)
+  expect(body.details).toEqual({ toolCallId: 'call_unknown' })
+  expect(await bench.conversation(uuid)).toEqual(before)
+})
+
+it('one run at a time: the others are told to wait', async () => {
+  const uuid = await startConversation()
+  const before = bench.fake.requests.length
+  let open = () => {}
+  const gate = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  bench.fake.enqueue({ text: 'slow', gate })
+  const answers = Array.from({ length: 8 }, () => bench.chat(uuid, ask('Now')))
+  await bench.fake.waitForRequest(before + 1)
+  const late = await bench.chat(uuid, ask('Late'))
+  expect(late.status).toBe(409)
+  expect(late.headers.get('retry-after')).toBe('1')
+  expect(late.body['message']).toBe('The conversation is busy')
+  expect(await bench.conversation(uuid)).toMatchObject({ status: 'running', endedAt: null })
+  open()
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
+  expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+  expect(statuses.filter((status) => status === 409)).toHaveLength(7)
+  expect(bench.fake.requests).toHaveLength(before + 1)
+})
+
+it('an unknown conversation is 404', async () => {
+  const { status, body } = await bench.chat('00000000-0000-4000-8000-000000000000', ask('x'))
+  expect(status).toBe(404)
+  expect(body['message']).toBe('Conversation not found')
+})
+
+it('a failed chat keeps what it was asked and what it had answered', async () => {
+  const uuid = await startConversation()
+  bench.fake.enqueue({ deltas: ['half ', 'an answer'], cut: 1 })
+  const chat = await bench.streamChat(uuid, ask('Go on'))
+  expect(chat.last['type']).toBe('chain-error')
+  const conversation = [userMessage('Hi'), assistantMessage('Hello'), userMessage('Go on'), assistantMessage('half ')]
+  expect(chat.last['messages']).toEqual([userMessage('Changed'), ...conversation.slice(1)])
+  expect(await bench.conversation(uuid)).toMatchObject({ status: 'error', error: { errorCode: 'ai_run_error' } })
+  bench.fake.enqueue({ text: 'again' })
+  expect((await bench.chat(uuid, ask('Try again'))).status).toBe(200)
+})

@@ -1,0 +1,99 @@
+import { connect } from 'node:net'
+import { afterEach, expect, it } from 'vitest'
+import { prompt, type RunBench, runBench } from './run-bench.ts'
+
+let bench: RunBench
+afterEach(() => bench.close())
+
+const prompts = { hello: prompt('<user>Hi</user>', 'maxRetries: 0\n') }
+
+async function untilStatus(uuid: string, status: string): Promise<Record<string, unknown>> {
+  const active = bench.server.deps.activeRuns.list().find((run) => run.conversationUuid === uuid)
+  await active?.ended
+  const conversation = await bench.conversation(uuid)
+  expect(conversation['status']).toBe(status)
+  return conversation
+}
+
+/** Opens a stream, waits for the provider to be called and leaves. */
+async function leave(mode: 'stream' | 'json'): Promise<string> {
+  const controller = new AbortController()
+  const answer = bench.open('hello', { stream: mode === 'stream' }, controller.signal)
+  const failed = answer.catch(() => undefined)
+  await bench.fake.waitForRequest(bench.fake.requests.length + 1)
+  if (mode === 'stream') await answer
+  const [run] = bench.server.deps.activeRuns.list()
+  controller.abort()
+  await failed
+  return run?.conversationUuid ?? ''
+}
+
+for (const mode of ['stream', 'json'] as const) {
+  it(`promise 10: no grace, ${mode}: the provider is left at once when the caller leaves`, async () => {
+    bench = await runBench(prompts, { STET_GRACE_MS: '0' })
+    bench.fake.enqueue({ text: 'never whole', hang: mode === 'stream' ? 'mid-stream' : 'after-head' })
+    const uuid = await leave(mode)
+    await bench.fake.waitForAbort(1)
+    const conversation = await untilStatus(uuid, 'stopped')
+    expect(conversation['error']).toMatchObject({ errorCode: 'abort_error' })
+  })
+
+  it(`promise 10: 200 ms of grace, ${mode}: the run goes on for it, then ends`, async () => {
+    bench = await runBench(prompts, { STET_GRACE_MS: '200' })
+    bench.fake.enqueue({ text: 'never whole', hang: mode === 'stream' ? 'mid-stream' : 'after-head' })
+    const uuid = await leave(mode)
+    const leftAt = performance.now()
+    await bench.fake.waitForAbort(1)
+    const tookMs = performance.now() - leftAt
+    expect(tookMs).toBeGreaterThan(150)
+    expect(tookMs).toBeLessThan(1_200)
+    await untilStatus(uuid, 'stopped')
+  })
+}
+
+it('promise 10: within the grace period a run ends as if somebody listened', async () => {
+  bench = await runBench(prompts, { STET_GRACE_MS: '30000' })
+  let open = () => {}
+  const gate = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  bench.fake.enqueue({ text: 'whole after all', gate })
+  const uuid = await leave('stream')
+  open()
+  const conversation = await untilStatus(uuid, 'completed')
+  expect(JSON.stringify(conversation['conversation'])).toContain('whole after all')
+})
+
+it('a run that takes too long ends with run_timeout_error', async () => {
+  bench = await runBench(prompts, { STET_RUN_TIMEOUT_SECONDS: '1' })
+  bench.fake.enqueue({ deltas: ['some ', 'text'], hang: 'mid-stream' })
+  const recording = await bench.stream('hello')
+  expect(recording.last).toMatchObject({
+    type: 'chain-error',
+    error: { code: 'run_timeout_error', details: { seconds: 1 } },
+  })
+  expect(JSON.stringify(recording.last['messages'])).toContain('some ')
+  await bench.fake.waitForAbort(1)
+})
+
+it('a stalled reader delays itself only, and gets every byte in the end', async () => {
+  bench = await runBench(prompts)
+  const word = 'x'.repeat(4_000)
+  const text = Array.from({ length: 1_000 }, () => word)
+  bench.fake.enqueue({ deltas: text })
+  const body = JSON.stringify({ path: 'hello', stream: true })
+  const socket = connect(Number(new URL(bench.server.url).port), '127.0.0.1')
+  socket.pause()
+  socket.write(
+    `POST /api/v3${bench.live}/documents/run HTTP/1.1\r\nHost: x\r\nConnection: close\r\n` +
+      `Authorization: Bearer ${bench.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  )
+  await bench.fake.waitForRequest(1)
+  const [run] = bench.server.deps.activeRuns.list()
+  await run?.ended
+  expect((await bench.run('hello')).status).toBe(200)
+  let received = ''
+  for await (const chunk of socket.setEncoding('utf8')) received += String(chunk)
+  expect(received.match(/"type":"text-delta"/g)).toHaveLength(1_000)
+  expect(received.match(/"type":"chain-completed"/g)).toHaveLength(1)
+})

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { FakeReply } from '../support/fake-provider.ts'
+import { assistantMessage, prompt, type RunBench, runBench, userMessage } from './run-bench.ts'
+
+let bench: RunBench
+beforeAll(async () => {
+  const user = '<user>Hi</user>'
+  bench = await runBench({
+    plain: prompt(user, 'maxRetries: 0\n'),
+    object: prompt(user, 'schema: { type: object }\nmaxRetries: 0\n'),
+    looping: prompt(user, 'maxSteps: 2\ntools:\n  - known: { description: x }\n'),
+    'no-provider': '---\nprovider: nobody\nmodel: m\n---\n<user>Hi</user>',
+    'bad-config': prompt(user, 'temperature: hot\n'),
+    builtin: prompt(user, 'tools: [latitude/search]\n'),
+    empty: prompt(''),
+    late: prompt('<step><user>One</user></step>\n<step model={{ 1 }}><user>Two</user></step>'),
+    render: prompt('<user>{{ user.name.first }}</user>'),
+  })
+  const draft = { path: 'broken', prompt: '<user>{{ if }}</user>', force: true }
+  await bench.api('POST', `${bench.live}/documents/create-or-update`, { body: draft })
+})
+afterAll(() => bench.close())
+
+const faults: [name: string, reply: FakeReply, code: string, details: Record<string, unknown>][] = [
+  [
+    'a refusal',
+    { status: 401, body: { error: { message: 'bad key' } } },
+    'ai_run_error',
+    { status: 401, provider: 'openai', model: 'gpt-4o' },
+  ],
+  [
+    'a limit',
+    { status: 429, headers: { 'retry-after': '7' } },
+    'rate_limit_error',
+    { provider: 'openai', retryAfter: 7 },
+  ],
+  ['a failure', { status: 500 }, 'ai_run_error', { status: 500 }],
+  ['garbage', { garbage: true }, 'ai_run_error', {}],
+  ['a cut', { text: 'one two three', cut: 0 }, 'ai_run_error', {}],
+]
+
+for (const [name, reply, code, details] of faults) {
+  it(`promise 11: ${name} of the provider is told as ${code}, in both modes`, async () => {
+    bench.fake.enqueue(reply)
+    const recording = await bench.stream('plain')
+    expect(recording.types.slice(0, 4)).toEqual(['chain-started', 'step-started', 'provider-started', '·start-step'])
+    expect(recording.types.slice(-2)).toEqual(['·error', 'chain-error'])
+    expect(recording.last['error']).toMatchObject({
+      name: 'DocumentRunError',
+      errorCode: code,
+      code,
+      message: expect.any(String),
+      details: { errorCode: code, ...details },
+    })
+    expect(recording.last).toMatchObject({ cost: 0, tokenUsage: { totalTokens: 0 } })
+
+    bench.fake.enqueue(reply)
+    const { status, headers, body } = await bench.run('plain')
+    expect(status).toBe(422)
+    expect(body).toMatchObject({ name: 'DocumentRunError', errorCode: code, details: { errorCode: code, ...details } })
+    const uuid = body.details?.['conversationUuid']
+    expect(headers.get('x-conversation-uuid')).toBe(uuid)
+    expect(await bench.conversation(uuid)).toMatchObject({
+      status: 'error',
+      error: { errorCode: code, message: body['message'] },
+      conversation: [userMessage('Hi')],
+    })
+  })
+}
+
+it('text that came before the failure stays in the conversation', async () => {
+  bench.fake.enqueue({ deltas: ['one ', 'two ', 'three'], cut: 2 })
+  const recording = await bench.stream('plain')
+  expect(recording.last['messages']).toEqual([userMessage('Hi'), assistantMessage('one two ')])
+  expect(await bench.conversation(recording.last['uuid'])).toMatchObject({
+    conversation: [userMessage('Hi'), assistantMessage('one two ')],
+  })
+})
+
+it('no error names the key, in no mode', async () => {
+  bench.fake.enqueue({ status: 401, body: { error: { message: 'Incorrect API key provided: sk-test' } } })
+  const recording = await bench.stream('plain')
+  expect(recording.text).not.toContain('sk-test')
+})
+
+it('an object answer that is no JSON is an error that keeps the text', async () => {
+  bench.fake.enqueue({ text: 'not json' })
+  const { body } = await bench.run('object')
+  expect(body).toMatchObject({ errorCode: 'invalid_response_format_error', details: { text: 'not json' } })
+  const { conversation } = await bench.conversation(body.details?.['conversationUuid'])
+  expect(conversation).toEqual([userMessage('Hi'), assistantMessage('not json')])
+})
+
+it('the tool loop ends at maxSteps', async () => {
+  const faulty = { toolCalls: [{ id: 'x', name: 'unknown_tool', arguments: {} }] }
+  bench.fake.enqueue(faulty, faulty)
+  const { body } = await bench.run('looping')
+  expect(body).toMatchObject({ errorCode: 'max_step_count_exceeded_error', details: { maxSteps: 2 } })
+})
+
+const beforeAnyStep: [path: string, code: string, details: Record<string, unknown>][] = [
+  ['no-provider', 'missing_provider_error', { provider: 'nobody', configured: expect.arrayContaining(['openai']) }],
+  ['bad-config', 'document_config_error', { key: 'temperature', path: 'bad-config' }],
+  ['builtin', 'unsupported_feature_error', { feature: 'latitude/search' }],
+  ['empty', 'unknown_error', {}],
+  ['render', 'chain_compile_error', { path: 'render', line: 5 }],
+]
+
+for (const [path, code, details] of beforeAnyStep) {
+  it(`${path}: ${code} before any step`, async () => {
+    const before = bench.fake.requests.length
+    const recording = await bench.stream(path)
+    expect(recording.types).toEqual(['chain-started', 'chain-error'])
+    expect(recording.last['error']).toMatchObject({ code, details })
+    const { status, body } = await bench.run(path)
+    expect(status).toBe(422)
+    expect(body).toMatchObject({ errorCode: code, details })
+    expect(bench.fake.requests).toHaveLength(before)
+  })
+}
+
+it('a failure between two steps keeps the first and what it cost', async () => {
+  bench.fake.enqueue({ text: 'uno' })
+  const recording = await bench.stream('late')
+  expect(recording.types.slice(-2)).toEqual(['step-completed', 'chain-error'])
+  expect(recording.last).toMatchObject({
+    messages: [userMessage('One'), assistantMessage('uno')],
+    tokenUsage: { totalTokens: 20 },
+    error: { code: 'document_config_error' },
+  })
+})
+
+it('a prompt that does not compile is refused before the answer starts, in both modes', async () => {
+  for (const stream of [false, true]) {
+    const { status, body, headers } = await bench.run('broken', { stream })
+    expect(status).toBe(422)
+    expect(headers.get('content-type')).toContain('application/json')
+    expect(body).toMatchObject({
+      name: 'DocumentRunError',
+      errorCode: 'chain_compile_error',
+      message: expect.stringMatching(/^broken:1:\d+ /),
+      details: { compileCode: expect.any(String), path: 'broken', line: 1, frame: expect.any(String) },
+    })
+  }
+})
+
+it('an unknown document is 404 with what may have been meant', async () => {
+  const { status, body } = await bench.run('plian', { stream: true })
+  expect(status).toBe(404)
+  expect(body.details).toMatchObject({ path: 'plian', suggestions: ['plain'] })
+})

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startRun } from '../../src/features/runs/start-run.ts'
+import type { Message } from '../../src/features/templates/message.ts'
+import { assistantMessage, prompt, type RunBench, runBench, systemMessage, userMessage } from './run-bench.ts'
+
+let bench: RunBench
+beforeAll(async () => {
+  bench = await runBench({
+    hello: prompt('You are terse.\n<user>Say hello to {{ name }}.</user>'),
+    plain: prompt('Be helpful.'),
+    typed: prompt('<user>{{ count }}</user>', 'parameters:\n  count: { type: number, required: true }\n'),
+    object: prompt('<user>Triage</user>', 'schema: { type: object, properties: { level: { type: string } } }\n'),
+    chain: prompt('<step><user>One</user></step><step><user>Two</user></step>'),
+    'shared/tone': 'Always be kind.',
+    referring: prompt('<prompt path="shared/tone" />\n<user>Hi</user>'),
+    settings: prompt('<user>Hi</user>', 'temperature: 0.3\nmax_tokens: 50\nlogit_bias: { "1": 2 }\n'),
+  })
+})
+afterAll(() => bench.close())
+
+it('answers the whole result in one body, asked for without streaming', async () => {
+  bench.fake.enqueue({ text: 'Hello Ada' })
+  const { status, headers, body } = await bench.run('hello', { parameters: { name: 'Ada' } })
+  expect(status).toBe(200)
+  expect(headers.get('x-conversation-uuid')).toBe(body['uuid'])
+  const conversation = [
+    systemMessage('You are terse.'),
+    userMessage('Say hello to Ada.'),
+    assistantMessage('Hello Ada'),
+  ]
+  expect(body).toEqual({
+    uuid: expect.any(String),
+    conversation,
+    response: expect.objectContaining({
+      streamType: 'text',
+      text: 'Hello Ada',
+      provider: 'openai',
+      model: 'gpt-4o',
+      documentLogUuid: body['uuid'],
+      input: conversation.slice(0, 2),
+      output: conversation.slice(2),
+    }),
+    toolRequests: [],
+    source: { documentUuid: expect.any(String), commitUuid: expect.any(String) },
+    tokenUsage: expect.objectContaining({ totalTokens: 20 }),
+    cost: 0.00011,
+  })
+  expect(bench.fake.requests.at(-1)?.body['stream']).not.toBe(true)
+})
+
+it('is readable the moment it has ended, and from the database alike', async () => {
+  const { body } = await bench.run('hello', { parameters: { name: 'Ada' }, customIdentifier: 'order-7' })
+  const read = await bench.conversation(body['uuid'])
+  expect(read).toMatchObject({
+    conversation: body['conversation'],
+    status: 'completed',
+    error: null,
+    toolRequests: [],
+    path: 'hello',
+    customIdentifier: 'order-7',
+    origin: 'run',
+    tokenUsage: body['tokenUsage'],
+    cost: body['cost'],
+    endedAt: expect.any(String),
+  })
+  bench.server.deps.activeRuns.forget(String(body['uuid']))
+  expect(await bench.conversation(body['uuid'])).toEqual(read)
+})
+
+it('is unknown to other tenants, and for ids that cannot be', async () => {
+  const unknown = { message: 'Conversation not found', name: 'NotFoundError' }
+  expect(await bench.conversation('00000000-0000-4000-8000-000000000000')).toMatchObject(unknown)
+  expect(await bench.conversation('nonsense')).toMatchObject(unknown)
+})
+
+it('appends messages of the caller, and a user message that the prompt does not use', async () => {
+  const { body } = await bench.run('plain', { userMessage: 'Hi', messages: [{ role: 'user', content: 'And hello' }] })
+  expect((body['conversation'] as unknown[]).slice(0, 3)).toEqual([
+    systemMessage('Be helpful.'),
+    userMessage('Hi'),
+    userMessage('And hello'),
+  ])
+})
+
+it('reads typed parameters and refuses what does not fit before anything runs', async () => {
+  const before = bench.fake.requests.length
+  const missing = await bench.run('typed')
+  expect(missing.status).toBe(422)
+  expect(missing.body).toMatchObject({ errorCode: 'UnprocessableEntityError', details: { missing: ['count'] } })
+  const invalid = await bench.run('typed', { parameters: { count: 'many' }, stream: true })
+  expect(invalid.status).toBe(422)
+  expect(invalid.body.details).toMatchObject({ invalid: [{ name: 'count' }] })
+  expect(bench.fake.requests).toHaveLength(before)
+  const { body } = await bench.run('typed', { parameters: { count: '7' } })
+  expect((body['conversation'] as unknown[])[0]).toEqual(userMessage('7'))
+})
+
+it('refuses messages beside steps', async () => {
+  const { status, body } = await bench.run('chain', { messages: [{ role: 'user', content: 'x' }] })
+  expect(status).toBe(400)
+  expect(body['message']).toBe('messages cannot be combined with <step>')
+})
+
+it('parses structured answers, a fence around them removed', async () => {
+  bench.fake.enqueue({ text: '```json\n{"level":"high"}\n```' })
+  const { body } = await bench.run('object')
+  expect(body['response']).toMatchObject({ streamType: 'object', object: { level: 'high' }, toolCalls: [] })
+})
+
+it('renders references and passes settings on', async () => {
+  await bench.run('referring')
+  expect(bench.fake.requests.at(-1)?.body['messages']).toMatchObject([{ role: 'system' }, { role: 'user' }])
+  await bench.run('settings')
+  expect(bench.fake.requests.at(-1)?.body).toMatchObject({ temperature: 0.3, logit_bias: { '1': 2 } })
+})
+
+it('what a model sends is stored even where PostgreSQL has no form for it', async () => {
+  bench.fake.enqueue({ text: 'nul \u0000 and half \ud83d' })
+  const { status, body } = await bench.run('plain', { userMessage: 'Hi' })
+  expect(status).toBe(200)
+  bench.server.deps.activeRuns.forget(String(body['uuid']))
+  const read = await bench.conversation(body['uuid'])
+  expect((read['conversation'] as unknown[]).at(-1)).toEqual(assistantMessage('nul \ufffd and half \ufffd'))
+})
+
+it('a warm run awaits no statement before its provider call; after a write in between it does', async () => {
+  const { deps, database } = bench.server
+  const [, projectId] = /projects\/(\d+)/.exec(bench.live) ?? []
+  const statementsBeforeCall = async () => {
+    const calls = bench.fake.requests.length
+    const called = bench.fake.waitForRequest(calls + 1)
+    const before = database.statementCount()
+    let atCall = 0
+    // The row is held back until the provider has been called: a run that waited for it would never get there.
+    const held = async (...rows: Parameters<typeof deps.runs.create>) => {
+      await called
+      atCall = database.statementCount() - before
+      return deps.runs.create(...rows)
+    }
+    const run = await startRun(
+      { ...deps, runs: { ...deps.runs, create: held } },
+      { ...noMore, caller, projectId: Number(projectId), versionRef: 'live', path: 'hello', parameters: { name: 'A' } },
+    )
+    await run.result()
+    return atCall
+  }
+  await statementsBeforeCall()
+  expect(await statementsBeforeCall()).toBe(0)
+  const changed = { path: 'settings', prompt: prompt('<user>Changed</user>'), force: true }
+  await bench.api('POST', `${bench.live}/documents/create-or-update`, { body: changed })
+  expect(await statementsBeforeCall()).toBeGreaterThan(0)
+})
+
+const noMore = { messages: [] as Message[], mode: 'json', declaredSdk: false } as const
+const caller = {
+  apiKeyId: 1,
+  workspaceId: 1,
+  author: { id: 1, name: 'Ada', email: 'ada@example.com' },
+  scopes: ['run'],
+  projectId: null,
+  limit: 1000,
+} as const

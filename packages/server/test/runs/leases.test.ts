@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { endLost } from '../../src/features/runs/driving/end-undriven.ts'
+import { prompt, type RunBench, runBench } from './run-bench.ts'
+
+let bench: RunBench
+beforeAll(async () => {
+  bench = await runBench({ hello: prompt('<user>Hi</user>') })
+  // Owners without a lease stand in these tests: the server shall not reap them on a slow machine.
+  bench.server.deps.runSettings.sharesDatabase = false
+})
+afterAll(() => bench.close())
+
+const at = new Date('2026-01-02T03:04:05.678Z')
+
+/** A run that stands as driven by `ownerId`. */
+async function runOf(ownerId: string): Promise<{ uuid: string; runUuid: string }> {
+  const conversation = {
+    uuid: randomUUID(),
+    workspaceId: 1,
+    projectId: 1,
+    versionUuid: randomUUID(),
+    documentUuid: randomUUID(),
+    path: 'some/prompt',
+    contentHash: 'a'.repeat(64),
+    customIdentifier: null,
+    origin: 'run' as const,
+    config: {},
+    createdAt: at,
+  }
+  const { uuid, workspaceId } = conversation
+  const run = {
+    uuid: randomUUID(),
+    conversationUuid: uuid,
+    workspaceId,
+    ownerId,
+    epoch: 1,
+    firstEventId: 1,
+    createdAt: at,
+  }
+  await bench.server.deps.runs.create(conversation, run)
+  return { uuid, runUuid: run.uuid }
+}
+
+it('promise 4: runs of an owner whose lease has ended are lost, those of a living one are not', async () => {
+  const { deps } = bench.server
+  const me = deps.runSettings.instanceId
+  const living = await runOf('living')
+  const dead = await runOf('dead')
+  const own = await runOf(me)
+  await deps.leases.renew('living', 60_000)
+  await deps.leases.renew('dead', 1)
+  const lost = async () => (await deps.runs.listLost(me)).map(({ uuid }) => uuid)
+  await expect.poll(lost).toEqual([dead.uuid])
+  await deps.leases.renew('dead', 60_000)
+  expect(await lost()).toEqual([])
+  await deps.leases.release('dead')
+  expect(await lost()).toEqual([dead.uuid])
+  for (const { uuid } of [living, own]) expect((await bench.conversation(uuid))['status']).toBe('running')
+})
+
+it('promise 5: an owner that wakes up after its run was reaped writes nothing', async () => {
+  const { deps } = bench.server
+  const { uuid, runUuid } = await runOf('paused')
+  const found = await deps.runs.findConversation(1, uuid)
+  const run = found?.latestRun
+  if (!run) throw new Error('The run is stored')
+  const ends = await Promise.all([1, 2, 3].map(() => endLost(deps, found, run)))
+  expect(ends.filter(Boolean)).toHaveLength(1)
+  const ended = await deps.runs.findConversation(1, uuid)
+  expect(ended).toMatchObject({ status: 'error', epoch: 2, latestRun: { uuid: runUuid, epoch: 1 } })
+  expect((await bench.streamAttach(uuid)).types).toEqual(['chain-error'])
+  expect((await bench.streamAttach(uuid, { 'last-event-id': '57' })).types).toEqual(['chain-error'])
+})
+
+it('a renewal tells which of the owner’s runs somebody asked to stop', async () => {
+  const { deps } = bench.server
+  const [one, two] = [await runOf('asked'), await runOf('asked')]
+  expect(await deps.leases.renew('asked', 60_000)).toEqual([])
+  expect(await deps.runs.requestStop(one.runUuid)).toBe(true)
+  expect(await deps.runs.requestStop(one.runUuid)).toBe(false)
+  expect(await deps.leases.renew('asked', 60_000)).toEqual([one.runUuid])
+  expect((await bench.conversation(two.uuid))['status']).toBe('running')
+})

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type StartDeps, startRun } from '../../src/features/runs/start-run.ts'
+import type { Message } from '../../src/features/templates/message.ts'
+import { AppError } from '../../src/shared/app-error.ts'
+import { prompt, type RunBench, runBench } from './run-bench.ts'
+
+let bench: RunBench
+beforeAll(async () => {
+  bench = await runBench({ hello: prompt('<user>Hi</user>') })
+})
+afterAll(() => bench.close())
+
+const author = { id: 1, name: 'Ada', email: 'ada@example.com' }
+const caller = { apiKeyId: 1, workspaceId: 1, author, scopes: ['run'], projectId: null, limit: 1000 } as const
+
+function start(change: Partial<StartDeps>) {
+  const projectId = Number(/projects\/(\d+)/.exec(bench.live)?.[1])
+  const messages: Message[] = []
+  const prompted = { caller, projectId, versionRef: 'live', path: 'hello', parameters: {}, messages }
+  return startRun({ ...bench.server.deps, ...change }, { ...prompted, mode: 'stream', declaredSdk: false })
+}
+
+for (const bound of [{ maxEvents: 20 }, { maxEventBytes: 2_000 }]) {
+  it(`a run that outgrows its log (${Object.keys(bound).join()}) ends, and its provider is left`, async () => {
+    const aborted = bench.fake.aborted
+    bench.fake.enqueue({ deltas: Array.from({ length: 200 }, () => 'word '), delayMs: 1 })
+    const run = await start({ runSettings: { ...bench.server.deps.runSettings, ...bound } })
+    await expect(run.result()).rejects.toMatchObject({
+      code: 'ai_run_error',
+      message: 'The run outgrew its event log',
+      details: { conversationUuid: run.conversationUuid },
+    })
+    await bench.fake.waitForAbort(aborted + 1)
+    expect(await bench.conversation(run.conversationUuid)).toMatchObject({ status: 'error' })
+  })
+}
+
+it('an end that cannot be stored is never shown: the stream closes without one', async () => {
+  const { deps } = bench.server
+  let tries = 0
+  const away = async () => {
+    tries += 1
+    throw new AppError('ServiceUnavailableError', 'The database is away')
+  }
+  const run = await start({ runs: { ...deps.runs, end: away }, runSettings: { ...deps.runSettings, storeWaitMs: 600 } })
+  const frames = run.frames('whole')
+  let text = ''
+  while (!frames.isAtEnd) {
+    text += frames.take()
+    await frames.changed()
+  }
+  expect(tries).toBeGreaterThan(1)
+  expect(text).toContain('"type":"step-completed"')
+  expect(text).not.toContain('chain-completed')
+  await expect(run.result()).rejects.toMatchObject({ code: 'InternalServerError' })
+  expect(deps.activeRuns.find(1, run.conversationUuid)).toBeUndefined()
+  expect(await bench.conversation(run.conversationUuid)).toMatchObject({ status: 'running' })
+})
+
+it('an end waits for a database that comes back', async () => {
+  const { deps } = bench.server
+  let isAway = true
+  const flaky: typeof deps.runs.end = async (end) => {
+    if (!isAway) return deps.runs.end(end)
+    isAway = false
+    throw new AppError('ServiceUnavailableError', 'The database is away')
+  }
+  const run = await start({ runs: { ...deps.runs, end: flaky } })
+  expect(await run.result()).toMatchObject({ uuid: run.conversationUuid })
+  expect(await bench.conversation(run.conversationUuid)).toMatchObject({ status: 'completed' })
+})
+
+it('a run whose row cannot be stored names no conversation, and its provider is left', async () => {
+  const { deps } = bench.server
+  const aborted = bench.fake.aborted
+  const calls = bench.fake.requests.length
+  bench.fake.enqueue({ deltas: ['half ', 'way'], hang: 'mid-stream' })
+  const create = async () => {
+    await bench.fake.waitForRequest(calls + 1)
+    throw new AppError('ServiceUnavailableError', 'The database is away')
+  }
+  const run = await start({ runs: { ...deps.runs, create } })
+  // Not 503: published clients would send the run again.
+  await expect(run.committed).rejects.toMatchObject({ code: 'InternalServerError' })
+  await expect(run.result()).rejects.toMatchObject({ code: 'InternalServerError' })
+  await bench.fake.waitForAbort(aborted + 1)
+  expect(await bench.conversation(run.conversationUuid)).toMatchObject({ name: 'NotFoundError' })
+})

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto'
+import { inflateRawSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { recoverRuns } from '../../src/features/runs/driving/recover-runs.ts'
+import type { NewConversation, NewRun, RunEnd } from '../../src/features/runs/ports.ts'
+import { RunError } from '../../src/shared/app-error.ts'
+import { prompt, type RunBench, record, runBench, systemMessage } from './run-bench.ts'
+
+let bench: RunBench
+beforeAll(async () => {
+  bench = await runBench({ hello: prompt('<user>Hi</user>') })
+  // Owners without a lease stand in these tests: the server shall not reap them on a slow machine.
+  bench.server.deps.runSettings.sharesDatabase = false
+})
+afterAll(() => bench.close())
+
+const at = new Date('2026-01-02T03:04:05.678Z')
+
+function rows(ownerId: string): { conversation: NewConversation; run: NewRun } {
+  const conversation: NewConversation = {
+    uuid: randomUUID(),
+    workspaceId: 1,
+    projectId: 1,
+    versionUuid: randomUUID(),
+    documentUuid: randomUUID(),
+    path: 'some/prompt',
+    contentHash: 'a'.repeat(64),
+    customIdentifier: null,
+    origin: 'run',
+    config: { model: 'm' },
+    createdAt: at,
+  }
+  const run: NewRun = {
+    uuid: randomUUID(),
+    conversationUuid: conversation.uuid,
+    workspaceId: 1,
+    ownerId,
+    epoch: 1,
+    firstEventId: 1,
+    createdAt: at,
+  }
+  return { conversation, run }
+}
+
+function endOf(run: NewRun, change: Partial<RunEnd> = {}): RunEnd {
+  return {
+    runUuid: run.uuid,
+    conversationUuid: run.conversationUuid,
+    epoch: run.epoch,
+    epochAfter: run.epoch,
+    from: 'running',
+    status: 'completed',
+    messages: [{ role: 'system', content: [{ type: 'text', text: 'x' }] }],
+    lastEventId: 9,
+    result: { toolRequests: [], tokenUsage: noUsage, cost: 0, costUnknown: false },
+    eventLog: Uint8Array.of(0, 1, 2, 255),
+    endedAt: at,
+    ...change,
+  }
+}
+
+const noUsage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  totalTokens: 0,
+  reasoningTokens: 0,
+  cachedInputTokens: 0,
+}
+
+it('runs of a dead owner get one definite end; those of this process are left alone', async () => {
+  const { deps } = bench.server
+  const lost = rows('a-dead-process')
+  const own = rows(deps.runSettings.instanceId)
+  await Promise.all([lost, own].map(({ conversation, run }) => deps.runs.create(conversation, run)))
+
+  expect(await recoverRuns(deps)).toBe(1)
+  expect(await recoverRuns(deps)).toBe(0)
+
+  const found = await deps.runs.findConversation(1, lost.conversation.uuid)
+  expect(found).toMatchObject({
+    status: 'error',
+    epoch: 2,
+    lastEventId: 1_000_000,
+    latestRun: { status: 'error', lastEventId: 1_000_000, result: { error: { code: 'worker_lost' } } },
+  })
+  expect(await bench.conversation(lost.conversation.uuid)).toMatchObject({
+    status: 'error',
+    error: { errorCode: 'worker_lost' },
+  })
+  expect(await deps.runs.findConversation(1, own.conversation.uuid)).toMatchObject({ status: 'running', epoch: 1 })
+  // The owner wakes up and finds its run ended: nothing of what it brings is written.
+  expect(await deps.runs.end(endOf(lost.run))).toBe(false)
+  expect(await deps.runs.findConversation(1, lost.conversation.uuid)).toEqual(found)
+})
+
+it('the first end wins, the same end again is acknowledged again, later ones write nothing', async () => {
+  const { runs } = bench.server.deps
+  const { conversation, run } = rows('owner')
+  await runs.create(conversation, run)
+  const end = endOf(run)
+  expect(await runs.end({ ...end, epoch: 2 })).toBe(false)
+  expect(await runs.end(end)).toBe(true)
+  expect(await runs.end(end)).toBe(true)
+  expect(await runs.end(endOf(run, { status: 'error', endedAt: new Date(at.getTime() + 1) }))).toBe(false)
+  const found = await runs.findConversation(1, conversation.uuid)
+  expect(found).toMatchObject({ ...conversation, status: 'completed', lastEventId: 9, messages: [systemMessage('x')] })
+  expect(await runs.findConversation(2, conversation.uuid)).toBeNull()
+})
+
+it('of many claims of one conversation one wins, and none while a run is active', async () => {
+  const { runs } = bench.server.deps
+  const { conversation, run } = rows('owner')
+  await runs.create(conversation, run)
+  const claim = () => runs.claim({ ...run, uuid: randomUUID(), epoch: 2, firstEventId: 10 })
+  expect(await claim()).toBe(false)
+  await runs.end(endOf(run))
+  const won = await Promise.all(Array.from({ length: 20 }, claim))
+  expect(won.filter(Boolean)).toHaveLength(1)
+  expect(await runs.findConversation(1, conversation.uuid)).toMatchObject({
+    status: 'running',
+    epoch: 2,
+    latestRun: { epoch: 2, firstEventId: 10, endedAt: null },
+  })
+})
+
+it('hundreds of runs created and ended at once are all kept', async () => {
+  const { runs } = bench.server.deps
+  const all = Array.from({ length: 300 }, () => rows('owner'))
+  await Promise.all(all.map(({ conversation, run }) => runs.create(conversation, run)))
+  const ends = await Promise.all(all.map(({ run }, index) => runs.end(endOf(run, { lastEventId: index + 1 }))))
+  expect(ends.every(Boolean)).toBe(true)
+  for (const index of [0, 150, 299]) {
+    const found = await runs.findConversation(1, all[index]?.conversation.uuid ?? '')
+    expect(found).toMatchObject({ status: 'completed', lastEventId: index + 1 })
+  }
+})
+
+it('a stopping server ends its runs with worker_lost, terminal event included', async () => {
+  const calls = bench.fake.requests.length
+  bench.fake.enqueue({ deltas: ['half ', 'way'], hang: 'mid-stream' })
+  const recording = bench.open('hello').then(record)
+  await bench.fake.waitForRequest(calls + 1)
+  const [active] = bench.server.deps.activeRuns.list()
+  active?.abort(new RunError('worker_lost', 'The server stopped'))
+  await active?.ended
+  expect((await recording).last).toMatchObject({ type: 'chain-error', error: { code: 'worker_lost' } })
+})
+
+it('the stored event log holds every frame as it was sent', async () => {
+  bench.fake.enqueue({ text: Array.from({ length: 200 }, (_, index) => `word${index} `).join('') })
+  const recording = await bench.stream('hello')
+  const rowsFound = await bench.server.database.session.query(
+    'SELECT event_log, last_event_id FROM run WHERE conversation_uuid = $1::uuid',
+    [recording.last['uuid']],
+  )
+  const [row] = rowsFound.rows
+  const stored = Buffer.from(row?.['event_log'] as Uint8Array)
+  const json = stored[0] === 1 ? inflateRawSync(stored.subarray(1)) : stored.subarray(1)
+  const log = JSON.parse(json.toString('utf8')) as {
+    messages: unknown[]
+    entries: { pieces: string | (string | number[])[] }[]
+  }
+  const messages = log.messages.map((message) => JSON.stringify(message))
+  const frames = log.entries.map(({ pieces }) =>
+    typeof pieces === 'string'
+      ? pieces
+      : pieces
+          .map((piece) => (typeof piece === 'string' ? piece : messages.slice(piece[0], piece[1]).join(',')))
+          .join(''),
+  )
+  expect(frames.join('')).toBe(recording.text)
+  expect(row?.['last_event_id']).toBe(recording.events.at(-1)?.id)
+  expect(stored[0]).toBe(1)
+})

@@ -1,0 +1,127 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadServerTools } from '../../src/adapters/server-tools/load-server-tools.ts'
+import { RunError } from '../../src/shared/app-error.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { prompt, type Recording, type RunBench, runBench } from './run-bench.ts'
+
+const module = fileURLToPath(new URL('../support/server-tools.mjs', import.meta.url))
+
+let bench: RunBench
+beforeAll(async () => {
+  bench = await runBench(
+    {
+      search: prompt('<user>Find</user>', 'tools:\n  - latitude/search\n  - ask: {}\n'),
+      every: prompt('<user>Find</user>', "tools: ['latitude/*', count, odd, large, hang]\n"),
+      missing: prompt('<user>Find</user>', 'tools: [latitude/code]\n'),
+      plain: prompt('<user>Find</user>', 'tools: [never]\n'),
+      lead: prompt('<user>Lead</user>', 'agents: [search-agent]\n'),
+      'search-agent': prompt('<user>Find</user>', 'name: finder\ntools: [latitude/search]\n'),
+    },
+    { STET_TOOLS: module },
+  )
+})
+afterAll(() => bench.close())
+
+const call = (name: string, args: Record<string, unknown> = {}) => ({ toolCalls: [{ id: 'x', name, arguments: args }] })
+const ofType = (recording: Recording, type: string) =>
+  recording.events.filter(({ data }) => data['type'] === type).map(({ data }) => data)
+
+it('a tool of the operator is run by the server, told about its call, and shown with its result', async () => {
+  const before = bench.fake.requests.length
+  bench.fake.enqueue(call('latitude_search', { query: 'bees' }), { text: 'Found.' })
+  const recording = await bench.stream('search', { tools: ['latitude_search'] })
+  const [shown] = ofType(recording, 'tool-call')
+  expect(shown).toMatchObject({ toolName: 'latitude_search', _sourceData: { source: 'serverTool' } })
+  const result = {
+    found: ['about bees'],
+    toolCallId: shown?.['toolCallId'],
+    conversationUuid: recording.last['uuid'],
+    workspaceId: expect.any(Number),
+    projectId: expect.any(Number),
+  }
+  expect(ofType(recording, 'tool-result')).toMatchObject([{ result, isError: false, args: { query: 'bees' } }])
+  expect(recording.last).toMatchObject({ type: 'chain-completed', toolRequests: [], response: { text: 'Found.' } })
+  expect(bench.fake.requests[before]?.body['tools']).toMatchObject([
+    { function: { name: 'ask' } },
+    { function: { name: 'latitude_search', description: 'Searches.' } },
+  ])
+})
+
+it('`folder/*` stands for all of a folder; a tool may keep state; one that fails tells the model why', async () => {
+  const before = bench.fake.requests.length
+  bench.fake.enqueue(call('count'), call('count'), call('latitude_fail'), call('odd'), call('large'), { text: 'Done.' })
+  const recording = await bench.stream('every')
+  const offered = bench.fake.requests[before]?.body['tools'] as { function: { name: string } }[]
+  const names = ['latitude_search', 'latitude_fail', 'count', 'odd', 'large', 'hang']
+  expect(offered.map((tool) => tool.function.name)).toEqual(names)
+  expect(ofType(recording, 'tool-result').map(({ result }) => result)).toEqual([1, 2])
+  expect(ofType(recording, 'tool-error').map(({ error }) => error)).toEqual([
+    'The index is away',
+    expect.stringContaining('BigInt'),
+    expect.stringContaining('larger than'),
+  ])
+  expect(recording.last).toMatchObject({ type: 'chain-completed', response: { text: 'Done.' } })
+})
+
+it('a tool that takes too long is told to stop, and the model goes on; so it is at the end of the run', async () => {
+  bench.server.deps.runSettings.toolWaitMs = 100
+  bench.fake.enqueue(call('hang'), { text: 'Without it.' })
+  const recording = await bench.stream('every')
+  bench.server.deps.runSettings.toolWaitMs = 300_000
+  expect(ofType(recording, 'tool-error')).toMatchObject([{ error: 'No result came within 0.1 seconds' }])
+  expect(recording.last).toMatchObject({ type: 'chain-completed' })
+  expect(globalThis).toMatchObject({ stetTestAborted: 1 })
+
+  bench.fake.enqueue(call('hang'))
+  const run = bench.stream('every')
+  await expect
+    .poll(() => JSON.stringify(bench.server.deps.activeRuns.list().map((each) => each.view())))
+    .toContain('hang')
+  const [active] = bench.server.deps.activeRuns.list()
+  active?.abort(new RunError('abort_error', 'Stopped', { details: { reason: 'stop' } }))
+  expect((await run).last).toMatchObject({ type: 'chain-error', error: { code: 'abort_error' } })
+  expect(globalThis).toMatchObject({ stetTestAborted: 2 })
+})
+
+it('an agent may use tools of the operator', async () => {
+  bench.fake.enqueue(call('finder'), call('latitude_search', { query: 'x' }), { text: 'Found x.' }, { text: 'Done.' })
+  const recording = await bench.stream('lead')
+  expect(ofType(recording, 'tool-call')).toHaveLength(1)
+  expect(ofType(recording, 'tool-result')).toMatchObject([{ result: { value: 'Found x.', isError: false } }])
+})
+
+it('what nobody supplies is refused by name before the model is called', async () => {
+  const missing = await bench.stream('missing')
+  expect(missing.types).toEqual(['chain-started', 'chain-error'])
+  expect(missing.last['error']).toMatchObject({
+    code: 'unsupported_feature_error',
+    message: "Tool 'latitude/code' is not available in stet",
+    details: { feature: 'latitude/code' },
+  })
+  expect((await bench.stream('plain')).last['error']).toMatchObject({ code: 'document_config_error' })
+})
+
+describe('the module', () => {
+  it.each([
+    ['not there', undefined, 'cannot be loaded'],
+    ['that throws', 'throw new Error("no index")', 'no index'],
+    ['without tools', 'export default 7', 'must export its tools'],
+    ['with a name that no model takes', 'export default { "a b": { execute() {} } }', "'a b' is no name"],
+    ['with a tool that cannot be called', 'export const tools = { a: { execute: 1 } }', "tool 'a' is not usable"],
+  ])('%s stops the start with one line', async (_name, text, message) => {
+    const file = join(await temporaryFolder(), 'tools.mjs')
+    if (text !== undefined) writeFileSync(file, text)
+    await expect(loadServerTools(file)).rejects.toThrow(message)
+  })
+
+  it('may export its tools as its default', async () => {
+    const file = join(await temporaryFolder(), 'tools.mjs')
+    writeFileSync(file, 'export default { echo: { execute: (args) => args } }')
+    const tools = await loadServerTools(file)
+    expect([...tools.keys()]).toEqual(['echo'])
+    expect(tools.get('echo')?.parameters).toEqual({ type: 'object' })
+  })
+})

@@ -1,0 +1,106 @@
+import { once } from 'node:events'
+import { createServer, get, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.ts'
+import type { RunLogWriter } from '../../src/features/runs/ports.ts'
+import { framesOf } from '../../src/features/runs/watching/watch-run.ts'
+import { writeRunStream } from '../../src/http/sse.ts'
+
+let server: Server
+let writer: RunLogWriter
+let listeners: number[]
+let writes: string[]
+
+beforeEach(async () => {
+  listeners = []
+  writes = []
+  const log = createRunEventLog()
+  writer = log.open('run', (count) => listeners.push(count))
+  server = createServer((_req, res) => {
+    const write = res.write.bind(res)
+    res.write = (chunk: string) => {
+      writes.push(chunk)
+      return write(chunk)
+    }
+    const reader = log.follow('run', 0)
+    if (!reader) throw new Error('The log is open')
+    void writeRunStream(res, { conversationUuid: 'c', frames: (form) => framesOf(reader, form) }, { isDeclared: false })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+})
+
+afterEach(async () => {
+  vi.useRealTimers()
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+async function open(): Promise<IncomingMessage> {
+  const [response] = (await once(get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), 'response')) as [
+    IncomingMessage,
+  ]
+  return response.setEncoding('utf8')
+}
+
+const append = (id: number) => writer.append([], [{ id, pieces: `frame ${id};` }])
+
+it('sends the head before any event, the first event at once and the rest of a tick in one write', async () => {
+  const response = await open()
+  expect(response.headers).toMatchObject({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+    'x-conversation-uuid': 'c',
+  })
+  append(1)
+  expect((await once(response, 'data'))[0]).toBe('frame 1;')
+  append(2)
+  await Promise.resolve()
+  for (const id of [3, 4, 5]) append(id)
+  writer.close()
+  let rest = ''
+  for await (const chunk of response) rest += String(chunk)
+  expect(rest).toBe('frame 2;frame 3;frame 4;frame 5;')
+  expect(writes.length).toBeLessThanOrEqual(3)
+})
+
+it('a reader that leaves is released at once', async () => {
+  const response = await open()
+  append(1)
+  await once(response, 'data')
+  response.destroy()
+  await vi.waitFor(() => expect(listeners).toEqual([1, 0]))
+})
+
+it('a reader that stands still is closed after five minutes, but not while its tool result is awaited', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+  const response = await open()
+  response.pause()
+  const isFull = () => writes.length > 0 && vi.advanceTimersByTime(0) !== undefined
+  writer.isCallerAwaited = true
+  writer.append([], [{ id: 1, pieces: 'x'.repeat(32 * 1024 * 1024) }])
+  await vi.waitFor(() => expect(isFull()).toBe(true))
+  vi.advanceTimersByTime(3_600_000)
+  expect(listeners).toEqual([1])
+  // The five minutes begin when the answer is there.
+  writer.isCallerAwaited = false
+  vi.advanceTimersByTime(290_000)
+  expect(listeners).toEqual([1])
+  vi.advanceTimersByTime(20_000)
+  await vi.waitFor(() => expect(listeners).toEqual([1, 0]))
+})
+
+it('a silent stream gets a ping within 15 s, a busy one none', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+  const response = await open()
+  vi.advanceTimersByTime(15_000)
+  expect((await once(response, 'data'))[0]).toBe(': ping\n\n')
+  vi.advanceTimersByTime(4_000)
+  append(1)
+  expect((await once(response, 'data'))[0]).toBe('frame 1;')
+  vi.advanceTimersByTime(8_000)
+  append(2)
+  expect((await once(response, 'data'))[0]).toBe('frame 2;')
+})

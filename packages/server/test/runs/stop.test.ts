@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { prompt, type RunBench, record, runBench } from './run-bench.ts'
+
+let bench: RunBench
+beforeAll(async () => {
+  bench = await runBench({ hello: prompt('<user>Hi</user>', 'maxRetries: 0\n') }, { STET_WORKERS: '1' })
+})
+afterAll(() => bench.close())
+
+const hanging = { deltas: ['half ', 'way'], hang: 'mid-stream' } as const
+
+async function conversationOf(response: Promise<Response>): Promise<string> {
+  return (await response).headers.get('x-conversation-uuid') ?? ''
+}
+
+for (const kind of ['stream', 'background', 'json'] as const) {
+  it(`promise 7: ${kind}: the provider call ends within a second, the run as stopped, with what had arrived`, async () => {
+    const calls = bench.fake.requests.length
+    const aborts = bench.fake.aborted
+    bench.fake.enqueue(kind === 'json' ? { text: 'half', hang: 'after-head' } : hanging)
+    const opened = kind === 'background' ? undefined : bench.open('hello', { stream: kind === 'stream' })
+    const background = kind === 'background' ? await bench.background('hello') : ''
+    await bench.fake.waitForRequest(calls + 1)
+    const [active] = bench.server.deps.activeRuns.list()
+    const uuid = active?.conversationUuid ?? background
+    const startedAt = performance.now()
+    const stopping = bench.stop(uuid)
+    await bench.fake.waitForAbort(aborts + 1)
+    expect(performance.now() - startedAt).toBeLessThan(1_000)
+    expect((await stopping).body).toEqual({ uuid, stopped: true, status: 'stopped' })
+    expect((await bench.stop(uuid)).body).toEqual({ uuid, stopped: false, status: 'stopped' })
+    expect(await bench.conversation(uuid)).toMatchObject({ status: 'stopped', error: { errorCode: 'abort_error' } })
+    expect(await bench.attach(uuid)).toMatchObject({
+      status: 422,
+      body: { errorCode: 'abort_error', details: { reason: 'stop', conversationUuid: uuid } },
+    })
+    if (kind === 'stream' && opened) {
+      const { last } = await record(await opened)
+      expect(last).toMatchObject({ type: 'chain-error', error: { code: 'abort_error' } })
+    }
+    if (kind === 'json') expect((await opened)?.status).toBe(422)
+  })
+}
+
+it('promise 7: a queued run ends without having started, and whoever waits for it is told', async () => {
+  const calls = bench.fake.requests.length
+  bench.fake.enqueue(hanging)
+  const busy = await bench.background('hello')
+  await bench.fake.waitForRequest(calls + 1)
+  const queued = await bench.background('hello')
+  const waiting = bench.streamAttach(queued)
+  const result = bench.attach(queued)
+  const answers = await Promise.all(Array.from({ length: 5 }, () => bench.stop(queued)))
+  expect(answers.map(({ body }) => body['status'])).toEqual(Array(5).fill('stopped'))
+  expect(answers.filter(({ body }) => body['stopped'] === true)).toHaveLength(1)
+  expect((await waiting).types).toEqual(['chain-error'])
+  expect((await result).body).toMatchObject({ errorCode: 'abort_error' })
+  expect((await bench.streamAttach(queued)).text).toBe((await waiting).text)
+  await bench.stop(busy)
+  const answer = await bench.chat(queued, { messages: [{ role: 'user', content: 'And now?' }] })
+  expect(answer.status).toBe(200)
+  expect(bench.fake.requests.length).toBe(calls + 2)
+})
+
+it('promise 7: a stop at any moment between queue and end leaves one definite end', async () => {
+  bench.fake.setDefault({ deltas: ['a ', 'b ', 'c'], delayMs: 3 })
+  for (let index = 0; index < 15; index += 1) {
+    const uuid = await bench.background('hello')
+    await new Promise((resolve) => setTimeout(resolve, index * 2))
+    const { body } = await bench.stop(uuid)
+    const recording = await bench.streamAttach(uuid)
+    expect(body['status']).toBe(recording.types.at(-1) === 'chain-completed' ? 'completed' : 'stopped')
+    expect((await bench.conversation(uuid))['status']).toBe(body['status'])
+  }
+  bench.fake.setDefault({ text: 'Hello.' })
+})
+
+it('promise 7: a stop whose signal was lost reaches the owner by its lease', async () => {
+  const { deps } = bench.server
+  const calls = bench.fake.requests.length
+  bench.fake.enqueue(hanging)
+  const uuid = await bench.background('hello')
+  await bench.fake.waitForRequest(calls + 1)
+  const [active] = deps.activeRuns.list()
+  const startedAt = performance.now()
+  expect(await deps.runs.requestStop(active?.runUuid ?? '')).toBe(true)
+  expect((await bench.attach(uuid)).body).toMatchObject({ errorCode: 'abort_error' })
+  expect(performance.now() - startedAt).toBeLessThan(4_500)
+})
+
+it('a finished conversation stays as it is, an unknown one is 404, a body is not looked at', async () => {
+  const { body } = await bench.run('hello')
+  const uuid = String(body['uuid'])
+  const headers = { 'content-type': 'text/plain' }
+  const answer = await bench.api('POST', `/conversations/${uuid}/stop`, { body: 'not { JSON', headers })
+  expect(answer).toMatchObject({ status: 200, body: { uuid, stopped: false, status: 'completed' } })
+  expect((await bench.stop(randomUUID())).body).toMatchObject({ message: 'Conversation not found' })
+  expect((await bench.stop('nonsense')).status).toBe(404)
+})
+
+it('the stopped conversation can go on by chat at once', async () => {
+  const calls = bench.fake.requests.length
+  bench.fake.enqueue(hanging)
+  const opened = bench.open('hello')
+  await bench.fake.waitForRequest(calls + 1)
+  const uuid = await conversationOf(opened)
+  await bench.stop(uuid)
+  expect((await bench.chat(uuid, { messages: [{ role: 'user', content: 'Go on' }] })).status).toBe(200)
+  expect((await record(await opened)).types.at(-1)).toBe('chain-error')
+})

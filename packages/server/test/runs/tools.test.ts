@@ -1,0 +1,269 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { RunError } from '../../src/shared/app-error.ts'
+import { issueKey, openTenant } from '../http/scenario.ts'
+import { prompt, type Recording, type RunBench, record, runBench, userMessage } from './run-bench.ts'
+
+const unknownCall = 'call_000000000000000000000000'
+const weather = 'tools:\n  get_weather: { description: Weather, parameters: { type: object } }\n  ask: {}\n'
+
+let bench: RunBench
+beforeAll(async () => {
+  bench = await runBench({
+    weather: prompt('<user>Weather?</user>', weather),
+    short: prompt('<user>Weather?</user>', `maxSteps: 1\n${weather}`),
+  })
+})
+afterAll(() => bench.close())
+beforeEach(() => {
+  bench.server.deps.runSettings.toolWaitMs = 300_000
+})
+
+const rome = { id: 'a', name: 'get_weather', arguments: { city: 'Rome' } }
+const oslo = { id: 'b', name: 'get_weather', arguments: { city: 'Oslo' } }
+const question = { id: 'c', name: 'ask', arguments: {} }
+
+const post = (body: Record<string, unknown>, key?: string) =>
+  bench.api('POST', '/tools/results', { body, ...(key !== undefined && { key }) })
+
+interface LiveRun {
+  recording: Promise<Recording>
+  /** Waits until so many calls are shown, and gives their ids. */
+  calls(count: number): Promise<string[]>
+  /** Waits until the stream holds the text. */
+  shown(text: string): Promise<void>
+}
+
+/** A stream that is read as it comes. */
+async function live(body: Record<string, unknown>): Promise<LiveRun> {
+  return follow(await bench.open('weather', body))
+}
+
+function follow(response: Response): LiveRun {
+  const [own, other] = (response.body ?? new ReadableStream()).tee()
+  let text = ''
+  let wake = () => {}
+  const read = async () => {
+    for await (const chunk of other.pipeThrough(new TextDecoderStream())) {
+      text += chunk
+      wake()
+    }
+  }
+  read().catch(() => wake())
+  const until = async (isThere: () => boolean) => {
+    while (!isThere()) {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  }
+  const ids = () => [...text.matchAll(/"type":"tool-call","toolCallId":"(\w+)"/g)].map(([, id]) => `${id}`)
+  return {
+    recording: record(new Response(own, { status: response.status, headers: response.headers })),
+    calls: (count) => until(() => ids().length >= count).then(ids),
+    shown: (wanted) => until(() => text.includes(wanted)),
+  }
+}
+
+const shownTypes = (recording: Recording) => recording.types.filter((type) => !type.includes('delta'))
+const results = (recording: Recording) =>
+  recording.events
+    .filter(({ data }) => ['tool-result', 'tool-error'].includes(String(data['type'])))
+    .map(({ data }) => data)
+const sentToModel = (place: number) => bench.fake.requests[place]?.body['messages'] as Record<string, unknown>[]
+
+it('a named tool is waited for while the stream is open, event by event', async () => {
+  const before = bench.fake.requests.length
+  bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
+  const run = await live({ tools: ['get_weather', 'never_declared'] })
+  const [id] = await run.calls(1)
+  expect(await post({ toolCallId: id, result: { sky: 'blue', b: [1], a: null } })).toMatchObject({
+    status: 200,
+    body: { success: true },
+  })
+  const recording = await run.recording
+  expect(recording.types).toEqual([
+    'chain-started',
+    'step-started',
+    'provider-started',
+    '·start-step',
+    '·tool-input-start',
+    '·tool-input-delta',
+    '·tool-input-delta',
+    '·tool-call',
+    '·finish-step',
+    '·tool-result',
+    '·start-step',
+    '·text-delta',
+    '·finish-step',
+    '·finish',
+    'provider-completed',
+    'step-completed',
+    'chain-completed',
+  ])
+  const reference = { toolCallId: id, toolName: 'get_weather', args: { city: 'Rome' } }
+  const result = { sky: 'blue', b: [1], a: null }
+  expect(results(recording)).toEqual([{ type: 'tool-result', ...reference, result, isError: false }])
+  const { uuid } = recording.last
+  const called = { role: 'assistant', content: [{ type: 'tool-call', ...reference }] }
+  const answered = { role: 'tool', content: [{ type: 'tool-result', toolCallId: id, toolName: 'get_weather', result }] }
+  const answer = { role: 'assistant', content: [{ type: 'text', text: 'Sunny.' }] }
+  const messages = [userMessage('Weather?'), called, answered, answer]
+  expect(recording.last).toMatchObject({ messages, toolRequests: [], toolCalls: [], finishReason: 'stop' })
+  expect(recording.last['tokenUsage']).toMatchObject({ totalTokens: 40 })
+  expect((await bench.conversation(uuid))['conversation']).toEqual(messages)
+  // The value goes to the model as JSON with the keys in the order of the caller.
+  expect(sentToModel(before + 1).at(-1)).toMatchObject({ role: 'tool', content: JSON.stringify(result) })
+})
+
+it('several calls of one turn: shown first, answered in any order, one result each, then the model goes on', async () => {
+  const before = bench.fake.requests.length
+  bench.fake.enqueue({ toolCalls: [rome, oslo] }, { text: 'Both.' })
+  const run = await live({ tools: ['get_weather'] })
+  const [first, second] = await run.calls(2)
+  await post({ toolCallId: second, result: 'snow' })
+  await post({ toolCallId: first, result: 'no such place', isError: true })
+  const recording = await run.recording
+  expect(shownTypes(recording).slice(3, 12)).toEqual([
+    '·start-step',
+    '·tool-input-start',
+    '·tool-input-start',
+    '·tool-call',
+    '·tool-call',
+    '·finish-step',
+    '·tool-result',
+    '·tool-result',
+    '·start-step',
+  ])
+  expect(results(recording)).toMatchObject([
+    { toolCallId: second, result: 'snow', isError: false },
+    { toolCallId: first, result: 'no such place', isError: true },
+  ])
+  expect(bench.fake.requests).toHaveLength(before + 2)
+  const toolMessage = (recording.last['messages'] as { role: string; content: { toolCallId: string }[] }[])[2]
+  expect(toolMessage?.content.map(({ toolCallId }) => toolCallId)).toEqual([first, second])
+})
+
+it('the first result counts; later ones are taken and ignored, at the end of the run too', async () => {
+  bench.fake.enqueue({ toolCalls: [rome, oslo] }, { text: 'Done.' })
+  const run = await live({ tools: ['get_weather'] })
+  const [id, other] = await run.calls(2)
+  const answers = await Promise.all(['a', 'b', 'c'].map((result) => post({ toolCallId: id, result })))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+  const stored = await bench.server.deps.toolCalls.findAnswer(1, String(id))
+  expect(await post({ toolCallId: id, result: 'late' })).toMatchObject({ status: 200, body: { success: true } })
+  await post({ toolCallId: other })
+  const recording = await run.recording
+  expect(results(recording)).toMatchObject([{ result: stored?.result }, { result: null }])
+  expect(await post({ toolCallId: id, result: 'after the end' })).toMatchObject({ status: 200 })
+  expect(await bench.server.deps.toolCalls.findAnswer(1, String(id))).toEqual(stored)
+})
+
+it('an id that no run of the workspace issued is 404, a foreign one too', async () => {
+  bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Done.' })
+  const run = await live({ tools: ['get_weather'] })
+  const [id] = await run.calls(1)
+  const foreign = await openTenant(bench.server, 'foreign')
+  const restricted = await issueKey(bench.api, { projectId: 1, scopes: ['run'] })
+  for (const answer of [
+    await post({ toolCallId: unknownCall, result: 1 }),
+    await post({ toolCallId: id, result: 'not yours' }, foreign),
+    await post({ toolCallId: id, result: 'not your project' }, restricted),
+  ]) {
+    expect(answer).toMatchObject({ status: 404, body: { name: 'NotFoundError', message: 'Tool call not found' } })
+  }
+  await post({ toolCallId: id, result: 'mine' })
+  expect(results(await run.recording)).toMatchObject([{ result: 'mine' }])
+})
+
+it('without a result the call gets an error in time and the model goes on', async () => {
+  bench.server.deps.runSettings.toolWaitMs = 150
+  const before = bench.fake.requests.length
+  bench.fake.enqueue({ toolCalls: [rome] }, { text: 'I do not know.' })
+  const recording = await bench.stream('weather', { tools: ['get_weather'] })
+  const [error] = results(recording)
+  expect(error).toMatchObject({
+    type: 'tool-error',
+    error: 'No result came within 0.15 seconds',
+    args: { city: 'Rome' },
+  })
+  expect(recording.last).toMatchObject({ type: 'chain-completed', response: { text: 'I do not know.' } })
+  expect(sentToModel(before + 1).at(-1)).toMatchObject({ content: 'No result came within 0.15 seconds' })
+  expect(await post({ toolCallId: error?.['toolCallId'], result: 'too late' })).toMatchObject({ status: 200 })
+  expect(await bench.server.deps.toolCalls.findAnswer(1, String(error?.['toolCallId']))).toBeNull()
+})
+
+it('named and unnamed calls of one turn: the named are waited for, then the run ends with the others', async () => {
+  bench.fake.enqueue({ toolCalls: [question, rome] })
+  const run = await live({ tools: ['get_weather'] })
+  const [asked, id] = await run.calls(2)
+  await post({ toolCallId: id, result: 'sun' })
+  const recording = await run.recording
+  const request = { id: asked, name: 'ask', arguments: {} }
+  expect(recording.last).toMatchObject({ type: 'chain-completed', finishReason: 'tool-calls', toolRequests: [request] })
+  expect(recording.types.slice(-4)).toEqual([
+    'provider-completed',
+    'step-completed',
+    'tools-requested',
+    'chain-completed',
+  ])
+  expect(results(recording)).toMatchObject([{ toolCallId: id, result: 'sun' }])
+  // A requested call is answered by chat, not here.
+  expect(await post({ toolCallId: asked, result: 1 })).toMatchObject({ status: 200 })
+  bench.fake.enqueue({ text: 'Fine.' })
+  const part = { type: 'tool-result', toolCallId: asked, toolName: 'ask', result: 'yes' }
+  const chat = await bench.chat(recording.last['uuid'], { messages: [{ role: 'tool', content: [part] }] })
+  expect(chat).toMatchObject({ status: 200, body: { response: { text: 'Fine.' } } })
+})
+
+it('in a JSON answer names count for nothing: the run ends with the requests', async () => {
+  bench.fake.enqueue({ toolCalls: [rome] })
+  const { status, body } = await bench.run('weather', { tools: ['get_weather'] })
+  expect(status).toBe(200)
+  expect(body['toolRequests']).toMatchObject([{ name: 'get_weather', arguments: { city: 'Rome' } }])
+})
+
+it('a chat waits like a run', async () => {
+  bench.fake.enqueue({ text: 'Hello.' })
+  const first = await bench.run('weather')
+  bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
+  const response = await fetch(`${bench.server.url}/api/v3/conversations/${String(first.body['uuid'])}/chat`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${bench.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ messages: [{ role: 'user', content: 'Rome?' }], stream: true, tools: ['get_weather'] }),
+  })
+  const run = follow(response)
+  const [id] = await run.calls(1)
+  await post({ toolCallId: id, result: 'sun' })
+  expect((await run.recording).last).toMatchObject({ type: 'chain-completed', response: { text: 'Sunny.' } })
+})
+
+it('at the last model call allowed, calls end the run with the documented error', async () => {
+  bench.fake.enqueue({ toolCalls: [rome] })
+  const recording = await bench.stream('short', { tools: ['get_weather'] })
+  expect(recording.last).toMatchObject({
+    type: 'chain-error',
+    error: { code: 'max_step_count_exceeded_error', details: { maxSteps: 1 } },
+  })
+  bench.fake.enqueue({ toolCalls: [rome] })
+  expect((await bench.stream('short')).last).toMatchObject({ type: 'chain-completed', finishReason: 'tool-calls' })
+})
+
+it('a run that ends while it waits keeps the results that came', async () => {
+  bench.fake.enqueue({ toolCalls: [rome, oslo] })
+  const run = await live({ tools: ['get_weather'] })
+  const [first, second] = await run.calls(2)
+  await post({ toolCallId: first, result: 'sun' })
+  await run.shown('"type":"tool-result"')
+  const [active] = bench.server.deps.activeRuns.list()
+  active?.abort(new RunError('abort_error', 'Stopped', { details: { reason: 'stop' } }))
+  const recording = await run.recording
+  expect(recording.last).toMatchObject({ type: 'chain-error', error: { code: 'abort_error' } })
+  expect(await post({ toolCallId: second, result: 'late' })).toMatchObject({ status: 200 })
+  const { conversation } = await bench.conversation(recording.last['uuid'])
+  expect((conversation as { role: string }[]).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
+})
+
+it('refuses a result that is too large, and one without an id', async () => {
+  expect(await post({ toolCallId: unknownCall, result: 'x'.repeat(262_145) })).toMatchObject({ status: 400 })
+  expect(await post({ result: 1 })).toMatchObject({ status: 400, body: { name: 'BadRequestError' } })
+})

@@ -1,0 +1,198 @@
+import type { lookup } from 'node:dns'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addressGuard } from '../../src/adapters/providers/address-guard.ts'
+import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
+import {
+  AddressRefused,
+  checkedLookup,
+  type GuardSettings,
+} from '../../src/adapters/providers/transport/guarded-connect.ts'
+import { isPrivateAddress } from '../../src/adapters/providers/transport/private-address.ts'
+import { systemClock } from '../../src/shared/clock.ts'
+import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
+import { chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
+
+let fake: FakeProvider
+beforeAll(async () => {
+  fake = await fakeProvider()
+})
+afterAll(() => fake.close())
+
+/** A name server that gives the next of its answers at each question. */
+function nameServer(...answers: string[][]): typeof lookup {
+  let asked = 0
+  const answer = (
+    _name: string,
+    _options: unknown,
+    done: (error: null, addresses: { address: string; family: number }[]) => void,
+  ) => {
+    const addresses = answers[Math.min(asked, answers.length - 1)] ?? []
+    asked += 1
+    done(
+      null,
+      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    )
+  }
+  return answer as unknown as typeof lookup
+}
+
+async function callAt(url: string, settings: Partial<GuardSettings> = {}, isTrusted = false) {
+  const drivers = createModelDrivers({
+    guard: { allowedPrivateHosts: [], ...settings },
+    clock: systemClock,
+    limits: { backoffMs: 1, connectMs: 300 },
+  })
+  const provider = providerAt(url, { kind: 'custom', trustedAddress: isTrusted })
+  try {
+    const batches = drivers.driverFor(provider).call(modelRequest(url, { provider, maxRetries: 0 }))
+    return await chunksOf(batches).then(textOf, (error: unknown) => error)
+  } finally {
+    await drivers.close()
+  }
+}
+
+const refused = { kind: 'misconfigured', message: expect.stringContaining('not allowed') }
+
+describe('base URLs that lead into private networks are refused at connect, and nothing is sent', () => {
+  it.each([
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    '0x7f000001',
+    '0177.0.0.1',
+    '0x7f.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[64:ff9b::7f00:1]',
+    '0.0.0.0',
+    '[::]',
+    'localhost',
+    '169.254.169.254',
+    '[fe80::1]',
+    '10.0.0.1',
+    '172.16.0.1',
+    '192.168.1.1',
+    '100.64.0.1',
+    '[fd00::1]',
+    '224.0.0.1',
+    '[ff02::1]',
+    '255.255.255.255',
+    '[2002:7f00:1::]',
+    '[64:ff9b:1::1]',
+    '[fec0::1]',
+  ])('%s', async (host) => {
+    const before = fake.connections
+    expect(await callAt(`http://${host}:${fake.port}/v1`)).toMatchObject(refused)
+    expect(fake.connections).toBe(before)
+  })
+
+  it('a name that resolves to a private address, or to one beside public ones', async () => {
+    const before = fake.connections
+    expect(await callAt(`http://models.test:${fake.port}/v1`, { resolve: nameServer(['127.0.0.1']) })).toMatchObject(
+      refused,
+    )
+    const mixed = nameServer(['198.41.0.4', '::1'])
+    expect(await callAt(`http://models.test:${fake.port}/v1`, { resolve: mixed })).toMatchObject(refused)
+    expect(fake.connections).toBe(before)
+  })
+
+  it('a name that changes between lookups: the addresses that were checked are those that are handed on', async () => {
+    const lookUp = checkedLookup(nameServer(['198.41.0.4'], ['127.0.0.1']))
+    const ask = () =>
+      new Promise((resolve) => lookUp('models.test', { all: true }, (error, addresses) => resolve(error ?? addresses)))
+    expect(await ask()).toEqual([{ address: '198.41.0.4', family: 4 }])
+    expect(await ask()).toBeInstanceOf(AddressRefused)
+  })
+
+  it('a redirect is an error, not a way in', async () => {
+    const hidden = createServer((_request, response) => response.end('secret'))
+    hidden.listen(0, '127.0.0.1')
+    await once(hidden, 'listening')
+    const { port } = hidden.address() as AddressInfo
+    let visits = 0
+    hidden.on('connection', () => (visits += 1))
+    for (const status of [301, 302, 303, 307, 308]) {
+      fake.enqueue({ status, headers: { location: `http://127.0.0.1:${port}/` } })
+      expect(await callAt(fake.url, {}, true)).toMatchObject({ kind: 'rejected', status })
+    }
+    expect(visits).toBe(0)
+    hidden.close()
+  })
+})
+
+describe('allowed private addresses', () => {
+  it.each(['127.0.0.1', `127.0.0.1:${0}`, 'LOCALHOST'])('by the operator: %s', async (entry) => {
+    const host = entry.toLowerCase().split(':')[0]
+    const allowed = entry.replace(/:0$/, `:${fake.port}`)
+    fake.enqueue({ text: 'local' })
+    expect(await callAt(`http://${host}:${fake.port}/v1`, { allowedPrivateHosts: [allowed] })).toBe('local')
+  })
+
+  it('only the host and port that were allowed', async () => {
+    expect(await callAt(fake.url, { allowedPrivateHosts: ['127.0.0.1:1', 'localhost', '127.0.0'] })).toMatchObject(
+      refused,
+    )
+  })
+
+  it('by an address from the environment; its connections serve nobody else', async () => {
+    const drivers = createModelDrivers({ guard: { allowedPrivateHosts: [] }, clock: systemClock })
+    const call = (trustedAddress: boolean) => {
+      const provider = providerAt(fake.url, { trustedAddress })
+      return drivers.driverFor(provider).call(modelRequest(fake.url, { provider, maxRetries: 0 }))
+    }
+    expect(textOf(await chunksOf(call(true)))).not.toBe('')
+    expect(await failureOf(call(false))).toMatchObject(refused)
+    await drivers.close()
+  })
+})
+
+describe('an address that is stored', () => {
+  const guard = addressGuard({ allowedPrivateHosts: ['ollama.lan:11434'], resolve: nameServer(['10.1.2.3']) })
+
+  it.each([
+    'ftp://example.com/',
+    'file:///etc/passwd',
+    'javascript:1',
+    'no url',
+    'http://',
+    'http://user:pass@198.41.0.4/',
+    'http://127.0.0.1/',
+    'http://[::1]/v1',
+    'http://2130706433/',
+    'https://10.0.0.1/',
+    'http://inside.test/',
+    'http://ollama.lan:80/',
+  ])('%s is refused', async (url) => {
+    await expect(guard.assertOutboundAddress(url)).rejects.toMatchObject({
+      code: 'BadRequestError',
+      details: { issues: [{ path: ['url'] }] },
+    })
+  })
+
+  it.each([
+    ['http://ollama.lan:11434/v1', 'allowed'],
+    ['https://198.41.0.4/v1', 'public'],
+  ])('%s is %s', async (url, reach) => {
+    expect(await guard.assertOutboundAddress(url)).toBe(reach)
+  })
+})
+
+describe('addresses', () => {
+  it.each(['8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700:4700::1111', '::ffff:8.8.8.8', '64:ff9b::808:808'])(
+    '%s is public',
+    (address) => {
+      expect(isPrivateAddress(address)).toBe(false)
+    },
+  )
+
+  it.each(['', 'example.com', '1.2.3', '::ffff:10.0.0.1', 'fe80::1%eth0', '64:ff9b::', '2001::1', '3fff::1'])(
+    '%s is not',
+    (address) => {
+      expect(isPrivateAddress(address)).toBe(true)
+    },
+  )
+})

@@ -1,0 +1,35 @@
+import pg from 'pg'
+
+/** The PostgreSQL server that tests may use; suites that need one are skipped aloud without it. */
+export const testServerUrl = process.env['STET_TEST_DATABASE_URL'] || undefined
+
+/** Says in the output which suite does not run without a PostgreSQL server. Returns whether it is skipped. */
+export function isSkippedWithoutServer(suite: string): boolean {
+  if (testServerUrl !== undefined) return false
+  console.warn(`SKIPPED, STET_TEST_DATABASE_URL is not set: ${suite}`)
+  return true
+}
+
+/** Runs `work` on one connection to the server. */
+export async function onServer<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The same server, another database. */
+export function withDatabase(url: string, database: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${database}`
+  return changed.href
+}
+
+/** For pools whose server is stopped on purpose: the failure of an idle connection must not end the process. */
+export function ignoreConnectionErrors(pool: pg.Pool): pg.Pool {
+  pool.on('error', () => undefined)
+  return pool
+}

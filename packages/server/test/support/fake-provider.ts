@@ -1,0 +1,259 @@
+/** A provider for tests and benches: a real HTTP server that speaks chat completions, Responses and Messages on the wire. */
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { anthropicWire } from './fake-anthropic-wire.ts'
+import { chatWire, type FakeWire } from './fake-provider-wire.ts'
+import { responsesWire } from './fake-responses-wire.ts'
+
+export interface FakeToolCall {
+  id: string
+  name: string
+  /** An object is sent as its JSON, a string as it is (so that it may be no JSON). */
+  arguments: Record<string, unknown> | string
+  /** Into how many pieces the arguments are cut when streamed; 2 by default. */
+  fragments?: number
+}
+
+export interface FakeAnswer {
+  text?: string
+  /** The pieces of a streamed text; by default the words of `text`. */
+  deltas?: readonly string[]
+  /** Sent as `text`, being its JSON. */
+  object?: unknown
+  reasoning?: string | readonly string[]
+  toolCalls?: readonly FakeToolCall[]
+  /** The usage object as it is on the wire; null sends none. */
+  usage?: Record<string, unknown> | null
+  finishReason?: string
+  /** Pause between streamed frames, or before a plain answer. */
+  delayMs?: number
+  /** Awaited after `gateAfter` content frames (1 by default), or before a plain answer. */
+  gate?: Promise<unknown>
+  gateAfter?: number
+  /** Destroys the connection after so many content frames, or in the middle of a plain answer. */
+  cut?: number
+  /** Neither finish reason, usage nor `[DONE]`: the body just ends. */
+  noEndMark?: boolean
+  hang?: 'before-head' | 'after-head' | 'mid-stream'
+}
+
+export interface FakeFailure {
+  status: number
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+export interface FakeBytes {
+  /** Written to the body one by one, as they are. */
+  raw: readonly (string | Uint8Array)[]
+  status?: number
+  headers?: Record<string, string>
+  delayMs?: number
+}
+
+export type FakeReply = FakeAnswer | FakeFailure | FakeBytes | { garbage: true }
+
+export interface FakeRequest {
+  method: string
+  path: string
+  headers: IncomingHttpHeaders
+  /** The parsed JSON body. */
+  body: Record<string, unknown>
+}
+
+export interface FakeProvider {
+  /** The base address for clients, `http://127.0.0.1:<port>/v1`. */
+  readonly url: string
+  readonly port: number
+  readonly requests: FakeRequest[]
+  /** How many connections clients have opened. */
+  readonly connections: number
+  /** How many answers the client left before they were whole. */
+  readonly aborted: number
+  /** Replies are used in order; a function sees the request. With none left the default reply is sent. */
+  enqueue(...replies: (FakeReply | ((request: FakeRequest) => FakeReply))[]): void
+  setDefault(reply: FakeReply): void
+  /** Resolves with the request number `count`, counted from 1. */
+  waitForRequest(count: number): Promise<FakeRequest>
+  waitForAbort(count: number): Promise<void>
+  close(): Promise<void>
+}
+
+interface Waiter {
+  isDone: () => boolean
+  resolve: () => void
+}
+
+/** Starts one on a free port. */
+export async function fakeProvider(): Promise<FakeProvider> {
+  const requests: FakeRequest[] = []
+  const queue: (FakeReply | ((request: FakeRequest) => FakeReply))[] = []
+  let fallback: FakeReply = { text: 'Hello from the fake provider.' }
+  let aborted = 0
+  let connections = 0
+  let waiters: Waiter[] = []
+  const wake = () => {
+    for (const waiter of waiters) if (waiter.isDone()) waiter.resolve()
+    waiters = waiters.filter((waiter) => !waiter.isDone())
+  }
+  const until = (isDone: () => boolean) =>
+    isDone() ? Promise.resolve() : new Promise<void>((resolve) => void waiters.push({ isDone, resolve }))
+
+  const server = createServer((incoming, response) => {
+    response.on('close', () => {
+      if (response.writableFinished || cutByUs.has(response)) return
+      aborted += 1
+      wake()
+    })
+    readRequest(incoming).then(
+      (request) => {
+        requests.push(request)
+        wake()
+        const next = queue.shift() ?? fallback
+        return answer(request, typeof next === 'function' ? next(request) : next, response)
+      },
+      () => response.destroy(),
+    )
+  })
+  server.on('connection', () => {
+    connections += 1
+  })
+  server.keepAliveTimeout = 60_000
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    port,
+    requests,
+    get connections() {
+      return connections
+    },
+    get aborted() {
+      return aborted
+    },
+    enqueue: (...replies) => void queue.push(...replies),
+    setDefault: (reply) => {
+      fallback = reply
+    },
+    waitForRequest: async (count) => {
+      await until(() => requests.length >= count)
+      const request = requests[count - 1]
+      if (!request) throw new Error(`There is no request ${count}`)
+      return request
+    },
+    waitForAbort: (count) => until(() => aborted >= count),
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+const cutByUs = new WeakSet<ServerResponse>()
+
+async function readRequest(incoming: IncomingMessage): Promise<FakeRequest> {
+  const pieces: Buffer[] = []
+  for await (const piece of incoming) pieces.push(piece as Buffer)
+  const text = Buffer.concat(pieces).toString('utf8')
+  return {
+    method: incoming.method ?? 'GET',
+    path: incoming.url ?? '/',
+    headers: incoming.headers,
+    body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
+  }
+}
+
+async function answer(request: FakeRequest, reply: FakeReply, response: ServerResponse): Promise<void> {
+  const path = request.path.split('?')[0] ?? ''
+  const wire = [chatWire, responsesWire, anthropicWire].find((one) => path.endsWith(one.path))
+  if (!wire) {
+    sendJson(response, 404, { error: { message: `Unknown path ${request.path}`, type: 'invalid_request_error' } }, {})
+  } else if ('raw' in reply) {
+    await sendBytes(response, reply)
+  } else if ('garbage' in reply) {
+    await sendBytes(response, { raw: ['<html>\u0000 this is {not JSON', new Uint8Array([0xff, 0xfe, 0x80])] })
+  } else if ('status' in reply) {
+    const body = reply.body ?? { error: { message: `Failure ${reply.status}`, type: 'error', code: null } }
+    sendJson(response, reply.status, body, reply.headers ?? {})
+  } else if (reply.hang === 'before-head') {
+    return
+  } else if (request.body['stream'] === true) {
+    await sendStream(wire, request, reply, response)
+  } else {
+    await sendPlain(wire, request, reply, response)
+  }
+}
+
+async function sendBytes(response: ServerResponse, reply: FakeBytes): Promise<void> {
+  response.writeHead(reply.status ?? 200, { 'content-type': 'text/event-stream', ...reply.headers })
+  for (const piece of reply.raw) {
+    if (response.destroyed) return
+    if (!response.write(piece)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+    if (reply.delayMs !== undefined) await delay(reply.delayMs)
+  }
+  response.end()
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown, headers: Record<string, string>): void {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text)
+}
+
+async function sendStream(
+  wire: FakeWire,
+  request: FakeRequest,
+  reply: FakeAnswer,
+  response: ServerResponse,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' })
+  response.flushHeaders()
+  if (reply.hang === 'after-head') return
+  const identity = { id: 'chatcmpl-fake', model: String(request.body['model']) }
+  response.write(wire.head(identity, reply))
+  let sent = 0
+  for (const frame of wire.content(identity, reply)) {
+    if (reply.cut === sent) return cut(response)
+    if (sent === (reply.gateAfter ?? 1) && reply.gate) await reply.gate
+    if (reply.hang === 'mid-stream' && sent > 0) return
+    if (reply.delayMs !== undefined) await delay(reply.delayMs)
+    if (response.destroyed) return
+    response.write(frame)
+    sent += 1
+  }
+  if (reply.hang === 'mid-stream') return
+  if (reply.cut !== undefined) return cut(response)
+  if (sent <= (reply.gateAfter ?? 1) && reply.gate) await reply.gate
+  if (response.destroyed) return
+  const wantsUsage = (request.body['stream_options'] as { include_usage?: boolean } | undefined)?.include_usage === true
+  response.end(reply.noEndMark === true ? '' : wire.end(identity, reply, wantsUsage))
+}
+
+async function sendPlain(
+  wire: FakeWire,
+  request: FakeRequest,
+  reply: FakeAnswer,
+  response: ServerResponse,
+): Promise<void> {
+  if (reply.gate) await reply.gate
+  if (reply.delayMs !== undefined) await delay(reply.delayMs)
+  if (response.destroyed) return
+  const text = JSON.stringify(wire.plain({ id: 'chatcmpl-fake', model: String(request.body['model']) }, reply))
+  if (reply.hang === undefined && reply.cut === undefined) {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text)
+    return
+  }
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.flushHeaders()
+  if (reply.hang !== 'after-head') response.write(text.slice(0, text.length / 2))
+  if (reply.cut !== undefined) cut(response)
+}
+
+/** What was written before must reach the client first: the connection ends a moment later, and not by a clean end. */
+function cut(response: ServerResponse): void {
+  cutByUs.add(response)
+  setImmediate(() => response.destroy())
+}

@@ -1,0 +1,74 @@
+/** A TCP proxy that misbehaves on demand: it resets connections and hands answers on in small pieces. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+export interface FaultProxy {
+  readonly port: number
+  /** Connections that clients have opened. */
+  readonly connections: number
+  /** The next `count` connections are reset as soon as a byte of a request arrives. */
+  resetNext(count: number): void
+  /** Answers are written in pieces of so many bytes, one piece per turn of the event loop. */
+  chop(bytes: number): void
+  close(): Promise<void>
+}
+
+/** Starts one on a free port, in front of a port of this machine. */
+export async function faultProxy(targetPort: number): Promise<FaultProxy> {
+  const sockets = new Set<Socket>()
+  let connections = 0
+  let resets = 0
+  let pieceBytes = Number.POSITIVE_INFINITY
+
+  const server = createServer((client) => {
+    connections += 1
+    track(client)
+    if (resets > 0) {
+      resets -= 1
+      client.once('data', () => client.resetAndDestroy())
+      return
+    }
+    const target = track(connect(targetPort, '127.0.0.1'))
+    client.pipe(target)
+    hand(target, client, () => pieceBytes).catch(() => client.destroy())
+    client.on('close', () => target.destroy())
+  })
+  const track = (socket: Socket) => {
+    sockets.add(socket)
+    socket.setNoDelay(true)
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => sockets.delete(socket))
+    return socket
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+
+  return {
+    port,
+    get connections() {
+      return connections
+    },
+    resetNext(count) {
+      resets = count
+    },
+    chop(bytes) {
+      pieceBytes = bytes
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function hand(from: Socket, to: Socket, pieceBytes: () => number): Promise<void> {
+  for await (const bytes of from) {
+    const whole = bytes as Buffer
+    for (let at = 0; at < whole.length; at += pieceBytes()) {
+      to.write(whole.subarray(at, at + pieceBytes()))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  to.end()
+}

@@ -1,0 +1,49 @@
+/** Model requests for driver tests, and ways to consume what a driver yields. */
+import type { ModelChunk, ModelRequest, ResolvedProvider } from '../../src/features/providers/model-driver.ts'
+
+export function providerAt(url: string | null, more: Partial<ResolvedProvider> = {}): ResolvedProvider {
+  return {
+    name: 'OpenAI',
+    kind: 'openai',
+    driver: more.kind ?? 'openai',
+    token: 'test-token-123',
+    url,
+    defaultModel: null,
+    configuration: {},
+    trustedAddress: true,
+    ...more,
+  }
+}
+
+export function modelRequest(url: string | null, more: Partial<ModelRequest> = {}): ModelRequest {
+  return {
+    provider: providerAt(url),
+    model: 'gpt-4o',
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+    settings: {},
+    tools: [],
+    stream: true,
+    maxRetries: 2,
+    signal: new AbortController().signal,
+    ...more,
+  }
+}
+
+export async function chunksOf(batches: AsyncIterable<ModelChunk[]>, into: ModelChunk[] = []): Promise<ModelChunk[]> {
+  for await (const batch of batches) into.push(...batch)
+  return into
+}
+
+/** What the call throws; fails when it ends well. */
+export async function failureOf(batches: AsyncIterable<ModelChunk[]>, into: ModelChunk[] = []): Promise<unknown> {
+  try {
+    await chunksOf(batches, into)
+  } catch (error) {
+    return error
+  }
+  throw new Error('The call did not fail')
+}
+
+export function textOf(chunks: readonly ModelChunk[]): string {
+  return chunks.map((chunk) => (chunk.type === 'text-delta' ? chunk.text : '')).join('')
+}

@@ -1,0 +1,63 @@
+/** The built server, `dist/main.mjs`, as a process of its own. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { generateEncryptionKey } from '../../src/data-files.ts'
+import { type ProgramEnd, programEnd } from './child-program.ts'
+import type { TestDatabase } from './test-database.ts'
+
+const program = fileURLToPath(new URL('../../dist/main.mjs', import.meta.url))
+
+/** Time limit of a test that starts several processes, on a machine that is busy with others. */
+export const processTestMs = 120_000
+
+type Environment = Record<string, string>
+
+/** Settings of a server on a test database. */
+export function settingsFor(storage: TestDatabase): Environment {
+  return {
+    STET_DATA_DIR: storage.dataDir,
+    STET_LOG_LEVEL: 'error',
+    STET_DRAIN_DELAY_MS: '0',
+    PORT: '0',
+    ...(storage.databaseUrl !== undefined && {
+      DATABASE_URL: storage.databaseUrl,
+      STET_ENCRYPTION_KEY: generateEncryptionKey(),
+    }),
+  }
+}
+
+/** Runs a command of the server, or a start that fails, to its end. */
+export function runServer(environment: Environment, ...args: string[]): Promise<ProgramEnd> {
+  return programEnd(spawnServer(environment, args))
+}
+
+export interface ServerProcess {
+  child: ChildProcess
+  url: string
+  /** What it has printed until it was ready. */
+  stdout: string
+  /** Resolves when the process has ended. */
+  ended: Promise<ProgramEnd>
+}
+
+/** Starts a server and waits until it listens. */
+export function startServer(environment: Environment): Promise<ServerProcess> {
+  const child = spawnServer(environment, [])
+  const ended = programEnd(child)
+  let stdout = ''
+  return new Promise((resolve, reject) => {
+    ended.then(({ code, stderr }) => reject(new Error(`the server ended with ${code}: ${stderr}`)), reject)
+    child.stdout?.on('data', (chunk: Buffer) => {
+      stdout += chunk.toString()
+      const url = /stet listening on (\S+)/.exec(stdout)?.[1]
+      if (url !== undefined) resolve({ child, url, stdout, ended })
+    })
+  })
+}
+
+function spawnServer(environment: Environment, args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [program, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}

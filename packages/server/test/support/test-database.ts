@@ -1,0 +1,94 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { makeDatabaseTemplate } from '../../src/adapters/database/embedded/database-template.ts'
+import { copyDatabase, isDatabase } from '../../src/adapters/database/embedded/first-start.ts'
+import { migrate } from '../../src/adapters/database/migrate.ts'
+import { poolSession } from '../../src/adapters/database/postgres.ts'
+import { ignoreConnectionErrors, onServer, withDatabase } from './database-server.ts'
+import { temporaryFolder, temporaryRoot } from './temporary-folder.ts'
+
+/** The root of the server package: migrations, and the template when it has been built. */
+export const packageRoot = fileURLToPath(new URL('../..', import.meta.url))
+
+/** A fresh, migrated database. Ready for compose: `DATABASE_URL`, or a `STET_DATA_DIR` whose `db/` exists. */
+export interface TestDatabase {
+  /** Set when the suite runs on a PostgreSQL server (`STET_TEST_DATABASE_URL`). */
+  databaseUrl?: string
+  /** A temporary folder in any case; on the embedded database it holds `db/`. */
+  dataDir: string
+  close(): Promise<void>
+}
+
+/** Gives a fresh database of the kind that this test run uses, embedded by default. */
+export async function testDatabase(): Promise<TestDatabase> {
+  const server = process.env['STET_TEST_DATABASE_URL']
+  const dataDir = await temporaryFolder()
+  const deleteFolder = () => rm(dataDir, { recursive: true, force: true })
+  if (server === undefined || server === '') {
+    await copyDatabase(await embeddedTemplate(), join(dataDir, 'db'))
+    return { dataDir, close: deleteFolder }
+  }
+  const { databaseUrl, drop } = await clonedDatabase(server)
+  return {
+    databaseUrl,
+    dataDir,
+    async close() {
+      await drop()
+      await deleteFolder()
+    },
+  }
+}
+
+/** A migrated database directory that nobody opens; made once per set of migrations and machine. */
+export async function embeddedTemplate(): Promise<string> {
+  const directory = join(await temporaryRoot(), `stet-test-template-${await migrationsHash()}`)
+  if (await isDatabase(directory)) return directory
+  const own = await mkdtemp(`${directory}-making-`)
+  await makeDatabaseTemplate(packageRoot, join(own, 'db'))
+  // Of several test processes that make it at once the first one wins.
+  await rename(join(own, 'db'), directory).catch(async (error: unknown) => {
+    if (!(await isDatabase(directory))) throw error
+  })
+  await rm(own, { recursive: true, force: true })
+  return directory
+}
+
+/** Clones the migrated template database of the server; making it is serialised by an advisory lock. */
+async function clonedDatabase(server: string): Promise<{ databaseUrl: string; drop(): Promise<void> }> {
+  const template = `stet_test_template_${await migrationsHash()}`
+  const name = `stet_test_${randomBytes(8).toString('hex')}`
+  await onServer(server, async (client) => {
+    await client.query(`SELECT pg_advisory_lock(hashtext('stet test template'))`)
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [template])
+    if (rowCount === 0) await makeServerTemplate(client, server, template)
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+  })
+  return {
+    databaseUrl: withDatabase(server, name),
+    drop: async () => {
+      await onServer(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+    },
+  }
+}
+
+async function makeServerTemplate(client: pg.Client, server: string, template: string): Promise<void> {
+  const making = `${template}_making`
+  await client.query(`DROP DATABASE IF EXISTS ${making} WITH (FORCE)`)
+  await client.query(`CREATE DATABASE ${making}`)
+  const pool = ignoreConnectionErrors(new pg.Pool({ connectionString: withDatabase(server, making), max: 1 }))
+  await migrate(poolSession(pool), join(packageRoot, 'prisma', 'migrations'))
+  await pool.end()
+  await client.query(`ALTER DATABASE ${making} RENAME TO ${template}`)
+}
+
+async function migrationsHash(): Promise<string> {
+  const folder = join(packageRoot, 'prisma', 'migrations')
+  const entries = await readdir(folder, { withFileTypes: true })
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+  const hash = createHash('sha256')
+  for (const name of names.sort()) hash.update(name).update(await readFile(join(folder, name, 'migration.sql')))
+  return hash.digest('hex').slice(0, 12)
+}

@@ -1,0 +1,61 @@
+/** The whole server in this process, listening on a free port, on a fresh database of the kind under test. */
+import type { AddressInfo } from 'node:net'
+import { Stet } from '@stet/sdk'
+import type { Database } from '../../src/adapters/database/database.ts'
+import { compose } from '../../src/compose.ts'
+import { readConfig } from '../../src/config.ts'
+import { generateEncryptionKey } from '../../src/data-files.ts'
+import { generateApiKey } from '../../src/features/access/api-key.ts'
+import type { Deps, Stores } from '../../src/features/deps.ts'
+import { createHttpServer } from '../../src/http/server.ts'
+import { testDatabase } from './test-database.ts'
+
+export interface TestServer {
+  /** `http://127.0.0.1:<port>`, without the API's prefix. */
+  url: string
+  adminKey: string
+  /** The real client, with the admin key and project 1. */
+  client: Stet
+  /** What the server is made of: for counting statements and looking behind the wire. */
+  deps: Deps
+  database: Database<Stores>
+  /** Stops the server and deletes its database. */
+  close(): Promise<void>
+}
+
+export interface TestServerOptions {
+  /** Settings beside those that a test server needs. */
+  environment?: Record<string, string>
+}
+
+export async function testServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const storage = await testDatabase()
+  const adminKey = generateApiKey()
+  const config = readConfig({
+    NODE_ENV: 'test',
+    PORT: '0',
+    STET_DATA_DIR: storage.dataDir,
+    STET_ADMIN_KEY: adminKey,
+    STET_ENCRYPTION_KEY: generateEncryptionKey(),
+    STET_LOG_LEVEL: 'error',
+    STET_AUTH_FAILURE_LIMIT: '0',
+    STET_DRAIN_DELAY_MS: '0',
+    ...(storage.databaseUrl !== undefined && { DATABASE_URL: storage.databaseUrl }),
+    ...options.environment,
+  })
+  const composition = await compose(config)
+  const server = createHttpServer(composition.app)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    adminKey,
+    client: new Stet(adminKey, { baseUrl: url, projectId: 1, maxRetries: 0 }),
+    deps: composition.deps,
+    database: composition.database,
+    async close() {
+      await composition.shutDown(server)
+      await storage.close()
+    },
+  }
+}

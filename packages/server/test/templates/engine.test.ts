@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDeathRecord } from '../../src/adapters/template-sandbox/death-record.ts'
+import { createTemplateSandbox } from '../../src/adapters/template-sandbox/engine.ts'
+import { createScanCache } from '../../src/adapters/template-sandbox/scan-cache.ts'
+import type { TemplateEngine, TemplateScan } from '../../src/features/templates/template-engine.ts'
+import { childPids, now, quietLog, sourceOf, startSandbox } from './support/sandbox.ts'
+
+let engine: TemplateEngine
+
+beforeAll(async () => {
+  engine = await startSandbox()
+})
+afterAll(() => engine.close())
+
+describe('template engine', () => {
+  it('scans', async () => {
+    const source = sourceOf('---\nmodel: m\n---\n/* c */Hi {{ a }}<prompt path="b" />', { 'folder/b': 'B' })
+    expect(await engine.scan(source)).toEqual({
+      config: { model: 'm' },
+      parameters: ['a'],
+      resolvedContent: '---\nmodel: m\n---\nHi {{ a }}<scope>B</scope>',
+      references: ['folder/b'],
+      missing: [],
+      usesSteps: false,
+      errors: [],
+      warnings: [],
+    })
+  })
+
+  it('answers a scan of a broken prompt, and scans again when a document is there', async () => {
+    const content = '<prompt path="later" />'
+    expect(await engine.scan(sourceOf(content))).toMatchObject({
+      missing: ['folder/later'],
+      errors: [{ code: 'reference-not-found' }],
+    })
+    expect(await engine.scan(sourceOf(content, { 'folder/later': 'x' }))).toMatchObject({ missing: [], errors: [] })
+  })
+
+  it('runs a chain over processes', async () => {
+    const source = sourceOf('<step as="x" model="n">Q {{ p }}</step>A {{ x }}')
+    const first = await engine.step({ source, parameters: { p: 1 }, now })
+    if (first.done) throw new Error('The first step is never done')
+    expect(first).toMatchObject({ config: { model: 'n' }, input: [{ content: [{ text: 'Q 1' }] }] })
+    const answer = [{ role: 'assistant' as const, content: [{ type: 'text' as const, text: 'yes' }] }]
+    const second = await engine.step({ source, parameters: { p: 1 }, now, state: first.state, answer })
+    expect(second).toMatchObject({
+      done: false,
+      added: [{ role: 'system', content: [{ type: 'text', text: 'A yes' }] }],
+    })
+    if (second.done) throw new Error('There is a second call')
+    expect(await engine.step({ source, parameters: { p: 1 }, now, state: second.state, answer })).toEqual({
+      done: true,
+      added: [],
+    })
+  })
+
+  it('throws the documented run error with position and frame', async () => {
+    const run = engine.step({ source: sourceOf('a\n{{ u.name }}'), parameters: {}, now })
+    await expect(run).rejects.toMatchObject({
+      code: 'chain_compile_error',
+      message: expect.stringMatching(/^folder\/prompt:2:4 /),
+      details: {
+        compileCode: 'variable-not-defined',
+        path: 'folder/prompt',
+        line: 2,
+        column: 4,
+        frame: expect.stringContaining('^'),
+      },
+    })
+  })
+
+  it('ends its children on close, and answers no more', async () => {
+    const own = await startSandbox({ poolSize: 1 })
+    const others = await childPids()
+    expect(await own.scan(sourceOf('x'))).toMatchObject({ errors: [] })
+    await own.close()
+    expect((await childPids()).length).toBe(others.length - 2)
+    await expect(own.scan(sourceOf('y'))).rejects.toMatchObject({ code: 'ServiceUnavailableError' })
+  })
+
+  it('fails calls when its children cannot start', async () => {
+    const broken = createTemplateSandbox({ childFile: import.meta.filename, timeoutMs: 50, log: quietLog })
+    expect(await broken.scan(sourceOf('x'))).toMatchObject({
+      errors: [{ message: 'Too many prompts wait for evaluation' }],
+    })
+    await broken.close()
+  })
+})
+
+describe('scan cache', () => {
+  const scan: TemplateScan = {
+    config: {},
+    parameters: [],
+    resolvedContent: '',
+    references: [],
+    missing: [],
+    usesSteps: false,
+    errors: [],
+    warnings: [],
+  }
+
+  it('reads each text once, also for calls at one time, and again after a failure', async () => {
+    const cache = createScanCache()
+    let reads = 0
+    const read = (isLasting: boolean) => async () => {
+      reads += 1
+      return { scan, isLasting }
+    }
+    await Promise.all([cache.get('a', read(true)), cache.get('a', read(true))])
+    await cache.get('a', read(true))
+    expect(reads).toBe(1)
+    await cache.get('b', read(false))
+    await cache.get('b', read(true))
+    expect(reads).toBe(3)
+  })
+
+  it('drops what was used least when it is full, by the size of what texts resolve to', async () => {
+    const cache = createScanCache()
+    let reads = 0
+    const get = (hash: string) =>
+      cache.get(hash, async () => {
+        reads += 1
+        return { scan: { ...scan, resolvedContent: 'x'.repeat(6 * 1024 * 1024) }, isLasting: true }
+      })
+    for (const hash of ['a', 'b', 'a', 'c', 'a']) await get(hash)
+    expect(reads).toBe(3)
+    await get('b')
+    expect(reads).toBe(4)
+  })
+})
+
+describe('death record', () => {
+  it('refuses after three deaths within a minute, for a minute', () => {
+    let time = 0
+    const deaths = createDeathRecord(() => time)
+    deaths.note('a')
+    time = 50_000
+    deaths.note('a')
+    time = 70_000
+    deaths.note('a')
+    expect(deaths.isRefused('a')).toBe(false)
+    deaths.note('a')
+    expect(deaths.isRefused('a')).toBe(true)
+    expect(deaths.isRefused('b')).toBe(false)
+    time = 130_001
+    expect(deaths.isRefused('a')).toBe(false)
+  })
+})

@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { createTemplateSandbox } from '../../../src/adapters/template-sandbox/engine.ts'
+import type { TemplateEngine, TemplateSource, TemplateStep } from '../../../src/features/templates/template-engine.ts'
+import { RunError } from '../../../src/shared/app-error.ts'
+import type { Logger } from '../../../src/shared/logger.ts'
+
+const packageRoot = fileURLToPath(new URL('../../..', import.meta.url))
+const childFile = join(packageRoot, 'dist', 'template-child.mjs')
+const sources = ['src/adapters/template-sandbox', '../template/src'].map((folder) => join(packageRoot, folder))
+
+async function newestChange(): Promise<number> {
+  const listed = await Promise.all(
+    sources.map(async (folder) => (await readdir(folder, { recursive: true })).map((name) => join(folder, name))),
+  )
+  const times = await Promise.all(listed.flat().map(async (file) => (await stat(file)).mtimeMs))
+  return Math.max(...times)
+}
+
+/** The bundled child, built anew when a source is newer. */
+export async function builtChild(): Promise<string> {
+  const built = await stat(childFile).then(
+    (found) => found.mtimeMs,
+    () => 0,
+  )
+  if (built < (await newestChange())) {
+    const tsdown = join(dirname(createRequire(import.meta.url).resolve('tsdown')), 'run.mjs')
+    await promisify(execFile)(process.execPath, [tsdown, '--filter', 'template-child'], { cwd: packageRoot })
+  }
+  return childFile
+}
+
+const silent = (): void => undefined
+export const quietLog: Logger = { error: silent, warn: silent, info: silent, debug: silent }
+
+export async function startSandbox(options: { poolSize?: number; timeoutMs?: number } = {}): Promise<TemplateEngine> {
+  return createTemplateSandbox({ childFile: await builtChild(), log: quietLog, ...options })
+}
+
+export const now = '2026-01-02T03:04:05.000Z'
+
+export function sourceOf(content: string, documents: Record<string, string> = {}): TemplateSource {
+  return { path: 'folder/prompt', content, documents }
+}
+
+/** The first step of a prompt. */
+export function firstStep(
+  engine: TemplateEngine,
+  content: string,
+  parameters: Record<string, unknown> = {},
+): Promise<TemplateStep> {
+  return engine.step({ source: sourceOf(content), parameters, now })
+}
+
+/** What the first step sends to the model, as one text. */
+export async function rendered(
+  engine: TemplateEngine,
+  content: string,
+  parameters: Record<string, unknown> = {},
+): Promise<string> {
+  const step = await firstStep(engine, content, parameters)
+  if (step.done) throw new Error('The first step is never done')
+  return step.input.flatMap((message) => message.content.map((part) => String(part['text']))).join('\n')
+}
+
+/** The compile code of a refusal, or the text that was rendered. */
+export async function outcome(
+  engine: TemplateEngine,
+  content: string,
+  parameters: Record<string, unknown> = {},
+): Promise<{ code: string } | { text: string }> {
+  try {
+    return { text: await rendered(engine, content, parameters) }
+  } catch (error) {
+    if (error instanceof RunError) return { code: String(error.details['compileCode']) }
+    throw error
+  }
+}
+
+/** Process ids of the children of this process that host the template engine; Linux only. */
+export async function childPids(): Promise<number[]> {
+  const found = await readdir('/proc')
+  const pids = found.filter((name) => /^\d+$/.test(name))
+  const ours = await Promise.all(
+    pids.map(async (pid) => {
+      const [status, command] = await Promise.all([read(`/proc/${pid}/stat`), read(`/proc/${pid}/cmdline`)])
+      const parent = status.slice(status.lastIndexOf(')') + 2).split(' ')[1]
+      return Number(parent) === process.pid && command.includes('template-child') ? [Number(pid)] : []
+    }),
+  )
+  return ours.flat()
+}
+
+function read(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch(() => '')
+}

@@ -1,0 +1,60 @@
+/** Records what parallel callers of one register saw, and says whether one order of all of it could have happened. */
+
+interface Operation {
+  kind: 'read' | 'write'
+  value: string
+  startedAt: number
+  endedAt: number
+}
+
+export interface History {
+  write(value: string, work: () => Promise<unknown>): Promise<void>
+  read(work: () => Promise<string>): Promise<void>
+  /** What no order explains, in words; empty when the history is fine. */
+  violations(): string[]
+}
+
+/** Every written value must be unique; operations that fail must not have an effect, and are left out. */
+export function recordHistory(initial: string): History {
+  let time = 0
+  const operations: Operation[] = [{ kind: 'write', value: initial, startedAt: -1, endedAt: 0 }]
+  const tick = () => {
+    time += 1
+    return time
+  }
+  const record = async (kind: Operation['kind'], work: () => Promise<string>) => {
+    const startedAt = tick()
+    const value = await work()
+    operations.push({ kind, value, startedAt, endedAt: tick() })
+  }
+  return {
+    write: (value, work) =>
+      record('write', async () => {
+        await work()
+        return value
+      }),
+    read: (work) => record('read', work),
+    violations() {
+      const writes = operations.filter(({ kind }) => kind === 'write')
+      return operations.filter(({ kind }) => kind === 'read').flatMap((read) => explain(read, writes, operations))
+    },
+  }
+}
+
+function explain(read: Operation, writes: readonly Operation[], all: readonly Operation[]): string[] {
+  const source = writes.find((write) => write.value === read.value)
+  if (!source) return [`read ${read.value}, which nobody was told to have written`]
+  if (source.startedAt > read.endedAt) return [`read ${read.value} before it was written`]
+  const between = writes.find((write) => write.startedAt > source.endedAt && write.endedAt < read.startedAt)
+  if (between) return [`read ${read.value} after ${between.value} had replaced it`]
+  // Two reads one after the other may not see two writes, themselves one after the other, the wrong way round.
+  const earlier = all.find(
+    (other) => other.kind === 'read' && other.endedAt < read.startedAt && isAfter(other, source, writes),
+  )
+  return earlier ? [`read ${read.value} after an earlier read had seen ${earlier.value}`] : []
+}
+
+function isAfter(read: Operation, source: Operation, writes: readonly Operation[]): boolean {
+  const seen = writes.find((write) => write.value === read.value)
+  return seen !== undefined && seen.startedAt > source.endedAt
+}

@@ -1,0 +1,212 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { shownIn } from '../../src/features/documents/overlay.ts'
+import { createDocument, getOrCreateDocument } from '../../src/features/documents/save-document.ts'
+import { type Bench, failure, newBench, openWorkbench, type Workbench } from './workbench.ts'
+
+let workbench: Workbench
+
+beforeAll(async () => {
+  workbench = await openWorkbench()
+})
+afterAll(() => workbench.close())
+
+async function published(texts: Record<string, string>): Promise<Bench> {
+  const bench = await newBench(workbench)
+  for (const [path, content] of Object.entries(texts)) await bench.put(bench.draft, path, content)
+  await bench.publish(bench.draft)
+  return bench
+}
+
+describe('a draft is an overlay', () => {
+  it('shows live as it is now, with its own changes on top', async () => {
+    const bench = await published({ a: 'a1', b: 'b1', c: 'c1' })
+    const draft = await bench.newDraft()
+    await bench.put(draft, 'a', 'mine')
+    await bench.remove(draft, 'b')
+    await bench.put(draft, 'd', 'new')
+    const other = await bench.newDraft()
+    await bench.put(other, 'a', 'theirs')
+    await bench.put(other, 'c', 'c2')
+    await bench.put(other, 'e', 'e2')
+    await bench.publish(other)
+    expect(await bench.texts(draft)).toEqual({ a: 'mine', c: 'c2', d: 'new', e: 'e2' })
+    expect(await bench.texts('live')).toEqual({ a: 'theirs', b: 'b1', c: 'c2', e: 'e2' })
+    expect(await bench.texts(bench.draft)).toEqual({ a: 'a1', b: 'b1', c: 'c1' })
+  })
+
+  it('orders by code point and filters by prefix', async () => {
+    const bench = await newBench(workbench)
+    for (const path of ['b', 'a/2', 'B', 'a/1', '\u{10400}', '\uff41', 'a_']) await bench.put(bench.draft, path, 'x')
+    expect(Object.keys(await bench.texts(bench.draft))).toEqual(['B', 'a/1', 'a/2', 'a_', 'b', '\uff41', '\u{10400}'])
+    const set = { id: bench.draft.id, projectId: bench.projectId, number: null }
+    const found = await workbench.deps.stores.documents.list(workbench.caller.workspaceId, set, 'a/')
+    expect(found.map((text) => text.path)).toEqual(['a/1', 'a/2'])
+  })
+
+  it('reads a deleted document as unknown, and live goes on serving it', async () => {
+    const bench = await published({ a: 'a1' })
+    const draft = await bench.newDraft()
+    const { documentUuid } = await bench.read('live', 'a')
+    expect(await bench.remove(draft, 'a')).toEqual({ documentUuid, path: 'a' })
+    await expect(bench.read(draft, 'a')).rejects.toEqual(failure('NotFoundError', 'Document not found at path: a'))
+    await expect(bench.remove(draft, 'a')).rejects.toEqual(failure('NotFoundError'))
+    expect((await bench.read('live', 'a')).content).toBe('a1')
+    const again = await bench.create(draft, 'a', 'back')
+    expect(again).toMatchObject({ documentUuid, content: 'back', mergedAt: null })
+  })
+
+  it('restores the identity of a document that only the draft had', async () => {
+    const bench = await newBench(workbench)
+    const { documentUuid } = await bench.create(bench.draft, 'a', 'first')
+    await bench.remove(bench.draft, 'a')
+    expect((await bench.create(bench.draft, 'a', 'second')).documentUuid).toBe(documentUuid)
+  })
+
+  it('agrees with the rule on every path, whatever was done', async () => {
+    const step = fc.record({
+      path: fc.constantFrom('a', 'b', 'c'),
+      action: fc.constantFrom('put', 'remove', 'publishOther', 'force'),
+      content: fc.constantFrom('1', '2', '3'),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const bench = await published({ a: '1', b: '1' })
+        const draft = await bench.newDraft()
+        for (const { path, action, content } of steps) {
+          if (action === 'put') await bench.put(draft, path, content)
+          else if (action === 'force') await bench.put('live', path, content, { force: true })
+          else if (action === 'remove') await bench.remove(draft, path).catch(() => {})
+          else {
+            const other = await bench.newDraft()
+            await bench.put(other, path, content)
+            await bench.publish(other)
+          }
+        }
+        const { documents } = workbench.deps.stores
+        const { workspaceId } = workbench.caller
+        const slots = await documents.listSlots(workspaceId, draft, ['a', 'b', 'c'])
+        const expected = slots.flatMap((slot) => shownIn(slot) ?? []).map(({ path, content }) => [path, content])
+        expect(Object.entries(await bench.texts(draft))).toEqual(expected)
+      }),
+      { numRuns: 15 },
+    )
+  })
+})
+
+describe('writing', () => {
+  it('changes nothing when the text is the same', async () => {
+    const bench = await published({ a: 'a1' })
+    const draft = await bench.newDraft()
+    const before = await bench.put(draft, 'a', 'a2')
+    const after = await bench.put(draft, 'a', 'a2')
+    expect(after).toEqual(before)
+    await bench.put(draft, 'b', '')
+    const untouched = await bench.newDraft()
+    await bench.put(untouched, 'a', 'a1')
+    expect((await bench.diff(untouched)).changes).toEqual([])
+    expect((await bench.revert(untouched)).reverted).toEqual([])
+  })
+
+  it('touches the version and the project', async () => {
+    const bench = await newBench(workbench)
+    const { stores } = workbench.deps
+    const { workspaceId } = workbench.caller
+    await bench.put(bench.draft, 'a', '1')
+    const first = await stores.versions.findOptional(workspaceId, bench.projectId, bench.draft.uuid)
+    const project = await stores.projects.findOptional(workspaceId, bench.projectId)
+    expect(first?.updatedAt.getTime()).toBeGreaterThan(bench.draft.updatedAt.getTime())
+    expect(project?.lastEditedAt).toEqual(first?.updatedAt)
+    await bench.put(bench.draft, 'a', '1')
+    const second = await stores.versions.findOptional(workspaceId, bench.projectId, bench.draft.uuid)
+    expect(second?.updatedAt).toEqual(first?.updatedAt)
+  })
+
+  it('refuses a path that is taken, and a merged version', async () => {
+    const bench = await published({ a: 'a1' })
+    const draft = await bench.newDraft()
+    await expect(bench.create(draft, '/a/', 'x')).rejects.toEqual(
+      failure('ConflictError', 'A document with the same path already exists'),
+    )
+    const merged = failure('BadRequestError', /^Cannot modify a merged commit$/)
+    await expect(bench.create('live', 'b', 'x')).rejects.toEqual(merged)
+    await expect(bench.remove('live', 'unknown')).rejects.toEqual(merged)
+    await expect(bench.push('live', [])).rejects.toEqual(merged)
+    await expect(bench.revert('live')).rejects.toEqual(merged)
+    const forceable = failure('BadRequestError', 'Cannot modify a merged commit; use force=true to allow it')
+    await expect(bench.put('live', 'a', 'a1')).rejects.toEqual(forceable)
+    await expect(bench.put(draft, 'a b', 'x')).rejects.toEqual(failure('BadRequestError', 'Invalid path'))
+  })
+
+  it('gets or creates', async () => {
+    const bench = await published({ a: 'a1' })
+    const { deps, caller } = workbench
+    const address = { caller, projectId: bench.projectId, versionRef: 'live', content: 'ignored' }
+    expect((await getOrCreateDocument(deps, { ...address, path: 'a' })).content).toBe('a1')
+    await expect(getOrCreateDocument(deps, { ...address, path: 'b' })).rejects.toEqual(
+      failure('BadRequestError', 'Cannot modify a merged commit'),
+    )
+    const draft = await bench.newDraft()
+    const created = await getOrCreateDocument(deps, { ...address, versionRef: draft.uuid.toUpperCase(), path: 'b' })
+    expect(created).toMatchObject({ content: 'ignored', versionUuid: draft.uuid })
+  })
+
+  it('keeps to the preconditions', async () => {
+    const bench = await newBench(workbench)
+    const { draft } = bench
+    const { contentHash } = await bench.put(draft, 'a', '1', { ifNoneMatch: '*', baseHash: '' })
+    await expect(bench.put(draft, 'a', '2', { ifNoneMatch: '*' })).rejects.toEqual(failure('PreconditionFailedError'))
+    await expect(bench.put(draft, 'a', '2', { ifMatch: '"other"' })).rejects.toEqual(failure('PreconditionFailedError'))
+    const conflicts = [{ path: 'a', expected: '', actual: contentHash }]
+    await expect(bench.put(draft, 'a', '2', { baseHash: '' })).rejects.toEqual(
+      failure('ConflictError', undefined, { conflicts }),
+    )
+    await bench.put(draft, 'a', '2', { ifMatch: `"${contentHash}"`, baseHash: contentHash })
+    expect(await bench.texts(draft)).toEqual({ a: '2' })
+  })
+})
+
+describe('unknown things', () => {
+  it('answers foreign, hidden and malformed ids like unknown ones', async () => {
+    const bench = await published({ 'support/reply': 'x' })
+    const elsewhere = await newBench({ deps: workbench.deps, caller: await workbench.newCaller() })
+    const { deps, caller } = workbench
+    const { projectId } = bench
+    const input = { caller, projectId, versionRef: bench.draft.uuid, path: 'z', content: '' }
+    const noProject = failure('NotFoundError', /^Project not found$/)
+    for (const id of [elsewhere.projectId, 2_147_483_648, 0, Number.NaN]) {
+      await expect(createDocument(deps, { ...input, projectId: id })).rejects.toEqual(noProject)
+    }
+    const restricted = { ...caller, projectId: projectId + 1 }
+    await expect(createDocument(deps, { ...input, caller: restricted })).rejects.toEqual(noProject)
+    for (const versionRef of [elsewhere.draft.uuid, 'nonsense', '']) {
+      await expect(createDocument(deps, { ...input, versionRef })).rejects.toEqual(
+        failure('NotFoundError', /^Version not found$/),
+      )
+    }
+    const suggestions = ['support/reply']
+    await expect(bench.read('live', 'suport/reply')).rejects.toEqual(
+      failure('NotFoundError', undefined, { path: 'suport/reply', suggestions }),
+    )
+    await expect(elsewhere.read('live', 'x')).rejects.toEqual(
+      failure('NotFoundError', 'The project has no live version yet'),
+    )
+  })
+})
+
+describe('a read that was made before', () => {
+  it('costs no statement, and a write makes it cost again', async () => {
+    const bench = await published({ a: 'see <prompt path="b" />', b: 'b1' })
+    const draft = await bench.newDraft()
+    for (const ref of ['live', draft, bench.draft] as const) {
+      const first = await bench.read(ref, 'a')
+      const before = workbench.statementCount()
+      expect(await bench.read(ref, 'a')).toBe(first)
+      expect(workbench.statementCount()).toBe(before)
+    }
+    await bench.put(draft, 'b', 'b2')
+    const before = workbench.statementCount()
+    expect((await bench.read(draft, 'a')).resolvedContent).toContain('b2')
+    expect(workbench.statementCount()).toBeGreaterThan(before)
+  })
+})

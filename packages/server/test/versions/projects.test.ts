@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { loadRunnable } from '../../src/features/documents/read-document.ts'
+import { findProject, resolveVersion } from '../../src/features/documents/version-ref.ts'
+import { createProject } from '../../src/features/projects/create-project.ts'
+import { listProjects } from '../../src/features/projects/list-projects.ts'
+import { updateProject } from '../../src/features/projects/update-project.ts'
+import { failure, newBench, openWorkbench, type Workbench } from './workbench.ts'
+
+let workbench: Workbench
+
+beforeAll(async () => {
+  workbench = await openWorkbench()
+})
+afterAll(() => workbench.close())
+
+it('starts with one draft and nothing live', async () => {
+  const { deps, caller } = workbench
+  const { project, version } = await createProject(deps, { caller, name: 'p', defaultModel: 'm' })
+  expect(project).toMatchObject({ name: 'p', defaultProvider: null, defaultModel: 'm', liveVersionUuid: null })
+  expect(version).toMatchObject({
+    title: 'Initial version',
+    number: null,
+    parentVersionUuid: null,
+    author: caller.author,
+  })
+  await expect(createProject(deps, { caller: { ...caller, projectId: project.id }, name: 'p' })).rejects.toEqual(
+    failure('ForbiddenError', undefined, { reason: 'project_restricted' }),
+  )
+})
+
+it('lists the last edited first, and only what the key may see', async () => {
+  const caller = await workbench.newCaller()
+  const bench = { deps: workbench.deps, caller }
+  const [first, second] = [await newBench(bench), await newBench(bench)]
+  const ids = async (projectId: number | null) =>
+    (await listProjects(workbench.deps, { caller: { ...caller, projectId } })).map(({ id }) => id)
+  expect(await ids(null)).toEqual([second.projectId, first.projectId])
+  await first.put(first.draft, 'a', '1')
+  expect(await ids(null)).toEqual([first.projectId, second.projectId])
+  expect(await ids(second.projectId)).toEqual([second.projectId])
+})
+
+it('changes what is named, clears by an empty text, and is read at once', async () => {
+  const { deps, caller } = workbench
+  const { projectId } = await newBench(workbench)
+  await findProject(deps, caller, projectId)
+  const named = { caller, projectId, name: 'renamed', defaultProvider: 'openai', defaultModel: 'm' }
+  expect(await updateProject(deps, named)).toMatchObject({
+    name: 'renamed',
+    defaultProvider: 'openai',
+    defaultModel: 'm',
+  })
+  expect(await updateProject(deps, { caller, projectId, defaultProvider: '' })).toMatchObject({
+    defaultProvider: null,
+    defaultModel: 'm',
+  })
+  expect(await findProject(deps, caller, projectId)).toMatchObject({ name: 'renamed', defaultProvider: null })
+  const other = await workbench.newCaller()
+  for (const stranger of [other, { ...caller, projectId: projectId + 1 }]) {
+    await expect(updateProject(deps, { caller: stranger, projectId, name: 'x' })).rejects.toEqual(
+      failure('NotFoundError'),
+    )
+    await expect(findProject(deps, stranger, projectId)).rejects.toEqual(
+      failure('NotFoundError', /^Project not found$/),
+    )
+  }
+})
+
+it('gives a run all it needs without a statement, once it was read', async () => {
+  const { deps, caller } = workbench
+  const bench = await newBench(workbench)
+  await bench.put(bench.draft, 'a', '<step><prompt path="b" /></step>')
+  await bench.put(bench.draft, 'b', 'inner')
+  await bench.publish(bench.draft)
+  const address = { caller, projectId: bench.projectId, versionRef: 'live', path: '/a' }
+  const first = await loadRunnable(deps, address)
+  expect(first).toMatchObject({
+    project: { id: bench.projectId, liveVersionUuid: bench.draft.uuid },
+    version: { uuid: bench.draft.uuid, number: 1 },
+    text: { path: 'a' },
+    source: { path: 'a', documents: { b: 'inner' } },
+    scan: { usesSteps: true, errors: [] },
+  })
+  const before = workbench.statementCount()
+  expect(await loadRunnable(deps, address)).toEqual(first)
+  await resolveVersion(deps, address)
+  expect(workbench.statementCount()).toBe(before)
+  await bench.put('live', 'b', 'hot fix', { force: true })
+  expect((await loadRunnable(deps, address)).source.documents).toEqual({ b: 'hot fix' })
+  expect(workbench.statementCount()).toBeGreaterThan(before)
+})

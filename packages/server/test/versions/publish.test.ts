@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { listVersions } from '../../src/features/versions/list-versions.ts'
+import { publishVersion } from '../../src/features/versions/publish-version.ts'
+import { failure, newBench, openWorkbench, type Workbench } from './workbench.ts'
+
+let workbench: Workbench
+
+beforeAll(async () => {
+  workbench = await openWorkbench()
+})
+afterAll(() => workbench.close())
+
+const notDraft = failure('BadRequestError', /^Cannot publish: version is not a draft$/)
+
+describe('numbering', () => {
+  it('counts from 1 and moves live at once', async () => {
+    const bench = await newBench(workbench)
+    await bench.put(bench.draft, 'a', '1')
+    const first = await bench.publish(bench.draft, { title: '', description: 'notes' })
+    expect(first).toMatchObject({ number: 1, isLive: true, title: 'Initial version', description: 'notes' })
+    const draft = await bench.newDraft()
+    expect(draft).toMatchObject({ number: null, parentVersionUuid: first.uuid, isLive: false, mergedAt: null })
+    expect((await bench.publish(draft, { title: 'second' })).number).toBe(2)
+    expect((await bench.read('live', 'a')).versionUuid).toBe(draft.uuid)
+    expect(workbench.audit).toContain('audit.publish')
+  })
+
+  it('publishes a draft without changes', async () => {
+    const bench = await newBench(workbench)
+    expect((await bench.publish(bench.draft)).number).toBe(1)
+    expect(await bench.texts('live')).toEqual({})
+  })
+
+  it('lists drafts first, then merged ones by falling number', async () => {
+    const bench = await newBench(workbench)
+    await bench.publish(bench.draft)
+    const second = await bench.newDraft()
+    await bench.publish(second)
+    const [older, newer] = [await bench.newDraft(), await bench.newDraft()]
+    const { deps, caller } = workbench
+    const uuids = async (status?: 'draft' | 'merged') =>
+      (await listVersions(deps, { caller, projectId: bench.projectId, ...(status && { status }) })).map(
+        ({ uuid }) => uuid,
+      )
+    expect(await uuids()).toEqual([newer.uuid, older.uuid, second.uuid, bench.draft.uuid])
+    expect(await uuids('draft')).toEqual([newer.uuid, older.uuid])
+    expect(await uuids('merged')).toEqual([second.uuid, bench.draft.uuid])
+  })
+
+  it('refuses whatever is not a draft with one body', async () => {
+    const bench = await newBench(workbench)
+    const elsewhere = await newBench(workbench)
+    await bench.publish(bench.draft)
+    for (const ref of [
+      bench.draft,
+      'live',
+      elsewhere.draft,
+      { uuid: 'nonsense' },
+      { uuid: crypto.randomUUID() },
+    ] as const) {
+      await expect(bench.publish(ref)).rejects.toEqual(notDraft)
+    }
+    await expect(elsewhere.publish('live')).rejects.toEqual(notDraft)
+  })
+
+  it('has one winner per draft, and gives two drafts two numbers', async () => {
+    const bench = await newBench(workbench)
+    const drafts = [bench.draft, await bench.newDraft()]
+    const outcomes = await Promise.allSettled([...drafts, ...drafts, ...drafts].map((draft) => bench.publish(draft)))
+    const won = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value.number] : []))
+    expect(won.sort()).toEqual([1, 2])
+    for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toEqual(notDraft)
+  })
+})
+
+describe('conflicts', () => {
+  async function collision() {
+    const bench = await newBench(workbench)
+    await bench.put(bench.draft, 'a', 'base')
+    await bench.publish(bench.draft)
+    const [mine, theirs] = [await bench.newDraft(), await bench.newDraft()]
+    await bench.put(mine, 'a', 'mine')
+    await bench.put(theirs, 'a', 'theirs')
+    await bench.publish(theirs)
+    return { bench, mine }
+  }
+
+  it('refuses to overwrite what live changed since, and says what', async () => {
+    const { bench, mine } = await collision()
+    const before = await bench.texts('live')
+    const [live, draft] = [await bench.read('live', 'a'), await bench.read(mine, 'a')]
+    const base = await bench.read(bench.draft, 'a')
+    const { documentUuid } = live
+    const conflict = {
+      path: 'a',
+      documentUuid,
+      baseHash: base.contentHash,
+      liveHash: live.contentHash,
+      draftHash: draft.contentHash,
+    }
+    await expect(bench.publish(mine)).rejects.toEqual(
+      failure('ConflictError', 'The live version changed 1 document\\(s\\) that this draft also changes', {
+        conflicts: [conflict],
+      }),
+    )
+    expect((await bench.diff(mine)).changes).toMatchObject([{ path: 'a', conflict: true, status: 'modified' }])
+    expect(await bench.texts('live')).toEqual(before)
+  })
+
+  it('lets the draft win by force', async () => {
+    const { bench, mine } = await collision()
+    const { documentUuid } = await bench.read('live', 'a')
+    await bench.publish(mine, { force: true })
+    expect(await bench.read('live', 'a')).toMatchObject({ content: 'mine', documentUuid })
+  })
+
+  it('is resolved by a revert and the change made again', async () => {
+    const { bench, mine } = await collision()
+    expect((await bench.revert(mine, ['a'])).reverted).toMatchObject([{ path: 'a', action: 'reset' }])
+    expect(await bench.texts(mine)).toEqual({ a: 'theirs' })
+    await bench.put(mine, 'a', 'merged by hand')
+    expect((await bench.publish(mine)).number).toBe(3)
+  })
+
+  it('is none when both say the same, or touched different paths', async () => {
+    const { bench, mine } = await collision()
+    await bench.put(mine, 'a', 'theirs')
+    await bench.put(mine, 'b', 'b')
+    await bench.publish(mine)
+    expect(await bench.texts('live')).toEqual({ a: 'theirs', b: 'b' })
+    expect((await bench.read('live', 'b')).mergedAt).not.toBeNull()
+  })
+
+  it('keeps the identity of live where two drafts added one path', async () => {
+    const bench = await newBench(workbench)
+    await bench.publish(bench.draft)
+    const [mine, theirs] = [await bench.newDraft(), await bench.newDraft()]
+    const ours = await bench.create(mine, 'a', 'mine')
+    const { documentUuid } = await bench.create(theirs, 'a', 'theirs')
+    expect(ours.documentUuid).not.toBe(documentUuid)
+    await bench.publish(theirs)
+    expect((await bench.read(mine, 'a')).documentUuid).toBe(ours.documentUuid)
+    await bench.publish(mine, { force: true })
+    expect(await bench.read('live', 'a')).toMatchObject({ content: 'mine', documentUuid })
+  })
+
+  it('sees deletions on either side', async () => {
+    const bench = await newBench(workbench)
+    for (const path of ['a', 'b', 'c']) await bench.put(bench.draft, path, path)
+    await bench.publish(bench.draft)
+    const [mine, theirs] = [await bench.newDraft(), await bench.newDraft()]
+    await bench.remove(mine, 'a')
+    await bench.put(mine, 'b', 'mine')
+    await bench.remove(mine, 'c')
+    await bench.put(theirs, 'a', 'theirs')
+    await bench.remove(theirs, 'b')
+    await bench.remove(theirs, 'c')
+    await bench.publish(theirs)
+    const paths = (await bench.diff(mine)).changes.map(({ path, status, conflict }) => [path, status, conflict])
+    expect(paths).toEqual([
+      ['a', 'deleted', true],
+      ['b', 'added', true],
+    ])
+    await expect(bench.publish(mine)).rejects.toEqual(failure('ConflictError', 'changed 2'))
+    await bench.publish(mine, { force: true })
+    expect(await bench.texts('live')).toEqual({ b: 'mine' })
+    expect(await bench.texts(theirs)).toEqual({ a: 'theirs' })
+    expect(await bench.texts(bench.draft)).toEqual({ a: 'a', b: 'b', c: 'c' })
+  })
+})
+
+describe('compilation', () => {
+  const broken = 'Hello {{ if }}'
+
+  it('refuses a changed document that does not compile, forced or not', async () => {
+    const bench = await newBench(workbench)
+    const { documentUuid } = await bench.put(bench.draft, 'a', broken)
+    await bench.put(bench.draft, 'b', 'fine')
+    const refused = bench.publish(bench.draft, { force: true })
+    await expect(refused).rejects.toEqual(failure('UnprocessableEntityError', 'There are errors in 1 document\\(s\\)'))
+    await expect(refused).rejects.toMatchObject({
+      details: { documents: [{ path: 'a', documentUuid, errors: [{ line: 1 }] }] },
+    })
+    expect((await bench.read(bench.draft, 'a')).errors).not.toEqual([])
+    await bench.put(bench.draft, 'a', 'whole')
+    expect((await bench.publish(bench.draft)).number).toBe(1)
+  })
+
+  it('refuses the deletion of what others refer to, directly or through another', async () => {
+    const bench = await newBench(workbench)
+    await bench.put(bench.draft, 'top', '<prompt path="middle" />')
+    await bench.put(bench.draft, 'middle', '<prompt path="leaf" />')
+    await bench.put(bench.draft, 'leaf', 'leaf')
+    await bench.publish(bench.draft)
+    const draft = await bench.newDraft()
+    await bench.remove(draft, 'leaf')
+    const refused = bench.publish(draft)
+    await expect(refused).rejects.toEqual(failure('UnprocessableEntityError', 'There are errors in 2'))
+    await expect(refused).rejects.toMatchObject({ details: { documents: [{ path: 'middle' }, { path: 'top' }] } })
+  })
+
+  it('does not mind untouched documents', async () => {
+    const bench = await newBench(workbench)
+    await bench.publish(bench.draft)
+    await bench.put('live', 'old', broken, { force: true })
+    const draft = await bench.newDraft()
+    await bench.put(draft, 'a', 'fine')
+    expect((await bench.publish(draft)).number).toBe(2)
+    expect(await bench.texts('live')).toEqual({ a: 'fine', old: broken })
+  })
+
+  it('compiles again what changed while it was compiled', async () => {
+    const bench = await newBench(workbench)
+    await bench.put(bench.draft, 'a', 'fine')
+    // The edit lands between the first look and the publication: the scan is where the wait is.
+    let edit: Promise<unknown> | undefined
+    const scan: typeof workbench.deps.templates.scan = async (source) => {
+      edit ??= bench.put(bench.draft, 'a', broken)
+      await edit
+      return workbench.deps.templates.scan(source)
+    }
+    const { deps, caller } = workbench
+    const raced = { ...deps, templates: { ...deps.templates, scan } }
+    const address = { caller, projectId: bench.projectId, versionRef: bench.draft.uuid }
+    await expect(publishVersion(raced, { ...address, force: false })).rejects.toEqual(
+      failure('UnprocessableEntityError'),
+    )
+    expect(edit).toBeDefined()
+  })
+})

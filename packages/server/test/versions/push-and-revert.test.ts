@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createOrUpdateDocument } from '../../src/features/documents/save-document.ts'
+import { type Bench, failure, newBench, openWorkbench, type Workbench } from './workbench.ts'
+
+let workbench: Workbench
+
+beforeAll(async () => {
+  workbench = await openWorkbench()
+})
+afterAll(() => workbench.close())
+
+async function published(texts: Record<string, string>): Promise<Bench> {
+  const bench = await newBench(workbench)
+  await bench.push(
+    bench.draft,
+    Object.entries(texts).map(([path, content]) => ({ path, status: 'added', content })),
+  )
+  await bench.publish(bench.draft)
+  return bench
+}
+
+describe('push', () => {
+  it('applies a list of changes and counts what became different', async () => {
+    const bench = await published({ a: 'a1', b: 'b1', c: 'c1' })
+    const draft = await bench.newDraft()
+    const result = await bench.push(draft, [
+      { path: '/a', status: 'modified', content: 'a2' },
+      { path: 'b', status: 'deleted' },
+      { path: 'c', status: 'modified', content: 'c1' },
+      { path: 'd', status: 'modified', content: '' },
+      { path: 'e', status: 'unchanged' },
+      { path: 'f', status: 'deleted' },
+    ])
+    const { uuid } = draft
+    expect(result).toEqual({
+      commitUuid: uuid,
+      versionUuid: uuid,
+      documentsProcessed: 5,
+      added: 1,
+      modified: 1,
+      deleted: 1,
+    })
+    expect(await bench.texts(draft)).toEqual({ a: 'a2', c: 'c1', d: '' })
+  })
+
+  it('does nothing for an empty list', async () => {
+    const bench = await newBench(workbench)
+    expect(await bench.push(bench.draft, [])).toMatchObject({ documentsProcessed: 0, added: 0 })
+    const [version] = await workbench.deps.stores.versions.list(workbench.caller.workspaceId, bench.projectId)
+    expect(version?.updatedAt).toEqual(bench.draft.updatedAt)
+  })
+
+  it('applies nothing when one change is refused', async () => {
+    const bench = await published({ a: 'a1', b: 'b1' })
+    const draft = await bench.newDraft()
+    const good = { path: 'x', status: 'added', content: 'x' } as const
+    const refused = (change: Parameters<Bench['push']>[1][number]) => bench.push(draft, [good, change])
+    await expect(refused({ path: 'a b', status: 'added', content: '' })).rejects.toEqual(
+      failure('BadRequestError', 'Invalid path'),
+    )
+    await expect(refused({ path: '//x', status: 'deleted' })).rejects.toEqual(
+      failure('BadRequestError', 'names each path once'),
+    )
+    await expect(refused({ path: 'y', status: 'added' })).rejects.toEqual(
+      failure('BadRequestError', 'needs its content'),
+    )
+    const { contentHash } = await bench.read(draft, 'a')
+    const conflicts = [
+      { path: 'a', expected: 'old', actual: contentHash },
+      { path: 'z', expected: 'old', actual: null },
+    ]
+    const stale = [
+      { path: 'a', status: 'modified', content: 'n', baseHash: 'old' },
+      { path: 'b', status: 'deleted', baseHash: (await bench.read(draft, 'b')).contentHash },
+      { path: 'z', status: 'deleted', baseHash: 'old' },
+    ] as const
+    await expect(bench.push(draft, [good, ...stale])).rejects.toEqual(
+      failure('ConflictError', undefined, { conflicts }),
+    )
+    expect(await bench.texts(draft)).toEqual({ a: 'a1', b: 'b1' })
+  })
+
+  it('takes a thousand changes at once', async () => {
+    const bench = await newBench(workbench)
+    const changes = Array.from(
+      { length: 1_000 },
+      (_, index) => ({ path: `p/${index}`, status: 'added', content: `${index}` }) as const,
+    )
+    expect((await bench.push(bench.draft, changes)).added).toBe(1_000)
+    expect((await bench.read(bench.draft, 'p/999')).content).toBe('999')
+  })
+})
+
+describe('revert', () => {
+  async function edited() {
+    const bench = await published({ edited: '1', deleted: '1', untouched: '1' })
+    const draft = await bench.newDraft()
+    await bench.put(draft, 'edited', '2')
+    await bench.remove(draft, 'deleted')
+    await bench.put(draft, 'added', 'last')
+    await bench.put(draft, 'gone', 'last')
+    await bench.remove(draft, 'gone')
+    return { bench, draft }
+  }
+  const actions = ({ reverted }: Awaited<ReturnType<Bench['revert']>>) =>
+    Object.fromEntries(reverted.map(({ path, action }) => [path, action]))
+
+  it('drops every change', async () => {
+    const { bench, draft } = await edited()
+    expect(actions(await bench.revert(draft))).toEqual({ added: 'removed', deleted: 'restored', edited: 'reset' })
+    expect(await bench.texts(draft)).toEqual({ deleted: '1', edited: '1', untouched: '1' })
+    expect((await bench.diff(draft)).changes).toEqual([])
+    expect(workbench.audit).toContain('audit.revert')
+  })
+
+  it('drops changes by path and skips the others', async () => {
+    const { bench, draft } = await edited()
+    expect(actions(await bench.revert(draft, ['/deleted', 'untouched', 'unknown']))).toEqual({ deleted: 'restored' })
+    expect(await bench.texts(draft)).toEqual({ added: 'last', deleted: '1', edited: '2', untouched: '1' })
+  })
+
+  it('brings back the last text of a document that only the draft had', async () => {
+    const { bench, draft } = await edited()
+    expect(actions(await bench.revert(draft, ['gone']))).toEqual({ gone: 'restored' })
+    expect((await bench.read(draft, 'gone')).content).toBe('last')
+    expect(actions(await bench.revert(draft, ['gone']))).toEqual({ gone: 'removed' })
+    await expect(bench.read(draft, 'gone')).rejects.toEqual(failure('NotFoundError'))
+  })
+})
+
+describe('diff', () => {
+  it('compares with live, with the version before, or with a given one', async () => {
+    const bench = await published({ a: '1', b: '1' })
+    const second = await bench.newDraft()
+    await bench.put(second, 'a', '2')
+    await bench.remove(second, 'b')
+    await bench.put(second, 'c', '2')
+    const summary = async (...refs: Parameters<Bench['diff']>) => {
+      const { base, head, changes } = await bench.diff(...refs)
+      return {
+        base,
+        head,
+        changes: changes.map(({ path, status, before, after }) => [path, status, before?.content, after?.content]),
+      }
+    }
+    const changes = [
+      ['a', 'modified', '1', '2'],
+      ['b', 'deleted', '1', undefined],
+      ['c', 'added', undefined, '2'],
+    ]
+    const expected = { base: bench.draft.uuid, head: second.uuid, changes }
+    expect(await summary(second)).toEqual(expected)
+    await bench.publish(second)
+    expect(await summary(second)).toEqual(expected)
+    expect(await summary('live', bench.draft)).toEqual(expected)
+    expect((await summary('live', 'live')).changes).toEqual([])
+    const first = [
+      ['a', 'added', undefined, '1'],
+      ['b', 'added', undefined, '1'],
+    ]
+    expect(await summary(bench.draft)).toEqual({ base: null, head: bench.draft.uuid, changes: first })
+  })
+
+  it('takes an unknown base for unknown', async () => {
+    const bench = await newBench(workbench)
+    await expect(bench.diff(bench.draft, { uuid: crypto.randomUUID() })).rejects.toEqual(
+      failure('NotFoundError', 'Version not found'),
+    )
+    await expect(bench.diff(bench.draft, 'live')).rejects.toEqual(failure('NotFoundError', 'no live version'))
+    expect((await bench.diff(bench.draft)).base).toBeNull()
+  })
+})
+
+describe('force on a merged version', () => {
+  /** Versions 1 to 3; `a` changed in each, `b` only in the first. */
+  async function history() {
+    const bench = await published({ a: '1', b: '1' })
+    const versions = [bench.draft]
+    for (const content of ['2', '3']) {
+      const draft = await bench.newDraft()
+      await bench.put(draft, 'a', content)
+      await bench.publish(draft)
+      versions.push(draft)
+    }
+    const all = async () => Promise.all(versions.map((version) => bench.texts(version)))
+    return { bench, versions, all }
+  }
+
+  it('edits exactly that version', async () => {
+    const { bench, versions, all } = await history()
+    const [, second] = versions
+    if (!second) throw new Error('no second version')
+    const { documentUuid } = await bench.read(second, 'b')
+    const edited = await bench.put(second, 'b', 'forced', { force: true })
+    expect(edited).toMatchObject({ documentUuid, content: 'forced', versionId: second.id, versionUuid: second.uuid })
+    await bench.put(second, 'a', 'forced', { force: true })
+    await bench.put(second, 'new', 'forced', { force: true })
+    expect(await all()).toEqual([
+      { a: '1', b: '1' },
+      { a: 'forced', b: 'forced', new: 'forced' },
+      { a: '3', b: '1' },
+    ])
+    await bench.put(second, 'b', 'again', { force: true })
+    expect(await all()).toEqual([
+      { a: '1', b: '1' },
+      { a: 'forced', b: 'again', new: 'forced' },
+      { a: '3', b: '1' },
+    ])
+    expect(workbench.audit).toContain('audit.force-edit')
+  })
+
+  it('shows in drafts when that version is live, and goes on from there', async () => {
+    const { bench, all } = await history()
+    const draft = await bench.newDraft()
+    const mine = await bench.newDraft()
+    await bench.put(mine, 'b', 'mine')
+    const before = await bench.read('live', 'b')
+    const after = await bench.put('live', 'b', 'hot fix', { force: true })
+    expect(after.updatedAt.getTime()).toBeGreaterThan(before.updatedAt.getTime())
+    expect((await bench.read('live', 'b')).content).toBe('hot fix')
+    expect(await bench.texts(draft)).toEqual({ a: '3', b: 'hot fix' })
+    await bench.publish(draft)
+    expect(await bench.texts('live')).toEqual({ a: '3', b: 'hot fix' })
+    expect(await all()).toEqual([
+      { a: '1', b: '1' },
+      { a: '2', b: '1' },
+      { a: '3', b: 'hot fix' },
+    ])
+    await expect(bench.publish(mine)).rejects.toEqual(failure('ConflictError'))
+  })
+
+  it('is recorded with author and hashes, once per change', async () => {
+    const { bench } = await history()
+    const { contentHash: oldHash } = await bench.read('live', 'b')
+    const { contentHash: newHash } = await bench.put('live', 'b', 'x', { force: true })
+    await bench.put('live', 'b', 'x', { force: true })
+    const edits = await workbench.forcedEdits(bench.projectId)
+    expect(edits).toEqual([{ path: 'b', authorId: workbench.caller.author.id, oldHash, newHash }])
+  })
+
+  it('needs the scope to publish', async () => {
+    const { bench } = await history()
+    const caller = { ...workbench.caller, scopes: ['write'] as const }
+    const address = { caller, projectId: bench.projectId, versionRef: 'live', path: 'a' }
+    await expect(createOrUpdateDocument(workbench.deps, { ...address, content: 'x', force: true })).rejects.toEqual(
+      failure('ForbiddenError', undefined, { required: 'publish' }),
+    )
+    expect((await bench.read('live', 'a')).content).toBe('3')
+  })
+})

@@ -1,0 +1,144 @@
+/** The use cases of versions on a real database and a real template sandbox, without the front door. */
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { openDatabase } from '../../src/adapters/database/database.ts'
+import { createLiveCache } from '../../src/adapters/in-process/live-cache.ts'
+import { createTemplateSandbox } from '../../src/adapters/template-sandbox/engine.ts'
+import { storesFor } from '../../src/compose.ts'
+import type { Caller, Needs, Stores, Version } from '../../src/features/deps.ts'
+import { deleteDocument } from '../../src/features/documents/delete-document.ts'
+import { listDocuments, readDocument } from '../../src/features/documents/read-document.ts'
+import { createDocument, createOrUpdateDocument } from '../../src/features/documents/save-document.ts'
+import { createProject } from '../../src/features/projects/create-project.ts'
+import { createVersion } from '../../src/features/versions/create-version.ts'
+import { diffVersions } from '../../src/features/versions/diff-versions.ts'
+import { publishVersion } from '../../src/features/versions/publish-version.ts'
+import { type Change, pushChanges } from '../../src/features/versions/push-changes.ts'
+import { revertDraft } from '../../src/features/versions/revert-draft.ts'
+import { silent } from '../support/database-open.ts'
+import { packageRoot, testDatabase } from '../support/test-database.ts'
+
+export type WorkbenchDeps = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'log'>
+
+export interface Workbench {
+  deps: WorkbenchDeps
+  caller: Caller
+  /** Audit lines, oldest first. */
+  audit: string[]
+  statementCount(): number
+  forcedEdits(projectId: number): Promise<unknown[]>
+  /** A caller of a workspace of its own. */
+  newCaller(change?: Partial<Caller>): Promise<Caller>
+  close(): Promise<void>
+}
+
+export async function openWorkbench(): Promise<Workbench> {
+  const storage = await testDatabase()
+  const database = await openDatabase<Stores>({
+    ...(storage.databaseUrl !== undefined && { url: storage.databaseUrl }),
+    directory: join(storage.dataDir, 'db'),
+    packageRoot,
+    onlyReplica: false,
+    storesFor,
+    log: silent,
+  })
+  // The limit of an evaluation is no matter of these tests, and a busy machine may exceed it.
+  const childFile = join(packageRoot, 'dist', 'template-child.mjs')
+  const templates = createTemplateSandbox({ childFile, poolSize: 2, timeoutMs: 20_000, log: silent })
+  const audit: string[] = []
+  const deps: WorkbenchDeps = {
+    stores: database.stores,
+    transaction: database.transaction,
+    liveCache: createLiveCache(),
+    templates,
+    clock: tickingClock(),
+    log: { ...silent, info: (event) => void audit.push(event) },
+  }
+  const newCaller = async (change: Partial<Caller> = {}): Promise<Caller> => {
+    const workspace = await database.stores.workspaces.create(`workspace ${Math.random()}`)
+    const author = await database.stores.workspaces.createAuthor(workspace.id, {
+      name: 'Ada',
+      email: 'ada@example.com',
+    })
+    return { apiKeyId: 1, workspaceId: workspace.id, author, scopes: ['admin'], projectId: null, limit: 100, ...change }
+  }
+  return {
+    deps,
+    caller: await newCaller(),
+    audit,
+    statementCount: () => database.statementCount(),
+    forcedEdits: (projectId) =>
+      database.client.forcedEdit.findMany({
+        where: { version: { projectId } },
+        select: { path: true, authorId: true, oldHash: true, newHash: true },
+      }),
+    newCaller,
+    async close() {
+      await templates.close()
+      await database.close()
+      await storage.close()
+    },
+  }
+}
+
+// Every look is a millisecond later, so that an unchanged `updatedAt` cannot be an accident.
+function tickingClock() {
+  let ms = Date.parse('2026-01-01T00:00:00Z')
+  return {
+    now() {
+      ms += 1
+      return new Date(ms)
+    },
+  }
+}
+
+/** One project, and the use cases with its address filled in. `ref` is a version or `live`. */
+export interface Bench {
+  projectId: number
+  draft: Version
+  newDraft(): Promise<Version>
+  put(ref: Ref, path: string, content: string, more?: PutOptions): ReturnType<typeof createOrUpdateDocument>
+  create(ref: Ref, path: string, content: string): ReturnType<typeof createDocument>
+  remove(ref: Ref, path: string): ReturnType<typeof deleteDocument>
+  read(ref: Ref, path: string): ReturnType<typeof readDocument>
+  /** `{ path: content }` of what the version shows. */
+  texts(ref: Ref): Promise<Record<string, string>>
+  publish(ref: Ref, more?: { title?: string; description?: string; force?: boolean }): Promise<Version>
+  push(ref: Ref, changes: readonly Change[]): ReturnType<typeof pushChanges>
+  revert(ref: Ref, paths?: readonly string[]): ReturnType<typeof revertDraft>
+  diff(ref: Ref, base?: Ref): ReturnType<typeof diffVersions>
+}
+
+export type Ref = Pick<Version, 'uuid'> | 'live'
+type PutOptions = { force?: boolean; baseHash?: string; ifMatch?: string; ifNoneMatch?: string }
+
+export async function newBench({ deps, caller }: Pick<Workbench, 'deps' | 'caller'>): Promise<Bench> {
+  const { project, version: draft } = await createProject(deps, { caller, name: 'bench' })
+  const projectId = project.id
+  const at = (ref: Ref) => ({ caller, projectId, versionRef: ref === 'live' ? ref : ref.uuid })
+  return {
+    projectId,
+    draft,
+    newDraft: () => createVersion(deps, { caller, projectId, name: 'next' }),
+    put: (ref, path, content, more = {}) =>
+      createOrUpdateDocument(deps, { ...at(ref), path, content, force: false, ...more }),
+    create: (ref, path, content) => createDocument(deps, { ...at(ref), path, content }),
+    remove: (ref, path) => deleteDocument(deps, { ...at(ref), path }),
+    read: (ref, path) => readDocument(deps, { ...at(ref), path }),
+    texts: async (ref) =>
+      Object.fromEntries((await listDocuments(deps, at(ref))).map(({ path, content }) => [path, content])),
+    publish: (ref, more = {}) => publishVersion(deps, { ...at(ref), force: false, ...more }),
+    push: (ref, changes) => pushChanges(deps, { ...at(ref), changes }),
+    revert: (ref, paths) => revertDraft(deps, { ...at(ref), ...(paths && { paths }) }),
+    diff: (ref, base) => diffVersions(deps, { ...at(ref), ...(base && { base: base === 'live' ? base : base.uuid }) }),
+  }
+}
+
+/** A matcher for the error that a caller is told. */
+export function failure(code: string, message?: string | RegExp, details?: unknown): Error {
+  return expect.objectContaining({
+    code,
+    ...(message === undefined ? {} : { message: expect.stringMatching(message) }),
+    ...(details === undefined ? {} : { details }),
+  })
+}

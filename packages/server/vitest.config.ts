@@ -1,0 +1,36 @@
+import { defineConfig } from 'vitest/config'
+
+const postgres = process.env['STET_TEST_DATABASE_URL']
+// What must hold on both kinds of database.
+const onEveryDatabase = ['http', 'versions', 'runs', 'ports', 'clients', 'process'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+)
+
+if (!postgres) {
+  console.warn('\n*** SKIPPED: the suites on PostgreSQL. Set STET_TEST_DATABASE_URL to run them. ***\n')
+}
+
+export default defineConfig({
+  test: {
+    // A process per file: the embedded database runs inside it, and the crash tests need processes of their own.
+    pool: 'forks',
+    // The machine of CI has two cores, and each file may hold a database.
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'embedded',
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: ['test/database/**'],
+          env: { STET_TEST_DATABASE_URL: '' },
+        },
+      },
+      // These open both kinds of database themselves.
+      { extends: true, test: { name: 'database', include: ['test/database/**/*.test.ts'] } },
+      ...(postgres ? [{ extends: true as const, test: { name: 'postgres', include: onEveryDatabase } }] : []),
+    ],
+  },
+})
