@@ -1,0 +1,60 @@
+import { ConfigurationError } from './errors.ts'
+import { type RateLimitInfo, readRateLimit } from './transport/rate-limit.ts'
+
+/** A parsed answer and the head it came with. */
+export interface Outcome<T> {
+  data: T
+  response: Response
+}
+
+/**
+ * The promise of a call. Awaiting it gives the parsed answer; the response itself is there for those who need it.
+ *
+ * @example const { data, requestId, rateLimit } = await stet.prompts.list().withResponse()
+ */
+export class ApiPromise<T> extends Promise<T> {
+  readonly #outcome: Promise<Outcome<T>>
+  readonly #isStreamed: boolean
+
+  /** Calls make them. `isStreamed`: the response body was consumed as events. */
+  constructor(outcome: Promise<Outcome<T>>, isStreamed = false) {
+    super((resolve, reject) => {
+      outcome.then(({ data }) => resolve(data), reject)
+    })
+    this.#outcome = outcome
+    this.#isStreamed = isStreamed
+  }
+
+  // then() and catch() give plain promises: a derived value has no response
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise
+  }
+
+  /** The answer as a fresh response whose body can be read. */
+  async asResponse(): Promise<Response> {
+    // the caller follows the promise made here; this one must not count as unhandled beside it
+    this.catch(() => {})
+    if (this.#isStreamed) {
+      throw new ConfigurationError('This run is streamed: use prompts.stream(…).withResponse(), or stream: false')
+    }
+    return (await this.#outcome).response.clone()
+  }
+
+  /** The parsed answer together with its head, request id and rate limit state. */
+  async withResponse(): Promise<{
+    data: T
+    response: Response
+    requestId: string | null
+    rateLimit: RateLimitInfo | null
+  }> {
+    this.catch(() => {})
+    const { data, response } = await this.#outcome
+    const { headers } = response
+    return {
+      data,
+      response: this.#isStreamed ? response : response.clone(),
+      requestId: headers.get('x-request-id'),
+      rateLimit: readRateLimit(headers, Date.now()),
+    }
+  }
+}

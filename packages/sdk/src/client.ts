@@ -1,0 +1,92 @@
+import type { ApiPromise } from './api-promise.ts'
+import type { RequestOptions, StetOptions } from './options.ts'
+import type { PromptRegistry } from './registry.ts'
+import { ApiKeys } from './resources/api-keys.ts'
+import { Conversations } from './resources/conversations.ts'
+import { Evaluations } from './resources/evaluations.ts'
+import { Logs } from './resources/logs.ts'
+import { Projects } from './resources/projects.ts'
+import { Prompts } from './resources/prompts.ts'
+import { ProviderKeys } from './resources/provider-keys.ts'
+import { Runs } from './resources/runs.ts'
+import { Versions } from './resources/versions.ts'
+import { resolveSettings } from './settings.ts'
+import { Api } from './transport/api.ts'
+import type { Query } from './transport/url.ts'
+import type { Health, Me } from './types.ts'
+
+/**
+ * The client. Options that are left out come from STET_API_KEY, STET_BASE_URL and STET_PROJECT_ID.
+ *
+ * @example
+ * const stet = new Stet({ projectId: 1 })
+ * const result = await stet.prompts.run('support/reply', { parameters: { ticket: 'Where is my order?' } })
+ * console.log(result.response.text)
+ */
+export class Stet<R = PromptRegistry> {
+  readonly #options: StetOptions
+  readonly #api: Api
+  /** The address with its API prefix. */
+  readonly baseUrl: string
+  readonly prompts: Prompts<R>
+  readonly versions: Versions
+  readonly runs: Runs
+  readonly conversations: Conversations
+  readonly evaluations: Evaluations
+  readonly logs: Logs
+  readonly projects: Projects
+  readonly apiKeys: ApiKeys
+  readonly providerKeys: ProviderKeys
+
+  constructor(options?: StetOptions)
+  constructor(apiKey: string, options?: StetOptions)
+  constructor(first: string | StetOptions = {}, second: StetOptions = {}) {
+    this.#options = typeof first === 'string' ? { ...second, apiKey: first } : first
+    const api = new Api(resolveSettings(this.#options))
+    this.#api = api
+    this.baseUrl = api.settings.baseUrl
+    this.prompts = new Prompts<R>(api)
+    this.versions = new Versions(api)
+    this.runs = new Runs(api)
+    this.evaluations = new Evaluations(api)
+    this.conversations = new Conversations(api, this.prompts, this.runs, this.evaluations)
+    this.logs = new Logs(api)
+    this.projects = new Projects(api)
+    this.apiKeys = new ApiKeys(api)
+    this.providerKeys = new ProviderKeys(api)
+  }
+
+  /** A client with some options changed. */
+  withOptions(o: Partial<StetOptions>): Stet<R> {
+    return new Stet<R>({ ...this.#options, ...o })
+  }
+
+  /** This client, for another project. */
+  project(projectId: number | string): Stet<R> {
+    return this.withOptions({ projectId })
+  }
+
+  /** This client, for another version. */
+  version(versionUuid: string): Stet<R> {
+    return this.withOptions({ versionUuid })
+  }
+
+  /** The key in use. */
+  me(o: RequestOptions = {}): ApiPromise<Me> {
+    return this.#api.call('me', {}, o)
+  }
+
+  /** Whether the server answers; needs no key. */
+  health(o: RequestOptions = {}): ApiPromise<Health> {
+    return this.#api.call('health', {}, o)
+  }
+
+  /** Calls a route below the API prefix that has no method here. */
+  request<T = unknown>(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    init: { body?: unknown; query?: Query } & RequestOptions = {},
+  ): ApiPromise<T> {
+    return this.#api.request<T>(method, path, init)
+  }
+}

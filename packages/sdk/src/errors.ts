@@ -1,0 +1,192 @@
+import { type RateLimitInfo, readRateLimit } from './transport/rate-limit.ts'
+import { isRetryable } from './transport/retry.ts'
+import type { Message } from './types.ts'
+
+const brands = new WeakMap<object, symbol>()
+
+/** What an error may know beside its message. */
+interface ErrorFacts {
+  cause?: unknown
+  conversationUuid?: string | undefined
+  lastEventId?: string | undefined
+  partial?: { text: string; conversation?: Message[] }
+  detached?: boolean
+}
+
+/**
+ * The root of every error of this library.
+ *
+ * @example
+ * try { await stet.prompts.run('support/reply') } catch (e) { if (StetError.isInstance(e)) console.error(e.message) }
+ */
+export class StetError extends Error {
+  declare readonly name: string
+
+  /** `facts` become properties of the error. */
+  constructor(message: string, { cause, ...facts }: ErrorFacts = {}) {
+    super(message, cause === undefined ? undefined : { cause })
+    Object.assign(this, facts)
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: `this` is the class on the right of instanceof
+    const symbol = brands.get(this)
+    // a class that an application derives has no brand: the prototype chain decides
+    // biome-ignore lint/complexity/noThisInStatic: as above
+    if (!symbol) return Function.prototype[Symbol.hasInstance].call(this, value)
+    return typeof value === 'object' && value !== null && symbol in value
+  }
+
+  /** True for errors of any copy of this library, other realms included. */
+  static isInstance(e: unknown): e is StetError {
+    return e instanceof StetError
+  }
+}
+
+/** What an error answer consists of. */
+export interface ApiErrorInit extends ErrorFacts {
+  status: number
+  errorCode: string
+  message: string
+  details: unknown
+  requestId: string | null
+  headers: Headers
+  serverResponse: string
+  method: string
+  url: string
+  attempts: number
+  /** What was asked for, in words; ends up in the message. */
+  context?: string | undefined
+}
+
+/**
+ * The server refused or failed. Act on `errorCode` and `details`; quote `requestId` when asking the operator.
+ *
+ * @example if (e instanceof ApiError && e.status === 413) splitTheUpload()
+ */
+export class ApiError extends StetError {
+  declare readonly status: number
+  declare readonly errorCode: string
+  declare readonly details: unknown
+  readonly retryable: boolean
+  declare readonly attempts: number
+  declare readonly requestId: string | null
+  declare readonly headers: Headers | undefined
+  declare readonly serverResponse: string
+  declare readonly method: string
+  declare readonly url: string
+
+  constructor({ message, context, ...facts }: ApiErrorInit) {
+    const { status, requestId } = facts
+    super(`${status} ${message}${context ? ` (${context})` : ''}${requestId ? ` [${requestId}]` : ''}`, facts)
+    this.retryable = isRetryable(status, facts.headers, facts.details)
+  }
+}
+
+/** 400: the request is not valid, or it would modify a merged version. */
+export class BadRequestError extends ApiError {}
+
+/** 401: no key, or one that is unknown, revoked or expired. */
+export class UnauthorizedError extends ApiError {}
+
+/** 403: the key lacks a scope, or is restricted to another project. */
+export class ForbiddenError extends ApiError {}
+
+/** 404: no such project, version, prompt, conversation or key. */
+export class NotFoundError extends ApiError {}
+
+/** 409 or 412: somebody else changed what this request builds on; `details` names it. */
+export class ConflictError extends ApiError {}
+
+/** 422: understood, but not possible: prompts that do not compile, missing parameters. */
+export class UnprocessableEntityError extends ApiError {}
+
+/** 429: the key is over its allowance. */
+export class RateLimitError extends ApiError {
+  readonly rateLimit: RateLimitInfo | null
+
+  constructor(init: ApiErrorInit) {
+    super(init)
+    this.rateLimit = readRateLimit(init.headers, Date.now())
+  }
+}
+
+/** 500 and above: the server failed. */
+export class InternalServerError extends ApiError {}
+
+/**
+ * The run itself failed; `errorCode` is a run code such as `ai_run_error`, `partial` is what had arrived.
+ *
+ * @example if (e instanceof RunError && e.errorCode === 'rate_limit_error') tryLater(e.conversationUuid)
+ */
+export class RunError extends ApiError {
+  declare readonly conversationUuid?: string
+  declare readonly partial: { text: string; conversation: Message[] }
+}
+
+/** No answer: socket, name resolution or TLS. `cause` is the runtime's own error. */
+export class ConnectionError extends StetError {
+  declare readonly cause?: unknown
+}
+
+/** No answer in time. */
+export class TimeoutError extends ConnectionError {}
+
+/** The stream broke off before the run's end. The run itself may go on: read it by `conversations.get(uuid)`. */
+export class StreamInterruptedError extends ConnectionError {
+  declare readonly conversationUuid?: string
+  declare readonly lastEventId?: string
+  declare readonly partial: { text: string }
+}
+
+/** The caller itself aborted or detached. */
+export class AbortError extends StetError {
+  declare readonly conversationUuid?: string
+  declare readonly detached: boolean
+}
+
+/** A missing or wrong option; the message names the option and its environment variable. */
+export class ConfigurationError extends StetError {}
+
+// `instanceof` holds between the ESM and the CJS copy of this package, which are different classes, by these brands
+for (const [name, type] of Object.entries({
+  StetError,
+  ApiError,
+  BadRequestError,
+  UnauthorizedError,
+  ForbiddenError,
+  NotFoundError,
+  ConflictError,
+  UnprocessableEntityError,
+  RateLimitError,
+  InternalServerError,
+  RunError,
+  ConnectionError,
+  TimeoutError,
+  StreamInterruptedError,
+  AbortError,
+  ConfigurationError,
+})) {
+  const symbol = Symbol.for(`stet.error.${name}`)
+  brands.set(type, symbol)
+  Object.defineProperties(type.prototype, {
+    [symbol]: { value: true },
+    name: { value: name, writable: true, configurable: true },
+  })
+}
+
+const classByStatus: Record<number, typeof ApiError> = {
+  400: BadRequestError,
+  401: UnauthorizedError,
+  403: ForbiddenError,
+  404: NotFoundError,
+  409: ConflictError,
+  412: ConflictError,
+  422: UnprocessableEntityError,
+  429: RateLimitError,
+}
+
+/** The error class of a status. */
+export function errorClassOf(status: number): typeof ApiError {
+  return classByStatus[status] ?? (status >= 500 ? InternalServerError : ApiError)
+}

@@ -1,0 +1,94 @@
+export { ApiPromise } from './api-promise.ts'
+export { Stet } from './client.ts'
+export {
+  AbortError,
+  ApiError,
+  BadRequestError,
+  ConfigurationError,
+  ConflictError,
+  ConnectionError,
+  ForbiddenError,
+  InternalServerError,
+  NotFoundError,
+  RateLimitError,
+  RunError,
+  StetError,
+  StreamInterruptedError,
+  TimeoutError,
+  UnauthorizedError,
+  UnprocessableEntityError,
+} from './errors.ts'
+export type {
+  ApiKey,
+  AttachOptions,
+  ChatOptions,
+  Hooks,
+  InProject,
+  Logger,
+  LogLevel,
+  RequestOptions,
+  RunOptions,
+  Scope,
+  StetOptions,
+  StreamCallbacks,
+  StreamControls,
+  StreamDefaults,
+} from './options.ts'
+export { type Page, PagePromise } from './page.ts'
+export type { OutputKind, OutputOf, ParamsOf, PromptPath, PromptRegistry, RegistryConfig } from './registry.ts'
+export type { ApiKeys } from './resources/api-keys.ts'
+export type { Conversations } from './resources/conversations.ts'
+export type { Evaluations } from './resources/evaluations.ts'
+export type { Logs } from './resources/logs.ts'
+export type { Projects } from './resources/projects.ts'
+export type { Prompts } from './resources/prompts.ts'
+export type { ProviderKeys } from './resources/provider-keys.ts'
+export type { Runs } from './resources/runs.ts'
+export type { Versions } from './resources/versions.ts'
+export type {
+  AsyncIterableStream,
+  LatitudeEventData,
+  ProviderEventData,
+  StreamEvent,
+  StreamEventMap,
+} from './stream/events.ts'
+export type { RunJob } from './stream/run-job.ts'
+export { RunStream } from './stream/run-stream.ts'
+export type { RateLimitInfo } from './transport/rate-limit.ts'
+export type {
+  Annotation,
+  ApiKeyInfo,
+  Change,
+  CompileIssue,
+  ContentPart,
+  Conversation,
+  ConversationOrigin,
+  ConversationSummary,
+  DiffSide,
+  Evaluation,
+  EvaluationInput,
+  FetchedPrompt,
+  FinishReason,
+  Health,
+  KeyPlan,
+  KeyScope,
+  LogEntry,
+  LogSource,
+  Me,
+  Message,
+  Project,
+  ProjectDefaults,
+  Prompt,
+  ProviderKeyInfo,
+  PushResult,
+  RevertResult,
+  Role,
+  RunResponse,
+  RunResult,
+  RunState,
+  StopResult,
+  ToolCall,
+  Usage,
+  Version,
+  VersionDiff,
+} from './types.ts'

@@ -1,0 +1,147 @@
+import type { StetError } from './errors.ts'
+import type { Nothing, OutputKind, OutputOf, ParamsOf } from './registry.ts'
+import type { StreamEvent } from './stream/events.ts'
+import type { Message, RunResult, ToolCall } from './types.ts'
+
+/** An API key, or a function that gives the current one; it is called before each attempt. */
+export type ApiKey = string | (() => string | Promise<string>)
+
+/** How much the client says about itself. */
+export type LogLevel = 'off' | 'error' | 'warn' | 'info' | 'debug'
+
+/** Where the client logs; `console` fits. */
+export interface Logger {
+  error(m: string, ...r: unknown[]): void
+  warn(m: string, ...r: unknown[]): void
+  info(m: string, ...r: unknown[]): void
+  debug(m: string, ...r: unknown[]): void
+}
+
+/** What a call is about. */
+export interface Scope {
+  projectId?: number | string
+  /** A uuid or `live`, the default. */
+  versionUuid?: string
+}
+
+/** What every call accepts. */
+export interface RequestOptions {
+  signal?: AbortSignal
+  /** Milliseconds. JSON calls: until the body is read; streams: until the response head. */
+  timeout?: number
+  maxRetries?: number
+  /** null removes a default header. */
+  headers?: Record<string, string | null>
+  /** Default: one random UUID per logical POST. */
+  idempotencyKey?: string
+}
+
+/**
+ * The options of the client. Every one has a default.
+ *
+ * @example new Stet({ apiKey: 'stet_…', baseUrl: 'https://prompts.example.com', projectId: 1 })
+ */
+export interface StetOptions extends Scope {
+  /** Else STET_API_KEY. */
+  apiKey?: ApiKey
+  /** Else STET_BASE_URL, else http://127.0.0.1:8787; /api/v3 is appended when missing. */
+  baseUrl?: string
+  /** Milliseconds, 60_000; runs with `stream: false` 600_000. */
+  timeout?: number
+  /** 2 */
+  maxRetries?: number
+  fetch?: typeof globalThis.fetch
+  fetchOptions?: RequestInit & { dispatcher?: unknown }
+  defaultHeaders?: Record<string, string | null>
+  streaming?: StreamDefaults
+  /** Else STET_LOG, else `warn`. */
+  logLevel?: LogLevel
+  logger?: Logger
+  hooks?: Hooks
+  /** An API key in a page is readable by everyone who opens it. */
+  dangerouslyAllowBrowser?: boolean
+}
+
+/** Defaults of all streams of a client. */
+export interface StreamDefaults {
+  /** Milliseconds without a byte after which a stream counts as cut, 45_000. */
+  idleTimeout?: number
+  /** false keeps no events: readers that come late start at now. true */
+  bufferEvents?: boolean
+}
+
+/** Observers for metrics and traces. What they throw is logged and changes nothing. */
+export interface Hooks {
+  onRequest?(c: { operation: string; method: string; url: string; headers: Headers; attempt: number }): void
+  onResponse?(c: {
+    operation: string
+    method: string
+    url: string
+    status: number
+    requestId: string | null
+    attempt: number
+    durationMs: number
+  }): void
+  onStreamEvent?(e: StreamEvent, c: { conversationUuid?: string; path?: string }): void
+  onError?(e: StetError, c: { operation: string; willRetry: boolean }): void
+}
+
+/** Called synchronously in event order. An exception in one rejects the stream with that exception. */
+export interface StreamCallbacks<O extends OutputKind = 'text'> {
+  onEvent?: (e: StreamEvent) => void
+  onText?: (delta: string, snapshot: string) => void
+  onToolCall?: (c: ToolCall) => void
+  onFinished?: (r: RunResult<O>) => void
+  onError?: (e: StetError) => void
+}
+
+/** The behaviour of one stream. */
+export interface StreamControls {
+  idleTimeout?: number
+  bufferEvents?: boolean
+  /** What an abort of `signal` means for the run: it is stopped (default), or goes on without this reader. */
+  onAbort?: 'stop' | 'detach'
+}
+
+type ParamField<X> = Nothing extends X ? { parameters?: X } : { parameters: X }
+
+/** The options of a run of prompt `P`. */
+export type RunOptions<R, P, O extends OutputKind = OutputOf<R, P>> = Scope &
+  RequestOptions &
+  StreamCallbacks<O> &
+  StreamControls &
+  ParamField<ParamsOf<R, P>> & {
+    /** The transport of `run()`: true (default) is an event stream, false one JSON body; the result is the same. */
+    stream?: boolean
+    /** `run()` answers with a job at once; `stream()` reads a run that lives whatever happens to the reader. */
+    background?: boolean
+    /** Appended after the compiled prompt. */
+    messages?: Message[]
+    customIdentifier?: string
+    mcpHeaders?: Record<string, Record<string, string>>
+    /** @deprecated use messages */
+    userMessage?: string
+  }
+
+/** The options of a chat turn. */
+export type ChatOptions<O extends OutputKind = 'text'> = RequestOptions &
+  StreamCallbacks<O> &
+  StreamControls & { stream?: boolean; mcpHeaders?: Record<string, Record<string, string>> }
+
+/** The options of joining a run. */
+export type AttachOptions<O extends OutputKind = 'text'> = RequestOptions &
+  StreamCallbacks<O> &
+  StreamControls & {
+    stream?: boolean
+    /** Only events after this one; all of the latest run when it is left out. */
+    lastEventId?: string
+  }
+
+/** The options argument of a run: it may be left out when the prompt requires no parameter. */
+export type RunArgs<R, P> = Nothing extends ParamsOf<R, P> ? [options?: RunOptions<R, P>] : [options: RunOptions<R, P>]
+
+/** Hides an overload unless its type argument was written, so that it takes no part in inference. */
+export type Open<O> = [O] extends [never] ? never : string
+
+/** The options of calls that belong to a project but not to one version. */
+export type InProject = { projectId?: number | string } & RequestOptions

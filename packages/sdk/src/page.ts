@@ -1,0 +1,52 @@
+import { ApiPromise } from './api-promise.ts'
+
+/** One page of a list. Iterating it goes on through the pages after it. */
+export interface Page<T> extends AsyncIterable<T> {
+  readonly items: T[]
+  readonly nextCursor: string | null
+  /** The page after this one; null after the last. */
+  next(): Promise<Page<T> | null>
+  /** The items of this page and of those after it, at most `limit`. */
+  toArray(o?: { limit?: number }): Promise<T[]>
+}
+
+/**
+ * The promise of a first page. Iterating it gives the items of all pages.
+ *
+ * @example for await (const { uuid, cost } of stet.conversations.list({ status: 'error' })) console.log(uuid, cost)
+ */
+export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
+  async *[Symbol.asyncIterator](): AsyncIterator<T> {
+    yield* await this
+  }
+}
+
+/** Asks for the page at a cursor, or for the first one. */
+export type LoadPage<T> = (cursor: string | undefined) => ApiPromise<{ items: T[]; nextCursor: string | null }>
+
+/** Wraps a list; the first page is asked for at once, every other one when it is reached. */
+export function pagePromise<T>(load: LoadPage<T>, cursor?: string): PagePromise<T> {
+  const outcome = load(cursor)
+    .withResponse()
+    .then(({ data, response }) => ({ data: pageOf(data, load), response }))
+  return new PagePromise(outcome)
+}
+
+function pageOf<T>({ items, nextCursor }: { items: T[]; nextCursor: string | null }, load: LoadPage<T>): Page<T> {
+  const page: Page<T> = {
+    items,
+    nextCursor,
+    async next() {
+      return nextCursor === null ? null : pageOf(await load(nextCursor), load)
+    },
+    async toArray({ limit = Number.POSITIVE_INFINITY } = {}) {
+      const all: T[] = []
+      for (let at: Page<T> | null = page; at; at = all.length < limit ? await at.next() : null) all.push(...at.items)
+      return all.slice(0, limit)
+    },
+    async *[Symbol.asyncIterator]() {
+      for (let at: Page<T> | null = page; at; at = await at.next()) yield* at.items
+    },
+  }
+  return page
+}

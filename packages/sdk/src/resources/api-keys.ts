@@ -1,0 +1,47 @@
+import type { ApiPromise } from '../api-promise.ts'
+import type { RequestOptions } from '../options.ts'
+import type { Api } from '../transport/api.ts'
+import type { ApiKeyInfo, KeyPlan, KeyScope } from '../types.ts'
+
+/**
+ * The API keys of the workspace; needs the scope `admin`.
+ *
+ * @example const { key } = await stet.apiKeys.create({ name: 'web shop', scopes: ['run'], projectId: 1 })
+ */
+export class ApiKeys {
+  readonly #api: Api
+
+  constructor(api: Api) {
+    this.#api = api
+  }
+
+  /** All keys, revoked ones included, newest first. */
+  list(o: RequestOptions = {}): ApiPromise<ApiKeyInfo[]> {
+    return this.#api.call('apiKeys.list', {}, o)
+  }
+
+  /** A new key. Its secret `key` is in this answer and never shown again; `limit` belongs to plan `custom`. */
+  create(
+    i: {
+      name: string
+      scopes?: KeyScope[]
+      projectId?: number
+      plan?: KeyPlan
+      limit?: number
+      expiresAt?: string
+    },
+    o: RequestOptions = {},
+  ): ApiPromise<ApiKeyInfo & { key: string }> {
+    return this.#api.call('apiKeys.create', i, o)
+  }
+
+  /** A new key in place of an old one, which still works for `overlapSeconds`, 0 by default. */
+  rotate(id: number, o: RequestOptions & { overlapSeconds?: number } = {}): ApiPromise<ApiKeyInfo & { key: string }> {
+    return this.#api.call('apiKeys.rotate', { id }, o)
+  }
+
+  /** Ends a key at once. */
+  revoke(id: number, o: RequestOptions = {}): ApiPromise<ApiKeyInfo> {
+    return this.#api.call('apiKeys.revoke', { id }, o)
+  }
+}

@@ -1,0 +1,76 @@
+import type { ApiPromise } from '../api-promise.ts'
+import type { InProject, RequestOptions } from '../options.ts'
+import { type PagePromise, pagePromise } from '../page.ts'
+import type { Api } from '../transport/api.ts'
+import type { Annotation, Conversation, ConversationOrigin, ConversationSummary, RunState } from '../types.ts'
+import type { Evaluations } from './evaluations.ts'
+import type { Prompts } from './prompts.ts'
+import type { Runs } from './runs.ts'
+
+/**
+ * Stored conversations; every run is one, readable while it goes on.
+ *
+ * @example const { status, conversation } = await stet.conversations.get(result.uuid)
+ */
+export class Conversations {
+  readonly #api: Api
+  /** Continues a conversation; the same as `prompts.chat`. */
+  readonly chat: Prompts['chat']
+  /** Continues a conversation as a stream; the same as `prompts.chatStream`. */
+  readonly chatStream: Prompts['chatStream']
+  /** Joins the latest run; the same as `runs.attach`. */
+  readonly attach: Runs['attach']
+  /** Joins the latest run as a stream; the same as `runs.attachStream`. */
+  readonly attachStream: Runs['attachStream']
+  /** Stops the latest run; the same as `runs.stop`. */
+  readonly stop: Runs['stop']
+  /** Scores a conversation; the same as `evaluations.annotate`. */
+  readonly annotate: Evaluations['annotate']
+
+  constructor(
+    api: Api,
+    prompts: Pick<Prompts, 'chat' | 'chatStream'>,
+    runs: Pick<Runs, 'attach' | 'attachStream' | 'stop'>,
+    evaluations: Pick<Evaluations, 'annotate'>,
+  ) {
+    this.#api = api
+    this.annotate = evaluations.annotate.bind(evaluations)
+    this.chat = prompts.chat.bind(prompts)
+    this.chatStream = prompts.chatStream.bind(prompts)
+    this.attach = runs.attach.bind(runs)
+    this.attachStream = runs.attachStream.bind(runs)
+    this.stop = runs.stop.bind(runs)
+  }
+
+  /** One conversation with its messages so far. */
+  get(uuid: string, o: RequestOptions = {}): ApiPromise<Conversation> {
+    return this.#api.call('conversations.get', { conversationUuid: uuid }, o)
+  }
+
+  /**
+   * Conversations without their messages, newest first; iterating gives the items of all pages. `from` and `to` are
+   * ISO 8601 instants, `limit` is the size of a page.
+   */
+  list(
+    o: InProject & {
+      versionUuid?: string
+      documentUuid?: string
+      path?: string
+      status?: RunState
+      origin?: ConversationOrigin
+      customIdentifier?: string
+      from?: string
+      to?: string
+      cursor?: string
+      limit?: number
+    } = {},
+  ): PagePromise<ConversationSummary> {
+    const projectId = this.#api.projectId(o)
+    return pagePromise((cursor) => this.#api.call('conversations.list', { projectId, cursor }, o), o.cursor)
+  }
+
+  /** How a conversation was scored, newest first. */
+  annotations(uuid: string, o: RequestOptions = {}): ApiPromise<Annotation[]> {
+    return this.#api.call('conversations.annotations', { conversationUuid: uuid }, o)
+  }
+}

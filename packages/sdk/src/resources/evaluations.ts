@@ -1,0 +1,49 @@
+import { ApiPromise } from '../api-promise.ts'
+import type { InProject, RequestOptions } from '../options.ts'
+import type { Api } from '../transport/api.ts'
+import { missing } from '../transport/url.ts'
+import type { Annotation, Evaluation, EvaluationInput } from '../types.ts'
+
+/**
+ * Scores that people give conversations.
+ *
+ * @example
+ * const { uuid } = await stet.evaluations.create({ name: 'Helpful', metric: 'binary' })
+ * await stet.evaluations.annotate(result.uuid, 1, uuid, { reason: 'Answers the question' })
+ */
+export class Evaluations {
+  readonly #api: Api
+
+  constructor(api: Api) {
+    this.#api = api
+  }
+
+  /** Scores a conversation; the newest annotation counts. A score out of range rejects with UnprocessableEntityError. */
+  annotate(
+    conversationUuid: string,
+    score: number,
+    evaluationUuid: string,
+    o: RequestOptions & { reason?: string; metadata?: Record<string, unknown>; versionUuid?: string } = {},
+  ): ApiPromise<Annotation> {
+    const { reason, ...rest } = o
+    const metadata = reason === undefined ? o.metadata : { ...o.metadata, reason }
+    const fields = { conversationUuid, evaluationUuid, score, metadata }
+    return this.#api.call('evaluations.annotate', fields, rest)
+  }
+
+  /** A new evaluation, for one prompt or for all prompts of the project. */
+  create(i: EvaluationInput, o: InProject = {}): ApiPromise<Evaluation> {
+    const projectId = this.#api.projectId(o)
+    if (projectId === undefined) return new ApiPromise(Promise.reject(missing('projectId')))
+    return this.#api.call('evaluations.create', { ...i, projectId: Number(projectId) }, o)
+  }
+
+  /** Newest first; without a project those of all projects that the key can see. */
+  list(o: InProject & { documentUuid?: string } = {}): ApiPromise<Evaluation[]> {
+    return this.#api.call('evaluations.list', { projectId: this.#api.projectId(o) }, o)
+  }
+
+  get(evaluationUuid: string, o: RequestOptions = {}): ApiPromise<Evaluation> {
+    return this.#api.call('evaluations.get', { evaluationUuid }, o)
+  }
+}

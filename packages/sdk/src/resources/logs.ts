@@ -1,0 +1,32 @@
+import type { ApiPromise } from '../api-promise.ts'
+import type { RequestOptions, Scope } from '../options.ts'
+import type { Api } from '../transport/api.ts'
+import type { LogEntry, Message } from '../types.ts'
+
+/**
+ * Records of executions that happened outside stet.
+ *
+ * @example await stet.logs.create('support/reply', [{ role: 'user', content: question }], { response: answer })
+ */
+export class Logs {
+  readonly #api: Api
+
+  constructor(api: Api) {
+    this.#api = api
+  }
+
+  /** Keeps an execution as a conversation that can be read, continued and annotated. `duration` is in milliseconds. */
+  create(
+    path: string,
+    messages: Message[],
+    o: Scope &
+      RequestOptions & {
+        response?: string
+        parameters?: Record<string, unknown>
+        customIdentifier?: string
+        duration?: number
+      } = {},
+  ): ApiPromise<LogEntry> {
+    return this.#api.call('logs.create', { path, messages }, o)
+  }
+}

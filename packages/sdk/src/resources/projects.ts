@@ -1,0 +1,36 @@
+import type { ApiPromise } from '../api-promise.ts'
+import type { RequestOptions } from '../options.ts'
+import type { Api } from '../transport/api.ts'
+import type { Project, ProjectDefaults, Version } from '../types.ts'
+
+/**
+ * The projects that the key can see.
+ *
+ * @example const { project, version } = await stet.projects.create('Support')
+ */
+export class Projects {
+  readonly #api: Api
+
+  constructor(api: Api) {
+    this.#api = api
+  }
+
+  /** Last edited first. */
+  list(o: RequestOptions = {}): ApiPromise<Project[]> {
+    return this.#api.call('projects.list', {}, o)
+  }
+
+  /** A new project and its first draft. */
+  create(name: string, o: RequestOptions & ProjectDefaults = {}): ApiPromise<{ project: Project; version: Version }> {
+    return this.#api.call('projects.create', { name }, o)
+  }
+
+  /** Changes what is given and keeps the rest. */
+  update(
+    projectId: number | string,
+    i: { name?: string } & ProjectDefaults,
+    o: RequestOptions = {},
+  ): ApiPromise<Project> {
+    return this.#api.call('projects.update', { ...i, projectId }, o)
+  }
+}

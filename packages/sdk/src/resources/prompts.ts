@@ -1,0 +1,119 @@
+import { ApiPromise } from '../api-promise.ts'
+import type { ChatOptions, Open, RequestOptions, RunArgs, RunOptions, Scope } from '../options.ts'
+import type { Nothing, OutputKind, OutputOf, PromptPath, PromptRegistry } from '../registry.ts'
+import { type RunJob, startJob } from '../stream/run-job.ts'
+import type { RunStream } from '../stream/run-stream.ts'
+import { awaitRun, type RunStart, streamRun } from '../stream/start-run.ts'
+import type { Api } from '../transport/api.ts'
+import type { FetchedPrompt, Message, Prompt, RunResult } from '../types.ts'
+
+type AnyRunOptions = RunOptions<Nothing, string, OutputKind>
+
+/**
+ * Prompts of a version: read, write and run them. Without `versionUuid` that is the live version.
+ *
+ * @example const { response } = await stet.prompts.run('support/reply', { parameters: { ticket } })
+ */
+export class Prompts<R = PromptRegistry> {
+  readonly #api: Api
+
+  constructor(api: Api) {
+    this.#api = api
+  }
+
+  /** One prompt. Rejects with NotFoundError, whose `details` suggest similar paths. */
+  get<P extends PromptPath<R>>(path: P, o: Scope & RequestOptions = {}): ApiPromise<FetchedPrompt> {
+    const fetch = async () => {
+      const { data, response } = await this.#api.call('prompts.get', { path }, o).withResponse()
+      return { data: { ...data, source: 'network' as const, fetchedAt: this.#api.settings.runtime.now() }, response }
+    }
+    return new ApiPromise(fetch())
+  }
+
+  /** All prompts of the version, ordered by path. */
+  list(o: Scope & RequestOptions & { prefix?: string } = {}): ApiPromise<Prompt[]> {
+    return this.#api.call('prompts.list', {}, o)
+  }
+
+  /** A new prompt in a draft. Rejects with ConflictError when the path is taken. */
+  create(path: PromptPath<R>, o: Scope & RequestOptions & { prompt?: string } = {}): ApiPromise<Prompt> {
+    return this.#api.call('prompts.create', { path }, o)
+  }
+
+  /** The prompt at the path, created with the given text when there is none. */
+  getOrCreate(path: PromptPath<R>, o: Scope & RequestOptions & { prompt?: string } = {}): ApiPromise<Prompt> {
+    return this.#api.call('prompts.getOrCreate', { path }, o)
+  }
+
+  /** Writes a prompt. `baseHash` and `ifMatch` make it a ConflictError when somebody else changed the prompt. */
+  createOrUpdate(
+    path: PromptPath<R>,
+    o: Scope & RequestOptions & { prompt: string; force?: boolean; ifMatch?: string; baseHash?: string },
+  ): ApiPromise<Prompt> {
+    return this.#api.call('prompts.createOrUpdate', { path }, matching(o))
+  }
+
+  /** Deletes a prompt from a draft; the live version keeps it until the draft is published. */
+  delete(
+    path: PromptPath<R>,
+    o: Scope & RequestOptions & { ifMatch?: string } = {},
+  ): ApiPromise<{ documentUuid: string; path: string }> {
+    return this.#api.call('prompts.delete', { path }, matching(o))
+  }
+
+  /** Runs a prompt to its end. A failed run rejects with RunError. */
+  run<O extends OutputKind = never>(
+    path: Open<O>,
+    o?: RunOptions<Nothing, string, O>,
+  ): ApiPromise<RunResult<NoInfer<O>>>
+  run<P extends PromptPath<R>>(path: P, o: RunOptions<R, P> & { background: true }): ApiPromise<RunJob<OutputOf<R, P>>>
+  run<P extends PromptPath<R>>(path: P, ...o: RunArgs<R, P>): ApiPromise<RunResult<OutputOf<R, P>>>
+  run(path: string, o: { background?: boolean } = {}): ApiPromise<unknown> {
+    const start = runStart(path, o)
+    return o.background ? startJob(this.#api, start) : awaitRun(this.#api, start)
+  }
+
+  /** Runs a prompt and gives its stream at once; nothing is lost before the first reader. */
+  stream<O extends OutputKind = never>(path: Open<O>, o?: RunOptions<Nothing, string, O>): RunStream<NoInfer<O>>
+  stream<P extends PromptPath<R>>(path: P, ...o: RunArgs<R, P>): RunStream<OutputOf<R, P>>
+  stream(path: string, o: object = {}): unknown {
+    return streamRun(this.#api, runStart(path, o))
+  }
+
+  /** Continues a conversation; a plain string is one user message. */
+  chat<O extends OutputKind = 'text'>(
+    uuid: string,
+    messages: Message[] | string,
+    o: ChatOptions<O> = {},
+  ): ApiPromise<RunResult<O>> {
+    return awaitRun(this.#api, chatStart(uuid, messages, o))
+  }
+
+  /** Continues a conversation and gives the stream of the answer at once. */
+  chatStream<O extends OutputKind = 'text'>(
+    uuid: string,
+    messages: Message[] | string,
+    o: ChatOptions<O> = {},
+  ): RunStream<O> {
+    return streamRun(this.#api, chatStart(uuid, messages, o))
+  }
+}
+
+/** The condition of a write as a header. */
+function matching<O extends RequestOptions & { ifMatch?: string }>({ ifMatch, ...o }: O): Omit<O, 'ifMatch'> {
+  if (ifMatch === undefined) return o
+  return { ...o, headers: { 'If-Match': ifMatch === '*' ? '*' : `"${ifMatch.replaceAll('"', '')}"`, ...o.headers } }
+}
+
+function runStart(path: string, options: AnyRunOptions): RunStart<OutputKind> {
+  return { operation: 'prompts.run', fields: { path }, options, path }
+}
+
+function chatStart<O extends OutputKind>(
+  conversationUuid: string,
+  said: Message[] | string,
+  options: ChatOptions<O>,
+): RunStart<O> {
+  const messages: Message[] = typeof said === 'string' ? [{ role: 'user', content: said }] : said
+  return { operation: 'conversations.chat', fields: { conversationUuid, messages }, options }
+}

@@ -1,0 +1,44 @@
+import type { ApiPromise } from '../api-promise.ts'
+import type { AttachOptions, RequestOptions } from '../options.ts'
+import type { OutputKind } from '../registry.ts'
+import type { RunStream } from '../stream/run-stream.ts'
+import { attachStart, awaitRun, streamRun } from '../stream/start-run.ts'
+import type { Api } from '../transport/api.ts'
+import type { RunResult, StopResult } from '../types.ts'
+
+/**
+ * Runs that are there already: queued, running or ended.
+ *
+ * @example const { response } = await stet.runs.attach(uuid)
+ * @example await stet.runs.toolResult({ toolCallId: call.id, result: { sky: 'blue' } })
+ */
+export class Runs {
+  readonly #api: Api
+
+  constructor(api: Api) {
+    this.#api = api
+  }
+
+  /** Waits for the end of the latest run. A run that failed or was stopped rejects with RunError. */
+  attach<O extends OutputKind = 'text'>(uuid: string, o: AttachOptions<O> = {}): ApiPromise<RunResult<O>> {
+    return awaitRun(this.#api, attachStart(uuid, o))
+  }
+
+  /** The events of the latest run, from the first on or after `lastEventId`. */
+  attachStream<O extends OutputKind = 'text'>(uuid: string, o: AttachOptions<O> = {}): RunStream<O> {
+    return streamRun(this.#api, attachStart(uuid, o))
+  }
+
+  /** Stops the latest run; an ended one stays as it is. Resolves when it has ended, at most 2 s later. */
+  stop(uuid: string, o: RequestOptions = {}): ApiPromise<StopResult> {
+    return this.#api.call('runs.stop', { conversationUuid: uuid }, o)
+  }
+
+  /** Answers a tool call that a run waits for. The first result counts; later ones are ignored. */
+  toolResult(
+    r: { toolCallId: string; result: unknown; isError?: boolean },
+    o: RequestOptions = {},
+  ): ApiPromise<{ success: true }> {
+    return this.#api.call('runs.toolResult', r, o)
+  }
+}

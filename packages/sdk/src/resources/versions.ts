@@ -1,0 +1,58 @@
+import type { ApiPromise } from '../api-promise.ts'
+import type { InProject } from '../options.ts'
+import type { Api } from '../transport/api.ts'
+import type { Change, PushResult, RevertResult, Version, VersionDiff } from '../types.ts'
+
+/**
+ * Versions of a project: drafts that are changed, and merged ones of which one is live.
+ *
+ * @example
+ * const draft = await stet.versions.create('friendlier replies')
+ * await stet.versions.push(draft.uuid, [{ path: 'support/reply', status: 'modified', content }])
+ * await stet.versions.publish(draft.uuid)
+ */
+export class Versions {
+  readonly #api: Api
+
+  constructor(api: Api) {
+    this.#api = api
+  }
+
+  /** Drafts first, then merged ones, newest first. */
+  list(o: InProject & { status?: 'draft' | 'merged' } = {}): ApiPromise<Version[]> {
+    return this.#api.call('versions.list', {}, o)
+  }
+
+  /** One version; `live` is allowed. */
+  get(versionUuid: string, o: InProject = {}): ApiPromise<Version> {
+    return this.#api.call('versions.get', { versionUuid }, o)
+  }
+
+  /** A new draft on top of the live version. */
+  create(name: string, o: InProject = {}): ApiPromise<Version> {
+    return this.#api.call('versions.create', { name }, o)
+  }
+
+  /** Makes a draft the live version. ConflictError: live changed the same prompts; `force` overrides that. */
+  publish(
+    versionUuid: string,
+    o: InProject & { title?: string; description?: string; force?: boolean } = {},
+  ): ApiPromise<Version> {
+    return this.#api.call('versions.publish', { versionUuid }, o)
+  }
+
+  /** Applies changes to a draft, all or none. A stale `baseHash` rejects with ConflictError. */
+  push(versionUuid: string, changes: readonly Change[], o: InProject = {}): ApiPromise<PushResult> {
+    return this.#api.call('versions.push', { versionUuid, changes: [...changes] }, o)
+  }
+
+  /** Drops the changes of a draft, all of them or those at the given paths. */
+  revert(versionUuid: string, o: InProject & { paths?: readonly string[] } = {}): ApiPromise<RevertResult> {
+    return this.#api.call('versions.revert', { versionUuid }, o)
+  }
+
+  /** What a version changes; by default a draft against live, a merged version against the one before it. */
+  diff(versionUuid: string, o: InProject & { base?: string } = {}): ApiPromise<VersionDiff> {
+    return this.#api.call('versions.diff', { versionUuid }, o)
+  }
+}

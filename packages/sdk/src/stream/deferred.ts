@@ -1,0 +1,20 @@
+/** A promise and the handles that settle it; a rejection that nobody waits for is not an unhandled one. */
+export interface Deferred<T> {
+  promise: Promise<T>
+  resolve: (value: T) => void
+  reject: (error: unknown) => void
+}
+
+/** Promise.withResolvers, which Node 20 does not have, with a quiet promise. */
+export function deferred<T>(): Deferred<T> {
+  // the executor runs at once, so that all three are there when this returns
+  const made: Partial<Deferred<T>> = {}
+  const promise = quiet(new Promise<T>((resolve, reject) => Object.assign(made, { resolve, reject })))
+  return Object.assign(made, { promise }) as Deferred<T>
+}
+
+/** Marks a promise as handled, so that a view that nobody awaits cannot end the process. */
+export function quiet<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {})
+  return promise
+}

@@ -1,0 +1,37 @@
+import type { OutputKind } from '../registry.ts'
+import type { StreamEventMap } from './events.ts'
+
+type Name<O extends OutputKind> = keyof StreamEventMap<O>
+interface Entry<O extends OutputKind> {
+  name: Name<O>
+  listener: (...args: never[]) => void
+  isOnce: boolean
+}
+
+/** The listeners of one stream, called synchronously in the order of their registration. */
+export class Listeners<O extends OutputKind> {
+  #entries: Entry<O>[] = []
+
+  add<K extends Name<O>>(name: K, listener: StreamEventMap<O>[K], isOnce = false): void {
+    this.#entries = [...this.#entries, { name, listener, isOnce }]
+  }
+
+  remove(name: Name<O>, listener: Entry<O>['listener']): void {
+    this.#entries = this.#entries.filter((entry) => entry.name !== name || entry.listener !== listener)
+  }
+
+  has(name: Name<O>): boolean {
+    return this.#entries.some((entry) => entry.name === name)
+  }
+
+  /** Calls every listener; what one throws goes to the caller. */
+  emit<K extends Name<O>>(name: K, ...args: Parameters<StreamEventMap<O>[K]>): void {
+    for (const entry of this.#entries) {
+      if (entry.name !== name) continue
+      if (entry.isOnce) this.remove(name, entry.listener)
+      // add() let only listeners of this name in
+      const call = entry.listener as (...args: Parameters<StreamEventMap<O>[K]>) => void
+      call(...args)
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/** The value that a beginning of a JSON text stands for so far; undefined when there is none yet. */
+export function parsePartialJson(text: string): unknown {
+  const { closers, isInString, memberStart } = scan(text)
+  const trimmed = text.trimEnd()
+  const candidates = isInString
+    ? // a cut escape (\, \u00) is dropped before the quote is set
+      [`${text.replace(/\\(u[\da-fA-F]{0,3})?$/, '')}"`]
+    : // a comma, or a number cut at its point or exponent
+      [trimmed, trimmed.replace(/[\s,.eE+-]+$/, '')]
+  for (const candidate of [...candidates, text.slice(0, memberStart)]) {
+    try {
+      return JSON.parse(candidate + closers)
+    } catch {
+      // the cut lies inside a token: the next candidate leaves more of it out
+    }
+  }
+  return undefined
+}
+
+interface Cut {
+  /** What closes all open brackets. */
+  closers: string
+  isInString: boolean
+  /** Where the last member or item of the innermost bracket begins, its comma included. */
+  memberStart: number | undefined
+}
+
+function scan(text: string): Cut {
+  const starts: number[] = []
+  let closers = ''
+  let isInString = false
+  for (const { 0: token, index } of text.matchAll(/\\.|["{}[\],]/gs)) {
+    if (token === '"') isInString = !isInString
+    else if (isInString) continue
+    else if (token === '{' || token === '[') {
+      closers = (token === '{' ? '}' : ']') + closers
+      starts.push(index + 1)
+    } else if (token === ',') starts.splice(-1, 1, index)
+    else {
+      closers = closers.slice(1)
+      starts.pop()
+    }
+  }
+  return { closers, isInString, memberStart: starts.at(-1) }
+}

@@ -1,0 +1,71 @@
+import { RunError } from '../errors.ts'
+import type { OutputKind } from '../registry.ts'
+import type { Answer } from '../transport/exchange.ts'
+import { factsOf } from '../transport/response-error.ts'
+import type { AnyRunResponse, Message, RunResult } from '../types.ts'
+import type { LatitudeEventData, StreamEvent } from './events.ts'
+
+/** What is known of a run while its events arrive. */
+export interface Progress {
+  conversationUuid: string | undefined
+  /** The text of the current step. */
+  text: string
+  conversation: Message[]
+  /** That of the last complete step. */
+  response: AnyRunResponse | undefined
+}
+
+type Completed = Extract<LatitudeEventData, { type: 'chain-completed' }>
+type Failed = Extract<LatitudeEventData, { type: 'chain-error' }>
+
+/** The progress after one more event; the first argument stays as it is. */
+export function advance(progress: Progress, event: StreamEvent): Progress {
+  if (event.event === 'provider-event') {
+    return event.data.type === 'text-delta' ? { ...progress, text: progress.text + event.data.textDelta } : progress
+  }
+  const { data } = event
+  const known: Progress = {
+    ...progress,
+    conversationUuid: data.uuid ?? progress.conversationUuid,
+    conversation: data.messages ?? progress.conversation,
+  }
+  if (data.type === 'step-started') return { ...known, text: '', response: undefined }
+  // merged or missing deltas do not matter: the answer itself is complete
+  if (data.type === 'provider-completed') return { ...known, text: data.response.text, response: data.response }
+  return known
+}
+
+/** The result of a completed run, in the form of the JSON answer; undefined when no answer ever came. */
+export function resultOf<O extends OutputKind>(data: Completed, progress: Progress): RunResult<O> | undefined {
+  const response = data.response ?? progress.response
+  if (!response) return undefined
+  return {
+    uuid: data.uuid,
+    conversation: progress.conversation,
+    // the schema of the prompt is the caller's claim; the service has validated the answer against it
+    response: response as RunResult<O>['response'],
+    toolRequests: data.toolRequests ?? [],
+    source: data.source,
+    tokenUsage: data.tokenUsage,
+    cost: data.cost,
+  }
+}
+
+/** The error of a run that ended in `chain-error`: the same that the JSON form of the run gives. */
+export function runErrorOf(
+  { error }: Failed,
+  { conversationUuid, text, conversation }: Progress,
+  head: Answer,
+): RunError {
+  const { details = {} } = error
+  return new RunError({
+    ...factsOf(head),
+    status: 422,
+    errorCode: error.code ?? details.errorCode ?? error.errorCode ?? 'unknown_error',
+    message: error.message,
+    details,
+    serverResponse: JSON.stringify(error),
+    conversationUuid,
+    partial: { text, conversation },
+  })
+}

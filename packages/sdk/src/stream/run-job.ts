@@ -1,0 +1,50 @@
+import { ApiPromise } from '../api-promise.ts'
+import type { AttachOptions, RequestOptions } from '../options.ts'
+import type { OutputKind } from '../registry.ts'
+import type { Api } from '../transport/api.ts'
+import type { Conversation, RunResult, StopResult } from '../types.ts'
+import type { RunStream } from './run-stream.ts'
+import { attachStart, awaitRun, type RunStart, streamRun } from './start-run.ts'
+
+/**
+ * A run in the background. It goes on whoever reads it; every method works before, during and after the run.
+ *
+ * @example
+ * const job = await stet.prompts.run('support/report', { background: true })
+ * const { response } = await job.result()
+ */
+export interface RunJob<O extends OutputKind = 'text'> {
+  /** The conversation. */
+  readonly uuid: string
+  /** The events of the run, from the first on. */
+  attach(o?: AttachOptions<O>): RunStream<O>
+  /** Waits for the end. A failed run rejects with RunError. */
+  result(o?: AttachOptions<O>): Promise<RunResult<O>>
+  stop(o?: RequestOptions): Promise<StopResult>
+  /** The conversation as it stands. */
+  conversation(o?: RequestOptions): Promise<Conversation>
+}
+
+/** Starts a run in the background. */
+export function startJob<O extends OutputKind>(
+  api: Api,
+  { operation, fields, options }: RunStart<O>,
+): ApiPromise<RunJob<O>> {
+  const open = async () => {
+    const { idleTimeout, bufferEvents, onAbort, ...sent } = options
+    const { data, response } = await api.answer<{ uuid: string }>(operation, fields, sent)
+    return { data: runJob<O>(api, data.uuid), response }
+  }
+  return new ApiPromise(open())
+}
+
+function runJob<O extends OutputKind>(api: Api, uuid: string): RunJob<O> {
+  const fields = { conversationUuid: uuid }
+  return {
+    uuid,
+    attach: (o = {}) => streamRun<O>(api, attachStart(uuid, o)),
+    result: async (o = {}) => awaitRun<O>(api, attachStart(uuid, o)),
+    stop: async (o = {}) => api.call('runs.stop', fields, o),
+    conversation: async (o = {}) => api.call('conversations.get', fields, o),
+  }
+}

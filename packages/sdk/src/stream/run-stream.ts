@@ -1,0 +1,202 @@
+import { ConfigurationError } from '../errors.ts'
+import { createLogger } from '../logger.ts'
+import type { OutputKind } from '../registry.ts'
+import { requireEvents } from '../transport/response-error.ts'
+import type { FinishReason, Message, RunResult, ToolCall, Usage } from '../types.ts'
+import { quiet } from './deferred.ts'
+import type { AsyncIterableStream, StreamEvent, StreamEventMap } from './events.ts'
+import { RunPump, type StreamSource, type StreamState } from './run-pump.ts'
+import { framesOf, objectsOf, readableOf, textOf } from './views.ts'
+
+/**
+ * A run while it happens. It is read to its end whether or not anybody iterates; every view starts at the first event,
+ * so that several may be used together. It is not a promise: await one of its results.
+ *
+ * @example
+ * const stream = stet.prompts.stream('support/reply', { parameters: { ticket } })
+ * for await (const text of stream.textStream) process.stdout.write(text)
+ * const { tokenUsage } = await stream.finalResult()
+ */
+export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<StreamEvent> {
+  readonly #pump: RunPump<O>
+
+  /** Streams are made by the client, or by `RunStream.fromResponse`. */
+  constructor(source: StreamSource) {
+    this.#pump = new RunPump(source)
+  }
+
+  /** Aborting it is the same as `abort()`. */
+  get controller(): AbortController {
+    return this.#pump.controller
+  }
+
+  /** Known from the response head, at the latest from the first event. */
+  get conversationUuid(): string | undefined {
+    return this.#pump.progress.conversationUuid
+  }
+
+  get requestId(): string | null {
+    return this.#pump.requestId
+  }
+
+  get lastEventId(): string | undefined {
+    return this.#pump.lastEventId
+  }
+
+  get state(): StreamState {
+    return this.#pump.state
+  }
+
+  /** The text of the current step so far. */
+  get text(): string {
+    return this.#pump.progress.text
+  }
+
+  /** The conversation so far. */
+  get conversation(): readonly Message[] {
+    return this.#pump.progress.conversation
+  }
+
+  /** A new reader from the first event on. Breaking out of it ends this reader, never the run. */
+  [Symbol.asyncIterator](): AsyncIterator<StreamEvent> {
+    return this.#events()
+  }
+
+  /** The answer, delta by delta; with `<step>` prompts, that of every step. */
+  get textStream(): AsyncIterableStream<string> {
+    return readableOf(textOf(this.#events()))
+  }
+
+  /** The structured answer as it grows: partial objects, then the complete one. */
+  get objectStream(): AsyncIterableStream<unknown> {
+    return readableOf(objectsOf(this.#events()))
+  }
+
+  /** Resolves to the conversation's uuid as soon as it is known. */
+  started(): Promise<string> {
+    return this.#seen().started.promise
+  }
+
+  /** The result; rejects with RunError, StreamInterruptedError, AbortError or an ApiError. */
+  finalResult(): Promise<RunResult<O>> {
+    return this.#seen().result.promise
+  }
+
+  /** The text of the last answer. */
+  finalText(): Promise<string> {
+    return this.#derive(({ response }) => response.text)
+  }
+
+  /** The object of the last answer; rejects for prompts without a `schema`. */
+  finalObject(): Promise<Exclude<O, 'text'>> {
+    return this.#derive(({ response }) => {
+      if (response.streamType === 'object') return response.object
+      throw new ConfigurationError('This run answers text: its prompt has no schema')
+    })
+  }
+
+  /** Tokens of all steps. */
+  get usage(): Promise<Usage> {
+    return this.#derive(({ tokenUsage }) => tokenUsage)
+  }
+
+  get finishReason(): Promise<FinishReason> {
+    return this.#derive(({ response }) => response.finishReason)
+  }
+
+  /** The tool calls of the last answer. */
+  get toolCalls(): Promise<ToolCall[]> {
+    return this.#derive(({ response }) => response.toolCalls)
+  }
+
+  /**
+   * Listens from now on. Listeners run synchronously in event order; what one throws rejects the stream.
+   *
+   * @example stream.on('text', (delta) => process.stdout.write(delta)).on('error', report)
+   */
+  on<K extends keyof StreamEventMap<O>>(k: K, fn: StreamEventMap<O>[K]): this {
+    this.#pump.listeners.add(k, fn)
+    return this
+  }
+
+  /** Listens for the next one only. */
+  once<K extends keyof StreamEventMap<O>>(k: K, fn: StreamEventMap<O>[K]): this {
+    this.#pump.listeners.add(k, fn, true)
+    return this
+  }
+
+  off<K extends keyof StreamEventMap<O>>(k: K, fn: StreamEventMap<O>[K]): this {
+    this.#pump.listeners.remove(k, fn)
+    return this
+  }
+
+  /** Ends the stream and stops the run; every view rejects with AbortError. Resolves when the service has answered. */
+  async abort(reason?: unknown): Promise<void> {
+    this.#pump.stop('aborted', reason)
+    await this.#pump.stopped
+  }
+
+  /** Closes the stream on purpose and gives the conversation's uuid, to read it later. */
+  detach(): string | undefined {
+    this.#pump.stop('detached')
+    return this.conversationUuid
+  }
+
+  /** Resolves at the response head, rejects when the service refuses: answer a proxy's own request after it. */
+  async withResponse(): Promise<{ stream: RunStream<O>; response: Response; requestId: string | null }> {
+    const { response } = await this.#seen().head.promise
+    return { stream: this, response, requestId: this.requestId }
+  }
+
+  /** The same events as bytes, ids kept, for a proxy route. */
+  toReadableStream(): ReadableStream<Uint8Array> {
+    return framesOf(this.#events())
+  }
+
+  /**
+   * A response that passes the run on to a browser.
+   *
+   * @example export const POST = async () => (await stet.prompts.stream('chat').withResponse()).stream.toResponse()
+   */
+  toResponse(init: ResponseInit = {}): Response {
+    const headers = new Headers(init.headers)
+    const defaults = {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-cache, no-transform',
+      'X-Accel-Buffering': 'no',
+      ...(this.conversationUuid && { 'X-Conversation-Uuid': this.conversationUuid }),
+    }
+    for (const [name, value] of Object.entries(defaults)) if (!headers.has(name)) headers.set(name, value)
+    return new Response(framesOf(this.#events()), { ...init, headers })
+  }
+
+  /** Reads a run from a response, for example that of a proxy route. */
+  static fromResponse<O extends OutputKind = 'text'>(r: Response): RunStream<O> {
+    return new RunStream<O>({
+      async open() {
+        const head = { response: r, text: '', method: 'GET', url: r.url, attempts: 1 }
+        await requireEvents(head)
+        return head
+      },
+      logger: createLogger('warn', console),
+    })
+  }
+
+  /** `await using` aborts the run if it is still going on. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.abort()
+  }
+
+  #seen(): RunPump<O> {
+    this.#pump.isObserved = true
+    return this.#pump
+  }
+
+  #events(): AsyncIterableIterator<StreamEvent> {
+    return this.#seen().log.read()
+  }
+
+  #derive<T>(view: (result: RunResult<O>) => T): Promise<T> {
+    return quiet(this.finalResult().then(view))
+  }
+}

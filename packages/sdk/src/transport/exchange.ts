@@ -1,0 +1,30 @@
+import type { RequestOptions } from '../options.ts'
+
+/** One logical request, however many attempts it takes. */
+export interface Exchange {
+  operation: string
+  method: string
+  url: string
+  body: unknown
+  /** The answer is handed out at its head, its body unread. */
+  isStream?: boolean
+  /** Whether a failed attempt may be repeated. */
+  retry: boolean | undefined
+  /** Sent without a key. */
+  outside?: boolean | undefined
+  timeoutMs: number
+  options: RequestOptions
+  /** What is asked for, in words. */
+  context?: string | undefined
+}
+
+/** What came back. */
+export interface Answer {
+  response: Response
+  /** Empty for streams. */
+  text: string
+  method: string
+  url: string
+  attempts: number
+  context?: string | undefined
+}

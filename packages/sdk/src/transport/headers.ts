@@ -1,0 +1,49 @@
+import { version } from '../../package.json'
+import { ConfigurationError } from '../errors.ts'
+import type { ApiKey } from '../options.ts'
+import type { Settings } from '../settings.ts'
+import type { Exchange } from './exchange.ts'
+
+/** The headers of one attempt. The key is asked for each time, so that a rotated one is picked up. */
+export async function requestHeaders(
+  settings: Settings,
+  { isStream, outside, body, options }: Exchange,
+  attempt: number,
+  idempotencyKey: string | null,
+): Promise<Headers> {
+  const headers = new Headers()
+  const own = {
+    Accept: isStream ? 'text/event-stream' : 'application/json',
+    'X-Stet-SDK-Version': version,
+    Authorization: outside ? null : `Bearer ${await currentKey(settings.apiKey)}`,
+    'Content-Type': body === undefined ? null : 'application/json',
+    'User-Agent': settings.isBrowser ? null : `stet-sdk/${version}`,
+    'Idempotency-Key': idempotencyKey,
+    'X-Retry-Count': attempt ? `${attempt}` : null,
+  }
+  for (const source of [own, settings.defaultHeaders, options.headers]) {
+    for (const [name, value] of Object.entries(source ?? {})) {
+      try {
+        if (value === null) headers.delete(name)
+        else headers.set(name, value)
+      } catch {
+        // the runtime's message would quote the value, which may be a secret
+        throw new ConfigurationError(`headers: '${name}' is not a header, or its value holds characters no header has`)
+      }
+    }
+  }
+  return headers
+}
+
+async function currentKey(source: ApiKey | undefined): Promise<string> {
+  let key: string | undefined
+  try {
+    key = (typeof source === 'function' ? await source() : source)?.trim()
+  } catch (cause) {
+    throw new ConfigurationError('The apiKey function failed', { cause })
+  }
+  if (!key) throw new ConfigurationError('No API key: pass apiKey to new Stet(…) or set STET_API_KEY')
+  // the runtime's own complaint about a header would quote the key
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new ConfigurationError('apiKey (STET_API_KEY) holds characters no key has')
+  return key
+}

@@ -1,0 +1,36 @@
+/** The allowance of the key, as the answer reported it. */
+export interface RateLimitInfo {
+  /** Requests per window. */
+  limit: number
+  remaining: number
+  resetAt: Date
+  /** Present only when the server asked to wait. */
+  retryAfterMs?: number
+}
+
+/** Reads the X-RateLimit headers; null when the answer carries none. */
+export function readRateLimit(headers: Headers, now: number): RateLimitInfo | null {
+  const limit = numberOf(headers, 'x-ratelimit-limit')
+  const reset = numberOf(headers, 'x-ratelimit-reset')
+  if (!Number.isFinite(limit + reset)) return null
+  const retryAfterMs = readRetryAfterMs(headers, now)
+  return {
+    limit,
+    remaining: numberOf(headers, 'x-ratelimit-remaining') || 0,
+    resetAt: new Date(reset),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  }
+}
+
+/** The wait that the server asked for: `retry-after-ms`, else `Retry-After` in seconds or as a date. */
+export function readRetryAfterMs(headers: Headers, now: number): number | undefined {
+  const name = 'retry-after'
+  const date = Date.parse(headers.get(name) ?? '')
+  const wait = [numberOf(headers, `${name}-ms`), numberOf(headers, name) * 1000, date - now].find(Number.isFinite)
+  return wait && Math.max(0, wait)
+}
+
+/** The number in a header; NaN when there is none. */
+export function numberOf(headers: Headers, name: string): number {
+  return Number(headers.get(name)?.trim() || Number.NaN)
+}

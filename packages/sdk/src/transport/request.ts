@@ -1,0 +1,113 @@
+import { AbortError, ApiError, ConfigurationError, ConnectionError, StetError, TimeoutError } from '../errors.ts'
+import type { Settings } from '../settings.ts'
+import type { Answer, Exchange } from './exchange.ts'
+import { requestHeaders } from './headers.ts'
+import { onAbort } from './on-abort.ts'
+import { errorFromResponse, requireEvents } from './response-error.ts'
+import { retryDelayMs } from './retry.ts'
+import { startTimer } from './timer.ts'
+
+/** Sends, and repeats what may be repeated; every failure is a StetError. */
+export async function send(settings: Settings, exchange: Exchange): Promise<Answer> {
+  const { options, operation, method, retry } = exchange
+  const { runtime, logger } = settings
+  const maxRetries = retry ? (options.maxRetries ?? settings.maxRetries) : 0
+  const body = encodeBody(exchange.body)
+  const key = method === 'POST' ? (options.idempotencyKey ?? crypto.randomUUID()) : null
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const headers = await requestHeaders(settings, exchange, attempt, key)
+      return await attemptOnce(settings, exchange, { headers, attempt, ...(body !== undefined && { body }) })
+    } catch (error) {
+      if (!StetError.isInstance(error)) throw error
+      const failed = error instanceof ApiError ? error : undefined
+      const willRetry = attempt < maxRetries && (failed ? failed.retryable : error instanceof ConnectionError)
+      observe(settings, () => settings.hooks?.onError?.(error, { operation, willRetry }))
+      if (!willRetry) throw error
+      const delay = retryDelayMs({ attempt, headers: failed?.headers, now: runtime.now(), random: runtime.random })
+      logger.info(`${operation} is repeated in ${Math.round(delay)} ms: ${error.message}`)
+      await runtime.sleep(delay, options.signal).catch(() => {
+        throw abortError(options.signal)
+      })
+    }
+  }
+}
+
+interface Attempt {
+  headers: Headers
+  body?: string
+  attempt: number
+}
+
+async function attemptOnce(
+  settings: Settings,
+  { method, url, operation, options, timeoutMs, isStream, context }: Exchange,
+  { attempt, ...sent }: Attempt,
+): Promise<Answer> {
+  const { hooks, runtime, fetch, fetchOptions, logger } = settings
+  const { signal: outer } = options
+  const controller = new AbortController()
+  const { signal } = controller
+  const unfollow = onAbort(outer, () => controller.abort(abortError(outer)))
+  const stopTimer = startTimer(timeoutMs, () => {
+    controller.abort(new TimeoutError(`${operation}: no answer in ${timeoutMs} ms`))
+  })
+  const startedAt = runtime.now()
+  const about = { operation, method, url, attempt }
+  try {
+    observe(settings, () => hooks?.onRequest?.({ ...about, headers: withoutKey(sent.headers) }))
+    const response = await fetch(url, { ...fetchOptions, ...sent, method, signal })
+    const durationMs = runtime.now() - startedAt
+    const { status, headers } = response
+    const requestId = headers.get('x-request-id')
+    observe(settings, () => hooks?.onResponse?.({ ...about, status, requestId, durationMs }))
+    logger.debug(`${operation} ${method} ${url} ${status} in ${durationMs} ms [${requestId}]`)
+    const answer = { response, text: '', method, url, attempts: attempt + 1, context }
+    if (isStream) await requireEvents(answer)
+    else answer.text = await response.text()
+    if (!response.ok) throw errorFromResponse(answer)
+    return answer
+  } catch (cause) {
+    if (StetError.isInstance(cause)) throw cause
+    if (signal.aborted) throw signal.reason
+    throw new ConnectionError(`${operation}: ${new URL(url).origin} cannot be reached (${reasonOf(cause)})`, { cause })
+  } finally {
+    stopTimer()
+    unfollow()
+  }
+}
+
+function abortError(signal: AbortSignal | undefined): AbortError {
+  return new AbortError('The call was aborted', { detached: false, cause: signal?.reason })
+}
+
+function encodeBody(body: unknown): string | undefined {
+  try {
+    return JSON.stringify(body)
+  } catch (cause) {
+    throw new ConfigurationError('The body cannot be written as JSON', { cause })
+  }
+}
+
+function withoutKey(headers: Headers): Headers {
+  const copy = new Headers(headers)
+  if (copy.has('authorization')) copy.set('authorization', 'Bearer ***')
+  return copy
+}
+
+// fetch says no more than "fetch failed": the code lies one or two causes deeper
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { code } = error as { code?: unknown }
+  if (typeof code === 'string') return code
+  return error.cause instanceof Error ? reasonOf(error.cause) : error.message
+}
+
+/** Runs an observer; what it throws is logged and changes nothing. */
+export function observe(settings: Pick<Settings, 'logger'>, observer: () => void): void {
+  try {
+    observer()
+  } catch (error) {
+    settings.logger.error('A hook or listener failed', error)
+  }
+}

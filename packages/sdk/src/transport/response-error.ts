@@ -1,0 +1,64 @@
+import { ApiError, errorClassOf, RunError } from '../errors.ts'
+import type { Answer } from './exchange.ts'
+
+const KEPT_CHARACTERS = 2048
+
+/** The error of an answer whose status is not a success. Understands other servers' bodies, HTML and empty ones. */
+export function errorFromResponse(answer: Answer): ApiError {
+  const { response, context } = answer
+  const { status, statusText, headers } = response
+  const body = parseObject(answer.text)
+  const type = errorClassOf(status)
+  const init = {
+    ...factsOf(answer),
+    errorCode: textOf(body.errorCode) ?? textOf(body.name) ?? type.prototype.name,
+    message: textOf(body.message) ?? textOf(asObject(body.error).message) ?? (statusText || 'no explanation'),
+    details: body.details ?? {},
+    context: status === 404 ? context : undefined,
+  }
+  if (body.name !== 'DocumentRunError') return new type(init)
+  const conversationUuid =
+    textOf(asObject(body.details).conversationUuid) ?? headers.get('x-conversation-uuid') ?? undefined
+  return new RunError({ ...init, conversationUuid, partial: { text: '', conversation: [] } })
+}
+
+/** The error of a successful status with a body that is not what the service sends, for example a login page. */
+export function invalidAnswer(answer: Answer, expected: string): ApiError {
+  return new ApiError({
+    ...factsOf(answer),
+    errorCode: 'invalid_response',
+    message: `The answer is not ${expected}; is baseUrl the address of the service?`,
+    details: {},
+  })
+}
+
+/** Throws unless the answer is an event stream, whose body it leaves unread. */
+export async function requireEvents(answer: Answer): Promise<void> {
+  const { response } = answer
+  if (response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')) return
+  const failed = { ...answer, text: await response.text() }
+  throw response.ok ? invalidAnswer(failed, 'an event stream') : errorFromResponse(failed)
+}
+
+/** What every error of an answer tells about it. */
+export function factsOf({ response: { status, headers }, text, method, url, attempts }: Answer) {
+  const serverResponse = text.slice(0, KEPT_CHARACTERS)
+  return { status, requestId: headers.get('x-request-id'), headers, serverResponse, method, url, attempts }
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    return asObject(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}
+
+// reading a key of any other value but null and undefined gives undefined
+function asObject(value: unknown): Record<string, unknown> {
+  return (value ?? {}) as Record<string, unknown>
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

@@ -1,0 +1,40 @@
+import { numberOf, readRetryAfterMs } from './rate-limit.ts'
+
+const RETRYABLE = /408|425|429|50[0234]/
+const LONGEST_ORDERED_WAIT_MS = 60_000
+const FIRST_DELAY_MS = 500
+const LONGEST_DELAY_MS = 8000
+const JITTER = 0.25
+
+/** Whether an answer is worth a second attempt; the server's `x-should-retry` wins over its status. */
+export function isRetryable(status: number, headers: Headers, details: unknown): boolean {
+  const wish = headers.get('x-should-retry')
+  if (wish === 'true' || wish === 'false') return wish === 'true'
+  // 409 means a version conflict, except while the first attempt under the same idempotency key still runs
+  if (status === 409) return (details as { reason?: unknown } | null)?.reason === 'in_progress'
+  return RETRYABLE.test(`${status}`)
+}
+
+/** What the wait before the next attempt depends on. */
+export interface RetryMoment {
+  /** 0 after the first failure. */
+  attempt: number
+  /** Those of the failed answer, absent when there was none. */
+  headers: Headers | undefined
+  /** Epoch milliseconds. */
+  now: number
+  random: () => number
+}
+
+/** Milliseconds to wait: what the server says, at most a minute, else exponential with jitter downwards. */
+export function retryDelayMs({ attempt, headers, now, random }: RetryMoment): number {
+  const ordered = headers && (readRetryAfterMs(headers, now) ?? untilReset(headers, now))
+  if (ordered !== undefined) return Math.min(ordered, LONGEST_ORDERED_WAIT_MS)
+  return Math.min(FIRST_DELAY_MS * 2 ** attempt, LONGEST_DELAY_MS) * (1 - JITTER * random())
+}
+
+function untilReset(headers: Headers, now: number): number | undefined {
+  const reset = numberOf(headers, 'x-ratelimit-reset')
+  // a window that has ended tells nothing about this failure
+  return reset > now ? reset - now : undefined
+}

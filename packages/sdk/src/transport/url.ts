@@ -1,0 +1,59 @@
+import { ConfigurationError } from '../errors.ts'
+
+/** A query value; undefined ones are left out. */
+export type Query = Record<string, string | number | boolean | undefined>
+
+/**
+ * Fills a route template. `:path` keeps the slashes of a prompt path and drops one leading slash; every other
+ * parameter is one segment.
+ */
+export function fillRoute(template: string, params: Record<string, string | number | undefined>): string {
+  return template.replace(/:(\w+)/g, (_, name: string) => {
+    const value = params[name]
+    if (value === undefined) throw missing(name)
+    const text = String(value)
+    if (name !== 'path') return encodeSegment(text, name)
+    const segments = text.replace(/^\//, '').split('/')
+    return segments.map((segment) => encodeSegment(segment, `path '${text}'`)).join('/')
+  })
+}
+
+/** `?a=1&b=2`, or nothing. */
+export function queryString(query: Query = {}): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.append(name, `${value}`)
+  return search.size ? `?${search}` : ''
+}
+
+/** For a call that cannot do without a value. */
+export function missing(name: string): ConfigurationError {
+  const isProject = name === 'projectId'
+  return new ConfigurationError(
+    isProject
+      ? 'No project: pass projectId to the call or to new Stet(…), or set STET_PROJECT_ID'
+      : `${name} is missing`,
+  )
+}
+
+// dot segments would be resolved by every URL parser on the way and reach another route
+function encodeSegment(segment: string, what: string): string {
+  if (/^\.?\.?$/.test(segment)) throw new ConfigurationError(`${what} has an empty, '.' or '..' segment`)
+  try {
+    return encodeURIComponent(segment)
+  } catch (cause) {
+    throw new ConfigurationError(`${what} is not valid text`, { cause })
+  }
+}
+
+/** The two bases of a server address: the API with its prefix, and the root that serves `/health`. */
+export function parseBaseUrl(text: string): { baseUrl: string; rootUrl: string } {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    throw new ConfigurationError(
+      'baseUrl (STET_BASE_URL) must look like http://127.0.0.1:8787, without user name and password',
+    )
+  }
+  const [, root = '', prefix = '/api/v3'] = /^(.*?)(\/api\/v\d+)?\/*$/.exec(url.pathname) ?? []
+  const rootUrl = url.origin + root
+  return { baseUrl: rootUrl + prefix, rootUrl }
+}

@@ -1,0 +1,291 @@
+import { contract, RunEvent, RunResult } from '@stet/contract'
+import { sampleOf } from '@stet/contract/samples'
+import { describe, expect, it } from 'vitest'
+import { Stet } from '../src/index.ts'
+import { type OperationName, operations } from '../src/operations.ts'
+import { OUTSIDE, ROUTES } from './support/contract-routes.ts'
+import { frames, result, runEvents } from './support/sample-run.ts'
+
+interface Schema {
+  safeParse(value: unknown): { success: boolean; data?: unknown; error?: unknown }
+}
+interface ContractRoute {
+  method: string
+  path: string
+  body?: Schema
+  query?: Schema
+}
+
+const routers = contract as unknown as Record<string, Record<string, ContractRoute>>
+const routeOf = (name: keyof typeof ROUTES) => {
+  const [router, route] = ROUTES[name]
+  return routers[router]?.[route]
+}
+
+describe('routes', () => {
+  it.each(Object.entries(operations))('%s is where the contract has it', (name, { method, path }) => {
+    if (name in OUTSIDE) return expect(path).toBe('/health')
+    expect(routeOf(name as keyof typeof ROUTES)).toMatchObject({ method, path })
+  })
+
+  it('every contract route has an operation', () => {
+    const names = Object.entries(routers).flatMap(([router, routes]) =>
+      Object.keys(routes).map((route) => `${router}.${route}`),
+    )
+    expect(names.sort()).toEqual(
+      Object.values(ROUTES)
+        .map((route) => route.join('.'))
+        .sort(),
+    )
+  })
+
+  it('only repeatable methods are marked for retries', () => {
+    const marked = Object.values(operations).filter((route) => 'retry' in route)
+    // A repeated tool result is accepted and ignored: the first counts.
+    const posts = marked.filter(({ method, path }) => method === 'POST' && path !== '/tools/results')
+    expect(posts).toEqual([])
+  })
+})
+
+const U = '3f0c5a3e-6f0e-4a53-9d3c-0a1b2c3d4e5f'
+const HASH = 'a'.repeat(64)
+const messages = [{ role: 'user' as const, content: 'Hello' }]
+
+/** Options of the client itself, which never travel. */
+const ownConcerns = { timeout: 5000, maxRetries: 0, headers: {}, idleTimeout: 5000, bufferEvents: true, onText() {} }
+
+/** One call of every method with every option that travels in the body or the query. */
+const calls: Record<OperationName, (stet: Stet) => unknown> = {
+  me: (stet) => stet.me(),
+  health: (stet) => stet.health(),
+  'projects.list': (stet) => stet.projects.list(),
+  'projects.create': (stet) => stet.projects.create('Support', { defaultProvider: 'openai', defaultModel: 'm' }),
+  'projects.update': (stet) => stet.projects.update(3, { name: 'Help', defaultProvider: '', defaultModel: '' }),
+  'versions.list': (stet) => stet.versions.list({ status: 'draft' }),
+  'versions.get': (stet) => stet.versions.get(U),
+  'versions.create': (stet) => stet.versions.create('draft'),
+  'versions.publish': (stet) => stet.versions.publish(U, { title: 't', description: 'd', force: true }),
+  'versions.push': (stet) =>
+    stet.versions.push(U, [
+      { path: 'a', status: 'added', content: 'x', contentHash: HASH, baseHash: '' },
+      { path: 'b', status: 'deleted', baseHash: HASH },
+    ]),
+  'versions.revert': (stet) => stet.versions.revert(U, { paths: ['a'] }),
+  'versions.diff': (stet) => stet.versions.diff(U, { base: 'live' }),
+  'prompts.list': (stet) => stet.prompts.list({ prefix: 'a/' }),
+  'prompts.create': (stet) => stet.prompts.create('a', { prompt: 'x' }),
+  'prompts.get': (stet) => stet.prompts.get('a/b'),
+  'prompts.getOrCreate': (stet) => stet.prompts.getOrCreate('a', { prompt: 'x' }),
+  'prompts.createOrUpdate': (stet) => stet.prompts.createOrUpdate('a', { prompt: 'x', force: true, baseHash: HASH }),
+  'prompts.delete': (stet) => stet.prompts.delete('a/b'),
+  'prompts.run': (stet) =>
+    stet.prompts.run('a', {
+      stream: false,
+      parameters: { n: 1 },
+      messages,
+      userMessage: 'u',
+      customIdentifier: 'c',
+      mcpHeaders: { x: { y: 'z' } },
+      ...ownConcerns,
+    }),
+  'conversations.list': (stet) =>
+    stet.conversations.list({
+      versionUuid: U,
+      documentUuid: U,
+      path: 'a',
+      status: 'completed',
+      origin: 'log',
+      customIdentifier: 'c',
+      from: '2026-01-01T00:00:00.000Z',
+      to: '2027-01-01T00:00:00.000Z',
+      cursor: 'x',
+      limit: 5,
+    }),
+  'conversations.get': (stet) => stet.conversations.get(U),
+  'runs.attach': (stet) => stet.runs.attach(U, { stream: false }),
+  'runs.stop': (stet) => stet.runs.stop(U),
+  'conversations.chat': (stet) => stet.prompts.chat(U, messages, { stream: false, mcpHeaders: {}, ...ownConcerns }),
+  'evaluations.create': (stet) =>
+    stet.evaluations.create({
+      documentUuid: U,
+      name: 'n',
+      description: 'd',
+      metric: 'rating',
+      configuration: { reverseScale: true, minRating: 0, maxRating: 10, minThreshold: 1, maxThreshold: 9 },
+    }),
+  'evaluations.list': (stet) => stet.evaluations.list({ documentUuid: U }),
+  'evaluations.get': (stet) => stet.evaluations.get(U),
+  'evaluations.annotate': (stet) =>
+    stet.conversations.annotate(U, 1, U, { reason: 'r', metadata: { a: 1 }, versionUuid: U }),
+  'conversations.annotations': (stet) => stet.conversations.annotations(U),
+  'logs.create': (stet) =>
+    stet.logs.create('a', messages, {
+      response: 'r',
+      parameters: { n: 1 },
+      customIdentifier: 'c',
+      duration: 5,
+    }),
+  'providerKeys.list': (stet) => stet.providerKeys.list(),
+  'providerKeys.get': (stet) => stet.providerKeys.get(4),
+  'providerKeys.create': (stet) =>
+    stet.providerKeys.create({
+      name: 'n',
+      provider: 'custom',
+      token: 't',
+      url: 'https://models.example.com/v1',
+      defaultModel: 'm',
+      configuration: { endpoint: 'responses' },
+    }),
+  'providerKeys.update': (stet) =>
+    stet.providerKeys.update(4, {
+      name: 'n',
+      token: 't',
+      url: 'https://a.example.com',
+      defaultModel: 'm',
+      configuration: {},
+    }),
+  'providerKeys.delete': (stet) => stet.providerKeys.delete(4),
+  'apiKeys.list': (stet) => stet.apiKeys.list(),
+  'apiKeys.create': (stet) =>
+    stet.apiKeys.create({
+      name: 'n',
+      scopes: ['read', 'run'],
+      projectId: 1,
+      plan: 'custom',
+      limit: 5,
+      expiresAt: '2099-01-01T00:00:00.000Z',
+    }),
+  'apiKeys.rotate': (stet) => stet.apiKeys.rotate(5, { overlapSeconds: 60 }),
+  'apiKeys.revoke': (stet) => stet.apiKeys.revoke(5),
+  'runs.toolResult': (stet) => stet.runs.toolResult({ toolCallId: 'call_1', result: { sky: 'blue' }, isError: true }),
+}
+
+interface Sent {
+  method: string
+  url: URL
+  body: unknown
+}
+
+/** What a call sends, and what it makes of the answer. */
+async function record(
+  call: (stet: Stet) => unknown,
+  answer: unknown = {},
+): Promise<{ sent: Sent[]; received: unknown }> {
+  const sent: Sent[] = []
+  const fetch = async (url: unknown, init: RequestInit = {}) => {
+    const body = typeof init.body === 'string' ? JSON.parse(init.body) : undefined
+    sent.push({ method: init.method ?? '', url: new URL(String(url)), body })
+    return Response.json(answer)
+  }
+  const received = await call(new Stet({ apiKey: 'k', projectId: 1, fetch, logLevel: 'off' }))
+  return { sent, received }
+}
+
+describe('requests', () => {
+  it.each(Object.entries(calls))('%s sends what the contract takes, and nothing that it drops', async (name, call) => {
+    const {
+      sent: [sent, ...more],
+    } = await record(call)
+    expect(more).toEqual([])
+    const { method, path } = operations[name as OperationName]
+    const pattern = new RegExp(`${path.replace(/:path$/, '.+').replace(/:\w+/g, '[^/]+')}$`)
+    expect(sent?.method).toBe(method)
+    expect(sent?.url.pathname).toMatch(pattern)
+    if (name in OUTSIDE) return
+    const { body, query } = routeOf(name as keyof typeof ROUTES) ?? {}
+    const given = [
+      [body, sent?.body],
+      [query, Object.fromEntries(sent?.url.searchParams ?? [])],
+    ] as const
+    for (const [schema, value] of given) {
+      if (!schema?.safeParse) expect(value ?? {}).toEqual({})
+      else expect(schema.safeParse(value)).toMatchObject({ success: true, data: keysOf(value) })
+    }
+  })
+})
+
+/** The value with any scalar in its place: the contract may normalise values, but it must know every key. */
+function keysOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return expect.anything()
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [key, Array.isArray(entry) ? expect.any(Array) : keysOf(entry)]),
+  )
+}
+
+/** The sample of each operation's answer; a star means a list of them. */
+const ANSWERS: Record<keyof typeof ROUTES, string> = {
+  me: 'Me',
+  'projects.list': 'Project*',
+  'projects.create': 'CreatedProject',
+  'projects.update': 'Project',
+  'versions.list': 'Version*',
+  'versions.get': 'Version',
+  'versions.create': 'Version',
+  'versions.publish': 'Version',
+  'versions.push': 'PushResult',
+  'versions.revert': 'RevertResult',
+  'versions.diff': 'VersionDiff',
+  'prompts.list': 'Document*',
+  'prompts.create': 'Document',
+  'prompts.get': 'Document',
+  'prompts.getOrCreate': 'Document',
+  'prompts.createOrUpdate': 'Document',
+  'prompts.delete': 'DeletedDocument',
+  'prompts.run': 'RunResult',
+  'conversations.list': 'ConversationPage',
+  'conversations.get': 'Conversation',
+  'conversations.chat': 'RunResult',
+  'runs.attach': 'RunResult',
+  'runs.stop': 'StopResult',
+  'evaluations.create': 'Evaluation',
+  'evaluations.list': 'Evaluation*',
+  'evaluations.get': 'Evaluation',
+  'evaluations.annotate': 'Annotation',
+  'conversations.annotations': 'Annotation*',
+  'logs.create': 'LogEntry',
+  'providerKeys.list': 'ProviderKey*',
+  'providerKeys.get': 'ProviderKey',
+  'providerKeys.create': 'ProviderKey',
+  'providerKeys.update': 'ProviderKey',
+  'providerKeys.delete': 'ProviderKey',
+  'apiKeys.list': 'ApiKey*',
+  'apiKeys.create': 'CreatedApiKey',
+  'apiKeys.rotate': 'CreatedApiKey',
+  'apiKeys.revoke': 'ApiKey',
+  'runs.toolResult': 'ToolResultTaken',
+}
+
+describe('answers', () => {
+  it.each(Object.entries(ANSWERS))('%s passes the sample of %s on unchanged', async (name, answer) => {
+    const valid = sampleOf(answer.replace('*', ''))?.valid
+    expect(valid).toBeTypeOf('object')
+    const sample = answer.endsWith('*') ? [valid] : valid
+    const { received } = await record(calls[name as OperationName], sample)
+    const added = name === 'prompts.get' ? { source: 'network', fetchedAt: expect.any(Number) } : {}
+    // A page has methods beside what was sent.
+    expect(JSON.parse(JSON.stringify(received))).toEqual(
+      Array.isArray(sample) ? sample : { ...(sample as object), ...added },
+    )
+  })
+})
+
+it('a streamed run sends the same body but for its transport', async () => {
+  const sent: unknown[] = []
+  const fetch = async (_: unknown, init: RequestInit = {}) => {
+    sent.push(JSON.parse(String(init.body)))
+    return new Response(frames(runEvents(['x'])), { headers: { 'Content-Type': 'text/event-stream' } })
+  }
+  const stet = new Stet({ apiKey: 'k', projectId: 1, fetch, logLevel: 'off' })
+  await expect(stet.prompts.run('a', { parameters: { n: 1 } })).resolves.toEqual(result('x'))
+  expect(sent).toEqual([{ path: 'a', parameters: { n: 1 }, stream: true }])
+  expect(routeOf('prompts.run')?.body?.safeParse(sent[0])).toMatchObject({ success: true })
+})
+
+describe('events of the tests', () => {
+  it('are those of the contract', () => {
+    for (const [event, data] of runEvents(['x'], { object: { a: 1 } })) {
+      expect(RunEvent.safeParse({ event, data })).toMatchObject({ success: true })
+    }
+    expect(RunResult.safeParse(result('x'))).toMatchObject({ success: true })
+  })
+})

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest'
+import * as sdk from '../src/index.ts'
+import { json, localServer, text } from './support/local-server.ts'
+
+const client = (url: string) =>
+  new sdk.Stet({ apiKey: 'k', baseUrl: url, projectId: 7, maxRetries: 0, logLevel: 'off' })
+const failing = async (...reply: Parameters<typeof text>) => {
+  const { url } = await localServer(text(...reply))
+  return client(url)
+    .prompts.get('support/triagee')
+    .catch((e: unknown) => e)
+}
+
+describe('the class follows the status', () => {
+  it.each([
+    [400, sdk.BadRequestError],
+    [401, sdk.UnauthorizedError],
+    [403, sdk.ForbiddenError],
+    [404, sdk.NotFoundError],
+    [409, sdk.ConflictError],
+    [412, sdk.ConflictError],
+    [413, sdk.ApiError],
+    [422, sdk.UnprocessableEntityError],
+    [429, sdk.RateLimitError],
+    [500, sdk.InternalServerError],
+    [503, sdk.InternalServerError],
+  ])('%i', async (status, type) => {
+    const error = await failing(
+      JSON.stringify({ name: 'X', message: 'm', errorCode: 'x_code', details: { a: 1 } }),
+      status,
+    )
+    expect(error).toBeInstanceOf(type)
+    expect((error as sdk.ApiError).constructor).toBe(type)
+    expect(error).toMatchObject({
+      name: type.name,
+      status,
+      errorCode: 'x_code',
+      details: { a: 1 },
+      attempts: 1,
+      method: 'GET',
+    })
+  })
+})
+
+it('the message tells status, scope and request id', async () => {
+  const body = { name: 'NotFoundError', message: 'Document not found', errorCode: 'NotFoundError', details: {} }
+  const { url } = await localServer(json(body, 404, { 'X-Request-Id': 'req_8f2c' }))
+  const error = await client(url)
+    .prompts.get('support/triagee')
+    .catch((e: unknown) => e)
+  expect(String(error)).toBe('NotFoundError: 404 Document not found (project 7, version live) [req_8f2c]')
+  expect(error).toMatchObject({
+    requestId: 'req_8f2c',
+    url: `${url}/api/v3/projects/7/versions/live/documents/support/triagee`,
+  })
+})
+
+describe('bodies of other servers', () => {
+  it('HTML of a proxy', async () => {
+    const error = await failing(`<html>${'x'.repeat(9000)}</html>`, 502, { 'Content-Type': 'text/html' })
+    expect(error).toBeInstanceOf(sdk.InternalServerError)
+    expect(error).toMatchObject({
+      status: 502,
+      errorCode: 'InternalServerError',
+      message: '502 Bad Gateway',
+      retryable: true,
+    })
+    expect((error as sdk.ApiError).serverResponse).toHaveLength(2048)
+  })
+
+  it('empty', async () => {
+    expect(await failing('', 500)).toMatchObject({
+      status: 500,
+      message: '500 Internal Server Error',
+      serverResponse: '',
+      details: {},
+    })
+  })
+
+  it('{error: {message}}', async () => {
+    const error = await failing('{"error":{"message":"Conversation not found"}}', 404)
+    expect(error).toMatchObject({
+      name: 'NotFoundError',
+      message: '404 Conversation not found (project 7, version live)',
+    })
+  })
+
+  it.each(['null', '[]', '"text"', '{"message":5,"error":null}', '{'])('%s', async (body) => {
+    expect(await failing(body, 400)).toMatchObject({ name: 'BadRequestError', message: '400 Bad Request' })
+  })
+})
+
+it('429 carries the state of the limit', async () => {
+  const reset = Date.now() + 800
+  const headers = {
+    'X-RateLimit-Limit': '10',
+    'X-RateLimit-Remaining': '0',
+    'X-RateLimit-Reset': String(reset),
+    'Retry-After': '1',
+  }
+  const error = await failing('{}', 429, headers)
+  expect(error).toMatchObject({ rateLimit: { limit: 10, remaining: 0, resetAt: new Date(reset), retryAfterMs: 1000 } })
+})
+
+it('a failed run in JSON is a RunError with its code and conversation', async () => {
+  const details = { errorCode: 'missing_provider_error', conversationUuid: 'c-1', provider: 'x' }
+  const body = { name: 'DocumentRunError', message: 'No provider x', errorCode: 'missing_provider_error', details }
+  const { url } = await localServer(json(body, 422))
+  const seen: unknown[] = []
+  const error = await client(url)
+    .prompts.run('a', { stream: false, onError: (e) => seen.push(e) })
+    .catch((e: unknown) => e)
+  expect(error).toBeInstanceOf(sdk.RunError)
+  expect(error).toBeInstanceOf(sdk.ApiError)
+  expect(error).toMatchObject({ status: 422, errorCode: 'missing_provider_error', conversationUuid: 'c-1', details })
+  expect(seen).toEqual([error])
+})
+
+describe('brands', () => {
+  it('instanceof holds across two copies of the package, class by class', async () => {
+    // the query makes the loader evaluate the module a second time
+    const path = '../src/errors.ts?copy'
+    const copy = (await import(path)) as typeof sdk
+    expect(copy.StetError).not.toBe(sdk.StetError)
+    const theirs = new copy.TimeoutError('late')
+    expect(theirs).toBeInstanceOf(sdk.TimeoutError)
+    expect(theirs).toBeInstanceOf(sdk.ConnectionError)
+    expect(theirs).not.toBeInstanceOf(sdk.ApiError)
+    expect(sdk.StetError.isInstance(theirs)).toBe(true)
+  })
+
+  it('a class that an application derives follows the prototype chain', () => {
+    class Mine extends sdk.ConfigurationError {}
+    expect(new Mine('m')).toBeInstanceOf(Mine)
+    expect(new Mine('m')).toBeInstanceOf(sdk.StetError)
+    expect(new sdk.ConfigurationError('m')).not.toBeInstanceOf(Mine)
+  })
+
+  it.each([undefined, null, 'text', {}, new Error('x')])('%s is no StetError', (value) => {
+    expect(sdk.StetError.isInstance(value)).toBe(false)
+  })
+})

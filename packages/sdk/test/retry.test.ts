@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { ConnectionError, InternalServerError, RateLimitError, Stet } from '../src/index.ts'
+import { resolveSettings } from '../src/settings.ts'
+import { Api } from '../src/transport/api.ts'
+import { isRetryable, retryDelayMs } from '../src/transport/retry.ts'
+import { json, localServer, type Reply } from './support/local-server.ts'
+
+describe('isRetryable', () => {
+  it.each([408, 425, 429, 500, 502, 503, 504])('%i is', (status) => {
+    expect(isRetryable(status, new Headers(), {})).toBe(true)
+  })
+
+  it.each([400, 401, 403, 404, 409, 412, 413, 422, 501])('%i is not', (status) => {
+    expect(isRetryable(status, new Headers(), {})).toBe(false)
+  })
+
+  it('a conflict with an attempt that still runs is, other conflicts are not', () => {
+    expect(isRetryable(409, new Headers(), { reason: 'in_progress' })).toBe(true)
+    expect(isRetryable(409, new Headers(), null)).toBe(false)
+  })
+
+  it('the server has the last word', () => {
+    expect(isRetryable(404, new Headers({ 'x-should-retry': 'true' }), {})).toBe(true)
+    expect(isRetryable(503, new Headers({ 'x-should-retry': 'false' }), {})).toBe(false)
+  })
+})
+
+describe('retryDelayMs', () => {
+  const now = Date.parse('2026-01-02T03:04:05Z')
+  const delay = (headers: Record<string, string> | undefined, attempt = 0, random = 0) =>
+    retryDelayMs({ attempt, now, random: () => random, headers: headers && new Headers(headers) })
+
+  it.each([
+    [{ 'retry-after-ms': '120' }, 120],
+    [{ 'retry-after-ms': '120', 'retry-after': '9' }, 120],
+    [{ 'retry-after': '2' }, 2000],
+    [{ 'retry-after': '0' }, 0],
+    [{ 'retry-after': 'Fri, 02 Jan 2026 03:04:08 GMT' }, 3000],
+    [{ 'retry-after': 'Fri, 02 Jan 2026 03:04:00 GMT' }, 0],
+    [{ 'retry-after': '3600' }, 60_000],
+    [{ 'x-ratelimit-reset': String(now + 700) }, 700],
+    [{ 'x-ratelimit-reset': String(now - 700) }, 500],
+    [{ 'retry-after': 'soon' }, 500],
+    [{}, 500],
+    [undefined, 500],
+  ])('%j waits %i ms', (headers, expected) => {
+    expect(delay(headers as Record<string, string> | undefined)).toBe(expected)
+  })
+
+  it('doubles up to 8 s and takes at most a quarter off', () => {
+    expect([0, 1, 2, 3, 4, 9].map((attempt) => delay(undefined, attempt))).toEqual([500, 1000, 2000, 4000, 8000, 8000])
+    expect(delay(undefined, 0, 1)).toBe(375)
+    expect(delay(undefined, 9, 1)).toBe(6000)
+  })
+})
+
+describe('requests', () => {
+  const busy: Reply = json({ name: 'ServiceUnavailableError', message: 'starting' }, 503, { 'Retry-After': '1' })
+
+  function client(url: string, maxRetries = 2) {
+    const slept: number[] = []
+    const sleep = async (ms: number) => {
+      slept.push(ms)
+    }
+    const settings = resolveSettings(
+      { apiKey: 'k', baseUrl: url, projectId: 1, maxRetries, logLevel: 'off' },
+      { sleep, random: () => 0, now: Date.now },
+    )
+    return { api: new Api(settings), slept }
+  }
+
+  it('repeats a GET and says which attempt it is', async () => {
+    const { url, requests } = await localServer(busy, busy, json([]))
+    const { api, slept } = client(url)
+    await expect(api.call('projects.list', {}, {})).resolves.toEqual([])
+    expect(requests.map(({ headers }) => headers['x-retry-count'])).toEqual([undefined, '1', '2'])
+    expect(slept).toEqual([1000, 1000])
+  })
+
+  it('gives up with the error of the last attempt and its count', async () => {
+    const { url, requests } = await localServer(json({ message: 'slow down' }, 429))
+    const error = await client(url)
+      .api.call('me', {}, {})
+      .catch((e: unknown) => e)
+    expect(error).toBeInstanceOf(RateLimitError)
+    expect(error).toMatchObject({ attempts: 3, retryable: true, status: 429 })
+    expect(requests).toHaveLength(3)
+  })
+
+  it('repeats a GET and a PUT after a broken connection', async () => {
+    const cut: Reply = (response) => void response.destroy()
+    const { url, requests } = await localServer(cut, json([]), cut, json({ id: 1 }))
+    const { api } = client(url)
+    await api.call('projects.list', {}, {})
+    await api.call('projects.update', { projectId: 1, name: 'n' }, {})
+    expect(requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'PUT', 'PUT'])
+  })
+
+  it('repeats no POST, whatever the failure, also with x-should-retry', async () => {
+    const cut: Reply = (response) => void response.destroy()
+    const urged = json({ message: 'again' }, 500, { 'x-should-retry': 'true' })
+    const { url, requests } = await localServer(cut, urged)
+    const { api, slept } = client(url)
+    const stet = new Stet({ apiKey: 'k', baseUrl: url, projectId: 1, logLevel: 'off' })
+    await expect(api.call('versions.create', { name: 'n' }, {})).rejects.toBeInstanceOf(ConnectionError)
+    await expect(stet.versions.push('u', [])).rejects.toBeInstanceOf(InternalServerError)
+    await expect(stet.prompts.run('a')).rejects.toBeInstanceOf(InternalServerError)
+    await expect(stet.prompts.run('a', { stream: false, maxRetries: 5 })).rejects.toBeInstanceOf(InternalServerError)
+    await expect(stet.prompts.chat('u', 'hi')).rejects.toBeInstanceOf(InternalServerError)
+    expect(requests).toHaveLength(5)
+    expect(slept).toEqual([])
+  })
+
+  it('maxRetries of the call wins over that of the client', async () => {
+    const { url, requests } = await localServer(busy)
+    await expect(client(url, 5).api.call('me', {}, { maxRetries: 0 })).rejects.toBeInstanceOf(InternalServerError)
+    expect(requests).toHaveLength(1)
+  })
+
+  it('ends the wait with the signal', async () => {
+    const { url, requests } = await localServer(json({}, 503, { 'Retry-After': '60' }))
+    const controller = new AbortController()
+    const hooks = { onError: () => controller.abort() }
+    const stet = new Stet({ apiKey: 'k', baseUrl: url, logLevel: 'off', hooks })
+    await expect(stet.me({ signal: controller.signal })).rejects.toMatchObject({ name: 'AbortError', detached: false })
+    expect(requests).toHaveLength(1)
+  })
+})

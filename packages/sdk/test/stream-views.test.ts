@@ -1,0 +1,318 @@
+import { getEventListeners } from 'node:events'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { AbortError, RunError, type RunStream, Stet, type StetOptions } from '../src/index.ts'
+import { events, json, localServer, openEvents } from './support/local-server.ts'
+import { failedRunEvents, frame, frames, runEvents, UUID } from './support/sample-run.ts'
+
+const RUN = frames(runEvents(['Hel', 'lo']))
+const FAILED = frames(failedRunEvents(['Hel']))
+const BEGUN = frames(runEvents(['Hel', 'lo']).slice(0, 5))
+
+const client = (url: string, o: StetOptions = {}) =>
+  new Stet({ apiKey: 'k', baseUrl: url, projectId: 7, logLevel: 'off', ...o })
+
+async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = []
+  for await (const item of source) items.push(item)
+  return items
+}
+
+const unhandled: unknown[] = []
+const note = (reason: unknown) => unhandled.push(reason)
+beforeEach(() => process.on('unhandledRejection', note))
+afterEach(async () => {
+  // Node reports a rejection at the end of the turn in which nobody handled it
+  await new Promise(setImmediate)
+  process.off('unhandledRejection', note)
+  expect(unhandled.splice(0)).toEqual([])
+})
+
+describe('readers', () => {
+  it('many at once, and one that comes late, all see everything', async () => {
+    const { url } = await localServer(events(RUN, { chunkBytes: 64 }))
+    const stream = client(url).prompts.stream('a')
+    const [first, second, text, final] = await Promise.all([
+      collect(stream),
+      collect(stream),
+      collect(stream.textStream),
+      stream.finalText(),
+    ])
+    expect(first).toEqual(second)
+    expect(text).toEqual(['Hel', 'lo'])
+    expect(final).toBe('Hello')
+    expect(await collect(stream)).toEqual(first)
+    expect(stream).toMatchObject({ state: 'finished', text: 'Hello', conversationUuid: UUID, requestId: 'req_1' })
+    expect(stream.conversation).toHaveLength(2)
+  })
+
+  it('leaving a loop ends that reader, not the run', async () => {
+    const { url } = await localServer(events(RUN, { chunkBytes: 64 }))
+    const stream = client(url).prompts.stream('a')
+    for await (const event of stream) if (event.type === 'text-delta') break
+    for await (const text of stream.textStream) if (text !== '') break
+    await expect(stream.finalText()).resolves.toBe('Hello')
+  })
+
+  it('bufferEvents: false keeps snapshots only', async () => {
+    const { url } = await localServer(events(RUN, { chunkBytes: 64 }))
+    const stream = client(url).prompts.stream('a', { bufferEvents: false })
+    const early = collect(stream)
+    await stream.finalResult()
+    expect(await early).toHaveLength(runEvents(['Hel', 'lo']).length)
+    expect(await collect(stream)).toEqual([])
+    expect(stream.text).toBe('Hello')
+  })
+
+  it('derived values', async () => {
+    const { url } = await localServer(events(RUN))
+    const stream = client(url).prompts.stream('a')
+    expect(await stream.started()).toBe(UUID)
+    expect(await stream.usage).toMatchObject({ totalTokens: 5 })
+    expect(await stream.finishReason).toBe('stop')
+    expect(await stream.toolCalls).toEqual([])
+    await expect(stream.finalObject()).rejects.toThrow(/schema/)
+  })
+
+  it('objects grow', async () => {
+    const object = { urgency: 'high', tags: ['a', 'b'] }
+    const deltas = ['{"urg', 'ency":"hi', 'gh","tags":["a"', ',"b"]', '}']
+    const { url } = await localServer(events(frames(runEvents(deltas, { object }))))
+    const stream = client(url).prompts.stream<{ urgency: string; tags: string[] }>('a')
+    expect(await collect(stream.objectStream)).toEqual([
+      {},
+      { urgency: 'hi' },
+      { urgency: 'high', tags: ['a'] },
+      object,
+    ])
+    expect((await stream.finalObject()).tags).toEqual(['a', 'b'])
+  })
+})
+
+describe('a failed run', () => {
+  const viewsOf = (stream: RunStream) => [
+    stream.finalResult(),
+    stream.finalText(),
+    stream.finalObject(),
+    stream.usage,
+    collect(stream),
+    collect(stream.textStream),
+  ]
+
+  it('is one RunError for every view, after its event', async () => {
+    const { url } = await localServer(events(FAILED))
+    const onError = vi.fn()
+    const stream = client(url).prompts.stream('a', { onError })
+    const seen: string[] = []
+    const loop = async () => {
+      for await (const { type } of stream) seen.push(type)
+    }
+    const errors = await Promise.all([loop(), ...viewsOf(stream)].map((view) => view.catch((e: unknown) => e)))
+    expect(errors[0]).toBeInstanceOf(RunError)
+    expect(new Set(errors).size).toBe(1)
+    expect(onError.mock.calls).toEqual([[errors[0]]])
+    expect(errors[0]).toMatchObject({
+      status: 422,
+      errorCode: 'ai_run_error',
+      conversationUuid: UUID,
+      requestId: 'req_1',
+      partial: { text: 'Hel', conversation: stream.conversation },
+    })
+    expect(seen.at(-1)).toBe('chain-error')
+    await expect(stream.finalText()).rejects.toBe(errors[0])
+  })
+
+  it('rejects run() and calls onError once', async () => {
+    const { url } = await localServer(events(FAILED))
+    const onError = vi.fn()
+    const error = await client(url)
+      .prompts.run('a', { onError })
+      .catch((e: unknown) => e)
+    expect(error).toBeInstanceOf(RunError)
+    expect(onError.mock.calls).toEqual([[error]])
+  })
+
+  it('that nobody looks at warns once and names the conversation, one that is looked at does not', async () => {
+    const { url } = await localServer(events(FAILED))
+    const warn = vi.fn()
+    const stet = client(url, { logger: { error: warn, warn, info: warn, debug: warn }, logLevel: 'warn' })
+    await expect(stet.prompts.run('a')).rejects.toBeInstanceOf(RunError)
+    const heard = new Promise((resolve) => stet.prompts.stream('a').on('error', resolve))
+    await expect(heard).resolves.toBeInstanceOf(RunError)
+    const stream = stet.prompts.stream('a')
+    await vi.waitFor(() => expect(warn).toHaveBeenCalled())
+    expect(warn.mock.calls).toEqual([[expect.stringContaining(UUID)]])
+    expect(stream.state).toBe('errored')
+  })
+
+  it('passes through a proxy as its event', async () => {
+    const { url } = await localServer(events(FAILED))
+    expect(await client(url).prompts.stream('a').toResponse().text()).toBe(FAILED)
+  })
+
+  it('a cut stream breaks the proxied one', async () => {
+    const { url } = await localServer(events(BEGUN))
+    await expect(client(url).prompts.stream('a').toResponse().text()).rejects.toThrow()
+  })
+})
+
+describe('listeners', () => {
+  it('run in event order and can be removed', async () => {
+    const calls = frame('provider-event', { type: 'tool-call', toolCallId: 't1', toolName: 'find', args: { q: 1 } }, 0)
+    const thought = frame('provider-event', { type: 'reasoning-delta', id: 'r', text: 'hm' }, 0)
+    const { url } = await localServer(events(calls + thought + RUN, { headers: { 'X-Conversation-Uuid': UUID } }))
+    const log: unknown[] = []
+    const removed = () => log.push('removed')
+    const stream = client(url)
+      .prompts.stream('a', { onToolCall: (c) => log.push(c), onFinished: (r) => log.push(r.response.text) })
+      .on('text', (delta, snapshot) => log.push([delta, snapshot]))
+      .once('text', (delta) => log.push(`once ${delta}`))
+      .on('reasoning', (text) => log.push(text))
+      .on('started', (uuid) => log.push(uuid))
+      .on('end', () => log.push('end'))
+      .on('text', removed)
+      .off('text', removed)
+    await stream.finalResult()
+    expect(log).toEqual([
+      UUID,
+      { id: 't1', name: 'find', arguments: { q: 1 } },
+      'hm',
+      ['Hel', 'Hel'],
+      'once Hel',
+      ['lo', 'Hello'],
+      'Hello',
+      'end',
+    ])
+  })
+
+  it('one that throws rejects the stream with its exception and closes it', async () => {
+    let closed = 0
+    const { url } = await localServer(openEvents(BEGUN, { onClose: () => closed++ }))
+    const mine = new Error('mine')
+    const onText = () => {
+      throw mine
+    }
+    await expect(client(url).prompts.run('a', { onText })).rejects.toBe(mine)
+    await vi.waitFor(() => expect(closed).toBe(1))
+  })
+
+  it('onFinished that throws rejects, onError that throws does not hide the error', async () => {
+    const { url } = await localServer(events(RUN), events(FAILED))
+    const mine = new Error('mine')
+    const fail = () => {
+      throw mine
+    }
+    await expect(client(url).prompts.run('a', { onFinished: fail })).rejects.toBe(mine)
+    await expect(client(url).prompts.run('a', { onError: fail })).rejects.toBeInstanceOf(RunError)
+  })
+
+  it('hooks see every event', async () => {
+    const { url } = await localServer(events(RUN))
+    const onStreamEvent = vi.fn()
+    await client(url, { hooks: { onStreamEvent } }).prompts.run('a')
+    expect(onStreamEvent).toHaveBeenCalledTimes(runEvents(['Hel', 'lo']).length)
+    expect(onStreamEvent.mock.calls[0]?.[1]).toEqual({ conversationUuid: UUID, path: 'a' })
+  })
+})
+
+describe('abort', () => {
+  const open = async (body = BEGUN) => {
+    let closed = 0
+    const stopped = json({ uuid: UUID, stopped: true, status: 'stopped' })
+    const server = await localServer(openEvents(body, { onClose: () => closed++ }), stopped)
+    return { ...server, isClosed: () => vi.waitFor(() => expect(closed).toBe(1)) }
+  }
+
+  it.each<[string, (stream: RunStream) => unknown]>([
+    ['abort()', (stream) => stream.abort()],
+    ['controller.abort()', (stream) => stream.controller.abort()],
+    ['leaving its scope', (stream) => stream[Symbol.asyncDispose]()],
+  ])('%s closes the socket, rejects every view and stops the run', async (_, abort) => {
+    const { url, requests, isClosed } = await open()
+    const stream = client(url).prompts.stream('a')
+    const views = [stream.finalResult(), collect(stream), collect(stream.textStream)].map((view) =>
+      view.catch((e: unknown) => e),
+    )
+    await vi.waitFor(() => expect(stream.text).toBe('Hel'))
+    await abort(stream)
+    for (const view of views) {
+      const error = await view
+      expect(error).toBeInstanceOf(AbortError)
+      expect(error).toMatchObject({ conversationUuid: UUID, detached: false, name: 'AbortError' })
+    }
+    expect(stream.state).toBe('aborted')
+    await isClosed()
+    await vi.waitFor(() => expect(requests).toHaveLength(2))
+    expect(requests[1]).toMatchObject({ method: 'POST', url: `/api/v3/conversations/${UUID}/stop` })
+  })
+
+  it('the signal of the call aborts', async () => {
+    const { url, isClosed } = await open()
+    const controller = new AbortController()
+    const stream = client(url).prompts.stream('a', { signal: controller.signal })
+    await stream.started()
+    controller.abort()
+    await expect(stream.finalResult()).rejects.toBeInstanceOf(AbortError)
+    await isClosed()
+  })
+
+  it('the signal of the call may leave the run alone', async () => {
+    const { url, requests, isClosed } = await open()
+    const controller = new AbortController()
+    const stream = client(url).prompts.stream('a', { signal: controller.signal, onAbort: 'detach' })
+    await stream.started()
+    controller.abort()
+    await expect(stream.finalResult()).rejects.toMatchObject({ name: 'AbortError', detached: true })
+    await isClosed()
+    expect(requests).toHaveLength(1)
+  })
+
+  it('a signal that outlives its calls keeps nothing of them', async () => {
+    const { url } = await localServer(events(RUN))
+    const { signal } = new AbortController()
+    await client(url).prompts.run('a', { signal })
+    await client(url)
+      .prompts.get('a', { signal, maxRetries: 0 })
+      .catch(() => {})
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
+  it('before the head cancels the request', async () => {
+    let closed = 0
+    const { url, requests } = await localServer((response) => void response.on('close', () => closed++))
+    const stream = client(url).prompts.stream('a')
+    await vi.waitFor(() => expect(requests).toHaveLength(1))
+    await stream.abort()
+    await expect(stream.started()).rejects.toMatchObject({ name: 'AbortError' })
+    await vi.waitFor(() => expect(closed).toBe(1))
+  })
+
+  it('before anything sends nothing', async () => {
+    const { url, requests } = await open()
+    const stream = client(url).prompts.stream('a', { signal: AbortSignal.abort() })
+    await expect(stream.finalResult()).rejects.toBeInstanceOf(AbortError)
+    const other = client(url).prompts.stream('a')
+    void other.abort()
+    await expect(other.finalResult()).rejects.toBeInstanceOf(AbortError)
+    expect(requests).toHaveLength(0)
+  })
+
+  it('detach() closes, gives the uuid and says so', async () => {
+    const { url, isClosed } = await open()
+    const stream = client(url).prompts.stream('a')
+    await stream.started()
+    expect(stream.detach()).toBe(UUID)
+    await expect(stream.finalResult()).rejects.toMatchObject({ name: 'AbortError', detached: true })
+    expect(stream.state).toBe('detached')
+    await isClosed()
+  })
+
+  it('after the end changes nothing', async () => {
+    const { url } = await localServer(events(RUN))
+    const stream = client(url).prompts.stream('a')
+    await stream.finalResult()
+    await stream.abort()
+    stream.controller.abort()
+    expect(stream.state).toBe('finished')
+    await expect(stream.finalText()).resolves.toBe('Hello')
+  })
+})

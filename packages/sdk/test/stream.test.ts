@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest'
+import { RunStream, Stet, type StetOptions, type StreamEvent, StreamInterruptedError } from '../src/index.ts'
+import { cutEvents, events, json, localServer, openEvents } from './support/local-server.ts'
+import { frame, frames, result, runEvents, UUID } from './support/sample-run.ts'
+
+const DELTAS = ['Grüß', ' dich ', '👋🏽', '!']
+const RUN = frames(runEvents(DELTAS))
+
+const client = (url: string, o: StetOptions = {}) =>
+  new Stet({ apiKey: 'k', baseUrl: url, projectId: 7, logLevel: 'off', ...o })
+
+async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = []
+  for await (const item of source) items.push(item)
+  return items
+}
+
+describe('parsing', () => {
+  it.each([1, 7, 4096])('%i-byte chunks give the same events', async (chunkBytes) => {
+    const { url, requests } = await localServer(events(RUN, { chunkBytes }))
+    const stream = client(url).prompts.stream('a', { parameters: { n: 1 } })
+    const seen = await collect(stream)
+    expect(seen.map(({ event, data }) => [event, data])).toEqual(runEvents(DELTAS))
+    expect(seen.map(({ id }) => id)).toEqual(seen.map((_, i) => String(i + 1)))
+    expect(await stream.finalResult()).toEqual(result('Grüß dich 👋🏽!'))
+    expect(requests[0]).toMatchObject({
+      method: 'POST',
+      url: '/api/v3/projects/7/versions/live/documents/run',
+      body: { path: 'a', parameters: { n: 1 }, stream: true },
+      headers: { accept: 'text/event-stream' },
+    })
+  })
+
+  it('CRLF, comments, unknown fields and a BOM do not matter', async () => {
+    const { url } = await localServer(events(`\ufeff: ping\r\n\r\n${RUN.replaceAll('\n', '\r\n')}`, { chunkBytes: 5 }))
+    expect(await client(url).prompts.stream('a').finalText()).toBe('Grüß dich 👋🏽!')
+  })
+
+  it('unknown event names reach the listeners and nothing else', async () => {
+    const { url } = await localServer(events(frame('news', { type: 'x' }, 0) + RUN))
+    const stream = client(url).prompts.stream('a')
+    const heard: string[] = []
+    stream.on('event', ({ event }) => heard.push(event))
+    const iterated = await collect(stream)
+    expect(heard).toEqual(['news', ...iterated.map(({ event }) => event)])
+    expect(iterated).toHaveLength(runEvents(DELTAS).length)
+  })
+
+  it('unknown types pass through', async () => {
+    const { url } = await localServer(events(frame('provider-event', { type: 'novel', a: 1 }, 0) + RUN))
+    const [first] = await collect<StreamEvent>(client(url).prompts.stream('a'))
+    expect(first).toMatchObject({ type: 'novel', data: { a: 1 } })
+  })
+
+  it('what comes after the end of the run is not read', async () => {
+    const { url } = await localServer(events(`${RUN}event: provider-event\ndata: nonsense\n\n`))
+    await expect(client(url).prompts.stream('a').finalText()).resolves.toBe('Grüß dich 👋🏽!')
+  })
+})
+
+describe('interruptions', () => {
+  const firstDeltas = frames(runEvents(DELTAS).slice(0, 6))
+
+  it.each([
+    ['a closed body', events(firstDeltas)],
+    ['a cut socket', cutEvents(firstDeltas)],
+    ['data that is not JSON', events(`${firstDeltas}event: provider-event\ndata: {"type"\n\n`)],
+    ['data that is not an object', events(`${firstDeltas}event: latitude-event\ndata: 5\n\n`)],
+    ['a last frame without its blank line', events(RUN.trimEnd())],
+  ])('%s before the end of the run is a StreamInterruptedError', async (_, reply) => {
+    const { url } = await localServer(reply)
+    const stream = client(url).prompts.stream('a')
+    const error = await stream.finalResult().catch((e: unknown) => e)
+    expect(error).toBeInstanceOf(StreamInterruptedError)
+    expect(error).toMatchObject({ conversationUuid: UUID, lastEventId: stream.lastEventId })
+    expect((error as StreamInterruptedError).partial.text).toMatch(/^Grüß dich /)
+    expect(stream.state).toBe('errored')
+  })
+
+  it('silence is one too, and comments are no silence', async () => {
+    let beats = 0
+    const { url } = await localServer((response, request) => {
+      openEvents(firstDeltas)(response, request)
+      const beat = setInterval(() => {
+        response.write(': ping\n\n')
+        if (++beats === 40) clearInterval(beat)
+      }, 20)
+    })
+    const error = await client(url, { streaming: { idleTimeout: 400 } })
+      .prompts.stream('a')
+      .finalResult()
+      .catch((e: unknown) => e)
+    expect(error).toBeInstanceOf(StreamInterruptedError)
+    expect(String(error)).toContain('400 ms')
+    expect(beats).toBe(40)
+  })
+
+  it('a run that completes without any answer is one', async () => {
+    const silent = runEvents([])
+      .filter(([, data]) => data.type !== 'provider-completed')
+      .map(([event, data]): [string, typeof data] => [event, { ...data, response: undefined }])
+    const { url } = await localServer(events(frames(silent)))
+    await expect(client(url).prompts.run('a')).rejects.toBeInstanceOf(StreamInterruptedError)
+  })
+})
+
+describe('before the head', () => {
+  it('a refusal rejects every view with the error of its status', async () => {
+    const { url } = await localServer(json({ name: 'NotFoundError', message: 'Document not found', details: {} }, 404))
+    const stream = client(url).prompts.stream('a')
+    const views = [
+      stream.finalResult(),
+      stream.finalText(),
+      stream.started(),
+      stream.withResponse(),
+      collect(stream),
+      stream.usage,
+    ]
+    for (const view of views) await expect(view).rejects.toMatchObject({ name: 'NotFoundError', status: 404 })
+  })
+})
+
+describe('chat', () => {
+  it('sends a string as one user message', async () => {
+    const { url, requests } = await localServer(events(RUN))
+    const stet = client(url)
+    expect((await stet.prompts.chat(UUID, 'And you?')).uuid).toBe(UUID)
+    expect(await stet.conversations.chatStream(UUID, [{ role: 'user', content: 'x' }]).finalText()).toBe(
+      'Grüß dich 👋🏽!',
+    )
+    expect(requests[0]).toMatchObject({
+      url: `/api/v3/conversations/${UUID}/chat`,
+      body: { messages: [{ role: 'user', content: 'And you?' }], stream: true },
+    })
+  })
+})
+
+describe('run', () => {
+  it('gives the same result over either transport', async () => {
+    const { url, requests } = await localServer(events(RUN), json(result('Grüß dich 👋🏽!')))
+    const finished: unknown[] = []
+    const onFinished = (r: unknown) => finished.push(r)
+    const streamed = await client(url).prompts.run('a', { onFinished })
+    const plain = await client(url).prompts.run('a', { stream: false, onFinished })
+    expect(plain).toEqual(streamed)
+    expect(finished).toEqual([streamed, plain])
+    expect(requests.map(({ body }) => body)).toEqual([
+      { path: 'a', stream: true },
+      { path: 'a', stream: false },
+    ])
+  })
+
+  it('a streamed run has a head but no response to read', async () => {
+    const { url } = await localServer(events(RUN))
+    const call = client(url).prompts.run('a')
+    expect(await call.withResponse()).toMatchObject({ requestId: 'req_1', data: { uuid: UUID } })
+    await expect(call.asResponse()).rejects.toThrow(/stream\(…\)\.withResponse/)
+  })
+
+  it('iterating an awaited result explains itself', async () => {
+    const { url } = await localServer(events(RUN))
+    const awaited: unknown = await client(url).prompts.run('a')
+    await expect(collect(awaited as AsyncIterable<unknown>)).rejects.toThrow('run() was awaited; use prompts.stream()')
+    expect(Object.keys(awaited as object)).toEqual(Object.keys(result('')))
+  })
+})
+
+it('a proxied stream reads the same on the other side', async () => {
+  const { url } = await localServer(events(RUN))
+  const { stream } = await client(url).prompts.stream('a').withResponse()
+  const passed = stream.toResponse({ status: 201, headers: { 'X-Own': '1' } })
+  expect(passed.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  expect(passed.headers.get('x-own')).toBe('1')
+  const copy = passed.clone()
+  const behind = RunStream.fromResponse(passed)
+  expect(await collect(behind)).toEqual(await collect(stream))
+  expect(await behind.finalResult()).toEqual(await stream.finalResult())
+  expect(await copy.text()).toBe(RUN)
+})

@@ -1,0 +1,82 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+export interface Recorded {
+  method: string
+  url: string
+  headers: IncomingHttpHeaders
+  body: unknown
+}
+
+export type Reply = (response: ServerResponse, request: Recorded) => void | Promise<void>
+
+/** A server on a free port that answers request n with reply n, and further ones with the last. Ends with the test. */
+export async function localServer(...replies: Reply[]): Promise<{ url: string; requests: Recorded[] }> {
+  const requests: Recorded[] = []
+  const server = createServer(async (request, response) => {
+    const recorded = await record(request)
+    requests.push(recorded)
+    await replies[Math.min(requests.length, replies.length) - 1]?.(response, recorded)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
+}
+
+async function record(request: IncomingMessage): Promise<Recorded> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  const text = Buffer.concat(chunks).toString()
+  const { method = '', url = '', headers } = request
+  return { method, url, headers, body: text === '' ? undefined : JSON.parse(text) }
+}
+
+export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Reply {
+  return text(JSON.stringify(body), status, { 'Content-Type': 'application/json', ...headers })
+}
+
+export function text(body: string, status = 200, headers: Record<string, string> = {}): Reply {
+  return (response) => {
+    response.writeHead(status, headers).end(body)
+  }
+}
+
+const EVENT_STREAM = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Request-Id': 'req_1' }
+
+/** Answers with the text in chunks of the given size, then ends the response unless it shall stay open. */
+export function events(body: string, o: { chunkBytes?: number; headers?: Record<string, string> } = {}): Reply {
+  return async (response) => {
+    const bytes = Buffer.from(body)
+    const size = o.chunkBytes ?? bytes.length
+    response.writeHead(200, { ...EVENT_STREAM, ...o.headers })
+    response.flushHeaders()
+    for (let at = 0; at < bytes.length; at += size) {
+      response.write(bytes.subarray(at, at + size))
+      // a turn of the loop between writes keeps the chunks apart on the wire
+      await new Promise(setImmediate)
+    }
+    response.end()
+  }
+}
+
+/** Sends the text and leaves the response open. */
+export function openEvents(body: string, o: { headers?: Record<string, string>; onClose?: () => void } = {}): Reply {
+  return (response) => {
+    response.writeHead(200, { ...EVENT_STREAM, ...o.headers })
+    response.flushHeaders()
+    if (body !== '') response.write(body)
+    if (o.onClose) response.on('close', o.onClose)
+  }
+}
+
+/** Sends the text and cuts the socket. */
+export function cutEvents(body: string): Reply {
+  return (response) => {
+    response.writeHead(200, EVENT_STREAM)
+    response.write(body, () => response.destroy())
+  }
+}

@@ -1,0 +1,98 @@
+import {
+  ApiError,
+  type ApiPromise,
+  type OutputOf,
+  type Prompts,
+  type RunResult,
+  type RunStream,
+  Stet,
+} from '../src/index.ts'
+
+interface Registry {
+  'support/reply': { parameters: { ticket: string; tone?: 'kind' | 'short' } }
+  'support/triage': { parameters: { ticket: string }; output: { urgency: 'low' | 'high' } }
+  'news/digest': { parameters: { topic?: string } }
+  free: object
+}
+
+declare function typed<Expected>(value: Expected): void
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
+declare function same<A, B>(proof: Same<A, B>): void
+declare const stet: Stet
+declare const known: Stet<Registry>
+
+// without a registry: any path, any parameters, text
+typed<ApiPromise<RunResult>>(stet.prompts.run('anything', { parameters: { a: 1 } }))
+typed<ApiPromise<RunResult>>(stet.prompts.run('anything'))
+typed<RunStream>(stet.prompts.stream('anything', { onText: (delta, snapshot) => typed<string>(delta + snapshot) }))
+typed<Promise<string>>(stet.prompts.stream('anything').finalText())
+
+// with a registry: parameters are required where the prompt requires them
+typed<ApiPromise<RunResult>>(known.prompts.run('support/reply', { parameters: { ticket: 't', tone: 'kind' } }))
+typed<ApiPromise<RunResult>>(known.prompts.run('news/digest'))
+typed<ApiPromise<RunResult>>(known.prompts.run('news/digest', { parameters: { topic: 't' } }))
+typed<ApiPromise<RunResult>>(known.prompts.run('free', { parameters: { anything: 1 } }))
+typed<ApiPromise<RunResult>>(known.prompts.run('not/in/registry', { parameters: { anything: 1 } }))
+// @ts-expect-error the parameters are missing
+known.prompts.run('support/reply')
+// @ts-expect-error the parameter ticket is missing
+known.prompts.run('support/reply', { parameters: {} })
+// @ts-expect-error a parameter of another type
+known.prompts.run('support/reply', { parameters: { ticket: 5 } })
+// @ts-expect-error not a value of this parameter
+known.prompts.stream('support/reply', { parameters: { ticket: 't', tone: 'rude' } })
+// @ts-expect-error the parameters are missing, also where a result type is expected
+const awaited: Promise<RunResult> = known.prompts.run('support/reply')
+
+// the answer follows the registry
+const triage = known.prompts.run('support/triage', { parameters: { ticket: 't' } })
+same<Awaited<typeof triage>, RunResult<{ urgency: 'low' | 'high' }>>(true)
+triage.then(({ response }) => typed<'low' | 'high'>(response.object.urgency))
+same<OutputOf<Registry, 'news/digest'>, 'text'>(true)
+const triageStream = known.prompts.stream('support/triage', { parameters: { ticket: 't' } })
+typed<Promise<{ urgency: 'low' | 'high' }>>(triageStream.finalObject())
+triageStream.on('finished', ({ response }) => typed<'low' | 'high'>(response.object.urgency))
+// @ts-expect-error a prompt that answers text has no object
+known.prompts.run('news/digest').then(({ response }) => response.object.urgency)
+
+// an explicit type argument names the answer of any path
+const named = known.prompts.run<{ score: number }>('anything', { parameters: { a: 1 } })
+named.then(({ response }) => typed<number>(response.object.score))
+typed<Promise<{ score: number }>>(stet.prompts.stream<{ score: number }>('anything').finalObject())
+stet.prompts.chat<{ score: number }>('u', 'text').then(({ response }) => typed<number>(response.object.score))
+
+// options
+stet.prompts.createOrUpdate('a', { prompt: 'x', baseHash: '' })
+// @ts-expect-error the text is required
+stet.prompts.createOrUpdate('a', {})
+// @ts-expect-error not a role
+stet.prompts.chat('u', [{ role: 'robot', content: 'x' }])
+// @ts-expect-error not an option
+new Stet({ key: 'k' })
+new Stet('k', { projectId: '1' })
+// @ts-expect-error the key comes first
+new Stet({ projectId: 1 }, 'k')
+
+// events narrow by type
+async function read(stream: RunStream): Promise<void> {
+  for await (const event of stream) {
+    if (event.type === 'text-delta') typed<string>(event.data.textDelta)
+    if (event.type === 'chain-error') typed<string>(event.data.error.code)
+    if (event.event === 'latitude-event') typed<string>(event.data.uuid)
+    // @ts-expect-error only text deltas carry text
+    typed<string>(event.data.textDelta)
+  }
+}
+
+// a stream is no promise, and a result no stream
+// @ts-expect-error
+same<RunStream extends PromiseLike<unknown> ? true : false, true>(true)
+async function iterate(): Promise<void> {
+  // @ts-expect-error run() was awaited
+  for await (const event of await stet.prompts.run('a')) typed<never>(event)
+}
+
+// conversations share the chat methods
+same<Stet['conversations']['chat'], Prompts['chat']>(true)
+if ((awaited as unknown) instanceof ApiError) typed<(stream: RunStream) => Promise<void>>(read)
+typed<() => Promise<void>>(iterate)

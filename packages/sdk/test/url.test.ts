@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigurationError } from '../src/index.ts'
+import { fillRoute, parseBaseUrl, queryString } from '../src/transport/url.ts'
+
+const DOCUMENT = '/projects/:projectId/versions/:versionUuid/documents/:path'
+const scope = { projectId: 7, versionUuid: 'live' }
+
+describe('fillRoute', () => {
+  it.each([
+    ['support/reply', 'support/reply'],
+    ['/support/reply', 'support/reply'],
+    ['a b/ü?#%', 'a%20b/%C3%BC%3F%23%25'],
+    ['a%2Fb', 'a%252Fb'],
+    ['..a/b..', '..a/b..'],
+  ])('writes the path %j as %j', (path, written) => {
+    expect(fillRoute(DOCUMENT, { ...scope, path })).toBe(`/projects/7/versions/live/documents/${written}`)
+  })
+
+  it.each(['', '/', '//a', 'a//b', 'a/', '.', 'a/./b', '../secrets', 'a/..', '\ud800'])(
+    'refuses the path %j',
+    (path) => {
+      expect(() => fillRoute(DOCUMENT, { ...scope, path })).toThrow(ConfigurationError)
+    },
+  )
+
+  it.each(['', '.', '..'])('refuses the segment %j for any parameter', (versionUuid) => {
+    expect(() => fillRoute(DOCUMENT, { projectId: 7, versionUuid, path: 'a' })).toThrow(/versionUuid/)
+  })
+
+  it('keeps slashes of other parameters inside their segment', () => {
+    expect(fillRoute('/conversations/:conversationUuid', { conversationUuid: 'a/b' })).toBe('/conversations/a%2Fb')
+  })
+
+  it('names a parameter that is missing', () => {
+    expect(() => fillRoute('/api-keys/:id', {})).toThrow('id is missing')
+  })
+})
+
+describe('parseBaseUrl', () => {
+  it.each([
+    ['http://127.0.0.1:8787', 'http://127.0.0.1:8787/api/v3', 'http://127.0.0.1:8787'],
+    ['https://example.com/', 'https://example.com/api/v3', 'https://example.com'],
+    ['https://example.com/stet/', 'https://example.com/stet/api/v3', 'https://example.com/stet'],
+    ['https://example.com/stet/api/v3/', 'https://example.com/stet/api/v3', 'https://example.com/stet'],
+    ['https://example.com/api/v4', 'https://example.com/api/v4', 'https://example.com'],
+  ])('%s', (text, baseUrl, rootUrl) => {
+    expect(parseBaseUrl(text)).toEqual({ baseUrl, rootUrl })
+  })
+
+  it.each(['', 'example.com', 'ftp://example.com', 'https://user:secret@example.com'])('refuses %j', (text) => {
+    expect(() => parseBaseUrl(text)).toThrow(/STET_BASE_URL/)
+    expect(() => parseBaseUrl(text)).not.toThrow(/secret/)
+  })
+})
+
+it('leaves undefined query values out and writes the rest', () => {
+  expect(queryString({ prefix: 'a b&c', limit: 0, all: false, none: undefined })).toBe(
+    '?prefix=a+b%26c&limit=0&all=false',
+  )
+  expect(queryString({ none: undefined })).toBe('')
+  expect(queryString(undefined)).toBe('')
+})
