@@ -1,0 +1,92 @@
+/** Writes docs/cli.md from the command table; with `--check` it fails when the file differs. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Command } from '../src/command.ts'
+import { commandTable } from '../src/commands/table.ts'
+import { exitCodes } from '../src/exit-code.ts'
+import { type Flag, globalFlags } from '../src/settings/global-flags.ts'
+
+const file = fileURLToPath(new URL('../../../docs/cli.md', import.meta.url))
+
+const codeMeanings: Record<keyof typeof exitCodes, string> = {
+  success: 'success',
+  unexpected: 'unexpected failure, or files that were left out',
+  usage: 'wrong flag, missing input that nobody can be asked for, cancelled question',
+  differences: 'differences found by `status --check` or `diff --exit-code`',
+  not_allowed: 'no key, a wrong one, or one without the scope',
+  not_found: 'no such project, version or prompt',
+  conflict: 'both sides changed, the version is published, or live moved',
+  invalid: 'a prompt that does not compile, or input that the server refuses',
+  run_failed: 'the run itself failed',
+  unreachable: 'server not reachable, time limit, stream lost',
+  rate_limited: 'still over the rate limit after the retries',
+  interrupted: 'ended by Ctrl-C',
+}
+
+const sections: string[] = []
+for (const [name, entry] of Object.entries(commandTable)) sections.push(section(name, (await entry.load()).command))
+
+const text = `# Command line
+
+\`stet\` keeps prompts as files in step with a project, publishes drafts and runs prompts with live output. This page is made from the
+commands themselves (\`pnpm --filter @stet/cli docs\`).
+
+- Data goes to standard output, everything for humans to standard error: \`stet run x > answer.txt\` holds the answer and nothing else.
+- \`--json\` prints one JSON document; \`run --json\` prints one line for each event, then one with the result.
+- Nothing is asked unless all three ends are a terminal, \`CI\` is unset, and neither \`--json\` nor \`--no-input\` is given.
+- Writes go to a draft. Live is written by \`publish\`, and otherwise only with \`--force\`.
+- What a colleague changed is never overwritten or deleted without \`--force\`, \`--theirs\`, \`--prune\` or a confirmation that lists it.
+
+## Settings
+
+Order: flag, environment, \`stet.config.json\`, \`stet.lock.json\`, stored login, default. A stored key is sent only to the address it was
+stored for. \`--verbose\` says where each value comes from.
+
+| file | what it is |
+|---|---|
+| \`stet.config.json\` | project root: \`baseUrl\`, \`projectId\`, \`promptsDir\`, \`include\`, \`ignore\`, \`profiles\`; commit it |
+| \`stet.lock.json\` | state of the last pull or push, the base of every comparison; commit it (\`stet.lock.<profile>.json\` for other profiles) |
+| \`~/.config/stet/credentials.json\` | stored logins, mode 0600 |
+
+## Global flags
+
+${flagTable(globalFlags)}
+
+## Commands
+
+${sections.join('\n')}
+## Exit codes
+
+| code | meaning |
+|---|---|
+${Object.entries(exitCodes)
+  .map(([name, code]) => `| ${code} | ${codeMeanings[name as keyof typeof exitCodes]} |`)
+  .join('\n')}
+
+With \`--json\` a failure is one line on standard error:
+\`{"error":{"code":"not_found","exitCode":5,"message":"…","errorCode":"NotFoundError","status":404,"next":"…","requestId":"…"}}\`.
+`
+
+if (process.argv.includes('--check')) {
+  if (readFileSync(file, 'utf8') !== text) {
+    console.error('docs/cli.md differs from the commands; run: pnpm --filter @stet/cli docs')
+    process.exitCode = 1
+  }
+} else writeFileSync(file, text)
+
+function section(name: string, { summary, args, flags, examples }: Command): string {
+  const usage = args.map((one) => {
+    const word = one.isMany ? `${one.name}...` : one.name
+    return one.isRequired ? ` <${word}>` : ` [${word}]`
+  })
+  const rows = flags.length > 0 ? `\n${flagTable(flags)}\n` : ''
+  return `### stet ${name}${usage.join('')}\n\n${summary}\n${rows}\n\`\`\`\n${examples.join('\n')}\n\`\`\`\n`
+}
+
+function flagTable(flags: readonly Flag[]): string {
+  const rows = flags.map(({ long, short, value, variable, summary }) => {
+    const names = [short, long].filter(Boolean).join(', ')
+    return `| \`${value ? `${names} ${value}` : names}\` | ${variable ? `\`${variable}\`` : ''} | ${summary} |`
+  })
+  return `| flag | variable | meaning |\n|---|---|---|\n${rows.join('\n')}`
+}

@@ -1,0 +1,83 @@
+import type { Context } from './context.ts'
+import { exitCodes } from './exit-code.ts'
+import type { Flag } from './settings/global-flags.ts'
+
+/** A positional argument. */
+export interface Argument {
+  name: string
+  summary: string
+  isRequired?: boolean
+  isMany?: boolean
+}
+
+/** What the command line held, before a command made sense of it. */
+export interface RawInput {
+  args: readonly string[]
+  /** By camel-cased long name. */
+  flags: Readonly<Record<string, unknown>>
+}
+
+/** A command in two halves, `parse` and `run`, with its formatting apart: tests assert on what `run` returns. */
+export interface CommandDefinition<I, D> {
+  summary: string
+  examples: readonly string[]
+  args?: readonly Argument[]
+  flags?: readonly Flag[]
+  /** Validates into an input record; makes no request. */
+  parse(raw: RawInput): I
+  /** Does the work; what it returns is what `--json` prints. */
+  run(input: I, ctx: Context): Promise<D>
+  /** The human form; absent when `run` writes while it works. */
+  print?(data: D, ctx: Context, input: I): void | Promise<void>
+  /** 0 unless the data mean something else. */
+  exitCode?(data: D, input: I): number
+}
+
+/** A command as the program sees it. */
+export interface Command {
+  summary: string
+  examples: readonly string[]
+  args: readonly Argument[]
+  flags: readonly Flag[]
+  execute(raw: RawInput, ctx: Context): Promise<number>
+}
+
+/**
+ * Ties the halves of a command together.
+ *
+ * @example export const command = defineCommand({ summary: 'who is logged in', examples: ['stet whoami'], parse, run, print })
+ */
+export function defineCommand<I, D>(definition: CommandDefinition<I, D>): Command {
+  return {
+    summary: definition.summary,
+    examples: definition.examples,
+    args: definition.args ?? [],
+    flags: definition.flags ?? [],
+    async execute(raw, ctx) {
+      const input = definition.parse(raw)
+      const data = await definition.run(input, ctx)
+      if (definition.print) {
+        if (ctx.flags.json) ctx.io.out(`${JSON.stringify(data)}\n`)
+        else await definition.print(data, ctx, input)
+      }
+      return definition.exitCode?.(data, input) ?? exitCodes.success
+    },
+  }
+}
+
+/** The value of a flag, when it was given. */
+export function textFlag(raw: RawInput, name: string): string | undefined {
+  const value = raw.flags[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** All values of a flag that may be repeated. */
+export function listFlag(raw: RawInput, name: string): string[] {
+  const value = raw.flags[name]
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}
+
+/** Whether a switch was given. */
+export function hasFlag(raw: RawInput, name: string): boolean {
+  return raw.flags[name] === true
+}

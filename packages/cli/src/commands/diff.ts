@@ -1,0 +1,97 @@
+import { relative } from 'node:path'
+import { defineCommand, hasFlag, textFlag } from '../command.ts'
+import type { Context } from '../context.ts'
+import { CliError, exitCodes } from '../exit-code.ts'
+import { shortUuid } from '../output.ts'
+import { promptEnding } from '../sync/prompt-path.ts'
+import { openWorkspace, selectPaths, type Workspace } from '../sync/workspace.ts'
+import { countLines, type DiffSides, formatCount, unifiedDiff, wordDiff } from '../ui/diff.ts'
+import { page } from '../ui/pager.ts'
+
+interface DiffInput {
+  names: readonly string[]
+  isBase: boolean
+  against: string | undefined
+  form: 'unified' | 'stat' | 'word'
+  setsExitCode: boolean
+}
+
+interface FileDiff extends DiffSides {
+  path: string
+  added: number
+  removed: number
+}
+
+export const command = defineCommand({
+  summary: 'Shows how the files differ from the server, line by line.',
+  examples: ['stet diff support/reply', 'stet diff --against live --stat', 'stet diff --exit-code'],
+  args: [{ name: 'path', summary: 'prompts or folders; all without any', isMany: true }],
+  flags: [
+    { long: '--base', summary: 'against the last pull: leaves out what only the server changed' },
+    { long: '--against', value: '<ref>', summary: 'against another version' },
+    { long: '--stat', summary: 'only count lines' },
+    { long: '--word', summary: 'mark words instead of lines' },
+    { long: '--exit-code', summary: 'exit with 3 when anything differs' },
+  ],
+  parse(raw): DiffInput {
+    const against = textFlag(raw, 'against')
+    if (hasFlag(raw, 'base') && against !== undefined) throw new CliError('usage', 'Either --base or --against')
+    return {
+      names: raw.args,
+      isBase: hasFlag(raw, 'base'),
+      against,
+      form: hasFlag(raw, 'stat') ? 'stat' : hasFlag(raw, 'word') ? 'word' : 'unified',
+      setsExitCode: hasFlag(raw, 'exitCode'),
+    }
+  },
+  async run(input, ctx): Promise<{ files: FileDiff[] }> {
+    const workspace = await openWorkspace(ctx, input.against)
+    const selected = selectPaths(workspace.compared, input.names, workspace)
+    const files: FileDiff[] = []
+    for (const one of selected) {
+      if (one.localText === one.remoteText || (one.localHash !== undefined && one.state === 'same')) continue
+      if (input.isBase && isUntouchedHere(one.state)) continue
+      if (input.isBase && workspace.entries[one.path]?.hash !== one.remoteHash) {
+        ctx.warn(`${one.path}: the text of the last pull is no longer on the server; compared with its present text`)
+      }
+      files.push({
+        path: one.path,
+        ...namesOf(one.path, one.remoteText !== undefined, one.localText !== undefined, workspace, ctx),
+        before: one.remoteText ?? '',
+        after: one.localText ?? '',
+        ...(await countLines(one.remoteText, one.localText)),
+      })
+    }
+    return { files }
+  },
+  async print({ files }, ctx, { form }) {
+    const parts = await Promise.all(
+      files.map((file) => {
+        if (form === 'stat') return `${file.path}  ${formatCount(file)}\n`
+        return form === 'word' ? wordDiff(file, ctx.style) : unifiedDiff(file, ctx.style)
+      }),
+    )
+    if (parts.length === 0) ctx.say(`${ctx.style.ok} No differences`)
+    else await page(parts.join(''), ctx)
+  },
+  exitCode: ({ files }, { setsExitCode }) =>
+    setsExitCode && files.length > 0 ? exitCodes.differences : exitCodes.success,
+})
+
+function isUntouchedHere(state: string): boolean {
+  return state.startsWith('remote-') || state === 'same-edit' || state === 'same-new'
+}
+
+function namesOf(
+  path: string,
+  isThere: boolean,
+  isHere: boolean,
+  { version, promptsDir }: Workspace,
+  { io }: Context,
+): { beforeName: string; afterName: string } {
+  const file = relative(io.cwd, `${promptsDir}/${path}${promptEnding}`)
+  return {
+    beforeName: isThere ? `server  ${path}  (${shortUuid(version.uuid)})` : '/dev/null',
+    afterName: isHere ? `local   ${file}` : '/dev/null',
+  }
+}

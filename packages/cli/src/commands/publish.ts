@@ -1,0 +1,142 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Stet, Version, VersionDiff } from '@stet/sdk'
+import { defineCommand, hasFlag, textFlag } from '../command.ts'
+import type { Context } from '../context.ts'
+import { CliError } from '../exit-code.ts'
+import { conflictStates } from '../sync/compare.ts'
+import { describeVersion, findVersion } from '../sync/version-ref.ts'
+import { openWorkspace, refuseOtherLock, saveLock, type Workspace } from '../sync/workspace.ts'
+
+export interface PublishInput {
+  ref?: string | undefined
+  title?: string | undefined
+  description?: string | undefined
+  descriptionFile?: string | undefined
+  isCheck?: boolean
+  allowsDirty?: boolean
+  isForced?: boolean
+}
+
+/** What was published, or would be. */
+export interface PublishReport {
+  version: Version
+  isPublished: boolean
+  changes: { path: string; status: VersionDiff['changes'][number]['status']; conflict: boolean }[]
+}
+
+export const command = defineCommand({
+  summary: 'Makes a draft the live version, after checking that it compiles and overwrites nobody.',
+  examples: ['stet publish', 'stet publish --yes --description "Friendlier tone"', 'stet publish --check'],
+  args: [{ name: 'version', summary: 'the draft; by default that of the lock file' }],
+  flags: [
+    { long: '--title', value: '<text>', summary: 'new name of the version' },
+    { long: '--description', value: '<text>', summary: 'release notes' },
+    { long: '--description-file', value: '<file>', summary: 'release notes from a file; - is standard input' },
+    { long: '--check', summary: 'only check' },
+    { long: '--allow-dirty', summary: 'publish although files have changes that were not pushed' },
+    { long: '--force', summary: 'overwrite what live changed in the meantime' },
+  ],
+  parse(raw): PublishInput {
+    return {
+      ref: raw.args[0],
+      title: textFlag(raw, 'title'),
+      description: textFlag(raw, 'description'),
+      descriptionFile: textFlag(raw, 'descriptionFile'),
+      isCheck: hasFlag(raw, 'check'),
+      allowsDirty: hasFlag(raw, 'allowDirty'),
+      isForced: hasFlag(raw, 'force'),
+    }
+  },
+  run: (input, ctx) => publishVersion(ctx, input),
+  print: (report, ctx) => sayPublished(report, ctx),
+})
+
+/** Checks, asks and publishes; the lock then follows live. */
+export async function publishVersion(ctx: Context, input: PublishInput): Promise<PublishReport> {
+  const client = await ctx.client()
+  const version = await findDraft(ctx, client, input.ref)
+  const workspace = await workspaceOf(ctx, version)
+  if (workspace && !input.allowsDirty) refuseDirty(workspace)
+  const diff = await client.versions.diff(version.uuid)
+  await checkDraft(client, version, diff, input.isForced === true)
+  const changes = diff.changes.map(({ path, status, conflict }) => ({ path, status, conflict }))
+  if (input.isCheck) return { version, isPublished: false, changes }
+  ctx.say(`${capitalize(describeVersion(version))}: ${countChanges(changes)}`)
+  if (!(await ctx.confirm('Publish to live?', '--yes'))) throw new CliError('usage', 'Nothing was published')
+  const description = await descriptionOf(input, ctx)
+  const published = await client.versions.publish(version.uuid, {
+    ...(input.title !== undefined && { title: input.title }),
+    ...(description !== undefined && { description }),
+    ...(input.isForced && { force: true }),
+  })
+  if (workspace) await saveLock(workspace, published, true, { ...workspace.entries })
+  return { version: published, isPublished: true, changes }
+}
+
+export function sayPublished({ version, isPublished, changes }: PublishReport, { style, say }: Context): void {
+  if (isPublished) say(`${style.ok} Live is now v${version.version} · ${version.mergedAt}`)
+  else say(`${style.ok} ${capitalize(describeVersion(version))} can be published: ${countChanges(changes)}`)
+}
+
+async function findDraft(ctx: Context, client: Stet, named: string | undefined): Promise<Version> {
+  await ctx.projectId()
+  const { lock, versionRef } = await ctx.settings()
+  const ref = named ?? versionRef?.value ?? lock?.version.uuid
+  if (ref === undefined) throw new CliError('usage', 'Which version?', { hint: 'stet publish <version>' })
+  const version = await findVersion(client, ref)
+  if (version.status === 'draft') return version
+  throw new CliError('conflict', `${capitalize(describeVersion(version))} is published already`, {
+    hint: 'stet push opens a new draft',
+  })
+}
+
+// The folder has a say only when its lock names this draft.
+async function workspaceOf(ctx: Context, version: Version): Promise<Workspace | undefined> {
+  const settings = await ctx.settings()
+  if (settings.lock?.version.uuid !== version.uuid) return undefined
+  refuseOtherLock(settings)
+  return openWorkspace(ctx, version.uuid)
+}
+
+function refuseDirty({ compared }: Workspace): void {
+  const dirty = compared.filter(
+    ({ state, hasLeftover }) => hasLeftover || state.startsWith('local-') || conflictStates.has(state),
+  )
+  if (dirty.length === 0) return
+  throw new CliError('conflict', 'There are changes that were not pushed', {
+    lines: dirty.map(({ path }) => path),
+    hint: 'stet push, or --allow-dirty',
+  })
+}
+
+async function checkDraft(client: Stet, version: Version, { changes }: VersionDiff, isForced: boolean): Promise<void> {
+  const conflicts = changes.filter(({ conflict }) => conflict)
+  if (conflicts.length > 0 && !isForced) {
+    throw new CliError('conflict', 'Live changed the same prompts since this draft did', {
+      lines: conflicts.map(({ path }) => path),
+      hint: 'look at  stet diff --against live ; --force overwrites live',
+    })
+  }
+  const changed = new Set(changes.map(({ path }) => path))
+  const prompts = await client.prompts.list({ versionUuid: version.uuid })
+  const lines = prompts
+    .filter(({ path }) => changed.has(path))
+    .flatMap(({ path, errors }) => errors.map((issue) => `${path}:${issue.line}:${issue.column} ${issue.message}`))
+  if (lines.length > 0) throw new CliError('invalid', 'The draft does not compile', { lines })
+}
+
+async function descriptionOf(input: PublishInput, ctx: Context): Promise<string | undefined> {
+  if (input.descriptionFile === undefined) return input.description
+  if (input.descriptionFile === '-') return new TextDecoder().decode(await ctx.io.readStdin())
+  return readFile(resolve(ctx.io.cwd, input.descriptionFile), 'utf8')
+}
+
+function countChanges(changes: PublishReport['changes']): string {
+  const count = (status: string): number => changes.filter((change) => change.status === status).length
+  return `${count('added')} added, ${count('modified')} changed, ${count('deleted')} deleted`
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

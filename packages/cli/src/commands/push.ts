@@ -1,0 +1,201 @@
+import type { Change, CompileIssue, Version } from '@stet/sdk'
+import { defineCommand, hasFlag, textFlag } from '../command.ts'
+import type { Context } from '../context.ts'
+import { CliError, exitCodes } from '../exit-code.ts'
+import { shortUuid } from '../output.ts'
+import { defaultDraftName } from '../sync/draft-name.ts'
+import { type Compared, type PushPlan, planPush } from '../sync/plan.ts'
+import { entriesAfterPush, sendToDraft, sendToMerged } from '../sync/send.ts'
+import { openWorkspace, saveLock, selectPaths, type Workspace } from '../sync/workspace.ts'
+import { countLines, formatCount } from '../ui/diff.ts'
+import { type PublishReport, publishVersion, sayPublished } from './publish.ts'
+
+interface PushInput {
+  names: readonly string[]
+  name: string | undefined
+  draft: string | undefined
+  opensNew: boolean
+  deletes: boolean
+  isForced: boolean
+  isDry: boolean
+  publishes: boolean
+}
+
+interface PushReport {
+  version: { uuid: string; status: string; name: string }
+  isNewDraft: boolean
+  isDry: boolean
+  changes: { path: string; status: Change['status']; hash: string | null; lines: string }[]
+  errors: { path: string; errors: CompileIssue[] }[]
+  refused: { path: string; reason: string }[]
+  durationMs: number
+  published?: PublishReport
+}
+
+export const command = defineCommand({
+  summary: 'Sends changed files to a draft, all or none. What a colleague changed is never overwritten.',
+  examples: ['stet push', 'stet push -m "friendlier tone"', 'stet push support/reply --dry-run'],
+  args: [{ name: 'path', summary: 'prompts or folders; all without any', isMany: true }],
+  flags: [
+    { long: '--name', short: '-m', value: '<name>', summary: 'name of the draft, when one is opened' },
+    { long: '--draft', value: '<ref>', summary: 'send to this draft' },
+    { long: '--new', summary: 'open a new draft' },
+    { long: '--delete', summary: 'also delete prompts whose file is gone' },
+    { long: '--force', summary: 'overwrite conflicts, and published versions in place' },
+    { long: '--dry-run', summary: 'only say what would happen' },
+    { long: '--publish', summary: 'publish the draft afterwards' },
+  ],
+  parse(raw): PushInput {
+    const draft = textFlag(raw, 'draft')
+    if (draft !== undefined && hasFlag(raw, 'new')) throw new CliError('usage', 'Either --draft or --new')
+    return {
+      names: raw.args,
+      name: textFlag(raw, 'name'),
+      draft,
+      opensNew: hasFlag(raw, 'new'),
+      deletes: hasFlag(raw, 'delete'),
+      isForced: hasFlag(raw, 'force'),
+      isDry: hasFlag(raw, 'dryRun'),
+      publishes: hasFlag(raw, 'publish'),
+    }
+  },
+  run: push,
+  print: sayPushed,
+  exitCode: ({ refused }) => (refused.length > 0 ? exitCodes.unexpected : exitCodes.success),
+})
+
+async function push(input: PushInput, ctx: Context): Promise<PushReport> {
+  const startedMs = performance.now()
+  const workspace = await openForPush(ctx, input)
+  const selected = selectPaths(workspace.compared, input.names, workspace)
+  const plan = planPush(selected, input.isForced)
+  refuseConflicts(plan)
+  if (plan.remoteOnly.length > 0) {
+    ctx.warn(`Changed on the server only, not touched: ${plan.remoteOnly.map(({ path }) => path).join(', ')}`)
+  }
+  const changes = [...plan.changes, ...(await agreedDeletions(plan, input, ctx))]
+  const target = await chooseTarget(workspace, input, changes, ctx)
+  if (!input.isDry) await send(workspace, target.version, changes)
+  const errors = input.isDry ? [] : await finish(workspace, target, selected, changes)
+  const { version } = target
+  const report: PushReport = {
+    version: { uuid: version.uuid, status: version.status, name: version.title },
+    isNewDraft: target.isNew,
+    isDry: input.isDry,
+    changes: await Promise.all(changes.map((change) => describeChange(change, selected))),
+    errors,
+    refused: workspace.scan.refused,
+    durationMs: Math.round(performance.now() - startedMs),
+  }
+  if (input.publishes && !input.isDry) report.published = await publishVersion(ctx.reopened(), { ref: version.uuid })
+  return report
+}
+
+// A new draft is laid over live: whatever version the folder followed, live is what a push would change.
+async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
+  const workspace = await openWorkspace(ctx, input.draft)
+  const { version } = workspace
+  const editsInPlace = input.isForced && !input.opensNew
+  if (version.isLive || (version.status === 'draft' && !input.opensNew) || editsInPlace) return workspace
+  const versions = await workspace.client.versions.list({ status: 'merged' })
+  return versions.some(({ isLive }) => isLive) ? openWorkspace(ctx, 'live') : workspace
+}
+
+function refuseConflicts({ conflicts }: PushPlan): void {
+  if (conflicts.length === 0) return
+  const lines = conflicts.map(({ path, hasLeftover }) =>
+    hasLeftover ? `${path}  (settle it and delete ${path}.promptl.remote)` : path,
+  )
+  throw new CliError('conflict', 'Both sides changed; nothing was sent', {
+    lines,
+    hint: 'stet pull, settle the conflicts, then stet push',
+  })
+}
+
+async function agreedDeletions({ deletions }: PushPlan, input: PushInput, ctx: Context): Promise<Change[]> {
+  if (deletions.length === 0 || input.deletes || input.isDry) return deletions
+  const paths = deletions.map(({ path }) => path).join(', ')
+  if (ctx.flags.yes || ctx.isInteractive) {
+    return (await ctx.confirm(`The files of ${paths} are gone. Delete the prompts too?`, '--delete')) ? deletions : []
+  }
+  ctx.warn(`The files of ${paths} are gone; the prompts stay (--delete deletes them)`)
+  return []
+}
+
+interface Target {
+  version: Version
+  isNew: boolean
+}
+
+async function chooseTarget(
+  { client, version, settings }: Workspace,
+  input: PushInput,
+  changes: readonly Change[],
+  ctx: Context,
+): Promise<Target> {
+  const needsDraft = input.opensNew || (version.status === 'merged' && !input.isForced)
+  if (input.isForced && changes.length > 0 && !input.isDry) {
+    const where = needsDraft || version.status === 'draft' ? 'the draft' : 'the published version, in place'
+    const isAgreed = await ctx.confirm(`Overwrite ${where} without looking at what changed there?`, '--yes')
+    if (!isAgreed) throw new CliError('usage', 'Nothing was sent')
+  }
+  if (!needsDraft || input.isDry || changes.length === 0) return { version, isNew: false }
+  if (input.draft !== undefined) {
+    throw new CliError('conflict', `${input.draft} is published already`, { hint: 'stet push --new' })
+  }
+  const draft = await client.versions.create(input.name ?? (await defaultDraftName(settings.root)))
+  return { version: draft, isNew: true }
+}
+
+async function send({ client }: Workspace, version: Version, changes: readonly Change[]): Promise<void> {
+  if (changes.length === 0) return
+  if (version.status === 'draft') await sendToDraft(client, version, changes)
+  else await sendToMerged(client, version, changes)
+}
+
+// Lists the documents again: for their identity, and for what keeps them from compiling.
+async function finish(
+  workspace: Workspace,
+  { version, isNew }: Target,
+  selected: readonly Compared[],
+  changes: readonly Change[],
+): Promise<PushReport['errors']> {
+  const { client, remote, entries, followsLive } = workspace
+  const prompts = changes.length > 0 ? await client.prompts.list({ versionUuid: version.uuid }) : [...remote.values()]
+  const after = new Map(prompts.map((prompt) => [prompt.path, prompt]))
+  await saveLock(workspace, version, followsLive && !isNew, entriesAfterPush(entries, selected, changes, after))
+  const sent = new Set(changes.map(({ path }) => path))
+  return prompts
+    .filter(({ path, errors }) => sent.has(path) && errors.length > 0)
+    .map(({ path, errors }) => ({ path, errors }))
+}
+
+async function describeChange(
+  { path, status, content }: Change,
+  selected: readonly Compared[],
+): Promise<PushReport['changes'][number]> {
+  const one = selected.find((candidate) => candidate.path === path)
+  const lines = formatCount(await countLines(one?.remoteText, content))
+  return { path, status, hash: content === undefined ? null : (one?.localHash ?? null), lines }
+}
+
+function sayPushed(report: PushReport, ctx: Context): void {
+  const { style, say, warn } = ctx
+  const { version, changes, isDry } = report
+  if (report.isNewDraft) say(`+ created draft "${version.name}" (${shortUuid(version.uuid)})`)
+  const letters = { added: 'A', modified: 'M', deleted: 'D', unchanged: ' ' }
+  for (const { path, status, lines } of changes) say(`${style.up} ${letters[status]} ${path}  ${lines}`)
+  for (const { path, errors } of report.errors) {
+    for (const { line, column, message } of errors) warn(`${path}:${line}:${column} ${message}`)
+  }
+  if (changes.length === 0) say(`${style.ok} Nothing to push`)
+  else if (isDry) say(`${changes.length} changes would be pushed`)
+  else {
+    const count = changes.length === 1 ? '1 change' : `${changes.length} changes`
+    say(`${style.ok} ${count} pushed in ${(report.durationMs / 1000).toFixed(1)} s`)
+    const first = changes.find(({ status }) => status !== 'deleted')
+    if (first && !report.published) say(`  Try it:   stet run ${first.path}`)
+    if (version.status === 'draft' && !report.published) say('  Publish:  stet publish')
+  }
+  if (report.published) sayPublished(report.published, ctx)
+}

@@ -1,0 +1,122 @@
+import type { Project } from '@stet/sdk'
+import { defineCommand, hasFlag } from '../command.ts'
+import type { Context } from '../context.ts'
+import { CliError, exitCodes } from '../exit-code.ts'
+import { formatAge } from '../output.ts'
+import { compare, conflictStates, type State } from '../sync/compare.ts'
+import type { Compared } from '../sync/plan.ts'
+import { scanPrompts } from '../sync/scan.ts'
+import { describeVersion } from '../sync/version-ref.ts'
+import { openWorkspace, promptsDirOf } from '../sync/workspace.ts'
+import { countLines, formatCount } from '../ui/diff.ts'
+
+interface StatusEntry {
+  path: string
+  state: State
+  lines?: { added: number; removed: number }
+  remoteUpdatedAt?: string
+}
+
+interface StatusData {
+  project: Pick<Project, 'id'>
+  version: { uuid: string; status: string; name: string; description: string }
+  entries: StatusEntry[]
+  refused: { path: string; reason: string }[]
+}
+
+const letters: Partial<Record<State, string>> = {
+  'local-edit': 'M',
+  'local-new': 'A',
+  'local-delete': 'D',
+  'remote-edit': 'M',
+  'remote-new': 'A',
+  'remote-delete': 'D',
+}
+
+export const command = defineCommand({
+  summary: 'Shows what differs between the files, the last pull and the server.',
+  examples: ['stet status', 'stet status --check', 'stet status --offline'],
+  flags: [
+    { long: '--check', summary: 'exit with 3 when anything differs' },
+    { long: '--offline', summary: 'compare with the last pull only' },
+  ],
+  parse: (raw) => ({ isCheck: hasFlag(raw, 'check'), isOffline: hasFlag(raw, 'offline') }),
+  run: ({ isOffline }, ctx) => (isOffline ? statusOffline(ctx) : statusOnline(ctx)),
+  print: printStatus,
+  exitCode({ entries, refused }, { isCheck }) {
+    if (isCheck && entries.length > 0) return exitCodes.differences
+    return refused.length > 0 ? exitCodes.unexpected : exitCodes.success
+  },
+})
+
+async function statusOnline(ctx: Context): Promise<StatusData> {
+  const { compared, version, scan } = await openWorkspace(ctx)
+  const entries = await Promise.all(compared.filter(isDifferent).map(toEntry))
+  return {
+    project: { id: version.projectId },
+    version: { uuid: version.uuid, status: version.status, name: version.title, description: describeVersion(version) },
+    entries,
+    refused: scan.refused,
+  }
+}
+
+function isDifferent({ state, hasLeftover }: Compared): boolean {
+  return hasLeftover || !['same', 'same-edit', 'same-new', 'both-deleted'].includes(state)
+}
+
+async function toEntry(one: Compared): Promise<StatusEntry> {
+  const entry: StatusEntry = { path: one.path, state: one.hasLeftover ? 'conflict' : one.state }
+  const isLocal = entry.state === 'local-edit' || entry.state === 'local-new'
+  if (isLocal) entry.lines = await countLines(one.remoteText, one.localText)
+  else if (one.remoteUpdatedAt !== undefined) entry.remoteUpdatedAt = one.remoteUpdatedAt
+  return entry
+}
+
+async function statusOffline(ctx: Context): Promise<StatusData> {
+  const settings = await ctx.settings()
+  const { lock } = settings
+  if (!lock) throw new CliError('usage', 'There was no pull yet', { hint: 'stet init' })
+  const scan = await scanPrompts(promptsDirOf(settings), settings.config.include, settings.config.ignore)
+  const entries: StatusEntry[] = []
+  for (const path of [...new Set([...Object.keys(lock.prompts), ...scan.prompts.keys()])].sort()) {
+    const base = lock.prompts[path]?.hash
+    const state = compare({ base, local: scan.prompts.get(path)?.hashes, remote: base })
+    if (state && state !== 'same') entries.push({ path, state })
+  }
+  const { uuid, status, name } = lock.version
+  return {
+    project: { id: lock.projectId },
+    version: { uuid, status, name, description: `last pull of ${status} "${name}" (${uuid.slice(0, 8)})` },
+    entries,
+    refused: scan.refused,
+  }
+}
+
+function printStatus({ project, version, entries }: StatusData, { io, style, say }: Context): void {
+  say(`Project ${project.id} · ${version.description}`)
+  const isConflict = ({ state }: StatusEntry): boolean => conflictStates.has(state)
+  const isRemote = ({ state }: StatusEntry): boolean => state.startsWith('remote-')
+  const groups: [string, StatusEntry[], (text: string) => string][] = [
+    ['Changes to push', entries.filter((one) => !isConflict(one) && !isRemote(one)), style.green],
+    ['Changed on the server since the last pull', entries.filter(isRemote), style.yellow],
+    ['Both sides changed', entries.filter(isConflict), style.red],
+  ]
+  for (const [head, members, paint] of groups) {
+    if (members.length === 0) continue
+    say(head)
+    for (const one of members) io.out(`  ${paint(`${letters[one.state] ?? 'C'} ${one.path}`)}${remark(one)}\n`)
+  }
+  if (entries.length === 0) say(`${style.ok} Everything is in step`)
+  else say(`hint: ${hintFor(entries.some(isConflict), entries.some(isRemote))}`)
+}
+
+function remark({ path, state, lines, remoteUpdatedAt }: StatusEntry): string {
+  if (conflictStates.has(state)) return `  run  stet diff ${path}`
+  if (lines) return `  ${formatCount(lines)}`
+  return state.startsWith('remote-') && remoteUpdatedAt ? `  ${formatAge(remoteUpdatedAt)}` : ''
+}
+
+function hintFor(hasConflicts: boolean, hasRemote: boolean): string {
+  if (hasConflicts) return 'stet pull, settle the conflicts, then stet push'
+  return hasRemote ? 'stet pull, then stet push' : 'stet push'
+}

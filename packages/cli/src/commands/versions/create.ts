@@ -1,0 +1,22 @@
+import { defineCommand, hasFlag } from '../../command.ts'
+import { shortUuid } from '../../output.ts'
+import { useVersion } from './use.ts'
+
+export const command = defineCommand({
+  summary: 'Opens a draft on top of the live version.',
+  examples: ['stet versions create "tone pass"', 'stet versions create "tone pass" --use'],
+  args: [{ name: 'name', summary: 'name of the draft', isRequired: true }],
+  flags: [{ long: '--use', summary: 'compare this folder with the draft from now on' }],
+  parse: (raw) => ({ name: raw.args[0] ?? '', isUsed: hasFlag(raw, 'use') }),
+  async run({ name, isUsed }, ctx) {
+    await ctx.projectId()
+    const version = await (await ctx.client()).versions.create(name)
+    // The draft shows what live shows: moving to it can lose nothing that a forced move would.
+    if (isUsed) await useVersion(ctx, version.uuid, true)
+    return { version, isUsed }
+  },
+  print({ version, isUsed }, { io, style, say }) {
+    io.out(`${version.uuid}\n`)
+    say(`${style.ok} Created draft "${version.title}" (${shortUuid(version.uuid)})${isUsed ? ', in use here' : ''}`)
+  },
+})

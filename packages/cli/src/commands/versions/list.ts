@@ -1,0 +1,37 @@
+import type { Version } from '@stet/sdk'
+import { defineCommand, textFlag } from '../../command.ts'
+import { CliError } from '../../exit-code.ts'
+import { formatAge, formatTable, shortUuid } from '../../output.ts'
+
+export const command = defineCommand({
+  summary: 'Lists drafts, then published versions, newest first.',
+  examples: ['stet versions list', 'stet versions list --status draft --json'],
+  flags: [{ long: '--status', value: '<status>', summary: 'draft or merged' }],
+  parse(raw): { status: 'draft' | 'merged' | undefined } {
+    const status = textFlag(raw, 'status')
+    if (status === undefined || status === 'draft' || status === 'merged') return { status }
+    throw new CliError('usage', `--status: draft or merged, not "${status}"`)
+  },
+  async run({ status }, ctx) {
+    const projectId = await ctx.projectId()
+    const { lock } = await ctx.settings()
+    const versions = await (await ctx.client()).versions.list(status ? { status } : {})
+    const isHere = lock?.projectId === projectId
+    return { versions, current: isHere ? (lock?.version.uuid ?? null) : null }
+  },
+  print({ versions, current }, { io }) {
+    const columns = [
+      { head: ' ', cell: ({ uuid }: Version) => (uuid === current ? '●' : ' ') },
+      { head: 'STATUS', cell: ({ status }: Version) => status },
+      { head: 'NAME', cell: ({ title }: Version) => title },
+      {
+        head: 'VERSION',
+        cell: (one: Version) => (one.version === null ? '-' : `${one.version}${one.isLive ? ' live' : ''}`),
+      },
+      { head: 'UUID', cell: ({ uuid }: Version) => (io.tty.stdout ? shortUuid(uuid) : uuid) },
+      { head: 'AUTHOR', cell: ({ authorName, authorEmail }: Version) => authorEmail || authorName },
+      { head: 'UPDATED', cell: ({ updatedAt }: Version) => (io.tty.stdout ? formatAge(updatedAt) : updatedAt) },
+    ]
+    io.out(formatTable(columns, versions, io))
+  },
+})

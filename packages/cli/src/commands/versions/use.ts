@@ -1,0 +1,47 @@
+import type { Version } from '@stet/sdk'
+import { defineCommand, hasFlag } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { CliError } from '../../exit-code.ts'
+import { conflictStates } from '../../sync/compare.ts'
+import { describeVersion, findVersion } from '../../sync/version-ref.ts'
+import { openWorkspace, saveLock } from '../../sync/workspace.ts'
+import { type PullReport, pull, sayPull } from '../pull.ts'
+
+export const command = defineCommand({
+  summary: 'Compares this folder with another version from now on.',
+  examples: ['stet versions use live', 'stet versions use 0b9c7b7e --pull'],
+  args: [{ name: 'version', summary: 'a uuid, its first 8 digits, or live', isRequired: true }],
+  flags: [
+    { long: '--pull', summary: 'also pull it' },
+    { long: '--force', summary: 'although files have changes that were not pushed' },
+  ],
+  parse: (raw) => ({ ref: raw.args[0] ?? 'live', isForced: hasFlag(raw, 'force'), pulls: hasFlag(raw, 'pull') }),
+  async run({ ref, isForced, pulls }, ctx): Promise<{ version: Version; pull: PullReport | null }> {
+    const version = await useVersion(ctx, ref, isForced)
+    const wantsPull = pulls || (ctx.isInteractive && (await ctx.confirm('Pull it now?', '--pull')))
+    if (!wantsPull) return { version, pull: null }
+    const report = await pull(ctx.reopened(), { names: [], isPruning: false, isDry: false })
+    return { version, pull: report }
+  },
+  print({ version, pull: report }, ctx) {
+    ctx.say(`${ctx.style.ok} This folder follows ${describeVersion(version)}`)
+    if (report) sayPull(report, ctx)
+  },
+})
+
+/** Moves the lock to another version; its entries stay, so that the next pull sees what differs there. */
+export async function useVersion(ctx: Context, ref: string, isForced: boolean): Promise<Version> {
+  const workspace = await openWorkspace(ctx)
+  const { lock } = workspace.settings
+  if (!lock) throw new CliError('usage', 'This folder is not connected with a project', { hint: 'stet init' })
+  const edited = workspace.compared.filter(({ state }) => state.startsWith('local-') || conflictStates.has(state))
+  if (edited.length > 0 && !isForced) {
+    throw new CliError('conflict', 'There are changes that were not pushed', {
+      lines: edited.map(({ path }) => path),
+      hint: 'stet push, or --force to take them along',
+    })
+  }
+  const version = await findVersion(workspace.client, ref)
+  await saveLock(workspace, version, ref === 'live', lock.prompts)
+  return version
+}

@@ -1,0 +1,77 @@
+import { resolve } from 'node:path'
+import type { Stet } from '@stet/sdk'
+import { CliError } from './exit-code.ts'
+import { type Io, isInteractive } from './io.ts'
+import { createClient } from './settings/client.ts'
+import type { GlobalFlags } from './settings/global-flags.ts'
+import { resolveSettings, type Settings } from './settings/resolve.ts'
+import { createStyle, type Style } from './ui/marks.ts'
+import { askConfirmation, askText, type Question } from './ui/questions.ts'
+
+/** What a command works with. Settings and client are made when first asked for, so that help opens nothing. */
+export interface Context {
+  readonly io: Io
+  readonly flags: GlobalFlags
+  readonly style: Style
+  readonly isInteractive: boolean
+  settings(): Promise<Settings>
+  client(): Promise<Stet>
+  /** The project, or a usage failure that names the flag. */
+  projectId(): Promise<number>
+  /** A context that reads the files anew: after the lock or the configuration was written. */
+  reopened(changes?: Partial<GlobalFlags>): Context
+  /** A remark for a human. */
+  say(line: string): void
+  /** A remark that is printed even when others are not. */
+  warn(message: string): void
+  /** Yes or no; without a human the flag that answers it is named. */
+  confirm(message: string, flag: string): Promise<boolean>
+  /** A value; without a human the flag that gives it is named. */
+  ask(question: Question & { flag: string }): Promise<string>
+}
+
+export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Context {
+  // From here on every relative path means the folder of --cwd.
+  const io = cwd === undefined ? system : { ...system, cwd: resolve(system.cwd, cwd) }
+  const flags: GlobalFlags = { ...given, json: given.json || io.env['STET_OUTPUT'] === 'json' }
+  const style = createStyle(io, flags.color)
+  const canAsk = isInteractive(io, flags)
+  let settings: Promise<Settings> | undefined
+  let client: Promise<Stet> | undefined
+  const ctx: Context = {
+    io,
+    flags,
+    style,
+    isInteractive: canAsk,
+    settings: () => {
+      settings ??= resolveSettings(ctx)
+      return settings
+    },
+    client: () => {
+      client ??= ctx.settings().then((resolved) => createClient(ctx, resolved))
+      return client
+    },
+    async projectId() {
+      const { projectId } = await ctx.settings()
+      if (projectId) return projectId.value
+      throw new CliError('usage', 'No project', { hint: '--project <id>, STET_PROJECT_ID, or stet init' })
+    },
+    reopened: (changes) => createContext(io, { ...flags, ...changes }),
+    say(line) {
+      if (!flags.quiet && !flags.json) io.err(`${line}\n`)
+    },
+    warn(message) {
+      io.err(flags.json ? `${JSON.stringify({ warning: { message } })}\n` : `${style.warn} ${message}\n`)
+    },
+    async confirm(message, flag) {
+      if (flags.yes) return true
+      if (!canAsk) throw new CliError('usage', `${message} Nobody is there to answer`, { hint: flag })
+      return askConfirmation(message)
+    },
+    async ask({ flag, ...question }) {
+      if (!canAsk) throw new CliError('usage', `${question.message}: missing`, { hint: flag })
+      return askText(question)
+    },
+  }
+  return ctx
+}

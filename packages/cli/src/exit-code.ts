@@ -1,0 +1,143 @@
+/** The exit codes of every command. */
+export const exitCodes = {
+  success: 0,
+  unexpected: 1,
+  usage: 2,
+  differences: 3,
+  not_allowed: 4,
+  not_found: 5,
+  conflict: 6,
+  invalid: 7,
+  run_failed: 8,
+  unreachable: 9,
+  rate_limited: 10,
+  interrupted: 130,
+} as const
+
+/** Why a command ended without success, as one word. */
+export type FailureCode = Exclude<keyof typeof exitCodes, 'success'>
+
+/** A failure that the command itself found; the message says what and why, the hint names the next step. */
+export class CliError extends Error {
+  override readonly name = 'CliError'
+  readonly code: FailureCode
+  readonly hint: string | undefined
+  /** One line each, printed below the message. */
+  readonly lines: readonly string[]
+
+  constructor(code: FailureCode, message: string, more: { hint?: string; lines?: readonly string[] } = {}) {
+    super(message)
+    this.code = code
+    this.hint = more.hint
+    this.lines = more.lines ?? []
+  }
+}
+
+/** A failure in the form that is printed. */
+export interface Failure {
+  code: FailureCode
+  exitCode: number
+  message: string
+  lines: readonly string[]
+  next?: string
+  errorCode?: string
+  status?: number
+  requestId?: string
+}
+
+/** What any thrown value means to the caller of the program. */
+export async function describeFailure(error: unknown): Promise<Failure> {
+  if (error instanceof CliError) {
+    return failure(error.code, error.message, { lines: error.lines, ...(error.hint && { next: error.hint }) })
+  }
+  // Loaded only here, so that commands without requests start without the client.
+  const sdk = await import('@stet/sdk')
+  if (error instanceof sdk.ApiError) return describeAnswer(error, error instanceof sdk.RunError)
+  if (error instanceof sdk.StreamInterruptedError) {
+    const uuid = error.conversationUuid
+    return failure('unreachable', error.message, {
+      next: uuid ? `the run itself may go on; its conversation is ${uuid}` : 'run the command again',
+    })
+  }
+  if (error instanceof sdk.ConnectionError) {
+    return failure('unreachable', error.message, { next: 'is the server running, and is --base-url its address?' })
+  }
+  if (error instanceof sdk.ConfigurationError) return failure('usage', error.message)
+  if (error instanceof sdk.AbortError) return failure('interrupted', error.message)
+  return failure('unexpected', error instanceof Error ? error.message : String(error))
+}
+
+interface ServerAnswer {
+  status: number
+  errorCode: string
+  message: string
+  requestId: string | null
+  serverResponse: string
+  details: unknown
+}
+
+function describeAnswer(error: ServerAnswer, isRunError: boolean): Failure {
+  // A prompt that does not parse is refused before a run, although the answer has the form of a failed one.
+  const hasRun = isRunError && error.errorCode !== 'chain_compile_error'
+  const code = hasRun ? 'run_failed' : codeOfStatus(error.status)
+  const next = nextStep(code, error.details)
+  return failure(code, messageOf(error), {
+    errorCode: error.errorCode,
+    status: error.status,
+    lines: documentLines(error.details),
+    ...(next && { next }),
+    ...(error.requestId && { requestId: error.requestId }),
+  })
+}
+
+function codeOfStatus(status: number): FailureCode {
+  if (status === 401 || status === 403) return 'not_allowed'
+  if (status === 404) return 'not_found'
+  if (status === 409 || status === 412) return 'conflict'
+  if (status === 400 || status === 413 || status === 415 || status === 422) return 'invalid'
+  if (status === 429) return 'rate_limited'
+  return status === 503 ? 'unreachable' : 'unexpected'
+}
+
+// The class puts status and request id around the server's sentence; both are printed apart.
+function messageOf(error: ServerAnswer): string {
+  try {
+    const body: unknown = JSON.parse(error.serverResponse)
+    if (isRecord(body) && typeof body['message'] === 'string') return body['message']
+  } catch {
+    // not the server's own body, perhaps a proxy's
+  }
+  return error.message
+}
+
+function nextStep(code: FailureCode, details: unknown): string | undefined {
+  const suggestions = isRecord(details) && Array.isArray(details['suggestions']) ? details['suggestions'] : []
+  if (suggestions.length > 0) return `did you mean ${suggestions.join(', ')}?`
+  if (code === 'not_allowed') return 'stet login, or a key with the scope that is missing'
+  if (code === 'conflict') return 'stet pull, then try again'
+  return undefined
+}
+
+/** One line for each compile error or conflict that the server names. */
+function documentLines(details: unknown): string[] {
+  if (!isRecord(details)) return []
+  const conflicts = listOf(details['conflicts']).map((entry) => String(entry['path']))
+  const issues = listOf(details['documents']).flatMap((entry) =>
+    listOf(entry['errors']).map((issue) => `${entry['path']}:${issue['line']}:${issue['column']} ${issue['message']}`),
+  )
+  const { path, line, column, frame } = details
+  const place = typeof line === 'number' ? [`${path}:${line}:${column}`, ...String(frame ?? '').split('\n')] : []
+  return [...conflicts, ...issues, ...place]
+}
+
+function failure(code: FailureCode, message: string, more: Partial<Failure> = {}): Failure {
+  return { code, exitCode: exitCodes[code], message, lines: [], ...more }
+}
+
+function listOf(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

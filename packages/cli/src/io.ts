@@ -1,0 +1,65 @@
+import { homedir } from 'node:os'
+
+/** Everything a command touches outside of files and the network; tests bring their own. */
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly homeDir: string
+  readonly platform: NodeJS.Platform
+  readonly tty: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean }
+  /** Data: what a pipe or a file receives. */
+  out(text: string): void
+  /** Everything meant for a human. */
+  err(text: string): void
+  /** All of it; the same each time. */
+  readStdin(): Promise<Uint8Array>
+  /** Calls the handler on each Ctrl-C until the returned function is called. */
+  onInterrupt(handler: () => void): () => void
+}
+
+/** The process itself. */
+export function systemIo(): Io {
+  // A reader that closes its end early (`| head`) ends the program quietly.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') process.exit(0)
+      throw error
+    })
+  }
+  let stdin: Promise<Uint8Array> | undefined
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    homeDir: homedir(),
+    platform: process.platform,
+    tty: { stdin: process.stdin.isTTY, stdout: process.stdout.isTTY, stderr: process.stderr.isTTY },
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    readStdin() {
+      stdin ??= readAll()
+      return stdin
+    },
+    onInterrupt(handler) {
+      process.on('SIGINT', handler)
+      return () => void process.off('SIGINT', handler)
+    },
+  }
+}
+
+async function readAll(): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+/** The only gate to questions: without a human at all three ends nothing is ever asked. */
+export function isInteractive(io: Io, wanted: { json: boolean; input: boolean }): boolean {
+  if (!wanted.input || wanted.json || isOn(io.env['STET_NO_INPUT'])) return false
+  if (isOn(io.env['CI']) || io.env['TERM'] === 'dumb') return false
+  return io.tty.stdin && io.tty.stdout && io.tty.stderr
+}
+
+/** Whether a variable is set to something that does not say no. */
+export function isOn(value: string | undefined): boolean {
+  return value !== undefined && !['', '0', 'false'].includes(value.toLowerCase())
+}

@@ -1,0 +1,50 @@
+import type { Failure } from './exit-code.ts'
+import type { Io } from './io.ts'
+import { createStyle } from './ui/marks.ts'
+
+/** One column: its head and how a row shows in it. */
+export interface Column<T> {
+  head: string
+  cell(row: T): string
+}
+
+/** A table for a terminal; tab-separated without its head line for a pipe. */
+export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[], io: Io): string {
+  const cells = rows.map((row) => columns.map((column) => column.cell(row).replaceAll(/[\t\n]/g, ' ')))
+  if (!io.tty.stdout) return cells.map((line) => `${line.join('\t')}\n`).join('')
+  const lines = [columns.map(({ head }) => head), ...cells]
+  const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)))
+  return lines
+    .map(
+      (line) =>
+        `${line
+          .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
+}
+
+/** A failure as it is printed on standard error: sentences, or one line of JSON. */
+export function failureText(failure: Failure, isJson: boolean, io: Io, color: boolean | undefined): string {
+  const { lines, ...rest } = failure
+  if (isJson) return `${JSON.stringify({ error: lines.length > 0 ? { ...rest, lines } : rest })}\n`
+  const style = createStyle(io, color)
+  const text = [`${style.fail} ${failure.message}`, ...lines.map((line) => `  ${line}`)]
+  if (failure.next) text.push(`  hint: ${failure.next}`)
+  if (failure.requestId) text.push(style.dim(`  request ${failure.requestId} · ${failure.errorCode} ${failure.status}`))
+  return `${text.join('\n')}\n`
+}
+
+/** How long ago a timestamp was, in words. */
+export function formatAge(timestamp: string, now = Date.now()): string {
+  const seconds = Math.max(0, Math.round((now - Date.parse(timestamp)) / 1000))
+  if (seconds < 60) return `${seconds} s ago`
+  if (seconds < 3600) return `${Math.round(seconds / 60)} min ago`
+  return seconds < 86_400 ? `${Math.round(seconds / 3600)} h ago` : `${Math.round(seconds / 86_400)} d ago`
+}
+
+/** The first eight digits of a uuid: what people read and type. */
+export function shortUuid(uuid: string): string {
+  return uuid.slice(0, 8)
+}

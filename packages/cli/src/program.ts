@@ -1,0 +1,104 @@
+import { Command as Commander, CommanderError, Option } from 'commander'
+import type { Command } from './command.ts'
+import { commandTable, groupSummaries } from './commands/table.ts'
+import { createContext } from './context.ts'
+import { CliError, describeFailure, exitCodes } from './exit-code.ts'
+import { type Io, isOn } from './io.ts'
+import { failureText } from './output.ts'
+import { type Flag, globalFlags, readGlobalFlags } from './settings/global-flags.ts'
+
+/** Runs one command line and resolves to the exit code. */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  let exitCode: number = exitCodes.success
+  const isJson = argv.includes('--json') || io.env['STET_OUTPUT'] === 'json'
+  const onEnd = (code: number): void => {
+    exitCode = code
+  }
+  const program = createProgram({ io, isJson, onEnd })
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+    return exitCode
+  } catch (error) {
+    if (!(error instanceof CommanderError)) return await report(error, program, { io, isJson, onEnd })
+    if (error.exitCode === 0) return exitCodes.success
+    // Commander has said it in words already, unless the caller reads JSON.
+    const failure = new CliError('usage', error.message.replace(/^error: /, ''))
+    return isJson ? await report(failure, program, { io, isJson, onEnd }) : exitCodes.usage
+  }
+}
+
+/** One run of the program. */
+interface Host {
+  io: Io
+  isJson: boolean
+  onEnd(exitCode: number): void
+}
+
+async function report(error: unknown, program: Commander, { io, isJson }: Host): Promise<number> {
+  const failure = await describeFailure(error)
+  const flags = readGlobalFlags(program.opts())
+  io.err(failureText(failure, isJson, io, flags.color))
+  const wantsStack = flags.debug || isOn(io.env['STET_DEBUG'])
+  if (wantsStack && !isJson && error instanceof Error && error.stack) io.err(`${error.stack}\n`)
+  return failure.exitCode
+}
+
+function createProgram(host: Host): Commander {
+  const program = new Commander('stet').description(
+    'The command line of stet, the prompt service that teams run themselves.',
+  )
+  prepare(program, host)
+  for (const flag of globalFlags) program.addOption(optionOf(flag))
+  program.option('--version', 'print the version').helpCommand(false)
+  const groups = new Map<string, Commander>([['', program]])
+  for (const [name, entry] of Object.entries(commandTable)) {
+    const words = name.split(' ')
+    const word = words.pop() ?? name
+    const group = groups.get(words.join(' ')) ?? addGroup(program, words.join(' '), groups, host)
+    const child = prepare(new Commander(word).description(entry.summary), host)
+    group.addCommand(child)
+    waiting.set(child, async () => fill(child, (await entry.load()).command, program, host))
+  }
+  return program
+}
+
+/** Commands whose module is not loaded yet. */
+const waiting = new WeakMap<Commander, () => Promise<void>>()
+
+function prepare(target: Commander, { io, isJson }: Host): Commander {
+  return target
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => !isJson && io.err(text) })
+    .hook('preSubcommand', async (_, child) => {
+      await waiting.get(child)?.()
+    })
+}
+
+function addGroup(program: Commander, name: string, groups: Map<string, Commander>, host: Host): Commander {
+  const group = prepare(new Commander(name).description(groupSummaries[name] ?? name).helpCommand(false), host)
+  program.addCommand(group)
+  groups.set(name, group)
+  return group
+}
+
+function fill(target: Commander, command: Command, program: Commander, { io, onEnd }: Host): void {
+  for (const { name, summary, isRequired, isMany } of command.args) {
+    const text = isMany ? `${name}...` : name
+    target.argument(isRequired ? `<${text}>` : `[${text}]`, summary)
+  }
+  for (const flag of command.flags) target.addOption(optionOf(flag))
+  target.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  ${line}`).join('\n')}`)
+  target.addHelpText('after', '\nThe global flags are listed by: stet --help')
+  target.action(async () => {
+    const ctx = createContext(io, readGlobalFlags(program.opts()))
+    onEnd(await command.execute({ args: target.args, flags: target.opts() }, ctx))
+  })
+}
+
+function optionOf({ long, short, value, isMany, summary, variable }: Flag): Option {
+  const text = variable ? `${summary} (${variable})` : summary
+  const names = short ? `${short}, ${long}` : long
+  const option = new Option(value ? `${names} ${value}` : names, text)
+  if (isMany) option.argParser((item: string, before: string[] | undefined) => [...(before ?? []), item])
+  return option
+}

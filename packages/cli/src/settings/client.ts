@@ -1,0 +1,35 @@
+import type { Hooks, Stet, StetOptions } from '@stet/sdk'
+import type { Context } from '../context.ts'
+import { CliError } from '../exit-code.ts'
+import type { Settings } from './resolve.ts'
+
+/** The client for the resolved settings; without a key it is a failure, not a request. */
+export async function createClient(ctx: Context, settings: Settings): Promise<Stet> {
+  const { apiKey, baseUrl, keyElsewhere, projectId, timeoutMs } = settings
+  if (!apiKey) throw missingKey(baseUrl.value, keyElsewhere)
+  const { Stet } = await import('@stet/sdk')
+  const options: StetOptions = { apiKey: apiKey.value, baseUrl: baseUrl.value, logLevel: 'off' }
+  if (projectId) options.projectId = projectId.value
+  if (timeoutMs !== undefined) options.timeout = timeoutMs
+  if (!ctx.flags.retry) options.maxRetries = 0
+  if (ctx.flags.debug || ctx.io.env['STET_DEBUG'] === 'api') options.hooks = debugHooks(ctx)
+  return new Stet(options)
+}
+
+function missingKey(baseUrl: string, keyElsewhere: string | undefined): CliError {
+  if (keyElsewhere) {
+    return new CliError('not_allowed', `The kept key belongs to ${keyElsewhere}, not to ${baseUrl}`, {
+      hint: `stet login --base-url ${baseUrl} --profile <name>`,
+    })
+  }
+  return new CliError('not_allowed', 'No API key', { hint: 'stet login, or STET_API_KEY' })
+}
+
+// Of the headers only those without a secret are shown.
+function debugHooks({ io }: Context): Hooks {
+  return {
+    onRequest: ({ method, url, attempt }) => io.err(`> ${method} ${url} (attempt ${attempt}, key masked)\n`),
+    onResponse: ({ status, requestId, durationMs }) =>
+      io.err(`< ${status} ${requestId ?? ''} ${Math.round(durationMs)} ms\n`),
+  }
+}

@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { CliError } from '../exit-code.ts'
+import { isJsonObject, parseJsonObject, readTextIfPresent } from './json-file.ts'
+
+/** The name that is looked for, here and in the folders above up to the root of the git checkout. */
+export const configFileName = 'stet.config.json'
+
+/** What a project says about itself. */
+export interface Config {
+  baseUrl?: string
+  projectId?: number
+  promptsDir: string
+  include: string[]
+  ignore: string[]
+  profiles: Record<string, { baseUrl?: string; projectId?: number }>
+}
+
+const keys = ['$schema', 'baseUrl', 'projectId', 'promptsDir', 'include', 'ignore', 'profiles']
+const profileKeys = ['baseUrl', 'projectId']
+
+/** The settings of a folder without a configuration file. */
+export const defaultConfig: Config = { promptsDir: 'prompts', include: ['**/*.promptl'], ignore: [], profiles: {} }
+
+/** The configuration file that applies to a folder. */
+export function findConfigFile(folder: string): string | undefined {
+  for (let current = resolve(folder); ; current = dirname(current)) {
+    const file = join(current, configFileName)
+    if (existsSync(file)) return file
+    if (existsSync(join(current, '.git')) || dirname(current) === current) return undefined
+  }
+}
+
+/** Reads and validates; unknown keys are errors, since a mistyped one would silently do nothing. */
+export async function readConfigFile(file: string): Promise<Config> {
+  const text = await readTextIfPresent(file)
+  if (text === undefined) throw new CliError('usage', `There is no ${file}`, { hint: 'stet init' })
+  return parseConfig(parseJsonObject(text, file), file)
+}
+
+export function parseConfig(value: Record<string, unknown>, file: string): Config {
+  refuseUnknown(value, keys, file)
+  const profiles: Config['profiles'] = {}
+  for (const [name, overrides] of Object.entries(objectAt(value, 'profiles', file) ?? {})) {
+    if (!isJsonObject(overrides)) throw wrong(file, `profiles.${name}`, 'an object')
+    refuseUnknown(overrides, profileKeys, `${file}, profiles.${name}`)
+    profiles[name] = addressAndProject(overrides, file)
+  }
+  return {
+    ...addressAndProject(value, file),
+    promptsDir: textAt(value, 'promptsDir', file) ?? defaultConfig.promptsDir,
+    include: patternsAt(value, 'include', file) ?? defaultConfig.include,
+    ignore: patternsAt(value, 'ignore', file) ?? defaultConfig.ignore,
+    profiles,
+  }
+}
+
+function addressAndProject(value: Record<string, unknown>, file: string): { baseUrl?: string; projectId?: number } {
+  const baseUrl = textAt(value, 'baseUrl', file)
+  const projectId = value['projectId']
+  if (projectId !== undefined && !(Number.isSafeInteger(projectId) && Number(projectId) > 0)) {
+    throw wrong(file, 'projectId', 'a positive integer')
+  }
+  return { ...(baseUrl && { baseUrl }), ...(projectId !== undefined && { projectId: Number(projectId) }) }
+}
+
+function refuseUnknown(value: Record<string, unknown>, known: readonly string[], where: string): void {
+  const unknown = Object.keys(value).find((key) => !known.includes(key))
+  if (unknown === undefined) return
+  const nearest = [...known].sort((a, b) => distance(unknown, a) - distance(unknown, b))[0]
+  throw new CliError('usage', `${where}: unknown key "${unknown}"`, { hint: `did you mean "${nearest}"?` })
+}
+
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}
+
+function textAt(value: Record<string, unknown>, key: string, file: string): string | undefined {
+  const found = value[key]
+  if (found === undefined || typeof found === 'string') return found
+  throw wrong(file, key, 'a text')
+}
+
+function patternsAt(value: Record<string, unknown>, key: string, file: string): string[] | undefined {
+  const found = value[key]
+  if (found === undefined) return undefined
+  if (Array.isArray(found) && found.every((item) => typeof item === 'string')) return found
+  throw wrong(file, key, 'a list of patterns')
+}
+
+function objectAt(value: Record<string, unknown>, key: string, file: string): Record<string, unknown> | undefined {
+  const found = value[key]
+  if (found === undefined || isJsonObject(found)) return found
+  throw wrong(file, key, 'an object')
+}
+
+function wrong(file: string, key: string, expected: string): CliError {
+  return new CliError('usage', `${file}: "${key}" must be ${expected}`)
+}

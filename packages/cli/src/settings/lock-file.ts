@@ -1,0 +1,77 @@
+import { join } from 'node:path'
+import { CliError } from '../exit-code.ts'
+import { isJsonObject, parseJsonObject, readTextIfPresent, writeFileAtomically } from './json-file.ts'
+
+/** What is remembered of one prompt. */
+export interface LockEntry {
+  /** The content hash of the last pull or push; absent for a prompt that both sides made new. */
+  hash?: string
+  documentUuid?: string
+  /** The server's hash of an unresolved conflict. */
+  theirs?: string
+}
+
+/** The state of the last pull or push: the base of every comparison. */
+export interface Lock {
+  /** With its API prefix. */
+  baseUrl: string
+  projectId: number
+  /** `ref` live: compared with whatever is live now, not with this uuid. */
+  version: { uuid: string; status: 'draft' | 'merged'; name: string; ref?: 'live' }
+  prompts: Record<string, LockEntry>
+}
+
+const lockfileVersion = 1
+
+/** One lock for each profile: two servers share no history. */
+export function lockFileOf(root: string, profile: string): string {
+  return join(root, profile === 'default' ? 'stet.lock.json' : `stet.lock.${profile}.json`)
+}
+
+export async function readLockFile(file: string): Promise<Lock | undefined> {
+  const text = await readTextIfPresent(file)
+  if (text === undefined) return undefined
+  if (/^(<{7}|={7}|>{7})/m.test(text)) {
+    throw new CliError('conflict', `${file} holds the marks of an unfinished merge`, {
+      hint: 'take either side whole, then stet pull',
+    })
+  }
+  return parseLock(parseJsonObject(text, file), file)
+}
+
+export async function writeLockFile(file: string, lock: Lock): Promise<void> {
+  await writeFileAtomically(file, formatLock(lock))
+}
+
+/** Keys in one order, so that a commit shows what changed and nothing else. */
+export function formatLock({ baseUrl, projectId, version, prompts }: Lock): string {
+  const sorted = Object.fromEntries(Object.entries(prompts).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return `${JSON.stringify({ lockfileVersion, baseUrl, projectId, version, prompts: sorted }, null, 2)}\n`
+}
+
+function parseLock(value: Record<string, unknown>, file: string): Lock {
+  if (value['lockfileVersion'] !== lockfileVersion) {
+    throw new CliError('usage', `${file} was written by another version of stet`, { hint: 'update @stet/cli' })
+  }
+  const { baseUrl, projectId, version, prompts } = value
+  if (typeof baseUrl !== 'string' || typeof projectId !== 'number' || !isVersion(version) || !isJsonObject(prompts)) {
+    throw new CliError('usage', `${file} is not a lock file of stet`, { hint: 'stet init --force writes a new one' })
+  }
+  const entries = Object.entries(prompts).map(([path, entry]): [string, LockEntry] => [path, parseEntry(entry)])
+  return { baseUrl, projectId, version, prompts: Object.fromEntries(entries) }
+}
+
+function isVersion(value: unknown): value is Lock['version'] {
+  if (!isJsonObject(value) || typeof value['uuid'] !== 'string' || typeof value['name'] !== 'string') return false
+  return value['status'] === 'draft' || value['status'] === 'merged'
+}
+
+function parseEntry(value: unknown): LockEntry {
+  const entry: LockEntry = {}
+  if (!isJsonObject(value)) return entry
+  for (const key of ['hash', 'documentUuid', 'theirs'] as const) {
+    const text = value[key]
+    if (typeof text === 'string') entry[key] = text
+  }
+  return entry
+}

@@ -1,0 +1,83 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writeFileAtomically } from '../settings/json-file.ts'
+import type { LockEntry } from '../settings/lock-file.ts'
+import type { Compared, PullAction } from './plan.ts'
+import { isWithin, problemOfPath, promptEnding, remoteEnding } from './prompt-path.ts'
+import type { Refusal } from './scan.ts'
+
+/** One decided step of a pull. */
+export interface PullStep {
+  one: Compared
+  action: PullAction
+}
+
+/** Why a prompt of the server cannot become a file, or undefined. */
+async function problemOfFile(promptsDir: string, path: string): Promise<string | undefined> {
+  const problem = problemOfPath(path)
+  if (problem) return problem
+  return (await isWithin(promptsDir, join(promptsDir, path + promptEnding))) ? undefined : 'leads out of the folder'
+}
+
+/** Carries a pull out: files first, then the entries of the lock, so that a cut in between is only a repeated pull. */
+export async function applyPull(
+  promptsDir: string,
+  steps: readonly PullStep[],
+  before: Readonly<Record<string, LockEntry>>,
+): Promise<{ entries: Record<string, LockEntry>; refused: Refusal[] }> {
+  const entries: Record<string, LockEntry> = { ...before }
+  const refused: Refusal[] = []
+  for (const { one, action } of steps) {
+    const problem = touchesFile(action) ? await problemOfFile(promptsDir, one.path) : undefined
+    if (problem) {
+      refused.push({ path: one.path, reason: problem })
+      continue
+    }
+    await changeFile(promptsDir, one, action)
+    const entry = entryAfter(one, action, before[one.path])
+    if (entry) entries[one.path] = entry
+    else delete entries[one.path]
+  }
+  return { entries, refused }
+}
+
+function touchesFile(action: PullAction): boolean {
+  return action === 'write' || action === 'write-beside' || action === 'delete'
+}
+
+async function changeFile(promptsDir: string, one: Compared, action: PullAction): Promise<void> {
+  const file = join(promptsDir, one.path + promptEnding)
+  const beside = join(promptsDir, one.path + remoteEnding)
+  if (action === 'write' && one.remoteText !== undefined) await writeFileAtomically(file, one.remoteText)
+  if (action === 'write-beside' && one.remoteText !== undefined) await writeFileAtomically(beside, one.remoteText)
+  if (action === 'delete') await rm(file, { force: true })
+  if ((action === 'write' || action === 'settle') && one.hasLeftover) await rm(beside, { force: true })
+}
+
+function entryAfter(one: Compared, action: PullAction, before: LockEntry | undefined): LockEntry | undefined {
+  const server = one.remoteHash === undefined ? undefined : entryOf(one.remoteHash, one.documentUuid)
+  switch (action) {
+    case 'write':
+    case 'lock-only':
+    case 'settle':
+    case 'delete':
+      return server
+    case 'write-beside':
+      return { ...before, ...(one.remoteHash !== undefined && { theirs: one.remoteHash }) }
+    case 'none':
+      return server ?? before
+    case 'keep':
+    case 'keep-deleted':
+      return settled(one, before)
+  }
+}
+
+// A conflict that was settled by removing its `.remote` file keeps the server's text as base from now on.
+function settled(one: Compared, before: LockEntry | undefined): LockEntry | undefined {
+  if (!before?.theirs || one.hasLeftover) return before
+  return entryOf(before.theirs, before.documentUuid)
+}
+
+export function entryOf(hash: string, documentUuid: string | undefined): LockEntry {
+  return { hash, ...(documentUuid && { documentUuid }) }
+}

@@ -1,0 +1,71 @@
+import type { Change, Stet, Version } from '@stet/sdk'
+import { CliError } from '../exit-code.ts'
+import type { LockEntry } from '../settings/lock-file.ts'
+import { entryOf } from './apply.ts'
+import type { Compared } from './plan.ts'
+
+/** Sends changes to a draft, all or none. Somebody who was faster makes it a conflict that names the prompts. */
+export async function sendToDraft(client: Stet, version: Version, changes: readonly Change[]): Promise<void> {
+  const { ConflictError } = await import('@stet/sdk')
+  try {
+    await client.versions.push(version.uuid, changes)
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error
+    throw new CliError('conflict', 'Somebody else changed the same prompts; nothing was sent', {
+      lines: conflictPaths(error.details),
+      hint: 'stet pull, settle the conflicts, then stet push',
+    })
+  }
+}
+
+/** Edits a merged version in place, prompt by prompt: the only way that changes what is published without publishing. */
+export async function sendToMerged(client: Stet, version: Version, changes: readonly Change[]): Promise<void> {
+  const deleted = changes.find(({ status }) => status === 'deleted')
+  if (deleted) {
+    throw new CliError('conflict', `A published version cannot lose a prompt: ${deleted.path}`, {
+      hint: 'stet push --new --delete, then stet publish',
+    })
+  }
+  for (const { path, content = '' } of changes) {
+    await client.prompts.createOrUpdate(path, { versionUuid: version.uuid, prompt: content, force: true })
+  }
+}
+
+/** The lock after a push: what was sent and what both sides have alike is the new base, the rest keeps its own. */
+export function entriesAfterPush(
+  before: Readonly<Record<string, LockEntry>>,
+  compared: readonly Compared[],
+  sent: readonly Change[],
+  after: ReadonlyMap<string, { contentHash: string; documentUuid: string }>,
+): Record<string, LockEntry> {
+  const entries: Record<string, LockEntry> = { ...before }
+  const alike = compared.filter(({ state }) => ['same', 'same-edit', 'same-new', 'both-deleted'].includes(state))
+  for (const { path } of alike) setEntry(entries, path, after.get(path))
+  for (const { path, content, status } of sent) {
+    // The base is what was sent: if somebody was quicker than the listing, theirs shows as a change of the server.
+    const one = compared.find((candidate) => candidate.path === path)
+    const hash = content === undefined || status === 'deleted' ? undefined : one?.localHash
+    setEntry(
+      entries,
+      path,
+      hash === undefined ? undefined : { contentHash: hash, documentUuid: after.get(path)?.documentUuid },
+    )
+  }
+  return entries
+}
+
+function setEntry(
+  entries: Record<string, LockEntry>,
+  path: string,
+  there: { contentHash: string; documentUuid: string | undefined } | undefined,
+): void {
+  if (there) entries[path] = entryOf(there.contentHash, there.documentUuid)
+  else delete entries[path]
+}
+
+function conflictPaths(details: unknown): string[] {
+  if (typeof details !== 'object' || details === null || !('conflicts' in details)) return []
+  const { conflicts } = details
+  if (!Array.isArray(conflicts)) return []
+  return conflicts.map((one: { path?: unknown }) => String(one.path))
+}

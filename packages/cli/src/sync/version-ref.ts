@@ -1,0 +1,33 @@
+import type { Stet, Version } from '@stet/sdk'
+import { CliError } from '../exit-code.ts'
+
+const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** The version that a reference names: `live`, a uuid, or a prefix of one that is long enough to be meant. */
+export async function findVersion(client: Stet, ref: string): Promise<Version> {
+  if (ref === 'live' || uuidForm.test(ref)) return client.versions.get(ref)
+  if (!/^[0-9a-f-]{8,}$/i.test(ref)) {
+    throw new CliError('usage', `Not a version: ${ref}`, {
+      hint: 'a uuid, at least its first 8 digits, or live; stet versions list shows them',
+    })
+  }
+  const matches = (await client.versions.list()).filter(({ uuid }) => uuid.startsWith(ref.toLowerCase()))
+  const [only, ...others] = matches
+  if (only && others.length === 0) return only
+  if (!only) throw new CliError('not_found', `No version begins with ${ref}`, { hint: 'stet versions list' })
+  throw new CliError('usage', `Several versions begin with ${ref}`, { lines: matches.map(({ uuid }) => uuid) })
+}
+
+/** The live version, or the newest draft of a project that never published. */
+export async function findLiveOrNewestDraft(client: Stet): Promise<Version> {
+  const versions = await client.versions.list()
+  const found = versions.find(({ isLive }) => isLive) ?? versions.find(({ status }) => status === 'draft')
+  if (found) return found
+  throw new CliError('not_found', 'The project has no version', { hint: 'stet versions create <name>' })
+}
+
+/** A version in a few words. */
+export function describeVersion(version: Pick<Version, 'status' | 'title' | 'uuid' | 'version' | 'isLive'>): string {
+  if (version.status === 'draft') return `draft "${version.title}" (${version.uuid.slice(0, 8)})`
+  return `${version.isLive ? 'live ' : ''}v${version.version} "${version.title}" (${version.uuid.slice(0, 8)})`
+}

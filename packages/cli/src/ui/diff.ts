@@ -1,0 +1,58 @@
+import type { Style } from './marks.ts'
+
+/** How many lines came and went. */
+export interface LineCount {
+  added: number
+  removed: number
+}
+
+/** Counts the lines that differ; undefined stands for a text that does not exist. */
+export async function countLines(before: string | undefined, after: string | undefined): Promise<LineCount> {
+  const { diffLines } = await import('diff')
+  const count: LineCount = { added: 0, removed: 0 }
+  for (const part of diffLines(before ?? '', after ?? '')) {
+    if (part.added) count.added += part.count
+    if (part.removed) count.removed += part.count
+  }
+  return count
+}
+
+export function formatCount({ added, removed }: LineCount): string {
+  return [added > 0 ? `+${added}` : '', removed > 0 ? `−${removed}` : ''].filter(Boolean).join(' ')
+}
+
+/** Two texts and the names they are shown under. */
+export interface DiffSides {
+  beforeName: string
+  afterName: string
+  before: string
+  after: string
+}
+
+/** A unified diff with three lines of context. */
+export async function unifiedDiff({ beforeName, afterName, before, after }: DiffSides, style: Style): Promise<string> {
+  const { structuredPatch } = await import('diff')
+  const lines = [style.bold(`--- ${beforeName}`), style.bold(`+++ ${afterName}`)]
+  for (const hunk of structuredPatch(beforeName, afterName, before, after, '', '', { context: 3 }).hunks) {
+    lines.push(style.dim(`@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`))
+    for (const line of hunk.lines) lines.push(paint(line, style))
+  }
+  return `${lines.join('\n')}\n`
+}
+
+/** The whole text with changed words marked. */
+export async function wordDiff({ beforeName, afterName, before, after }: DiffSides, style: Style): Promise<string> {
+  const { diffWordsWithSpace } = await import('diff')
+  const text = diffWordsWithSpace(before, after)
+    .map(({ value, added, removed }) => {
+      if (added) return style.green(`{+${value}+}`)
+      return removed ? style.red(`[-${value}-]`) : value
+    })
+    .join('')
+  return `${style.bold(`--- ${beforeName}`)}\n${style.bold(`+++ ${afterName}`)}\n${text.endsWith('\n') ? text : `${text}\n`}`
+}
+
+function paint(line: string, style: Style): string {
+  if (line.startsWith('+')) return style.green(line)
+  return line.startsWith('-') ? style.red(line) : line
+}

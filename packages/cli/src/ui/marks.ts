@@ -1,0 +1,51 @@
+import { createColors } from 'picocolors'
+import type { Io } from '../io.ts'
+
+/** Colours and marks of one run of the program; plain where the terminal can show neither. */
+export interface Style {
+  green(text: string): string
+  red(text: string): string
+  yellow(text: string): string
+  dim(text: string): string
+  bold(text: string): string
+  ok: string
+  warn: string
+  fail: string
+  up: string
+  down: string
+}
+
+/** NO_COLOR wins, then the flags, then FORCE_COLOR, then whether a human looks. */
+export function createStyle(io: Io, wanted: boolean | undefined): Style {
+  const { green, red, yellow, dim, bold } = createColors(usesColor(io, wanted))
+  const isPlain = !canShowMarks(io)
+  const marks = isPlain
+    ? { ok: '[ok]', warn: '[!]', fail: '[x]', up: '^', down: 'v' }
+    : { ok: '✔', warn: '!', fail: '✖', up: '↑', down: '↓' }
+  return {
+    green,
+    red,
+    yellow,
+    dim,
+    bold,
+    ok: green(marks.ok),
+    warn: yellow(marks.warn),
+    fail: red(marks.fail),
+    up: marks.up,
+    down: marks.down,
+  }
+}
+
+function usesColor(io: Io, wanted: boolean | undefined): boolean {
+  if (io.env['NO_COLOR']) return false
+  if (wanted !== undefined) return wanted
+  const forced = io.env['FORCE_COLOR']
+  if (forced !== undefined && forced !== '') return forced !== '0'
+  return io.tty.stderr && io.env['TERM'] !== 'dumb'
+}
+
+// Without any word on the encoding a terminal of today is taken for UTF-8; an explicit other one is not.
+function canShowMarks(io: Io): boolean {
+  const locale = io.env['LC_ALL'] || io.env['LC_CTYPE'] || io.env['LANG'] || ''
+  return locale === '' || /utf-?8/i.test(locale)
+}

@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises'
+import { extname, resolve } from 'node:path'
+import { CliError } from '../exit-code.ts'
+import { isJsonObject } from '../settings/json-file.ts'
+
+/** One `-p`: a text as it stands, the content of a file, or a JSON value. */
+export interface ParameterArgument {
+  name: string
+  kind: 'text' | 'file' | 'json'
+  value: string
+}
+
+const mediaTypes: Record<string, string> = {
+  '.gif': 'image/gif',
+  '.jpeg': 'image/jpeg',
+  '.jpg': 'image/jpeg',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.webp': 'image/webp',
+}
+
+/** Reads `name=value`, `name=@file` and `name:=json`. */
+export function parseParameter(text: string): ParameterArgument {
+  const match = /^([^=]*?)(:?=)([\s\S]*)$/.exec(text)
+  const [, name = '', sign = '', value = ''] = match ?? []
+  if (name === '') throw new CliError('usage', `-p ${text}: name=value, name=@file or name:=json`)
+  if (sign === ':=') return { name, kind: 'json', value }
+  return value.startsWith('@') ? { name, kind: 'file', value: value.slice(1) } : { name, kind: 'text', value }
+}
+
+/** The values of parameters; files are read here, relative to the working folder. */
+export async function readParameters(
+  args: readonly ParameterArgument[],
+  cwd: string,
+): Promise<Record<string, unknown>> {
+  const values: Record<string, unknown> = {}
+  for (const { name, kind, value } of args) {
+    if (kind === 'text') values[name] = value
+    else if (kind === 'file') values[name] = await readFileValue(resolve(cwd, value), name)
+    else values[name] = parseJson(value, `-p ${name}`)
+  }
+  return values
+}
+
+/** The object of a `--params` file. */
+export function parseParameterFile(text: string): Record<string, unknown> {
+  const value = parseJson(text, '--params')
+  if (isJsonObject(value)) return value
+  throw new CliError('usage', '--params: one JSON object of name to value')
+}
+
+// What is not text travels as a data URL: the form that image and file parameters take.
+async function readFileValue(file: string, name: string): Promise<string> {
+  let bytes: Buffer
+  try {
+    bytes = await readFile(file)
+  } catch {
+    throw new CliError('usage', `-p ${name}: cannot read ${file}`)
+  }
+  const mediaType = mediaTypes[extname(file).toLowerCase()]
+  if (mediaType) return `data:${mediaType};base64,${bytes.toString('base64')}`
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return `data:application/octet-stream;base64,${bytes.toString('base64')}`
+  }
+}
+
+function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new CliError('usage', `${what}: not JSON`)
+  }
+}

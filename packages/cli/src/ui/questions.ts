@@ -1,0 +1,37 @@
+import type { Readable, Writable } from 'node:stream'
+import { CliError } from '../exit-code.ts'
+
+/** One question; the context asks it only when somebody is there to answer. */
+export interface Question {
+  message: string
+  isSecret?: boolean
+  initialValue?: string
+}
+
+/** Asks for a line of text; a cancelled question is a usage failure. */
+export async function askText(question: Question): Promise<string> {
+  const clack = await import('@clack/prompts')
+  const ends = terminal()
+  const answer = question.isSecret
+    ? await clack.password({ message: question.message, ...ends })
+    : await clack.text({
+        message: question.message,
+        ...(question.initialValue !== undefined && { initialValue: question.initialValue }),
+        ...ends,
+      })
+  if (clack.isCancel(answer)) throw new CliError('usage', 'cancelled')
+  return answer ?? ''
+}
+
+/** Asks for yes or no; no is the default. */
+export async function askConfirmation(message: string): Promise<boolean> {
+  const clack = await import('@clack/prompts')
+  const answer = await clack.confirm({ message, initialValue: false, ...terminal() })
+  if (clack.isCancel(answer)) throw new CliError('usage', 'cancelled')
+  return answer
+}
+
+// Standard output belongs to data, also while asking.
+function terminal(): { input: Readable; output: Writable } {
+  return { input: process.stdin, output: process.stderr }
+}

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest'
+import { commandTable } from '../src/commands/table.ts'
+import { parseParameter, readParameters } from '../src/ui/parameters.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+import { runInProcess } from './support/test-io.ts'
+
+// A port that nothing listens on: a command line that gets as far as a request ends with 9.
+const nowhere = { STET_BASE_URL: 'http://127.0.0.1:1' }
+
+test.each([
+  [['nonsense'], 'unknown command'],
+  [['status', '--nope'], 'unknown option'],
+  [['run'], "missing required argument 'path'"],
+  [['run', 'a', 'b'], 'too many arguments'],
+  [['run', 'a', '-p', 'novalue'], 'name=value'],
+  [['run', 'a', '-p', '=x'], 'name=value'],
+  [['push', '--new', '--draft', 'x'], 'Either --draft or --new'],
+  [['pull', '--theirs', '--ours'], 'Either --theirs or --ours'],
+  [['diff', '--base', '--against', 'live'], 'Either --base or --against'],
+  [['versions', 'list', '--status', 'old'], 'draft or merged'],
+  [['versions', 'create'], "missing required argument 'name'"],
+  [['serve', '--port', '99999'], '--port'],
+  [['status', '-P', 'x'], '--project'],
+  [['status', '--timeout', '0'], '--timeout'],
+  [['status', '--profile', '../x'], '--profile'],
+  [['status', '--base-url', 'nowhere'], 'Not an address'],
+  [['status'], 'No project'],
+  [['status', '-P', '1', '--env-file', 'missing'], '--env-file'],
+])('%j is a usage failure, as words and as JSON', async (argv, text) => {
+  const cwd = await temporaryFolder()
+  const said = await runInProcess(argv, { cwd })
+  expect(said).toMatchObject({ code: 2, stdout: '' })
+  expect(said.stderr).toContain(text)
+  const asJson = await runInProcess([...argv, '--json'], { cwd })
+  expect(asJson).toMatchObject({ code: 2, stdout: '' })
+  expect(JSON.parse(asJson.stderr)).toMatchObject({ error: { code: 'usage', exitCode: 2 } })
+})
+
+test.each(Object.keys(commandTable))('%s has help with examples, and opens nothing for it', async (name) => {
+  const help = await runInProcess([...name.split(' '), '--help'], { cwd: '/nonexistent' })
+  expect(help).toMatchObject({ code: 0, stderr: '' })
+  expect(help.stdout).toContain(`Examples:\n  stet ${name}`)
+})
+
+test.each([
+  [['login'], 2, '--api-key-stdin'],
+  [['whoami'], 4, 'No API key'],
+  [['versions', 'list', '-P', '1'], 4, 'No API key'],
+])('%j without a key and without a terminal waits for nothing', async (argv, code, text) => {
+  const ended = await runInProcess(argv, { cwd: await temporaryFolder(), env: nowhere })
+  expect(ended.code).toBe(code)
+  expect(ended.stderr).toContain(text)
+})
+
+test('a key of a wrong form is refused before any request, and not repeated', async () => {
+  const readStdin = async () => new TextEncoder().encode('stet_notakey\n')
+  const { code, stderr } = await runInProcess(['login', '--api-key-stdin'], {
+    cwd: await temporaryFolder(),
+    env: nowhere,
+    readStdin,
+  })
+  expect(code).toBe(4)
+  expect(stderr).not.toContain('notakey')
+})
+
+test('global flags are taken before and after the command', async () => {
+  const cwd = await temporaryFolder()
+  for (const argv of [
+    ['--project', 'x', 'status'],
+    ['status', '--project', 'x'],
+  ]) {
+    expect((await runInProcess(argv, { cwd })).stderr).toContain('--project: the project is a positive integer')
+  }
+})
+
+test.each([
+  ['a=b', { name: 'a', kind: 'text', value: 'b' }],
+  ['a=', { name: 'a', kind: 'text', value: '' }],
+  ['a=b=c', { name: 'a', kind: 'text', value: 'b=c' }],
+  ['a=1', { name: 'a', kind: 'text', value: '1' }],
+  ['a=x:=y', { name: 'a', kind: 'text', value: 'x:=y' }],
+  ['a=two\nlines', { name: 'a', kind: 'text', value: 'two\nlines' }],
+  ['a=@file.txt', { name: 'a', kind: 'file', value: 'file.txt' }],
+  ['a:={"b":1}', { name: 'a', kind: 'json', value: '{"b":1}' }],
+  ['a:="@x"', { name: 'a', kind: 'json', value: '"@x"' }],
+])('-p %s', (text, expected) => {
+  expect(parseParameter(text)).toEqual(expected)
+})
+
+test('text stays text, JSON keeps its type, and a missing file is a usage failure', async () => {
+  const cwd = await temporaryFolder()
+  const values = await readParameters(['n=1', 'm:=1', 'flag:=true'].map(parseParameter), cwd)
+  expect(values).toEqual({ n: '1', m: 1, flag: true })
+  await expect(readParameters([parseParameter('a=@gone')], cwd)).rejects.toMatchObject({ code: 'usage' })
+  await expect(readParameters([parseParameter('a:=nope')], cwd)).rejects.toMatchObject({ code: 'usage' })
+})

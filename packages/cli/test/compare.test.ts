@@ -1,0 +1,109 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { compare } from '../src/sync/compare.ts'
+import { type Compared, planPull, planPush } from '../src/sync/plan.ts'
+
+const rows = [
+  // base, local, remote, state, push, pull
+  ['x', 'x', 'x', 'same', '-', 'none'],
+  ['x', 'y', 'x', 'local-edit', 'send', 'keep'],
+  ['x', 'x', 'y', 'remote-edit', '-', 'write'],
+  ['x', 'y', 'y', 'same-edit', '-', 'lock-only'],
+  ['x', 'y', 'z', 'conflict', 'stop', 'write-beside'],
+  ['', 'y', '', 'local-new', 'send', 'keep'],
+  ['', '', 'y', 'remote-new', '-', 'write'],
+  ['', 'y', 'y', 'same-new', '-', 'lock-only'],
+  ['', 'y', 'z', 'both-new', 'stop', 'write-beside'],
+  ['x', '', 'x', 'local-delete', 'delete', 'keep-deleted'],
+  ['x', 'x', '', 'remote-delete', '-', 'delete'],
+  ['x', 'y', '', 'edit-against-delete', 'stop', 'keep'],
+  ['x', '', 'y', 'delete-against-edit', 'stop', 'write'],
+  ['x', '', '', 'both-deleted', '-', 'lock-only'],
+] as const
+
+const side = (text: string): string | undefined => text || undefined
+
+function comparedOf(base: string, local: string, remote: string): Compared | undefined {
+  const state = compare({ base: side(base), local: local ? new Set([local]) : undefined, remote: side(remote) })
+  return (
+    state && {
+      path: 'a',
+      state,
+      localText: side(local),
+      localHash: side(local),
+      remoteText: side(remote),
+      remoteHash: side(remote),
+      documentUuid: undefined,
+      remoteUpdatedAt: undefined,
+      hasLeftover: false,
+    }
+  )
+}
+
+function pushOf(one: Compared): string {
+  const plan = planPush([one], false)
+  if (plan.conflicts.length > 0) return 'stop'
+  if (plan.deletions.length > 0) return 'delete'
+  return plan.changes.length > 0 ? 'send' : '-'
+}
+
+test.each(rows)('base "%s", local "%s", remote "%s" is %s', (base, local, remote, state, push, pull) => {
+  const one = comparedOf(base, local, remote)
+  expect(one?.state).toBe(state)
+  expect(one && pushOf(one)).toBe(push)
+  expect(one && planPull(one, undefined, false)).toBe(pull)
+})
+
+test('a prompt that exists nowhere has no state', () => {
+  expect(compare({ base: undefined, local: undefined, remote: undefined })).toBeUndefined()
+})
+
+const anySide = fc.constantFrom('', 'x', 'y', 'z')
+
+test('a push never touches what only the server changed, and names the hash that it builds on', () => {
+  fc.assert(
+    fc.property(anySide, anySide, anySide, (base, local, remote) => {
+      const one = comparedOf(base, local, remote)
+      if (!one) return
+      const { changes, deletions } = planPush([one], false)
+      if (local === base) expect([...changes, ...deletions]).toEqual([])
+      for (const change of [...changes, ...deletions]) expect(change.baseHash).toBe(remote)
+    }),
+  )
+})
+
+test('a pull never overwrites or deletes a file that only the user changed', () => {
+  fc.assert(
+    fc.property(anySide, anySide, anySide, (base, local, remote) => {
+      const one = comparedOf(base, local, remote)
+      if (!one || local === '' || local === base) return
+      expect(['write', 'delete']).not.toContain(planPull(one, undefined, false))
+    }),
+  )
+})
+
+test('a forced push drops the base hashes and overwrites conflicts', () => {
+  const one = comparedOf('x', 'y', 'z')
+  expect(one && planPush([one], true)).toMatchObject({
+    conflicts: [],
+    changes: [{ path: 'a', status: 'modified', content: 'y' }],
+  })
+  expect(one && planPush([one], true).changes[0]?.baseHash).toBeUndefined()
+})
+
+test('a leftover of an unsettled conflict stops a push of that prompt', () => {
+  const one = comparedOf('x', 'y', 'x')
+  expect(one && pushOf({ ...one, hasLeftover: true })).toBe('stop')
+})
+
+test.each([
+  ['theirs', 'conflict', 'write'],
+  ['ours', 'conflict', 'settle'],
+  ['theirs', 'edit-against-delete', 'delete'],
+  ['ours', 'edit-against-delete', 'settle'],
+  ['ours', 'delete-against-edit', 'settle'],
+  ['theirs', 'local-edit', 'keep'],
+] as const)('pull --%s settles %s by %s', (preference, state, action) => {
+  const one = comparedOf('x', 'y', 'z')
+  expect(one && planPull({ ...one, state }, preference, false)).toBe(action)
+})

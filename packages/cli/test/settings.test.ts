@@ -1,0 +1,146 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { isInteractive } from '../src/io.ts'
+import { isWellFormedApiKey } from '../src/settings/api-key-form.ts'
+import { parseConfig } from '../src/settings/config-file.ts'
+import { readGlobalFlags } from '../src/settings/global-flags.ts'
+import { formatLock } from '../src/settings/lock-file.ts'
+import { normalizeAddress, resolveSettings, type Settings } from '../src/settings/resolve.ts'
+import { matcherOf } from '../src/sync/glob.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+// Made by the server's own rule: 30 characters and the CRC32 of `stet_` and them.
+const key = 'stet_0000000000000000000000000000001o2Jge'
+
+async function resolveIn(
+  folder: string,
+  options: Record<string, unknown> = {},
+  env: Record<string, string> = {},
+): Promise<Settings> {
+  return resolveSettings({
+    io: {
+      env: { XDG_CONFIG_HOME: join(folder, '.config'), ...env },
+      cwd: folder,
+      homeDir: folder,
+      platform: 'linux',
+      tty: { stdin: false, stdout: false, stderr: false },
+      out: () => {},
+      err: () => {},
+      readStdin: async () => new Uint8Array(),
+      onInterrupt: () => () => {},
+    },
+    flags: readGlobalFlags(options),
+    warn: () => {},
+    say: () => {},
+  })
+}
+
+test('flag, variable, configuration, lock, login, default: in this order', async () => {
+  const folder = await temporaryFolder()
+  const write = (name: string, value: unknown) => writeFile(join(folder, name), JSON.stringify(value))
+  const origin = async (options = {}, env = {}) => {
+    const { baseUrl } = await resolveIn(folder, options, env)
+    return `${baseUrl.value} ${baseUrl.origin}`
+  }
+  await mkdir(join(folder, '.git'))
+  expect(await origin()).toBe('http://127.0.0.1:8787/api/v3 default')
+  await mkdir(join(folder, '.config', 'stet'), { recursive: true })
+  await write('.config/stet/credentials.json', {
+    default: { baseUrl: 'http://login/api/v3', apiKey: key, keyName: 'k' },
+  })
+  expect(await origin()).toBe('http://login/api/v3 profile default')
+  const version = { uuid: 'u', status: 'draft' as const, name: 'n' }
+  const lock = { baseUrl: 'http://lock/api/v3', projectId: 3, version, prompts: {} }
+  await writeFile(join(folder, 'stet.lock.json'), formatLock(lock))
+  expect(await origin()).toBe('http://lock/api/v3 lock file')
+  await write('stet.config.json', {
+    baseUrl: 'http://config',
+    projectId: 4,
+    profiles: { other: { baseUrl: 'http://other' } },
+  })
+  expect(await origin()).toBe('http://config/api/v3 configuration')
+  expect(await origin({ profile: 'other' })).toBe('http://other/api/v3 configuration')
+  expect(await origin({}, { STET_BASE_URL: 'http://variable' })).toBe('http://variable/api/v3 STET_BASE_URL')
+  const flagged = await origin({ baseUrl: 'http://flag' }, { STET_BASE_URL: 'http://variable' })
+  expect(flagged).toBe('http://flag/api/v3 --base-url')
+})
+
+test('a kept key is never sent to another address than its own', async () => {
+  const folder = await temporaryFolder()
+  await mkdir(join(folder, '.git'))
+  await mkdir(join(folder, '.config', 'stet'), { recursive: true })
+  const credentials = { default: { baseUrl: 'http://mine/api/v3', apiKey: key, keyName: 'k' } }
+  await writeFile(join(folder, '.config', 'stet', 'credentials.json'), JSON.stringify(credentials))
+  expect((await resolveIn(folder)).apiKey?.value).toBe(key)
+  await writeFile(join(folder, 'stet.config.json'), JSON.stringify({ baseUrl: 'http://stranger' }))
+  const { apiKey, keyElsewhere } = await resolveIn(folder)
+  expect(apiKey).toBeUndefined()
+  expect(keyElsewhere).toBe('http://mine/api/v3')
+})
+
+test('the environment goes before an --env-file', async () => {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, 'vars'), 'STET_PROJECT_ID=5\nSTET_BASE_URL=http://file\n')
+  const { projectId, baseUrl } = await resolveIn(folder, { envFile: 'vars' }, { STET_PROJECT_ID: '6' })
+  expect(projectId?.value).toBe(6)
+  expect(baseUrl.value).toBe('http://file/api/v3')
+})
+
+test('an unknown key of the configuration names the nearest one', () => {
+  expect(() => parseConfig({ promtsDir: 'x' }, 'stet.config.json')).toThrow('unknown key "promtsDir"')
+  try {
+    parseConfig({ promtsDir: 'x' }, 'stet.config.json')
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'usage', hint: 'did you mean "promptsDir"?' })
+  }
+})
+
+test('the published schema of the configuration names the keys that are read', async () => {
+  const schema: { properties: Record<string, unknown> } = JSON.parse(
+    await readFile(new URL('../schema/config.json', import.meta.url), 'utf8'),
+  )
+  const samples: Record<string, unknown> = { projectId: 1, include: [], ignore: [], profiles: {} }
+  for (const name of Object.keys(schema.properties)) {
+    expect(() => parseConfig({ [name]: samples[name] ?? 'text' }, 'f'), name).not.toThrow()
+  }
+  const read = Object.keys(parseConfig({ baseUrl: 'http://x', projectId: 1 }, 'f'))
+  expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(read))
+})
+
+test('addresses get their prefix once, and hold no password', () => {
+  expect(normalizeAddress('http://x:1/')).toBe('http://x:1/api/v3')
+  expect(normalizeAddress('https://x/stet/api/v3/')).toBe('https://x/stet/api/v3')
+  for (const bad of ['x', 'ftp://x', 'http://a:b@x']) expect(() => normalizeAddress(bad)).toThrow()
+})
+
+test('a key is known by its form and checksum', () => {
+  expect(isWellFormedApiKey(key)).toBe(true)
+  for (const bad of [`${key}0`, key.replace('stet_0', 'stet_1'), 'stet_', 'sk-abc', key.slice(5)]) {
+    expect(isWellFormedApiKey(bad), bad).toBe(false)
+  }
+})
+
+test.each([
+  ['**/*.promptl', ['a.promptl', 'a/b/c.promptl'], ['a.md', 'a.promptl.remote']],
+  ['support/*.promptl', ['support/a.promptl'], ['support/a/b.promptl', 'a.promptl']],
+  ['**/_drafts/**', ['_drafts/a', 'x/_drafts/y/z'], ['drafts/a']],
+  ['a?.promptl', ['ab.promptl'], ['a.promptl', 'a/.promptl']],
+])('pattern %s', (pattern, taken, left) => {
+  const matches = matcherOf([pattern])
+  for (const path of taken) expect(matches(path), path).toBe(true)
+  for (const path of left) expect(matches(path), path).toBe(false)
+})
+
+test('questions need three terminals, no CI and a caller that does not read JSON', () => {
+  const io = { env: {}, tty: { stdin: true, stdout: true, stderr: true } }
+  const ask = (changes: object, wanted = { json: false, input: true }) =>
+    isInteractive({ ...io, ...changes } as Parameters<typeof isInteractive>[0], wanted)
+  expect(ask({})).toBe(true)
+  for (const value of ['', '0', 'false']) expect(ask({ env: { CI: value } }), value).toBe(true)
+  for (const env of [{ CI: '1' }, { CI: 'true' }, { STET_NO_INPUT: '1' }, { TERM: 'dumb' }])
+    expect(ask({ env })).toBe(false)
+  for (const end of ['stdin', 'stdout', 'stderr']) expect(ask({ tty: { ...io.tty, [end]: false } })).toBe(false)
+  expect(ask({}, { json: true, input: true })).toBe(false)
+  expect(ask({}, { json: false, input: false })).toBe(false)
+})

@@ -1,0 +1,61 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { RunningServer } from './server.ts'
+import type { Ended } from './test-io.ts'
+
+const bin = fileURLToPath(new URL('../../bin/stet.mjs', import.meta.url))
+
+/** A person with a home and a checkout of their own, at the built program. */
+export class Person {
+  readonly folder: string
+  readonly #env: Record<string, string>
+  /** Everything that was ever printed for this person. */
+  printed = ''
+
+  constructor(folder: string, server: Pick<RunningServer, 'address'>, env: Record<string, string> = {}) {
+    this.folder = folder
+    this.#env = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: folder,
+      XDG_CONFIG_HOME: join(folder, '.config'),
+      STET_BASE_URL: server.address,
+      LANG: 'C.UTF-8',
+      ...env,
+    }
+  }
+
+  /** Logged in, with an empty checkout. */
+  static async create(folder: string, server: RunningServer): Promise<Person> {
+    const person = new Person(folder, server)
+    await mkdir(join(folder, '.git'), { recursive: true })
+    const { code, stderr } = await person.stet(['login', '--api-key-stdin'], `${server.adminKey}\n`)
+    if (code !== 0) throw new Error(stderr)
+    return person
+  }
+
+  spawn(args: readonly string[], env: Record<string, string> = {}): ChildProcessWithoutNullStreams {
+    return spawn(process.execPath, [bin, ...args], { cwd: this.folder, env: { ...this.#env, ...env } })
+  }
+
+  stet(args: readonly string[], stdin = '', env: Record<string, string> = {}): Promise<Ended> {
+    return new Promise((resolve, reject) => {
+      const child = this.spawn(args, env)
+      let [stdout, stderr] = ['', '']
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        stdout += text
+      })
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        stderr += text
+      })
+      child.once('error', reject)
+      child.once('close', (code) => {
+        this.printed += stdout + stderr
+        resolve({ code: code ?? -1, stdout, stderr })
+      })
+      child.stdin.on('error', () => {})
+      child.stdin.end(stdin)
+    })
+  }
+}

@@ -1,0 +1,128 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RunningServer, startServer } from './support/server.ts'
+import { Person } from './support/stet.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+let server: RunningServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.stop())
+
+const fileOf = (person: Person, path: string) => join(person.folder, 'prompts', `${path}.promptl`)
+const read = (person: Person, path: string) => readFile(fileOf(person, path), 'utf8')
+
+async function write(person: Person, path: string, text: string): Promise<void> {
+  await mkdir(dirname(fileOf(person, path)), { recursive: true })
+  await writeFile(fileOf(person, path), text)
+}
+
+async function succeed(person: Person, ...argv: string[]): Promise<string> {
+  const { code, stdout, stderr } = await person.stet(argv)
+  if (code !== 0) throw new Error(`${argv.join(' ')}: ${code} ${stderr}`)
+  return stdout
+}
+
+/** Two people with a checkout each of one project, which has the published prompts `a` and `b`. */
+async function twoPeople(name: string): Promise<[Person, Person]> {
+  const ana = await Person.create(await temporaryFolder(), server)
+  await write(ana, 'a', 'first a\n')
+  await write(ana, 'b', 'first b\n')
+  const created = JSON.parse(await succeed(ana, 'init', '--create', name, '--json'))
+  await succeed(ana, 'push', '--publish', '--yes')
+  const ben = await Person.create(await temporaryFolder(), server)
+  await succeed(ben, 'init', '--project', String(created.project.id))
+  expect(await read(ben, 'a')).toBe('first a\n')
+  return [ana, ben]
+}
+
+test('A pulls, B pushes and publishes, A pushes: a conflict that names the prompt, and nothing is lost', async () => {
+  const [ana, ben] = await twoPeople('conflict')
+  await write(ben, 'a', 'a of ben\n')
+  await succeed(ben, 'push', '--publish', '--yes')
+  await write(ana, 'a', 'a of ana\n')
+  await write(ana, 'b', 'b of ana\n')
+  const pushed = await ana.stet(['push', '--json'])
+  expect(pushed).toMatchObject({ code: 6, stdout: '' })
+  expect(JSON.parse(pushed.stderr).error).toMatchObject({ code: 'conflict', lines: ['a'] })
+  expect(JSON.parse(await succeed(ana, 'versions', 'list', '--status', 'draft', '--json')).versions).toEqual([])
+
+  expect((await ana.stet(['pull'])).stderr).toContain('1 conflicts')
+  expect(await read(ana, 'a')).toBe('a of ana\n')
+  expect(await readFile(`${fileOf(ana, 'a')}.remote`, 'utf8')).toBe('a of ben\n')
+  expect(await ana.stet(['push'])).toMatchObject({ code: 6 })
+
+  await write(ana, 'a', 'a of ben and ana\n')
+  await rm(`${fileOf(ana, 'a')}.remote`)
+  await succeed(ana, 'push', '--publish', '--yes')
+  await succeed(ben, 'pull')
+  expect(await read(ben, 'a')).toBe('a of ben and ana\n')
+  expect(await read(ben, 'b')).toBe('b of ana\n')
+})
+
+test('what only the colleague changed is pulled, what only the user changed is kept', async () => {
+  const [ana, ben] = await twoPeople('apart')
+  await write(ben, 'a', 'a of ben\n')
+  await write(ben, 'new', 'new of ben\n')
+  await succeed(ben, 'push', '--publish', '--yes')
+  await write(ana, 'b', 'b of ana\n')
+  const pushed = await ana.stet(['push', '--json'])
+  expect(JSON.parse(pushed.stdout).changes.map(({ path }: { path: string }) => path)).toEqual(['b'])
+  await succeed(ana, 'pull')
+  expect([await read(ana, 'a'), await read(ana, 'b'), await read(ana, 'new')]).toEqual([
+    'a of ben\n',
+    'b of ana\n',
+    'new of ben\n',
+  ])
+  await succeed(ana, 'publish', '--yes')
+  await succeed(ben, 'pull')
+  expect(await read(ben, 'b')).toBe('b of ana\n')
+})
+
+test('a colleague who pushes between the comparison and the push makes it a conflict, and nothing is applied', async () => {
+  const [ana, ben] = await twoPeople('race')
+  const draft = (await succeed(ana, 'versions', 'create', 'shared', '--use')).trim()
+  await succeed(ben, 'versions', 'use', draft)
+  for (const person of [ana, ben]) {
+    await write(person, 'a', `a of ${person.folder}\n`)
+    await write(person, 'b', `b of ${person.folder}\n`)
+  }
+  const ended = await Promise.all([ana.stet(['push']), ben.stet(['push'])])
+  expect(ended.map(({ code }) => code).sort()).toEqual([0, 6])
+  const winner = ended[0].code === 0 ? ana : ben
+  const bundle = join(winner.folder, 'bundle.json')
+  await succeed(winner, 'pull', '--bundle', bundle)
+  expect(JSON.parse(await readFile(bundle, 'utf8'))).toEqual({
+    a: `a of ${winner.folder}\n`,
+    b: `b of ${winner.folder}\n`,
+  })
+})
+
+test('a prompt that the colleague deleted stays as a file until --prune, and an edited one in any case', async () => {
+  const [ana, ben] = await twoPeople('prune')
+  await rm(fileOf(ben, 'a'))
+  await rm(fileOf(ben, 'b'))
+  await succeed(ben, 'push', '--delete', '--publish', '--yes')
+  await write(ana, 'b', 'b of ana\n')
+  await succeed(ana, 'pull')
+  expect((await readdir(join(ana.folder, 'prompts'))).sort()).toEqual(['a.promptl', 'b.promptl'])
+  await succeed(ana, 'pull', '--prune')
+  expect(await readdir(join(ana.folder, 'prompts'))).toEqual(['b.promptl'])
+  expect(await ana.stet(['push'])).toMatchObject({ code: 6 })
+  await succeed(ana, 'pull', '--ours')
+  await succeed(ana, 'push')
+})
+
+test('two drafts of one prompt: the second publish is refused by name, and --force is needed', async () => {
+  const [ana, ben] = await twoPeople('drafts')
+  await write(ana, 'a', 'a of ana\n')
+  await succeed(ana, 'push')
+  await write(ben, 'a', 'a of ben\n')
+  await succeed(ben, 'push', '--publish', '--yes')
+  const refused = await ana.stet(['publish', '--yes'])
+  expect(refused.code).toBe(6)
+  expect(refused.stderr).toContain('  a\n')
+  await succeed(ana, 'publish', '--yes', '--force')
+})

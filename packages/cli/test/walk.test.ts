@@ -1,0 +1,216 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RunningServer, startServer } from './support/server.ts'
+import { Person } from './support/stet.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+let server: RunningServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.stop())
+
+const reply = `---
+provider: demo
+model: demo
+parameters:
+  ticket: { type: text, required: true }
+---
+Answer the customer.
+<user>{{ ticket }}</user>
+`
+
+async function write(person: Person, path: string, text: string): Promise<void> {
+  const file = join(person.folder, 'prompts', `${path}.promptl`)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, text)
+}
+
+const read = (person: Person, name: string) => readFile(join(person.folder, 'prompts', name), 'utf8')
+
+/** A person whose folder follows a project of its own, with two published prompts. */
+async function personWithProject(name: string): Promise<Person> {
+  const person = await Person.create(await temporaryFolder(), server)
+  await write(person, 'support/reply', reply)
+  await write(person, 'support/tone', 'Be short.\n')
+  expect(await person.stet(['init', '--create', name])).toMatchObject({ code: 0 })
+  expect(await person.stet(['push', '--publish', '--yes'])).toMatchObject({ code: 0 })
+  return person
+}
+
+test('from login to a streamed answer, and everything is in step', async () => {
+  const person = await Person.create(await temporaryFolder(), server)
+  await write(person, 'support/reply', reply)
+  const init = await person.stet(['init', '--project', '1'])
+  expect(init.stderr).toContain('draft "Initial version"')
+  const status = await person.stet(['status'])
+  expect(status.stdout).toBe('  A support/reply  +8\n')
+  expect(await person.stet(['status', '--check'])).toMatchObject({ code: 3 })
+  const pushed = await person.stet(['push', '--json'])
+  expect(JSON.parse(pushed.stdout)).toMatchObject({
+    version: { status: 'draft', name: 'Initial version' },
+    changes: [{ path: 'support/reply', status: 'added', hash: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+  })
+  expect((await person.stet(['publish'])).code).toBe(2)
+  expect(await person.stet(['publish', '--yes'])).toMatchObject({ code: 0, stdout: '' })
+  const ran = await person.stet(['run', 'support/reply', '-p', 'ticket=The export is empty.'])
+  expect(ran.code).toBe(0)
+  expect(ran.stdout).toContain('The export is empty.')
+  expect(ran.stdout.endsWith('\n')).toBe(true)
+  expect(ran.stderr).toContain('live')
+  expect(await person.stet(['status', '--check'])).toMatchObject({ code: 0 })
+  expect(await person.stet(['publish', '--yes'])).toMatchObject({ code: 6 })
+})
+
+test('run: one line of JSON for each event, the result last; --no-stream gives the result alone', async () => {
+  const person = await personWithProject('json')
+  const streamed = await person.stet(['run', 'support/reply', '-p', 'ticket=Hello', '--json', '--id', 'mine'])
+  const lines = streamed.stdout.trim().split('\n')
+  const events: { event: string; data: Record<string, unknown> }[] = lines.map((line) => JSON.parse(line))
+  expect(events[0]).toMatchObject({ event: 'latitude-event', data: { type: 'chain-started' } })
+  expect(events.at(-2)?.data['type']).toBe('chain-completed')
+  expect(events.at(-1)).toMatchObject({
+    event: 'result',
+    data: { response: { text: expect.stringContaining('Hello') } },
+  })
+  const deltas = events.filter(({ data }) => data['type'] === 'text-delta').map(({ data }) => data['textDelta'])
+  expect(events.at(-1)?.data['response']).toMatchObject({ text: deltas.join('') })
+  const whole = await person.stet(['run', 'support/reply', '-p', 'ticket=Hello', '--json', '--no-stream'])
+  expect(JSON.parse(whole.stdout)).toMatchObject({ response: { text: deltas.join('') } })
+  const plain = await person.stet(['run', 'support/reply', '--params', '-', '--no-stream'], '{"ticket":"Hello"}')
+  expect(plain.stdout).toBe(`${deltas.join('')}\n`)
+})
+
+test('run without a required parameter and without a terminal exits 2 and names it', async () => {
+  const person = await personWithProject('missing')
+  const { code, stderr, stdout } = await person.stet(['run', 'support/reply'])
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain('-p ticket=')
+})
+
+test('every failure has its code and one line of JSON', async () => {
+  const person = await personWithProject('failures')
+  const failure = async (argv: string[], env: Record<string, string> = {}) => {
+    const { code, stdout, stderr } = await person.stet([...argv, '--json'], '', env)
+    expect(stdout).toBe('')
+    const { error } = JSON.parse(stderr)
+    expect(error.exitCode).toBe(code)
+    return error
+  }
+  const unknown = await failure(['run', 'support/replyy'])
+  expect(unknown).toMatchObject({ code: 'not_found', exitCode: 5, errorCode: 'NotFoundError', status: 404 })
+  expect(unknown.next).toContain('support/reply')
+  expect(unknown.requestId).toBeTruthy()
+  const foreign = { STET_API_KEY: 'stet_0000000000000000000000000000001o2Jge' }
+  expect(await failure(['whoami'], foreign)).toMatchObject({ code: 'not_allowed', exitCode: 4 })
+  expect(await failure(['versions', 'show', 'ffffffff'])).toMatchObject({ code: 'not_found', exitCode: 5 })
+  expect(await failure(['status', '-P', '999999'])).toMatchObject({ code: 'usage', exitCode: 2 })
+  const away = ['whoami', '--base-url', 'http://127.0.0.1:1', '--no-retry']
+  expect(await failure(away)).toMatchObject({ code: 'not_allowed', exitCode: 4 })
+  const key = { STET_API_KEY: server.adminKey }
+  expect(await failure(away, key)).toMatchObject({ code: 'unreachable', exitCode: 9 })
+  await write(person, 'support/reply', '---\nprovider: nobody\nmodel: x\n---\nHello\n')
+  await person.stet(['push'])
+  expect(await failure(['run', 'support/reply', '--no-stream'])).toMatchObject({ code: 'run_failed', exitCode: 8 })
+  const broken = await person.stet(['run', 'support/reply', '--json'])
+  expect(broken.code).toBe(8)
+  expect(broken.stdout.trim().split('\n').at(-1)).toContain('"type":"chain-error"')
+  expect(JSON.parse(broken.stderr).error).toMatchObject({ code: 'run_failed', errorCode: 'missing_provider_error' })
+  await write(person, 'support/reply', 'Hello {{ if }}\n')
+  expect((await person.stet(['push'])).stderr).toContain('support/reply:1:')
+  const invalid = await failure(['run', 'support/reply'])
+  expect(invalid).toMatchObject({ code: 'invalid', exitCode: 7, errorCode: 'chain_compile_error' })
+  expect(invalid.lines[0]).toMatch(/^support\/reply:1:\d+$/)
+  expect(await failure(['publish', '--yes'])).toMatchObject({ code: 'invalid', exitCode: 7 })
+})
+
+test('a deletion is sent only when it is asked for', async () => {
+  const person = await personWithProject('deletion')
+  await rm(join(person.folder, 'prompts', 'support', 'tone.promptl'))
+  const quiet = await person.stet(['push'])
+  expect(quiet).toMatchObject({ code: 0 })
+  expect(quiet.stderr).toContain('--delete')
+  expect((await person.stet(['status'])).stdout).toBe('  D support/tone\n')
+  const sent = await person.stet(['push', '--delete', '--json'])
+  expect(JSON.parse(sent.stdout).changes).toEqual([
+    expect.objectContaining({ path: 'support/tone', status: 'deleted' }),
+  ])
+  expect(await person.stet(['status', '--check'])).toMatchObject({ code: 0 })
+})
+
+test('diff shows what a push would send; pull --theirs takes it back', async () => {
+  const person = await personWithProject('diff')
+  await write(person, 'support/tone', 'Be short.\nBe kind.\n')
+  const diff = await person.stet(['diff', 'support/tone', '--exit-code'])
+  expect(diff.code).toBe(3)
+  expect(diff.stdout.split('\n').slice(2)).toEqual(['@@ -1,1 +1,2 @@', ' Be short.', '+Be kind.', ''])
+  expect((await person.stet(['diff', '--stat'])).stdout).toBe('support/tone  +1\n')
+  await person.stet(['pull'])
+  expect(await read(person, 'support/tone.promptl')).toBe('Be short.\nBe kind.\n')
+  const byFile = await person.stet(['diff', 'support/tone.promptl', '--stat', '-C', 'prompts'])
+  expect(byFile.stdout).toBe('support/tone  +1\n')
+  await person.stet(['pull', 'support/tone', '--theirs'])
+  expect(await read(person, 'support/tone.promptl')).toBe('Be short.\n')
+})
+
+test('a checkout with CRLF and a byte order mark is in step, and what is sent has neither', async () => {
+  const person = await personWithProject('crlf')
+  await write(person, 'support/tone', '\uFEFFBe short.\r\n')
+  expect(await person.stet(['status', '--check'])).toMatchObject({ code: 0 })
+  await write(person, 'support/tone', '\uFEFFBe short.\r\nBe kind.\r\n')
+  await person.stet(['push'])
+  const file = join(person.folder, 'bundle.json')
+  await person.stet(['pull', '--bundle', file])
+  expect(JSON.parse(await readFile(file, 'utf8'))['support/tone']).toBe('Be short.\nBe kind.\n')
+})
+
+test('versions: list, create, use, show', async () => {
+  const person = await personWithProject('versions')
+  const created = await person.stet(['versions', 'create', 'tone pass'])
+  const uuid = created.stdout.trim()
+  const listed = await person.stet(['versions', 'list', '--json'])
+  expect(JSON.parse(listed.stdout).versions.map((one: { title: string }) => one.title)).toContain('tone pass')
+  expect(await person.stet(['versions', 'use', uuid.slice(0, 8)])).toMatchObject({ code: 0 })
+  await write(person, 'support/tone', 'Be kind.\n')
+  expect(await person.stet(['versions', 'use', 'live'])).toMatchObject({ code: 6 })
+  const pushed = await person.stet(['push', '--json'])
+  expect(JSON.parse(pushed.stdout)).toMatchObject({ version: { uuid }, isNewDraft: false })
+  expect((await person.stet(['versions', 'show', uuid])).stdout).toContain('modified  support/tone')
+})
+
+test('works without any file when flags and variables say everything', async () => {
+  const person = new Person(await temporaryFolder(), server, { STET_API_KEY: server.adminKey, STET_PROJECT_ID: '1' })
+  const { code, stdout } = await person.stet(['versions', 'list', '--json'])
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ current: null })
+})
+
+test('the key is in no output, debug included', async () => {
+  const person = await personWithProject('secrets')
+  for (const argv of [
+    ['whoami', '--debug', '--verbose'],
+    ['status', '--debug', '--json'],
+    ['run', 'support/reply', '-p', 'ticket=x', '--debug'],
+    ['run', 'none', '--debug'],
+    ['logout'],
+    ['whoami', '--debug'],
+  ]) {
+    await person.stet(argv)
+  }
+  expect(person.printed).toContain('key masked')
+  expect(person.printed).not.toContain(server.adminKey)
+})
+
+test('a reader that leaves early ends the program quietly', async () => {
+  const person = await personWithProject('pipe')
+  const child = person.spawn(['run', 'support/reply', '-p', 'ticket=x', '--json'])
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  child.stdin.end()
+  child.stdout.once('data', () => child.stdout.destroy())
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+})
