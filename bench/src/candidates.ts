@@ -1,0 +1,76 @@
+/** The candidates of all benches: the controls, and stet with everything on, seeded with one live prompt. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { LoadRequest } from './load.ts'
+import { type Subject, startSubject } from './subject.ts'
+
+const folder = fileURLToPath(new URL('.', import.meta.url))
+const server = fileURLToPath(new URL('../../packages/server/dist/main.mjs', import.meta.url))
+
+export const prompt =
+  '---\nprovider: openai\nmodel: bench\n---\nYou answer in one sentence.\n<user>Say something about {{ topic }}.</user>\n'
+
+export interface Stet extends Subject {
+  /** Headers of a key whose rate limit does not get in the way. */
+  headers: Record<string, string>
+}
+
+export function startControl(
+  name: 'raw-proxy' | 'bare-express' | 'express-openai',
+  environment: Record<string, string> = {},
+): Promise<Subject> {
+  return startSubject(name, ['--import', 'tsx', join(folder, 'controls', `${name}.ts`)], environment)
+}
+
+/** The provider runs beside the load, on the other core. */
+export function startUpstream(environment: Record<string, string>): Promise<Subject> {
+  return startSubject('upstream', ['--import', 'tsx', join(folder, 'controls', 'upstream.ts')], environment, '1')
+}
+
+export async function startStet(upstreamUrl: string): Promise<Stet> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'stet-bench-'))
+  const subject = await startSubject('stet', [server], {
+    PORT: '0',
+    STET_DATA_DIR: dataDir,
+    STET_LOG_LEVEL: 'warn',
+    OPENAI_API_KEY: 'bench',
+    OPENAI_BASE_URL: `${upstreamUrl}/v1`,
+  })
+  const headers = await seed(subject.url, readFileSync(join(dataDir, 'admin.key'), 'utf8').trim())
+  return {
+    ...subject,
+    headers,
+    close: async () => {
+      await subject.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export function runRequest(stream: boolean, headers: Record<string, string> = {}): LoadRequest {
+  return {
+    method: 'POST',
+    path: '/api/v3/projects/1/versions/live/documents/run',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ path: 'bench', parameters: { topic: 'rivers' }, stream }),
+  }
+}
+
+async function seed(url: string, adminKey: string): Promise<Record<string, string>> {
+  const call = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const answer = await fetch(`${url}/api/v3${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as Record<string, unknown>
+  }
+  const draft = await call('/projects/1/versions', { name: 'bench' })
+  await call(`/projects/1/versions/${String(draft['uuid'])}/documents/create-or-update`, { path: 'bench', prompt })
+  await call(`/projects/1/versions/${String(draft['uuid'])}/publish`, {})
+  const { key } = await call('/api-keys', { name: 'bench', plan: 'custom', limit: 100_000 })
+  return { authorization: `Bearer ${String(key)}` }
+}

@@ -1,0 +1,49 @@
+/** The provider of all candidates: chat completions, plain or as a paced stream. Not measured. */
+import { createServer, type ServerResponse } from 'node:http'
+
+const chunks = Number(process.env['CHUNKS'] ?? 100)
+const gapMs = Number(process.env['GAP_MS'] ?? 10)
+
+const usage = { prompt_tokens: 20, completion_tokens: chunks, total_tokens: 20 + chunks }
+const plain = JSON.stringify({
+  id: 'bench',
+  object: 'chat.completion',
+  created: 1,
+  model: 'bench',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'word '.repeat(chunks) }, finish_reason: 'stop' }],
+  usage,
+})
+const frame = (delta: object, finish: string | null, more: object = {}): string =>
+  `data: ${JSON.stringify({ id: 'bench', object: 'chat.completion.chunk', created: 1, model: 'bench', choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`
+
+createServer((request, response) => {
+  let body = ''
+  request.on('data', (part) => {
+    body += String(part)
+  })
+  request.on('end', () => {
+    if (!body.includes('"stream":true')) {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(plain)
+      return
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(frame({ role: 'assistant', content: '' }, null))
+    pace(response, 0)
+  })
+})
+  .listen(0, '127.0.0.1')
+  .on('listening', function (this: { address(): unknown }) {
+    const address = this.address()
+    console.log(`upstream on http://127.0.0.1:${(address as { port: number }).port}`)
+  })
+
+function pace(response: ServerResponse, sent: number): void {
+  if (response.destroyed) return
+  if (sent < chunks) {
+    response.write(frame({ content: 'word ' }, null))
+    if (gapMs > 0) setTimeout(pace, gapMs, response, sent + 1)
+    else setImmediate(pace, response, sent + 1)
+    return
+  }
+  response.end(`${frame({}, 'stop', { usage })}data: [DONE]\n\n`)
+}
