@@ -1,0 +1,14 @@
+/** Files that are made from code must be what the code makes. */
+import { spawnSync } from 'node:child_process'
+
+const checks: readonly [file: string, script: string][] = [
+  ['packages/contract/openapi.json', 'packages/contract/scripts/emit-openapi.ts'],
+  ['docs/configuration.md', 'packages/server/scripts/emit-configuration.ts'],
+  ['docs/cli.md', 'packages/cli/scripts/emit-docs.ts'],
+]
+
+for (const [file, script] of checks) {
+  const { status } = spawnSync('tsx', [script, '--check'], { stdio: 'inherit' })
+  console.log(`${file}: ${status === 0 ? 'current' : 'STALE'}`)
+  if (status !== 0) process.exitCode = 1
+}

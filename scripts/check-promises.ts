@@ -1,0 +1,18 @@
+/** Each reliability promise that is kept so far must be named in the title of a test: `promise 1: …`. */
+import { execFileSync } from 'node:child_process'
+
+// Numbers of docs/reliability.md; a promise joins the list with the change that keeps it.
+const kept = [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 16]
+
+const titles = execFileSync(
+  'git',
+  ['grep', '-hoE', '^ *[\'"`]?.*[\'"`]promise [0-9]+: ', '--', 'packages/*/test/*.ts'],
+  {
+    encoding: 'utf8',
+  },
+)
+const named = new Set([...titles.matchAll(/promise (\d+): /g)].map(([, number]) => Number(number)))
+const missing = kept.filter((promise) => !named.has(promise))
+for (const promise of missing) console.error(`promise ${promise} has no test`)
+console.log(`promises: ${kept.length} kept, ${missing.length} without a test`)
+process.exitCode = missing.length === 0 ? 0 : 1
