@@ -88,6 +88,7 @@ export async function openStores(config: Config, log: Logger, onlyReplica = true
     directory: join(config.dataDir, 'db'),
     packageRoot: config.packageRoot,
     onlyReplica,
+    silenceMs: config.databaseSilenceMs,
     storesFor,
     log,
   })

@@ -48,6 +48,12 @@ export const settings = {
     'PostgreSQL 15 or later. Not set: the embedded database in `STET_DATA_DIR`.',
     { isSecret: true },
   ),
+  databaseSilenceMs: of(
+    'STET_DATABASE_SILENCE_MS',
+    whole(100, 60_000),
+    '1000',
+    'How long PostgreSQL may say nothing at all before what waits for it is answered 503, in ms.',
+  ),
   encryptionKeys: of(
     'STET_ENCRYPTION_KEY',
     list

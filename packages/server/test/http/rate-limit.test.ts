@@ -26,14 +26,16 @@ function windowsOf(answers: readonly ApiAnswer[]): ApiAnswer[][] {
 describe('promise 17: the limit of a key', () => {
   it.each([10, 50])('of %i is never exceeded in one window, and the headers count it down', async (limit) => {
     const key = await issueKey(api, { plan: 'custom', limit })
-    const answers = await Promise.all(Array.from({ length: limit * 3 }, () => api('GET', '/projects', { key })))
+    // Until one is refused: a busy machine may spread a burst over several windows.
+    const answers: ApiAnswer[] = []
+    do answers.push(...(await Promise.all(Array.from({ length: limit * 3 }, () => api('GET', '/projects', { key })))))
+    while (!answers.some(({ status }) => status === 429))
     for (const inWindow of windowsOf(answers)) {
       const allowed = inWindow.filter(({ status }) => status === 200)
       expect(allowed.length).toBeLessThanOrEqual(limit)
       const remaining = allowed.map(({ headers }) => Number(headers.get('x-ratelimit-remaining'))).sort((a, b) => b - a)
       expect(remaining).toEqual(allowed.map((_each, index) => limit - 1 - index))
     }
-    expect(answers.some(({ status }) => status === 429)).toBe(true)
     expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true)
   })
 

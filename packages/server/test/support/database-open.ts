@@ -15,6 +15,7 @@ export function openTestDatabase(
     directory: `${target.dataDir}/db`,
     packageRoot,
     onlyReplica: false,
+    silenceMs: 1_000,
     storesFor: (client) => client,
     log: silent,
     ...options,

@@ -39,6 +39,7 @@ export async function openWorkbench(): Promise<Workbench> {
     directory: join(storage.dataDir, 'db'),
     packageRoot,
     onlyReplica: false,
+    silenceMs: 20_000,
     storesFor,
     log: silent,
   })

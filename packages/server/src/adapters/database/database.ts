@@ -23,6 +23,8 @@ export interface DatabaseOptions<Stores> {
   packageRoot: string
   /** PostgreSQL without Redis: wait for, and keep, the place of the only replica. */
   onlyReplica: boolean
+  /** PostgreSQL: how long it may say nothing before what waits for it is refused. */
+  silenceMs: number
   /** Embedded: take the lock from a holder that cannot be seen from here. */
   takeOverLock?: boolean
   /** Embedded: free space under which writes are refused. Bytes. */

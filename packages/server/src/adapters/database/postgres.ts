@@ -16,6 +16,8 @@ export interface PostgresOptions {
   url: string
   /** Wait until no other server without Redis works on this database, and keep others waiting. */
   onlyReplica: boolean
+  /** How long the server may say nothing before what waits for it is refused. */
+  silenceMs: number
   log: Logger
 }
 
@@ -23,17 +25,22 @@ export interface PostgresOptions {
 export async function openPostgres(options: PostgresOptions): Promise<Engine> {
   const connection = { connectionString: options.url, application_name: 'stet', keepAlive: true }
   let lock: ReplicaLock | undefined
-  if (options.onlyReplica) lock = await holdReplicaLock(() => new Connection(connection), options.log)
+  class PoolConnection extends Connection {
+    constructor(config: pg.ClientConfig) {
+      super(config, options.silenceMs)
+    }
+  }
+  if (options.onlyReplica) lock = await holdReplicaLock(() => new PoolConnection(connection), options.log)
   const pool = new pg.Pool({
     ...connection,
-    Client: Connection as unknown as new () => pg.ClientBase,
+    Client: PoolConnection as unknown as new () => pg.ClientBase,
     max: POOL_SIZE,
     connectionTimeoutMillis: POOL_WAIT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
   })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (error) => options.log.warn('database_connection_lost', { reason: error.message }))
-  const stopWatching = watchConnections(pool, connection, options.log)
+  const stopWatching = watchConnections(pool, connection, options.silenceMs, options.log)
   return {
     kind: 'postgres',
     // The adapter brings a second copy of pg's types.
