@@ -18,6 +18,7 @@ export function settingsFor(storage: TestDatabase): Environment {
     STET_DATA_DIR: storage.dataDir,
     STET_LOG_LEVEL: 'error',
     STET_DRAIN_DELAY_MS: '0',
+    STET_DATABASE_SILENCE_MS: '20000',
     PORT: '0',
     ...(storage.databaseUrl !== undefined && {
       DATABASE_URL: storage.databaseUrl,
