@@ -112,7 +112,8 @@ matrix.method('prompts.run', () => {
     async (version) => {
       for (const stream of [true, false]) {
         const answer = await send('POST', run, { path: 'greet', stream, background: true, tools: [] }, version)
-        BackgroundResult.parse(await answer.json())
+        const { uuid } = BackgroundResult.parse(await answer.json())
+        await bench.server.client.runs.attach(uuid)
       }
     },
   )
@@ -174,7 +175,9 @@ matrix.method('runs.attach', () => {
 matrix.method('runs.stop', () => {
   test('ends a run', async () => {
     bench.provider.enqueue({ text: 'never whole', hang: 'mid-stream' })
+    const called = bench.provider.waitForRequest(bench.provider.requests.length + 1)
     const uuid = await startInBackground('greet')
+    await called
     const answer = await send('POST', `${api}/conversations/${uuid}/stop`)
     expect(answer.status).toBe(200)
     expect(Stopped.parse(await answer.json())).toEqual({ uuid, stopped: true, status: 'stopped' })

@@ -71,7 +71,7 @@ export function clientMatrix(name: string, about: Pick<ClientResults, 'client' |
 }
 
 function judge(task: RunnerTask | undefined, declared: Declared | undefined): MatrixEntry {
-  const tests = Object.fromEntries(task ? outcomes(task) : [])
+  const tests = outcomesOf(task)
   const note = declared?.note === undefined ? {} : { note: declared.note }
   return { result: verdict(Object.values(tests), declared), ...note, tests }
 }
@@ -81,6 +81,11 @@ function verdict(states: readonly string[], declared: Declared | undefined): Ver
   if (states.some((state) => state !== 'passed')) return 'FAILS'
   if (!declared.isOffered) return 'not offered'
   return declared.note === undefined ? 'works' : 'works with a note'
+}
+
+/** The outcome of each test of a suite by its title; empty when there is no such suite. */
+export function outcomesOf(suite: RunnerTask | undefined): Record<string, string> {
+  return Object.fromEntries(suite ? outcomes(suite) : [])
 }
 
 function outcomes(task: RunnerTask): [title: string, state: string][] {

@@ -182,7 +182,9 @@ matrix.method('runs.stop', () => {
   test('a POST without a body, but with the content type of JSON', async () => {
     const { client, bench } = ready()
     bench.provider.enqueue({ text: 'never whole', hang: 'mid-stream' })
+    const called = bench.provider.waitForRequest(bench.provider.requests.length + 1)
     const { uuid } = (await client.prompts.run('greet', { background: true, stream: false })) ?? { uuid: '' }
+    await called
     const { sent } = await sentDuring(bench, () => client.runs.stop(uuid))
     expect(sent).toMatchObject([{ text: '', headers: { 'content-type': 'application/json', 'content-length': '0' } }])
     expect(await bench.server.client.conversations.get(uuid)).toMatchObject({ status: 'stopped' })
