@@ -1,6 +1,6 @@
 /** The differences to the discontinued server, and what their tests showed; docs/compatibility.md is made from it. */
 import { describe, expect, test } from 'vitest'
-import { outcomesOf } from '../matrix/client-matrix.ts'
+import { outcomesOf, resultsFile } from '../matrix/client-matrix.ts'
 
 interface Deviation {
   /** What the discontinued server did. */
@@ -30,9 +30,7 @@ export function deviationList() {
           const shown = task.file.tasks.find(({ name }) => name === topic)
           results[topic] = { ...about, tests: outcomesOf(shown) }
         }
-        await expect(`${JSON.stringify(results, null, 2)}\n`).toMatchFileSnapshot(
-          new URL('../results/deviations.json', import.meta.url).pathname,
-        )
+        await expect(`${JSON.stringify(results, null, 2)}\n`).toMatchFileSnapshot(resultsFile('deviations'))
         for (const { tests } of Object.values(results))
           expect(new Set(Object.values(tests))).toEqual(new Set(['passed']))
       })

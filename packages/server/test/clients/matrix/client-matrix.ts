@@ -1,4 +1,5 @@
 /** What the tests of a published client showed, method by method; docs/compatibility.md is made from it. */
+import { fileURLToPath } from 'node:url'
 import { describe, expect, type RunnerTask, test } from 'vitest'
 
 /** How a method or a behaviour came out. */
@@ -61,13 +62,16 @@ export function clientMatrix(name: string, about: Pick<ClientResults, 'client' |
           methods: Object.fromEntries([...surface()].map((title) => [title, entry(title)])),
           behaviours: Object.fromEntries(named('behaviours').map((title) => [title, entry(title)])),
         }
-        await expect(`${JSON.stringify(results, null, 2)}\n`).toMatchFileSnapshot(
-          new URL(`../results/${name}.json`, import.meta.url).pathname,
-        )
+        await expect(`${JSON.stringify(results, null, 2)}\n`).toMatchFileSnapshot(resultsFile(name))
         expect(named('methods').sort()).toEqual([...surface()].sort())
       })
     },
   }
+}
+
+/** Where the results of a client are kept. */
+export function resultsFile(name: string): string {
+  return fileURLToPath(new URL(`../results/${name}.json`, import.meta.url))
 }
 
 function judge(task: RunnerTask | undefined, declared: Declared | undefined): MatrixEntry {

@@ -85,6 +85,18 @@ export function runTests(ready: () => ReadyPython): void {
     }
   })
 
+  test('the kind of every provider is one of its list, and costs are numbers where no price is known', async () => {
+    const { client, bench } = ready()
+    const version_uuid = await bench.newDraft()
+    const prompt = '---\nprovider: demo\nmodel: any\n---\n<user>Hi</user>'
+    await client.prompts.get_or_create('with-demo', { version_uuid, prompt })
+    for (const stream of [true, false]) {
+      expect(await client.prompts.run('with-demo', { version_uuid, stream })).toMatchObject({
+        response: { provider: 'custom', model: 'any', cost: 0 },
+      })
+    }
+  })
+
   test('messages of the role developer are shown as system', async () => {
     const { client, bench } = ready()
     const messages = [{ role: 'developer', content: [{ type: 'text', text: 'Be kind.' }] }, userMessage('Hi')]

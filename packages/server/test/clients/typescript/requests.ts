@@ -114,9 +114,9 @@ function repeatTests(ready: Ready): void {
 }
 
 function formTests(ready: Ready): void {
-  test('key, content type and version, on every request of this suite', () => {
-    const { bench, declares } = ready()
-    expect(bench.front.requests.length).toBeGreaterThan(50)
+  test('key, content type and version, on every request of this suite', async () => {
+    const { bench, client, declares } = ready()
+    await client.prompts.get('greet')
     for (const { headers } of bench.front.requests) {
       expect(headers).toMatchObject({
         authorization: expect.stringMatching(/^Bearer \S+$/),
@@ -126,7 +126,8 @@ function formTests(ready: Ready): void {
     }
   })
 
-  test('every POST tells its source, and no key is null; a GET has no body', () => {
+  test('every POST tells its source, and no key is null; a GET has no body', async () => {
+    await ready().client.projects.create('told')
     const posts = ready().bench.front.requests.filter(({ method }) => method === 'POST')
     for (const { body } of posts) {
       expect(body?.['__internal']).toEqual({ source: 'api' })
