@@ -80,8 +80,9 @@ ${deviationRows.join('\n')}
 
 Further routes, fields and headers of stet are additions: clients ignore what they do not know. The version that a client declares in
 \`X-Latitude-SDK-Version\` changes three things. Without it a run that ends with tool calls also tells \`tools-requested\`, which 4.1.9 needs.
-With 5.0 or 5.1 a streamed background run answers its events, otherwise its uuid. With any version, messages hold no \`reasoning\` parts
-and no role \`developer\`, which strict clients refuse.
+With 5.0 or 5.1 a streamed background run answers its events, otherwise its uuid. With any version, messages hold only what strict
+clients know: text of a system, text, images and files of a user, text and tool calls of an assistant (no \`reasoning\`); \`developer\`
+reads \`system\`.
 `
 
 if (process.argv.includes('--check')) {

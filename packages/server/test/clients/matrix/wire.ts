@@ -117,6 +117,8 @@ export const Log = z.strictObject({
 })
 
 const TextPart = z.strictObject({ type: z.literal('text'), text: z.string() })
+const ImagePart = z.strictObject({ type: z.literal('image'), image: z.string(), mimeType: z.string().optional() })
+const FilePart = z.strictObject({ type: z.literal('file'), file: z.string(), mimeType: z.string() })
 const ToolCallPart = z.strictObject({
   type: z.literal('tool-call'),
   toolCallId: z.string(),
@@ -130,10 +132,10 @@ const ToolResultPart = z.strictObject({
   result: z.unknown(),
   isError: z.boolean().optional(),
 })
-// No `developer`, and in answers of the model no `reasoning`.
+// No `developer`, and of an assistant neither reasoning nor media.
 export const Message = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('system'), content: z.array(TextPart) }),
-  z.strictObject({ role: z.literal('user'), content: z.array(TextPart) }),
+  z.strictObject({ role: z.literal('user'), content: z.array(z.union([TextPart, ImagePart, FilePart])) }),
   z.strictObject({ role: z.literal('assistant'), content: z.array(z.union([TextPart, ToolCallPart])) }),
   z.strictObject({ role: z.literal('tool'), content: z.array(ToolResultPart) }),
 ])

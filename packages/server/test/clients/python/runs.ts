@@ -97,6 +97,22 @@ export function runTests(ready: () => ReadyPython): void {
     }
   })
 
+  test('images and files of the user are shown, those of an assistant are left out: the client refuses them', async () => {
+    const { client, bench } = ready()
+    const version_uuid = await bench.newDraft()
+    const image = '<content-image>https://example.com/a.png</content-image>'
+    const file = '<content-file mime="application/pdf">https://example.com/a.pdf</content-file>'
+    const turns = `<assistant>Seen: ${image}${file}</assistant>\n<user>${image}${file}</user>`
+    const prompt = `---\nprovider: demo\nmodel: any\n---\n${turns}`
+    await client.prompts.get_or_create('media', { version_uuid, prompt })
+    for (const stream of [true, false]) {
+      const result = await client.prompts.run('media', { version_uuid, stream })
+      const [assistant, user] = (result as FinishedResult).conversation as { content: { type: string }[] }[]
+      expect(assistant?.content).toEqual([{ type: 'text', text: 'Seen:' }])
+      expect(user?.content.map(({ type }) => type)).toEqual(['image', 'file'])
+    }
+  })
+
   test('messages of the role developer are shown as system', async () => {
     const { client, bench } = ready()
     const messages = [{ role: 'developer', content: [{ type: 'text', text: 'Be kind.' }] }, userMessage('Hi')]
