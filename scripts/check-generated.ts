@@ -5,6 +5,7 @@ const checks: readonly [file: string, script: string][] = [
   ['packages/contract/openapi.json', 'packages/contract/scripts/emit-openapi.ts'],
   ['docs/configuration.md', 'packages/server/scripts/emit-configuration.ts'],
   ['docs/cli.md', 'packages/cli/scripts/emit-docs.ts'],
+  ['docs/compatibility.md', 'packages/server/scripts/emit-compatibility.ts'],
 ]
 
 for (const [file, script] of checks) {

@@ -8,6 +8,9 @@ const silentMs = 10_000
 /** A reader that takes nothing for so long may be closed: it can come back by the id it saw last. */
 const stalledMs = 300_000
 
+/** A comment without a blank line: after an event that has an id, some parsers take a blank line for one more event. */
+const ping = ': ping\n'
+
 export type StreamedRun = Pick<StartedRun, 'conversationUuid' | 'frames'>
 
 interface OpenStream {
@@ -42,7 +45,7 @@ function beat(): void {
       if (stream.frames.isCallerAwaited) stream.stalledSince = now
       else if (now - stream.stalledSince >= stalledMs) stream.res.destroy()
     } else if (now - stream.lastByteAt >= silentMs) {
-      stream.res.write(': ping\n\n')
+      stream.res.write(ping)
       stream.lastByteAt = now
     }
   }

@@ -96,7 +96,7 @@ it('a silent stream gets a ping within 15 s, a busy one none', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
   const response = await open()
   vi.advanceTimersByTime(15_000)
-  expect((await once(response, 'data'))[0]).toBe(': ping\n\n')
+  expect((await once(response, 'data'))[0]).toBe(': ping\n')
   vi.advanceTimersByTime(4_000)
   append(1)
   expect((await once(response, 'data'))[0]).toBe('frame 1;')

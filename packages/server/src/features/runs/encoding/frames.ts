@@ -13,6 +13,14 @@ export function frameOf(entry: LogEntry, messages: readonly EncodedMessage[], fo
   return frame
 }
 
+/** What some clients take for the end of a line, beside CR and LF; in JSON these may stand as they are, or escaped. */
+const lineEnds = /[\u0085\u2028\u2029]/g
+
+/** The same frames with no character that could end a line inside of their data. */
+export function escapeLineEnds(frames: string): string {
+  return frames.replace(lineEnds, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
 function joinMessages(
   [from, to]: Exclude<EventPiece, string>,
   messages: readonly EncodedMessage[],

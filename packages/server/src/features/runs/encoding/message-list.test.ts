@@ -46,3 +46,13 @@ it('encodes the form for declared callers only where it differs', () => {
   })
   expect(JSON.parse(encodeMessage({ ...says('a'), role: 'developer' }).declared)).toMatchObject({ role: 'system' })
 })
+
+it('shows declared callers only the parts that their models know, by role', () => {
+  const image = { type: 'image', image: 'https://example.com/a.png' } as const
+  const text = { type: 'text', text: 'a' } as const
+  const shown = (role: Message['role']) => JSON.parse(encodeMessage({ role, content: [text, image] }).declared).content
+  expect(shown('user')).toEqual([text, image])
+  expect(shown('assistant')).toEqual([text])
+  expect(shown('system')).toEqual([text])
+  expect(shown('developer')).toEqual([text])
+})

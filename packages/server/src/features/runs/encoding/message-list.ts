@@ -1,6 +1,6 @@
 /** The messages of a conversation during a run: append-only, each encoded once, named by place ever after. */
 import { storableJson } from '../../../shared/storable-json.ts'
-import type { Message } from '../../templates/message.ts'
+import type { Message, MessagePart, Role } from '../../templates/message.ts'
 import type { EncodedMessage } from '../ports.ts'
 import type { MessageSlice } from '../run.ts'
 
@@ -59,15 +59,21 @@ export function encodeMessage(message: Message): EncodedMessage {
   return { whole, declared: declared === message ? whole : storableJson(declared) }
 }
 
-/** The message without what published clients refuse: their models know neither reasoning nor the role developer. */
-export function declaredMessage(message: Message): Message {
-  if (message.role === 'developer') return { ...message, role: 'system' }
-  if (message.role !== 'assistant' || !message.content.some(isReasoning)) return message
-  return { ...message, content: message.content.filter((part) => !isReasoning(part)) }
+/** The parts that the strict models of published clients know, by role. */
+const declaredParts: Readonly<Record<Role, readonly MessagePart['type'][]>> = {
+  system: ['text'],
+  developer: ['text'],
+  user: ['text', 'image', 'file'],
+  assistant: ['text', 'tool-call'],
+  tool: ['tool-result'],
 }
 
-function isReasoning(part: Message['content'][number]): boolean {
-  return part.type === 'reasoning' || part.type === 'redacted-reasoning'
+/** The message without what published clients refuse: parts that their models do not know, and the role developer. */
+export function declaredMessage(message: Message): Message {
+  const known = declaredParts[message.role]
+  const isKnown = ({ type }: MessagePart) => known.includes(type)
+  const shown = message.content.every(isKnown) ? message : { ...message, content: message.content.filter(isKnown) }
+  return shown.role === 'developer' ? { ...shown, role: 'system' } : shown
 }
 
 /** The messages that a slice names. */

@@ -1,6 +1,6 @@
 /** How a run is watched: its result as one answer, or its frames by cursor. A watcher counts as a listener until it leaves. */
 import type { DrivenRun } from '../drive-run.ts'
-import { frameOf, type MessageForm } from '../encoding/frames.ts'
+import { escapeLineEnds, frameOf, type MessageForm } from '../encoding/frames.ts'
 import type { RunLogReader } from '../ports.ts'
 import type { RunResult, RunSource } from '../run.ts'
 import { failureOf, runResult } from './run-result.ts'
@@ -64,7 +64,7 @@ export function framesOf(reader: RunLogReader, form: MessageForm): RunFrames {
         if (entries.length === 0) break
         for (const entry of entries) text += frameOf(entry, reader.messages, form)
       }
-      return text
+      return escapeLineEnds(text)
     },
     changed: () => reader.changed(),
     get isAtEnd() {

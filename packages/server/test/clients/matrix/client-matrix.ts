@@ -1,0 +1,98 @@
+/** What the tests of a published client showed, method by method; docs/compatibility.md is made from it. */
+import { fileURLToPath } from 'node:url'
+import { describe, expect, type RunnerTask, test } from 'vitest'
+
+/** How a method or a behaviour came out. */
+type Verdict = 'works' | 'works with a note' | 'not offered' | 'FAILS' | 'NO TEST'
+
+export interface MatrixEntry {
+  result: Verdict
+  note?: string
+  /** The outcome of each test by its title. */
+  tests: Record<string, string>
+}
+
+export interface ClientResults {
+  client: string
+  version: string
+  /** How the client takes part: the real package, or its requests and models. */
+  as: string
+  methods: Record<string, MatrixEntry>
+  behaviours: Record<string, MatrixEntry>
+}
+
+interface Declared {
+  kind: 'methods' | 'behaviours'
+  note?: string
+  isOffered: boolean
+}
+
+export type Matrix = ReturnType<typeof clientMatrix>
+
+/**
+ * Collects the tests of one client in one file. Declare with `method` and `behaviour`, and call `close` last: it adds the
+ * test that compares what the tests showed with `results/<name>.json`.
+ */
+export function clientMatrix(name: string, about: Pick<ClientResults, 'client' | 'version' | 'as'>) {
+  const declared = new Map<string, Declared>()
+  const declare = (title: string, entry: Declared, tests: () => void): void => {
+    if (declared.has(title)) throw new Error(`${title} is declared twice`)
+    declared.set(title, entry)
+    describe(title, tests)
+  }
+  return {
+    /** A method of the client that works; the note tells what is different from the discontinued service, and why. */
+    method: (title: string, tests: () => void, note?: string) =>
+      declare(title, { kind: 'methods', isOffered: true, ...(note !== undefined && { note }) }, tests),
+    /** A method that the client has and that no server can serve; its tests show what happens instead. */
+    notOffered: (title: string, note: string, tests: () => void) =>
+      declare(title, { kind: 'methods', isOffered: false, note }, tests),
+    /** What holds for several methods. */
+    behaviour: (title: string, tests: () => void, note?: string) =>
+      declare(title, { kind: 'behaviours', isOffered: true, ...(note !== undefined && { note }) }, tests),
+    /** `surface` answers every method that the client has; one without a test fails, and shows as such in the results. */
+    close(surface: () => readonly string[]) {
+      test('every method has a test, and the results are those that are checked in', async ({ task }) => {
+        const shown = new Map(task.file.tasks.map((one) => [one.name, one]))
+        const entry = (title: string): MatrixEntry => judge(shown.get(title), declared.get(title))
+        const named = (kind: Declared['kind']) =>
+          [...declared].filter(([, one]) => one.kind === kind).map(([key]) => key)
+        const results: ClientResults = {
+          ...about,
+          methods: Object.fromEntries([...surface()].map((title) => [title, entry(title)])),
+          behaviours: Object.fromEntries(named('behaviours').map((title) => [title, entry(title)])),
+        }
+        await expect(`${JSON.stringify(results, null, 2)}\n`).toMatchFileSnapshot(resultsFile(name))
+        expect(named('methods').sort()).toEqual([...surface()].sort())
+      })
+    },
+  }
+}
+
+/** Where the results of a client are kept. */
+export function resultsFile(name: string): string {
+  return fileURLToPath(new URL(`../results/${name}.json`, import.meta.url))
+}
+
+function judge(task: RunnerTask | undefined, declared: Declared | undefined): MatrixEntry {
+  const tests = outcomesOf(task)
+  const note = declared?.note === undefined ? {} : { note: declared.note }
+  return { result: verdict(Object.values(tests), declared), ...note, tests }
+}
+
+function verdict(states: readonly string[], declared: Declared | undefined): Verdict {
+  if (states.length === 0 || !declared) return 'NO TEST'
+  if (states.some((state) => state !== 'passed')) return 'FAILS'
+  if (!declared.isOffered) return 'not offered'
+  return declared.note === undefined ? 'works' : 'works with a note'
+}
+
+/** The outcome of each test of a suite by its title; empty when there is no such suite. */
+export function outcomesOf(suite: RunnerTask | undefined): Record<string, string> {
+  return Object.fromEntries(suite ? outcomes(suite) : [])
+}
+
+function outcomes(task: RunnerTask): [title: string, state: string][] {
+  if (task.type === 'suite') return task.tasks.flatMap(outcomes)
+  return [[task.name, task.result?.state === 'pass' ? 'passed' : (task.result?.state ?? 'not run')]]
+}

@@ -1,0 +1,36 @@
+/** The methods of a client object, found by looking at it. */
+
+type Functions = Record<string, (...args: never[]) => unknown>
+
+export interface Surface {
+  /** What applications call: functions in namespaces (`prompts.get`), and static ones of the class (`static instrument`). */
+  methods: string[]
+  /** Functions of the prototype that no namespace shows as they are: parts of the others, or wrapped. */
+  inner: string[]
+}
+
+/** Walks the namespaces of a client, its prototype and its class. */
+export function surfaceOf(client: object): Surface {
+  const namespaces = Object.entries(client).filter((entry): entry is [string, Functions] => isNamespace(entry[1]))
+  const shown = namespaces.flatMap(([, functions]) => Object.values(functions).map(({ name }) => name))
+  const prototype: object = Object.getPrototypeOf(client)
+  const statics = functionsOf(client.constructor).filter((name) => !['length', 'name', 'prototype'].includes(name))
+  return {
+    methods: [
+      ...namespaces.flatMap(([space, functions]) => Object.keys(functions).map((name) => `${space}.${name}`)),
+      ...statics.map((name) => `static ${name}`),
+    ].sort(),
+    // A namespace holds bound functions, which are called "bound <name>".
+    inner: functionsOf(prototype).filter((name) => name !== 'constructor' && !shown.includes(`bound ${name}`)),
+  }
+}
+
+function isNamespace(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const parts = Object.values(value)
+  return parts.length > 0 && parts.every((part) => typeof part === 'function')
+}
+
+function functionsOf(value: object): string[] {
+  return Object.getOwnPropertyNames(value).filter((name) => typeof Reflect.get(value, name) === 'function')
+}

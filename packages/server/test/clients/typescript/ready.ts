@@ -1,0 +1,16 @@
+import type { ClientBench } from '../matrix/client-bench.ts'
+import type { PublishedClass, PublishedClient } from './published-client.ts'
+
+/** One version of the published TypeScript client, pointed to a bench. */
+export interface ReadyClient {
+  bench: ClientBench
+  client: PublishedClient
+  Latitude: PublishedClass
+  /** What `X-Latitude-SDK-Version` says; undefined when the version sends none. */
+  declares: string | undefined
+  /** A further client of the same bench. */
+  another(key: string, options?: Record<string, unknown>): PublishedClient
+}
+
+/** The tests are declared before anything is open; they ask for it when they run. */
+export type Ready = () => ReadyClient
