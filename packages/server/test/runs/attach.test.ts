@@ -4,6 +4,7 @@ import { unpackEventLog } from '../../src/features/runs/encoding/event-log-file.
 import { endOfRun } from '../../src/features/runs/watching/stored-end.ts'
 import { storedReader } from '../../src/features/runs/watching/stored-reader.ts'
 import { framesOf } from '../../src/features/runs/watching/watch-run.ts'
+import { count, seed, timeFor } from '../support/counts.ts'
 import { type Random, seededRandom } from '../support/random.ts'
 import { prompt, type RunBench, record, runBench } from './run-bench.ts'
 
@@ -22,6 +23,7 @@ afterAll(() => bench.close())
 
 const idsIn = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
 const frameEnd = '\n\n'
+const cases = count(200, 5_000)
 
 /** Reads until the end or `dropAfter` characters; only whole frames count, as for any client. */
 async function readSome(uuid: string, after: number, dropAfter: number): Promise<{ text: string; isWhole: boolean }> {
@@ -67,9 +69,7 @@ async function storedText(uuid: string): Promise<string> {
 }
 
 it('promise 6: attach from anywhere, at any time, with any drops: every event once, in order, the same bytes', async () => {
-  const seed = Number(process.env['STET_TEST_SEED'] ?? Date.now() % 1_000_000)
   const random = seededRandom(seed)
-  const cases = 200
   const started: { uuid: string; readers: Promise<string>[] }[] = []
   for (let index = 0; index < cases; index += 1) {
     bench.fake.setDefault({
@@ -97,7 +97,7 @@ it('promise 6: attach from anywhere, at any time, with any drops: every event on
     expect(whole.endsWith(rest)).toBe(true)
   }
   bench.fake.setDefault({ text: 'Hello.' })
-}, 120_000)
+}, timeFor(cases, 500))
 
 it('JSON: the result, its text under both keys; errors carry their message twice', async () => {
   bench.fake.enqueue({ text: 'Hello Ada' })
