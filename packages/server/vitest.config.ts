@@ -24,8 +24,19 @@ export default defineConfig({
         test: {
           name: 'embedded',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/database/**'],
+          exclude: ['test/database/**', 'test/alone/**'],
           env: { STET_TEST_DATABASE_URL: '' },
+        },
+      },
+      // What is measured of a server process is not measured beside other tests.
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: ['test/alone/**/*.test.ts'],
+          env: { STET_TEST_DATABASE_URL: '' },
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
         },
       },
       // These open both kinds of database themselves.

@@ -83,6 +83,8 @@ export interface FakeProvider {
   /** Resolves with the request number `count`, counted from 1. */
   waitForRequest(count: number): Promise<FakeRequest>
   waitForAbort(count: number): Promise<void>
+  /** Ends those that clients keep for later, and those that are in use. */
+  closeConnections(): void
   close(): Promise<void>
 }
 
@@ -154,6 +156,7 @@ export async function fakeProvider(): Promise<FakeProvider> {
       return request
     },
     waitForAbort: (count) => until(() => aborted >= count),
+    closeConnections: () => server.closeAllConnections(),
     close: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
