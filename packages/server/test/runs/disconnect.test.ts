@@ -1,6 +1,9 @@
 import { connect } from 'node:net'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
+
+// Each test opens a server of its own, which takes long on a machine that is busy with others.
+vi.setConfig({ testTimeout: 60_000 })
 
 let bench: RunBench
 afterEach(() => bench.close())
