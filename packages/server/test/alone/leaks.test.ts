@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { prompt } from '../runs/run-bench.ts'
 import { count, timeFor } from '../support/counts.ts'
 import {
@@ -37,6 +37,7 @@ it.skipIf(!hasProcessFigures)(
       },
       { STET_GRACE_MS: '50' },
     )
+    onTestFinished(() => bench.close())
     const kinds = kindsOf(bench)
     let made = 0
     const make = async (many: number) => {
@@ -74,7 +75,6 @@ it.skipIf(!hasProcessFigures)(
     expect(last?.listeners, told).toBe(first?.listeners)
     expect(last?.warnings.filter((text) => text.startsWith('MaxListeners'))).toEqual([])
     expect(bench.fake.requests.length).toBeGreaterThan(runs * 0.9)
-    await bench.close()
   },
   timeFor(runs, 100),
 )

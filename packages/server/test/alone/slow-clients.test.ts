@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { prompt, record } from '../runs/run-bench.ts'
 import { count, timeFor } from '../support/counts.ts'
 import type { FakeProvider } from '../support/fake-provider.ts'
@@ -20,6 +20,7 @@ it.skipIf(!hasProcessFigures)(
   'promise 9: slow clients cost less than 50 MB each, and nobody else notices',
   async () => {
     const bench = await runServer({ big: prompt('<user>Big</user>'), tick: prompt('<user>Tick</user>') })
+    onTestFinished(() => bench.close())
     const { fake, server } = bench
     const control = await measure(bench, async (open) => {
       const reading = Array.from({ length: sockets }, () => readWhole(bench))
@@ -53,7 +54,6 @@ it.skipIf(!hasProcessFigures)(
     for (const socket of [stalled[0], stalled.at(-1)])
       if (socket) expect(await readOn(socket)).toBeGreaterThan(streamBytes)
     for (const socket of stalled) socket.destroy()
-    await bench.close()
   },
   timeFor(sockets, 5_000),
 )

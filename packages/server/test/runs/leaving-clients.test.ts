@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { count, seed, timeFor } from '../support/counts.ts'
 import type { FakeReply, FakeRequest } from '../support/fake-provider.ts'
 import { type Random, seededRandom } from '../support/random.ts'
@@ -34,6 +34,7 @@ it.each(graces)(
       { ask: prompt('<user>{{ name }}</user>', 'maxRetries: 0\n') },
       { STET_GRACE_MS: String(graceMs) },
     )
+    onTestFinished(() => bench.close())
     const calls = new Map<string, Call>()
     bench.fake.setDefault((request) => replyTo(request, calls, graceMs))
     let seen = 0
@@ -72,7 +73,6 @@ it.each(graces)(
       }
     }
     expect(seen).toBeGreaterThan(casesPerGrace / 2)
-    await bench.close()
   },
   timeFor(casesPerGrace, 2_000),
 )
