@@ -24,13 +24,32 @@ export default defineConfig({
         test: {
           name: 'embedded',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/database/**'],
+          exclude: ['test/database/**', 'test/alone/**'],
           env: { STET_TEST_DATABASE_URL: '' },
+        },
+      },
+      // What is measured of a server process is not measured beside other tests.
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: ['test/alone/**/*.test.ts'],
+          env: { STET_TEST_DATABASE_URL: '' },
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
         },
       },
       // These open both kinds of database themselves.
       { extends: true, test: { name: 'database', include: ['test/database/**/*.test.ts'] } },
-      ...(postgres ? [{ extends: true as const, test: { name: 'postgres', include: onEveryDatabase } }] : []),
+      ...(postgres
+        ? [
+            {
+              extends: true as const,
+              // Inputs are refused before they come to a database, or by rules that the other tests hold on both.
+              test: { name: 'postgres', include: onEveryDatabase, exclude: ['test/http/fuzz.test.ts'] },
+            },
+          ]
+        : []),
     ],
   },
 })

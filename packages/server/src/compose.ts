@@ -27,6 +27,7 @@ import { createJsonLogger } from './adapters/logging/json-logger.ts'
 import { priceBook } from './adapters/prices/price-book.ts'
 import { addressGuard } from './adapters/providers/address-guard.ts'
 import { createModelDrivers } from './adapters/providers/registry.ts'
+import type { ProviderLimits } from './adapters/providers/transport/limits.ts'
 import { secretBox } from './adapters/secrets/secret-box.ts'
 import { loadServerTools } from './adapters/server-tools/load-server-tools.ts'
 import { createTemplateSandbox } from './adapters/template-sandbox/engine.ts'
@@ -98,12 +99,12 @@ export async function openStores(config: Config, log: Logger, onlyReplica = true
 export const createFirstProject: CreateProject = (stores, input) =>
   addProject(stores, { ...input, at: systemClock.now() })
 
-/** Opens everything; resolves when the server may listen. */
-export async function compose(config: Config): Promise<Composition> {
+/** Opens everything; resolves when the server may listen. @param limits shorter ones of provider calls, for tests. */
+export async function compose(config: Config, limits?: Partial<ProviderLimits>): Promise<Composition> {
   const log = createJsonLogger(process.stderr, config.logLevel)
   const serverTools = await loadServerTools(config.tools)
   const database = await openStores(config, log)
-  const deps = createDeps({ config, database, serverTools, log })
+  const deps = createDeps({ config, database, serverTools, log, limits })
   try {
     await recoverRuns(deps)
     const queueWork = await workRunQueue(deps)
@@ -164,9 +165,10 @@ interface Parts {
   database: Database<Stores>
   serverTools: ServerTools
   log: Logger
+  limits: Partial<ProviderLimits> | undefined
 }
 
-function createDeps({ config, database, serverTools, log }: Parts): Deps & { models: ClosableModels } {
+function createDeps({ config, database, serverTools, log, limits }: Parts): Deps & { models: ClosableModels } {
   const guard = { allowedPrivateHosts: config.allowedPrivateHosts }
   return {
     stores: database.stores,
@@ -198,7 +200,7 @@ function createDeps({ config, database, serverTools, log }: Parts): Deps & { mod
       poolSize: config.templateWorkers,
       log,
     }),
-    models: createModelDrivers({ guard, clock: systemClock }),
+    models: createModelDrivers({ guard, clock: systemClock, ...(limits && { limits }) }),
     addressGuard: addressGuard(guard),
     environmentProviders: environmentProviders({ ...config, since: systemClock.now() }),
     prices: priceBook(),

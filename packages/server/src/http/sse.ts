@@ -44,7 +44,7 @@ function beat(): void {
       // The time starts anew once the caller has answered: until then it is not idle.
       if (stream.frames.isCallerAwaited) stream.stalledSince = now
       else if (now - stream.stalledSince >= stalledMs) stream.res.destroy()
-    } else if (now - stream.lastByteAt >= silentMs) {
+    } else if (now - stream.lastByteAt >= silentMs && !stream.frames.hasMore) {
       stream.res.write(ping)
       stream.lastByteAt = now
     }

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { copyDatabase } from '../../src/adapters/database/embedded/first-start.ts'
 import { openPglite } from '../../src/adapters/database/embedded/open-pglite.ts'
 import { runProgram } from '../support/child-program.ts'
+import { count, seed, timeFor } from '../support/counts.ts'
 import type { CutModel } from '../support/power-cut/cache-disk.ts'
 import type { Life } from '../support/power-cut/power-cut-child.ts'
 import { createTables, type Findings } from '../support/power-cut/workload.ts'
@@ -14,9 +15,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { embeddedTemplate } from '../support/test-database.ts'
 
 const models: CutModel[] = ['ordered', 'strict', 'nothing']
-/** 500 before a release. */
-const cutsPerModel = Math.ceil(Number(process.env['STET_POWER_CUTS'] ?? 15) / models.length)
-const seed = Number(process.env['STET_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+const cutsPerModel = Math.ceil(count(15, 500) / models.length)
 const TIME_PER_CUT_MS = 20_000
 const noCut = { cutAfter: 0, cutDuring: 'work' } as const
 
@@ -60,7 +59,7 @@ describe('power cuts of the embedded database', () => {
       expect(last?.acknowledged).toBeGreaterThan(10 * cutsPerModel)
       await checkIndexes(directory)
     },
-    cutsPerModel * TIME_PER_CUT_MS + 30_000,
+    timeFor(cutsPerModel, TIME_PER_CUT_MS),
   )
 
   it('the control: without syncs the same cut loses acknowledged transactions', async () => {

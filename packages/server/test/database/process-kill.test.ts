@@ -5,14 +5,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { prepareDirectory } from '../../src/adapters/database/embedded/first-start.ts'
 import { programEnd, startProgram } from '../support/child-program.ts'
+import { count, seed, timeFor } from '../support/counts.ts'
 import { openTestDatabase } from '../support/database-open.ts'
 import { seededRandom } from '../support/random.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { embeddedTemplate, type TestDatabase, testDatabase } from '../support/test-database.ts'
 
-/** 1,000 before a release. Runs on the kind of database that the test run uses. */
-const kills = Number(process.env['STET_KILLS'] ?? 10)
-const seed = Number(process.env['STET_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+// The plan says 50: each costs three seconds here, and the runs of a killed server are counted in test/runs.
+const kills = count(10, 1_000)
 
 describe('kill -9 of a process that writes', () => {
   let target: TestDatabase
@@ -51,7 +51,7 @@ describe('kill -9 of a process that writes', () => {
       ).toEqual([])
       expect(acknowledged().length).toBeGreaterThan(kills)
     },
-    kills * 15_000 + 30_000,
+    timeFor(kills, 15_000),
   )
 })
 

@@ -1,6 +1,6 @@
 import { createFirstProject } from '../../src/compose.ts'
 import { createWorkspace } from '../../src/features/access/first-start.ts'
-import { type TestServer, testServer } from '../support/test-server.ts'
+import { type TestServer, type TestServerOptions, testServer } from '../support/test-server.ts'
 import { apiCaller } from './api-call.ts'
 
 export type Api = ReturnType<typeof apiCaller>
@@ -13,8 +13,11 @@ export interface Opened {
 }
 
 /** A server of its own, and a caller that may do everything. */
-export async function openServer(environment: Record<string, string> = {}): Promise<Opened> {
-  const server = await testServer({ environment })
+export async function openServer(
+  environment: Record<string, string> = {},
+  options: Omit<TestServerOptions, 'environment'> = {},
+): Promise<Opened> {
+  const server = await testServer({ ...options, environment })
   const admin = apiCaller(server.url, server.adminKey)
   const key = await issueKey(admin, { scopes: ['admin'], plan: 'custom', limit: 100_000 })
   return { server, key, api: apiCaller(server.url, key) }

@@ -83,6 +83,14 @@ describe('a start', { timeout: processTestMs }, () => {
       'STET_CORS_ORIGINS must be exact origins such as https://app.example.com, separated by commas',
     ],
     [{ DATABASE_URL: 'mysql://db' }, 'DATABASE_URL must start with postgres:// or postgresql://'],
+    [
+      { DATABASE_URL: 'postgres://db', STET_ENCRYPTION_KEY: '' },
+      'STET_ENCRYPTION_KEY is required with DATABASE_URL; make one with: stet-server generate-key encryption',
+    ],
+    [
+      { DATABASE_URL: 'postgres://db', STET_ENCRYPTION_KEY: 'dG9vIHNob3J0' },
+      'STET_ENCRYPTION_KEY must be 32 bytes in base64; several keys are separated by commas',
+    ],
   ])('with wrong settings %o says one line for each', async (wrong, problems) => {
     const { code, stdout, stderr } = await runServer({ ...settings, ...wrong })
     const lines = problems.split('\n').map((problem) => `stet-server: ${problem}\n`)

@@ -4,6 +4,7 @@ import { unpackEventLog } from '../../src/features/runs/encoding/event-log-file.
 import { endOfRun } from '../../src/features/runs/watching/stored-end.ts'
 import { storedReader } from '../../src/features/runs/watching/stored-reader.ts'
 import { framesOf } from '../../src/features/runs/watching/watch-run.ts'
+import { count, seed, timeFor } from '../support/counts.ts'
 import { type Random, seededRandom } from '../support/random.ts'
 import { prompt, type RunBench, record, runBench } from './run-bench.ts'
 
@@ -22,6 +23,7 @@ afterAll(() => bench.close())
 
 const idsIn = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
 const frameEnd = '\n\n'
+const cases = count(200, 5_000)
 
 /** Reads until the end or `dropAfter` characters; only whole frames count, as for any client. */
 async function readSome(uuid: string, after: number, dropAfter: number): Promise<{ text: string; isWhole: boolean }> {
@@ -66,38 +68,40 @@ async function storedText(uuid: string): Promise<string> {
   return text
 }
 
-it('promise 6: attach from anywhere, at any time, with any drops: every event once, in order, the same bytes', async () => {
-  const seed = Number(process.env['STET_TEST_SEED'] ?? Date.now() % 1_000_000)
-  const random = seededRandom(seed)
-  const cases = 200
-  const started: { uuid: string; readers: Promise<string>[] }[] = []
-  for (let index = 0; index < cases; index += 1) {
-    bench.fake.setDefault({
-      deltas: Array.from({ length: 2 + Math.floor(random() * 30) }, (_, word) => `wörd${word} `),
-      ...(random() < 0.5 && { delayMs: Math.floor(random() * 4) }),
-    })
-    const uuid = await bench.background(random() < 0.3 ? 'two' : 'hello')
-    const many = index % 50 === 0 ? 100 : 1 + Math.floor(random() * 3)
-    const readers = Array.from({ length: many }, async () => {
-      await new Promise((resolve) => setTimeout(resolve, random() < 0.5 ? 0 : random() * 40))
-      return readWithDrops(uuid, random)
-    })
-    started.push({ uuid, readers })
-    if (index % 10 === 9) await Promise.all(readers)
-  }
-  for (const { uuid, readers } of started) {
-    const texts = await Promise.all(readers)
-    const whole = await storedText(uuid)
-    const ids = idsIn(whole)
-    expect(ids, `seed ${seed}`).toEqual(ids.map((_, place) => place + 1))
-    for (const text of texts) if (text !== whole) expect(text, `seed ${seed}`).toBe(whole)
-    const after = Math.floor(random() * (ids.length + 3))
-    const rest = (await readSome(uuid, after, Number.POSITIVE_INFINITY)).text
-    expect(idsIn(rest), `seed ${seed}`).toEqual(ids.filter((id) => id > after || after === 0))
-    expect(whole.endsWith(rest)).toBe(true)
-  }
-  bench.fake.setDefault({ text: 'Hello.' })
-}, 120_000)
+it(
+  'promise 6: attach from anywhere, at any time, with any drops: every event once, in order, the same bytes',
+  async () => {
+    const random = seededRandom(seed)
+    const started: { uuid: string; readers: Promise<string>[] }[] = []
+    for (let index = 0; index < cases; index += 1) {
+      bench.fake.setDefault({
+        deltas: Array.from({ length: 2 + Math.floor(random() * 30) }, (_, word) => `wörd${word} `),
+        ...(random() < 0.5 && { delayMs: Math.floor(random() * 4) }),
+      })
+      const uuid = await bench.background(random() < 0.3 ? 'two' : 'hello')
+      const many = index % 50 === 0 ? 100 : 1 + Math.floor(random() * 3)
+      const readers = Array.from({ length: many }, async () => {
+        await new Promise((resolve) => setTimeout(resolve, random() < 0.5 ? 0 : random() * 40))
+        return readWithDrops(uuid, random)
+      })
+      started.push({ uuid, readers })
+      if (index % 10 === 9) await Promise.all(readers)
+    }
+    for (const { uuid, readers } of started) {
+      const texts = await Promise.all(readers)
+      const whole = await storedText(uuid)
+      const ids = idsIn(whole)
+      expect(ids, `seed ${seed}`).toEqual(ids.map((_, place) => place + 1))
+      for (const text of texts) if (text !== whole) expect(text, `seed ${seed}`).toBe(whole)
+      const after = Math.floor(random() * (ids.length + 3))
+      const rest = (await readSome(uuid, after, Number.POSITIVE_INFINITY)).text
+      expect(idsIn(rest), `seed ${seed}`).toEqual(ids.filter((id) => id > after || after === 0))
+      expect(whole.endsWith(rest)).toBe(true)
+    }
+    bench.fake.setDefault({ text: 'Hello.' })
+  },
+  timeFor(cases, 500),
+)
 
 it('JSON: the result, its text under both keys; errors carry their message twice', async () => {
   bench.fake.enqueue({ text: 'Hello Ada' })

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { FakeReply } from '../support/fake-provider.ts'
 import { assistantMessage, prompt, type RunBench, runBench, userMessage } from './run-bench.ts'
 
 let bench: RunBench
@@ -20,62 +19,6 @@ beforeAll(async () => {
   await bench.api('POST', `${bench.live}/documents/create-or-update`, { body: draft })
 })
 afterAll(() => bench.close())
-
-const faults: [name: string, reply: FakeReply, code: string, details: Record<string, unknown>][] = [
-  [
-    'a refusal',
-    { status: 401, body: { error: { message: 'bad key' } } },
-    'ai_run_error',
-    { status: 401, provider: 'openai', model: 'gpt-4o' },
-  ],
-  [
-    'a limit',
-    { status: 429, headers: { 'retry-after': '7' } },
-    'rate_limit_error',
-    { provider: 'openai', retryAfter: 7 },
-  ],
-  ['a failure', { status: 500 }, 'ai_run_error', { status: 500 }],
-  ['garbage', { garbage: true }, 'ai_run_error', {}],
-  ['a cut', { text: 'one two three', cut: 0 }, 'ai_run_error', {}],
-]
-
-for (const [name, reply, code, details] of faults) {
-  it(`promise 11: ${name} of the provider is told as ${code}, in both modes`, async () => {
-    bench.fake.enqueue(reply)
-    const recording = await bench.stream('plain')
-    expect(recording.types.slice(0, 4)).toEqual(['chain-started', 'step-started', 'provider-started', '·start-step'])
-    expect(recording.types.slice(-2)).toEqual(['·error', 'chain-error'])
-    expect(recording.last['error']).toMatchObject({
-      name: 'DocumentRunError',
-      errorCode: code,
-      code,
-      message: expect.any(String),
-      details: { errorCode: code, ...details },
-    })
-    expect(recording.last).toMatchObject({ cost: 0, tokenUsage: { totalTokens: 0 } })
-
-    bench.fake.enqueue(reply)
-    const { status, headers, body } = await bench.run('plain')
-    expect(status).toBe(422)
-    expect(body).toMatchObject({ name: 'DocumentRunError', errorCode: code, details: { errorCode: code, ...details } })
-    const uuid = body.details?.['conversationUuid']
-    expect(headers.get('x-conversation-uuid')).toBe(uuid)
-    expect(await bench.conversation(uuid)).toMatchObject({
-      status: 'error',
-      error: { errorCode: code, message: body['message'] },
-      conversation: [userMessage('Hi')],
-    })
-  })
-}
-
-it('text that came before the failure stays in the conversation', async () => {
-  bench.fake.enqueue({ deltas: ['one ', 'two ', 'three'], cut: 2 })
-  const recording = await bench.stream('plain')
-  expect(recording.last['messages']).toEqual([userMessage('Hi'), assistantMessage('one two ')])
-  expect(await bench.conversation(recording.last['uuid'])).toMatchObject({
-    conversation: [userMessage('Hi'), assistantMessage('one two ')],
-  })
-})
 
 it('no error names the key, in no mode', async () => {
   bench.fake.enqueue({ status: 401, body: { error: { message: 'Incorrect API key provided: sk-test' } } })

@@ -1,6 +1,7 @@
 /** A server with a fake provider and published prompts; streams are recorded whole and checked on the way. */
 import { createParser } from 'eventsource-parser'
 import { expect } from 'vitest'
+import type { ProviderLimits } from '../../src/adapters/providers/transport/limits.ts'
 import type { ApiAnswer } from '../http/api-call.ts'
 import { type Api, createTestProject, openServer } from '../http/scenario.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
@@ -50,9 +51,10 @@ export interface RunBench {
 export async function runBench(
   prompts: Record<string, string>,
   environment: Record<string, string> = {},
+  options: { providerLimits?: Partial<ProviderLimits> } = {},
 ): Promise<RunBench> {
   const fake = await fakeProvider()
-  const opened = await openServer({ OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: fake.url, ...environment })
+  const opened = await openServer({ OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: fake.url, ...environment }, options)
   const { server, api, key } = opened
   const { live } = await createTestProject(api, prompts)
   const post = (path: string, body: unknown, headers: Record<string, string> = {}, signal?: AbortSignal) =>

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { count, timeFor } from '../support/counts.ts'
 import { prompt, type RunBench, record, runBench } from './run-bench.ts'
 
 let bench: RunBench
@@ -63,18 +64,24 @@ it('promise 7: a queued run ends without having started, and whoever waits for i
   expect(bench.fake.requests.length).toBe(calls + 2)
 })
 
-it('promise 7: a stop at any moment between queue and end leaves one definite end', async () => {
-  bench.fake.setDefault({ deltas: ['a ', 'b ', 'c'], delayMs: 3 })
-  for (let index = 0; index < 15; index += 1) {
-    const uuid = await bench.background('hello')
-    await new Promise((resolve) => setTimeout(resolve, index * 2))
-    const { body } = await bench.stop(uuid)
-    const recording = await bench.streamAttach(uuid)
-    expect(body['status']).toBe(recording.types.at(-1) === 'chain-completed' ? 'completed' : 'stopped')
-    expect((await bench.conversation(uuid))['status']).toBe(body['status'])
-  }
-  bench.fake.setDefault({ text: 'Hello.' })
-})
+const cases = count(15, 200)
+
+it(
+  'promise 7: a stop at any moment between queue and end leaves one definite end',
+  async () => {
+    bench.fake.setDefault({ deltas: ['a ', 'b ', 'c'], delayMs: 3 })
+    for (let index = 0; index < cases; index += 1) {
+      const uuid = await bench.background('hello')
+      await new Promise((resolve) => setTimeout(resolve, (index % 15) * 2))
+      const { body } = await bench.stop(uuid)
+      const recording = await bench.streamAttach(uuid)
+      expect(body['status']).toBe(recording.types.at(-1) === 'chain-completed' ? 'completed' : 'stopped')
+      expect((await bench.conversation(uuid))['status']).toBe(body['status'])
+    }
+    bench.fake.setDefault({ text: 'Hello.' })
+  },
+  timeFor(cases, 500),
+)
 
 it('promise 7: a stop whose signal was lost reaches the owner by its lease', async () => {
   const { deps } = bench.server

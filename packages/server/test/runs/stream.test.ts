@@ -180,3 +180,12 @@ it('callers that declare an SDK get neither reasoning nor the role developer in 
   const { uuid } = declared.last
   expect(JSON.stringify(await bench.conversation(uuid))).toContain('"type":"reasoning"')
 })
+
+it('frames that are written in parts break no character', async () => {
+  // Of two units each, and at an odd place: every part would end within one.
+  const text = `x${'😀'.repeat(60_000)}`
+  bench.fake.enqueue({ deltas: [text] })
+  const recording = await bench.stream('hello', { parameters: { name: 'Ada' } })
+  expect(textOf(recording)).toBe(text)
+  expect((recording.last['messages'] as unknown[]).at(-1)).toEqual(assistantMessage(text))
+})

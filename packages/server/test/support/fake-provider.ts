@@ -51,9 +51,12 @@ export interface FakeBytes {
   status?: number
   headers?: Record<string, string>
   delayMs?: number
+  /** How the body ends: as it should, by a broken connection, by a reset one, or not at all. */
+  end?: 'clean' | 'broken' | 'reset' | 'never'
 }
 
-export type FakeReply = FakeAnswer | FakeFailure | FakeBytes | { garbage: true }
+export type FakeReply = FakeAnswer | FakeFailure | FakeBytes | { garbage: true } | { reset: true }
+export type FakeReplyFor = FakeReply | ((request: FakeRequest) => FakeReply)
 
 export interface FakeRequest {
   method: string
@@ -61,6 +64,8 @@ export interface FakeRequest {
   headers: IncomingHttpHeaders
   /** The parsed JSON body. */
   body: Record<string, unknown>
+  /** Resolves when the client leaves before its answer is whole. */
+  left: Promise<void>
 }
 
 export interface FakeProvider {
@@ -73,11 +78,13 @@ export interface FakeProvider {
   /** How many answers the client left before they were whole. */
   readonly aborted: number
   /** Replies are used in order; a function sees the request. With none left the default reply is sent. */
-  enqueue(...replies: (FakeReply | ((request: FakeRequest) => FakeReply))[]): void
-  setDefault(reply: FakeReply): void
+  enqueue(...replies: FakeReplyFor[]): void
+  setDefault(reply: FakeReplyFor): void
   /** Resolves with the request number `count`, counted from 1. */
   waitForRequest(count: number): Promise<FakeRequest>
   waitForAbort(count: number): Promise<void>
+  /** Ends those that clients keep for later, and those that are in use. */
+  closeConnections(): void
   close(): Promise<void>
 }
 
@@ -89,8 +96,8 @@ interface Waiter {
 /** Starts one on a free port. */
 export async function fakeProvider(): Promise<FakeProvider> {
   const requests: FakeRequest[] = []
-  const queue: (FakeReply | ((request: FakeRequest) => FakeReply))[] = []
-  let fallback: FakeReply = { text: 'Hello from the fake provider.' }
+  const queue: FakeReplyFor[] = []
+  let fallback: FakeReplyFor = { text: 'Hello from the fake provider.' }
   let aborted = 0
   let connections = 0
   let waiters: Waiter[] = []
@@ -102,12 +109,15 @@ export async function fakeProvider(): Promise<FakeProvider> {
     isDone() ? Promise.resolve() : new Promise<void>((resolve) => void waiters.push({ isDone, resolve }))
 
   const server = createServer((incoming, response) => {
-    response.on('close', () => {
-      if (response.writableFinished || cutByUs.has(response)) return
-      aborted += 1
-      wake()
+    const left = new Promise<void>((resolve) => {
+      response.on('close', () => {
+        if (response.writableFinished || cutByUs.has(response)) return
+        aborted += 1
+        resolve()
+        wake()
+      })
     })
-    readRequest(incoming).then(
+    readRequest(incoming, left).then(
       (request) => {
         requests.push(request)
         wake()
@@ -146,6 +156,7 @@ export async function fakeProvider(): Promise<FakeProvider> {
       return request
     },
     waitForAbort: (count) => until(() => aborted >= count),
+    closeConnections: () => server.closeAllConnections(),
     close: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -155,7 +166,7 @@ export async function fakeProvider(): Promise<FakeProvider> {
 
 const cutByUs = new WeakSet<ServerResponse>()
 
-async function readRequest(incoming: IncomingMessage): Promise<FakeRequest> {
+async function readRequest(incoming: IncomingMessage, left: Promise<void>): Promise<FakeRequest> {
   const pieces: Buffer[] = []
   for await (const piece of incoming) pieces.push(piece as Buffer)
   const text = Buffer.concat(pieces).toString('utf8')
@@ -164,6 +175,7 @@ async function readRequest(incoming: IncomingMessage): Promise<FakeRequest> {
     path: incoming.url ?? '/',
     headers: incoming.headers,
     body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
+    left,
   }
 }
 
@@ -172,6 +184,9 @@ async function answer(request: FakeRequest, reply: FakeReply, response: ServerRe
   const wire = [chatWire, responsesWire, anthropicWire].find((one) => path.endsWith(one.path))
   if (!wire) {
     sendJson(response, 404, { error: { message: `Unknown path ${request.path}`, type: 'invalid_request_error' } }, {})
+  } else if ('reset' in reply) {
+    cutByUs.add(response)
+    response.socket?.resetAndDestroy()
   } else if ('raw' in reply) {
     await sendBytes(response, reply)
   } else if ('garbage' in reply) {
@@ -195,7 +210,9 @@ async function sendBytes(response: ServerResponse, reply: FakeBytes): Promise<vo
     if (!response.write(piece)) await Promise.race([once(response, 'drain'), once(response, 'close')])
     if (reply.delayMs !== undefined) await delay(reply.delayMs)
   }
-  response.end()
+  const { end = 'clean' } = reply
+  if (end === 'clean') response.end()
+  else if (end !== 'never') cut(response, end === 'reset')
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown, headers: Record<string, string>): void {
@@ -253,7 +270,8 @@ async function sendPlain(
 }
 
 /** What was written before must reach the client first: the connection ends a moment later, and not by a clean end. */
-function cut(response: ServerResponse): void {
+function cut(response: ServerResponse, isReset = false): void {
   cutByUs.add(response)
-  setImmediate(() => response.destroy())
+  response.flushHeaders()
+  setImmediate(() => (isReset ? response.socket?.resetAndDestroy() : response.destroy()))
 }

@@ -41,9 +41,9 @@ export interface ServerProcess {
   ended: Promise<ProgramEnd>
 }
 
-/** Starts a server and waits until it listens. */
-export function startServer(environment: Environment): Promise<ServerProcess> {
-  const child = spawnServer(environment, [])
+/** Starts a server and waits until it listens. @param execArgv options for Node, before the program. */
+export function startServer(environment: Environment, execArgv: readonly string[] = []): Promise<ServerProcess> {
+  const child = spawnServer(environment, [], execArgv)
   const ended = programEnd(child)
   let stdout = ''
   return new Promise((resolve, reject) => {
@@ -56,9 +56,13 @@ export function startServer(environment: Environment): Promise<ServerProcess> {
   })
 }
 
-function spawnServer(environment: Environment, args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [program, ...args], {
+function spawnServer(
+  environment: Environment,
+  args: readonly string[],
+  execArgv: readonly string[] = [],
+): ChildProcess {
+  return spawn(process.execPath, [...execArgv, program, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
 }

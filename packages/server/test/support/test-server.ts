@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import { Stet } from '@stet/sdk'
 import type { Database } from '../../src/adapters/database/database.ts'
+import type { ProviderLimits } from '../../src/adapters/providers/transport/limits.ts'
 import { compose } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
 import { generateEncryptionKey } from '../../src/data-files.ts'
@@ -26,6 +27,8 @@ export interface TestServer {
 export interface TestServerOptions {
   /** Settings beside those that a test server needs. */
   environment?: Record<string, string>
+  /** Shorter limits of provider calls. */
+  providerLimits?: Partial<ProviderLimits>
 }
 
 export async function testServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -45,7 +48,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
     ...(storage.databaseUrl !== undefined && { DATABASE_URL: storage.databaseUrl }),
     ...options.environment,
   })
-  const composition = await compose(config)
+  const composition = await compose(config, options.providerLimits)
   const server = createHttpServer(composition.app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

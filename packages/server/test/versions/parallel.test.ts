@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Version } from '../../src/features/deps.ts'
 import { AppError } from '../../src/shared/app-error.ts'
+import { count, seed, timeFor } from '../support/counts.ts'
 import { recordHistory } from './history.ts'
 import { type Bench, newBench, openWorkbench, type Workbench } from './workbench.ts'
 
@@ -12,10 +13,20 @@ beforeAll(async () => {
 afterAll(() => workbench.close())
 
 const workers = 32
-const counts = { increments: 300, writes: 200, reads: 200, pushes: 100, drafts: 50, publishers: 4 }
+const operations = count(1_000, 10_000)
+// 300 + 200 + 200 + 100 of a thousand, and the rest as four publishers for each draft.
+const share = (part: number) => (operations / 1_000) * part
+const counts = {
+  increments: share(300),
+  writes: share(200),
+  reads: share(200),
+  pushes: share(100),
+  drafts: share(50),
+  publishers: 4,
+}
 
-/** 1,000 operations on one project: counting up, overwriting, reading, pushing pairs, and four publishers per draft. */
-async function runOperations(bench: Bench, drafts: readonly Version[], seed: number) {
+/** All operations on one project: counting up, overwriting, reading, pushing pairs, and four publishers per draft. */
+async function runOperations(bench: Bench, drafts: readonly Version[]) {
   const { draft } = bench
   const history = recordHistory('register 0')
   const counted = { won: 0, lost: 0 }
@@ -45,9 +56,9 @@ async function runOperations(bench: Bench, drafts: readonly Version[], seed: num
       [`left/${index}`, `right/${index}`].map((path) => ({ path, status: 'added', content: `${index}` })),
     )
 
-  const repeat = (count: number, work: (index: number) => Promise<unknown>) =>
-    Array.from({ length: count }, (_, index) => () => work(index))
-  const operations = [
+  const repeat = (times: number, work: (index: number) => Promise<unknown>) =>
+    Array.from({ length: times }, (_, index) => () => work(index))
+  const work = [
     ...repeat(counts.increments, increment),
     ...repeat(counts.writes, (index) => {
       const value = `register ${index + 1}`
@@ -57,14 +68,13 @@ async function runOperations(bench: Bench, drafts: readonly Version[], seed: num
     ...repeat(counts.pushes, pushPair),
     ...drafts.flatMap((version) => repeat(counts.publishers, () => publish(version))),
   ]
-  await runParallel(shuffled(operations, seed), workers)
+  await runParallel(shuffled(work, seed), workers)
   await history.read(async () => (await bench.read(draft, 'register')).content)
-  return { operations: operations.length, counted, winners, violations: history.violations() }
+  return { done: work.length, counted, winners, violations: history.violations() }
 }
 
 describe('parallel work on one project', () => {
-  it('promise 3: no lost update, one winner per publish', { timeout: 180_000 }, async () => {
-    const seed = Math.floor(Math.random() * 2 ** 31)
+  it('promise 3: no lost update, one winner per publish', { timeout: timeFor(operations, 120) }, async () => {
     const bench = await newBench(workbench)
     await bench.put(bench.draft, 'counter', '0')
     await bench.put(bench.draft, 'register', 'register 0')
@@ -74,9 +84,9 @@ describe('parallel work on one project', () => {
       await bench.put(version, `from/${index}`, `${index}`)
       drafts.push(version)
     }
-    const { operations, counted, winners, violations } = await runOperations(bench, drafts, seed)
+    const { done, counted, winners, violations } = await runOperations(bench, drafts)
     const seeded = `seed ${seed}`
-    expect(operations, seeded).toBe(1_000)
+    expect(done, seeded).toBe(operations)
 
     expect(violations, seeded).toEqual([])
     const texts = await bench.texts(bench.draft)

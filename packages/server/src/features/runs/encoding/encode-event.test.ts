@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { usageOf } from '../../providers/usage.ts'
 import type { Message } from '../../templates/message.ts'
+import type { EncodedMessage, LogEntry } from '../ports.ts'
 import type { StepResponse } from '../run.ts'
 import { createEventEncoder } from './encode-event.ts'
-import { frameOf } from './frames.ts'
+import { addFrame, type MessageForm } from './frames.ts'
 import { createMessageList } from './message-list.ts'
 
 const thought: Message = {
@@ -14,6 +15,12 @@ const thought: Message = {
   ],
 }
 const question: Message = { role: 'user', content: [{ type: 'text', text: 'a\nb' }] }
+
+function frameOf(entry: LogEntry, messages: readonly EncodedMessage[], form: MessageForm): string {
+  const pieces: string[] = []
+  addFrame(pieces, entry, messages, form)
+  return pieces.join('')
+}
 
 function encoder(firstEventId = 1) {
   return createEventEncoder({

@@ -3,14 +3,23 @@ import type { EncodedMessage, EventPiece, LogEntry } from '../ports.ts'
 
 export type MessageForm = keyof EncodedMessage
 
-/** The frame of one entry; empty for an entry that readers of this form are not shown. */
-export function frameOf(entry: LogEntry, messages: readonly EncodedMessage[], form: MessageForm): string {
-  if (typeof entry.pieces === 'string') return entry.pieces
-  if (form === 'declared' && entry.isUndeclaredOnly === true) return ''
+/**
+ * Adds the frame of one entry, in pieces that all readers share: a frame that repeats a long conversation is never
+ * joined for one of them. Nothing is added for an entry that readers of this form are not shown.
+ */
+export function addFrame(
+  into: string[],
+  entry: LogEntry,
+  messages: readonly EncodedMessage[],
+  form: MessageForm,
+): void {
+  if (typeof entry.pieces === 'string') return void into.push(entry.pieces)
+  if (form === 'declared' && entry.isUndeclaredOnly === true) return
   const pieces = form === 'declared' ? (entry.declaredPieces ?? entry.pieces) : entry.pieces
-  let frame = ''
-  for (const piece of pieces) frame += typeof piece === 'string' ? piece : joinMessages(piece, messages, form)
-  return frame
+  for (const piece of pieces) {
+    if (typeof piece === 'string') into.push(piece)
+    else addMessages(into, piece, messages, form)
+  }
 }
 
 /** What some clients take for the end of a line, beside CR and LF; in JSON these may stand as they are, or escaped. */
@@ -21,15 +30,14 @@ export function escapeLineEnds(frames: string): string {
   return frames.replace(lineEnds, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-function joinMessages(
+function addMessages(
+  into: string[],
   [from, to]: Exclude<EventPiece, string>,
   messages: readonly EncodedMessage[],
   form: MessageForm,
-): string {
-  let text = ''
+): void {
   for (let place = from; place < to; place += 1) {
-    if (place > from) text += ','
-    text += messages[place]?.[form] ?? ''
+    if (place > from) into.push(',')
+    into.push(messages[place]?.[form] ?? '')
   }
-  return text
 }

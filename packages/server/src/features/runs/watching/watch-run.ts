@@ -1,14 +1,16 @@
 /** How a run is watched: its result as one answer, or its frames by cursor. A watcher counts as a listener until it leaves. */
 import type { DrivenRun } from '../drive-run.ts'
-import { escapeLineEnds, frameOf, type MessageForm } from '../encoding/frames.ts'
+import { addFrame, escapeLineEnds, type MessageForm } from '../encoding/frames.ts'
 import type { RunLogReader } from '../ports.ts'
 import type { RunResult, RunSource } from '../run.ts'
 import { failureOf, runResult } from './run-result.ts'
 
 /** The frames of a run for one reader; it pulls, so that a slow one delays itself only. */
 export interface RunFrames {
-  /** The next frames, joined; empty when there are none now. */
+  /** What comes next, about 64 K characters at most, which may end within a frame; empty when there is nothing now. */
   take(): string
+  /** Part of a frame may have been handed on: nothing else may be written before the rest. */
+  readonly hasMore: boolean
   /** Resolves when there is more, when the run has ended, or after `release`. */
   changed(): Promise<void>
   /** Everything was taken and nothing more will come. */
@@ -56,25 +58,52 @@ export function watchRun(run: DrivenRun, source: RunSource): StartedRun {
 }
 
 export function framesOf(reader: RunLogReader, form: MessageForm): RunFrames {
+  /** Taken and not handed on yet: from `place` on, and of that piece from `offset` on. */
+  let pieces: string[] = []
+  let place = 0
+  let offset = 0
+
+  const refill = (limit: number): boolean => {
+    if (place < pieces.length) return true
+    pieces = []
+    place = 0
+    const entries = reader.take(limit)
+    for (const entry of entries) addFrame(pieces, entry, reader.messages, form)
+    return entries.length > 0
+  }
   return {
     take() {
       let text = ''
-      while (text.length < batchCharacters) {
-        const entries = reader.take(text === '' ? 1 : batchEntries)
-        if (entries.length === 0) break
-        for (const entry of entries) text += frameOf(entry, reader.messages, form)
+      while (text.length < batchCharacters && refill(text === '' ? 1 : batchEntries)) {
+        const piece = pieces[place]
+        if (piece === undefined) continue
+        const end = endOfPart(piece, offset, batchCharacters - text.length)
+        text += offset === 0 && end === piece.length ? piece : piece.slice(offset, end)
+        offset = end < piece.length ? end : 0
+        if (offset === 0) place += 1
       }
       return escapeLineEnds(text)
     },
-    changed: () => reader.changed(),
+    get hasMore() {
+      return place < pieces.length
+    },
+    changed: () => (place < pieces.length ? Promise.resolve() : reader.changed()),
     get isAtEnd() {
-      return reader.isAtEnd
+      return reader.isAtEnd && place >= pieces.length
     },
     get isCallerAwaited() {
       return reader.isCallerAwaited
     },
     release: () => reader.release(),
   }
+}
+
+/** Where a part of at most `length` characters ends, or one more: a pair of surrogates is never parted. */
+function endOfPart(piece: string, start: number, length: number): number {
+  const end = start + length
+  if (end >= piece.length) return piece.length
+  const last = piece.charCodeAt(end - 1)
+  return last >= 0xd800 && last <= 0xdbff ? end + 1 : end
 }
 
 async function resultOf(run: DrivenRun, source: RunSource): Promise<RunResult> {

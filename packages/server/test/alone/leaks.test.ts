@@ -1,0 +1,150 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, it, onTestFinished } from 'vitest'
+import { prompt } from '../runs/run-bench.ts'
+import { count, timeFor } from '../support/counts.ts'
+import {
+  childCount,
+  descriptors,
+  hasProcessFigures,
+  type ProbeFigures,
+  probe,
+  residentBytes,
+} from '../support/process-figures.ts'
+import { type RunServer, runServer } from './run-server.ts'
+
+const runs = count(2_000, 100_000)
+// What may be remembered is bounded: it is full after the first half, of which every sample holds as much.
+const samples = 5
+const atOnce = 20
+/** Of the heap, for each run. The fewer runs, the more of it is noise. */
+const allowedBytes = count(3_072, 128)
+const megabyte = 1024 * 1024
+
+interface Figures extends ProbeFigures {
+  residentBytes: number
+  descriptors: Record<string, number>
+  children: number
+}
+
+it.skipIf(!hasProcessFigures)(
+  'promise 19: runs of every kind leave nothing behind in the process',
+  async () => {
+    const bench = await runServer(
+      {
+        hello: prompt('<user>Hi</user>', 'maxRetries: 0\n'),
+        two: prompt('<step><user>A</user></step><step><user>B</user></step>'),
+        tool: prompt('<user>Hi</user>', 'tools:\n  - look: { description: x, parameters: { type: object } }\n'),
+      },
+      { STET_GRACE_MS: '50' },
+    )
+    onTestFinished(() => bench.close())
+    const kinds = kindsOf(bench)
+    let made = 0
+    const make = async (many: number) => {
+      let left = many
+      const worker = async () => {
+        while (left > 0) {
+          left -= 1
+          const kind = kinds[made % kinds.length]
+          made += 1
+          await kind?.()
+        }
+      }
+      await Promise.all(Array.from({ length: atOnce }, worker))
+      await bench.untilActive(0)
+    }
+    await make(runs / 2)
+    const taken: Figures[] = [await figuresOf(bench)]
+    for (let sample = 0; sample < samples; sample += 1) {
+      await make(runs / 2 / samples)
+      taken.push(await figuresOf(bench))
+    }
+    const told = JSON.stringify(taken)
+    const perRun = slope(taken.map(({ heapUsed }) => heapUsed)) / (runs / 2 / samples)
+    console.info(
+      `heap: ${perRun.toFixed(0)} bytes per run, ${(taken.at(-1)?.residentBytes ?? 0) / megabyte} MB resident`,
+    )
+    expect(perRun, told).toBeLessThan(allowedBytes)
+    expect(slope(taken.map((each) => each.residentBytes)) * samples, told).toBeLessThan(64 * megabyte)
+    const [first, last] = [taken[0], taken.at(-1)]
+    expect(last?.descriptors, told).toEqual({ ...first?.descriptors, file: expect.any(Number) })
+    // The database opens files as it grows.
+    expect(last?.descriptors['file'], told).toBeLessThan((first?.descriptors['file'] ?? 0) + 20)
+    expect(last?.resources, told).toEqual(first?.resources)
+    expect(last?.children, told).toBe(first?.children)
+    expect(last?.listeners, told).toBe(first?.listeners)
+    expect(last?.warnings.filter((text) => text.startsWith('MaxListeners'))).toEqual([])
+    expect(bench.fake.requests.length).toBeGreaterThan(runs * 0.9)
+  },
+  timeFor(runs, 100),
+)
+
+/** One run each: whole, failed, chatted with, attached to, stopped, left by its caller. */
+function kindsOf({ fake, post, live }: RunServer): (() => Promise<unknown>)[] {
+  const run = (path: string, body: object = {}, signal?: AbortSignal) =>
+    post(`${live}/documents/run`, { path, ...body }, signal)
+  const text = async (response: Promise<Response>) => (await response).text()
+  const conversationOf = (response: Response) => response.headers.get('x-conversation-uuid') ?? ''
+  fake.setDefault(({ body }) => {
+    if (JSON.stringify(body).includes('"look"')) return { toolCalls: [{ id: 'c', name: 'look', arguments: {} }] }
+    return { deltas: ['some ', 'words ', 'of ', 'an ', 'answer'] }
+  })
+  return [
+    () => text(run('hello')),
+    () => text(run('two', { stream: true })),
+    () => text(run('tool', { stream: true })),
+    async () => {
+      const started = await run('hello', { stream: true })
+      await started.text()
+      const messages = [{ role: 'user', content: 'More' }]
+      await text(post(`/conversations/${conversationOf(started)}/chat`, { messages, stream: true }))
+    },
+    async () => {
+      const started = await run('hello', { background: true })
+      await started.text()
+      await text(post(`/conversations/${conversationOf(started)}/attach`, { stream: true }))
+    },
+    async () => {
+      const started = await run('hello', { stream: true })
+      await text(post(`/conversations/${conversationOf(started)}/stop`, {}))
+      await started.text()
+    },
+    async () => {
+      const leaving = new AbortController()
+      const started = await run('two', { stream: true }, leaving.signal)
+      await started.body?.getReader().read()
+      leaving.abort()
+    },
+    () => {
+      fake.enqueue({ status: 500 })
+      return text(run('hello'))
+    },
+    () => {
+      fake.enqueue({ text: 'cut off', cut: 1 })
+      return text(run('hello', { stream: true }))
+    },
+  ]
+}
+
+/** Looked at until nothing is on its way any more: connections close and children are replaced a moment later. */
+async function figuresOf({ server: { child }, fake, closeConnections }: RunServer): Promise<Figures> {
+  let before = ''
+  for (let looks = 0; looks < 50; looks += 1) {
+    fake.closeConnections()
+    await closeConnections()
+    const found = { ...(await probe(child)), descriptors: await descriptors(child), children: await childCount(child) }
+    const handles = JSON.stringify([found.descriptors, found.resources, found.children])
+    if (handles === before) return { ...found, residentBytes: await residentBytes(child) }
+    before = handles
+    await delay(200)
+  }
+  throw new Error(`The handles of the server do not come to rest: ${before}`)
+}
+
+/** Of the line of least squares: what each sample has more than the one before. */
+function slope(values: readonly number[]): number {
+  const middle = (values.length - 1) / 2
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  const rise = values.reduce((sum, value, place) => sum + (place - middle) * (value - mean), 0)
+  return rise / values.reduce((sum, _value, place) => sum + (place - middle) ** 2, 0)
+}

@@ -1,0 +1,164 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, it, onTestFinished } from 'vitest'
+import { prompt, record } from '../runs/run-bench.ts'
+import { count, timeFor } from '../support/counts.ts'
+import type { FakeProvider } from '../support/fake-provider.ts'
+import { hasProcessFigures, residentBytes } from '../support/process-figures.ts'
+import { type RunServer, runServer } from './run-server.ts'
+
+// The plan says 20 for a change: so much text is half a minute there.
+const sockets = count(10, 200)
+const megabyte = 1_000_000
+// Each event of the end repeats the conversation: 3.6 MB of text are a stream of more than 20 MB.
+const pieces = Array.from({ length: 60 }, () => 'x'.repeat(60_000))
+const streamBytes = 20 * megabyte
+const ticks = 300
+const tickMs = 10
+
+it.skipIf(!hasProcessFigures)(
+  'promise 9: slow clients cost less than 50 MB each, and nobody else notices',
+  async () => {
+    const bench = await runServer({ big: prompt('<user>Big</user>'), tick: prompt('<user>Tick</user>') })
+    onTestFinished(() => bench.close())
+    const { fake, server } = bench
+    const control = await measure(bench, async (open) => {
+      const reading = Array.from({ length: sockets }, () => readWhole(bench))
+      await open(sockets)
+      for (const size of await Promise.all(reading)) expect(size).toBeGreaterThan(streamBytes)
+    })
+    const stalled: Socket[] = []
+    const slow = await measure(bench, async (open) => {
+      for (let index = 0; index < sockets; index += 1)
+        stalled.push(await stall(bench, `${bench.live}/documents/run`, { path: 'big' }))
+      await open(sockets)
+    })
+    const perSocket = (slow.peakBytes - control.peakBytes) / sockets / megabyte
+
+    // Many on one run: what the run holds is there once, and each of them could only add a copy.
+    const gate = gated(fake)
+    const uuid = await bench.startBackground('big')
+    for (let index = 0; index < sockets; index += 1)
+      stalled.push(await stall(bench, `/conversations/${uuid}/attach`, {}))
+    const before = await residentBytes(server.child)
+    await gate.open(1)
+    await bench.untilActive(0)
+    const onOneRun = ((await residentBytes(server.child)) - before) / sockets / megabyte
+
+    const figures = { perSocket, onOneRun, control, slow }
+    console.info(`slow clients: ${JSON.stringify(figures)}`)
+    expect(perSocket).toBeLessThan(50)
+    expect(onOneRun).toBeLessThan(10)
+    expect(slow.longestGapMs, JSON.stringify(figures)).toBeLessThan(100 + 3 * control.longestGapMs)
+    for (const socket of stalled) expect(socket.destroyed).toBe(false)
+    for (const socket of [stalled[0], stalled.at(-1)])
+      if (socket) expect(await readOn(socket)).toBeGreaterThan(streamBytes)
+    for (const socket of stalled) socket.destroy()
+  },
+  timeFor(sockets, 5_000),
+)
+
+interface Measured {
+  /** Of the server's resident memory. */
+  peakBytes: number
+  /** Between two reads of a client that reads on all the time. */
+  longestGapMs: number
+}
+
+/** Holds the answers back until so many runs wait for theirs: the load is then that of answers alone. */
+function gated(fake: FakeProvider): { open(runs: number): Promise<void> } {
+  let release = () => {}
+  const gate = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let waiting = 0
+  fake.setDefault(({ body }) => {
+    if (JSON.stringify(body).includes('Tick')) return { deltas: Array(ticks).fill('tick '), delayMs: tickMs }
+    waiting += 1
+    return { deltas: pieces, gate, gateAfter: 0 }
+  })
+  return {
+    async open(runs) {
+      await expect.poll(() => waiting, { timeout: 60_000 }).toBe(runs)
+      release()
+    },
+  }
+}
+
+/** Does the work beside a normal reader, whose stream must be whole. */
+async function measure(
+  bench: RunServer,
+  work: (open: (runs: number) => Promise<void>) => Promise<void>,
+): Promise<Measured> {
+  const { open } = gated(bench.fake)
+  let peakBytes = 0
+  let isOver = false
+  const watch = async () => {
+    while (!isOver) {
+      peakBytes = Math.max(peakBytes, await residentBytes(bench.server.child))
+      await delay(20)
+    }
+  }
+  const watching = watch()
+  const reading = readTicks(bench)
+  await work(open)
+  const longestGapMs = await reading
+  await bench.untilActive(0)
+  isOver = true
+  await watching
+  return { peakBytes, longestGapMs }
+}
+
+async function readTicks(bench: RunServer): Promise<number> {
+  const response = await bench.post(`${bench.live}/documents/run`, { path: 'tick', stream: true })
+  const [timed, kept] = response.body?.tee() ?? []
+  let longest = 0
+  let last = performance.now()
+  const time = async () => {
+    for await (const _piece of timed ?? []) {
+      const now = performance.now()
+      longest = Math.max(longest, now - last)
+      last = now
+    }
+  }
+  const [recording] = await Promise.all([record(new Response(kept ?? null)), time()])
+  expect(recording.types.filter((type) => type === '·text-delta').length).toBeGreaterThan(ticks / 2)
+  expect(recording.types.at(-1)).toBe('chain-completed')
+  return longest
+}
+
+async function readWhole(bench: RunServer): Promise<number> {
+  const response = await bench.post(`${bench.live}/documents/run`, { path: 'big', stream: true })
+  let size = 0
+  for await (const piece of response.body ?? []) {
+    size += piece.length
+  }
+  return size
+}
+
+/** A client that opens a stream and takes nothing of it but the head. */
+async function stall(bench: RunServer, path: string, body: object): Promise<Socket> {
+  const { hostname, port } = new URL(bench.server.url)
+  const text = JSON.stringify({ ...body, stream: true })
+  const socket = connect(Number(port), hostname)
+  socket.write(
+    `POST /api/v3${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${bench.key}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  )
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject)
+    socket.once('readable', resolve)
+  })
+  return socket
+}
+
+async function readOn(socket: Socket): Promise<number> {
+  let size = 0
+  let end = ''
+  for await (const piece of socket) {
+    size += (piece as Buffer).length
+    end = (end + (piece as Buffer).toString('latin1')).slice(-200)
+  }
+  expect(end).toContain('\nid: ')
+  return size
+}

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ApiAnswer } from '../http/api-call.ts'
+import type { FakeReply, FakeRequest } from '../support/fake-provider.ts'
+import { type ProviderFault, providerFaults, said, wires } from './provider-faults.ts'
+import { assistantMessage, type Recording, type RunBench, runBench, textOf, userMessage } from './run-bench.ts'
+
+const cases = Object.keys(wires).flatMap((provider) =>
+  providerFaults.map((fault, place) => ({ provider, fault, path: `${provider}-${place}`, name: fault.name })),
+)
+const modes = ['json', 'stream', 'background'] as const
+type Mode = (typeof modes)[number]
+
+/** When each call of a run arrived, by the run's prompt and mode. */
+const arrivals = new Map<string, number[]>()
+let bench: RunBench
+
+// What a run sends tells which one it is: its model is the path of its prompt, its only message the mode.
+function replyTo(request: FakeRequest): FakeReply {
+  const path = String(request.body['model'])
+  const mode = modes.find((each) => JSON.stringify(request.body).includes(`mode ${each}`))
+  const found = cases.find((each) => each.path === path)
+  const wire = found && wires[found.provider]
+  if (!found || !wire) throw new Error(`No fault is called ${path}`)
+  const times = [...(arrivals.get(`${path} ${mode}`) ?? []), performance.now()]
+  arrivals.set(`${path} ${mode}`, times)
+  return found.fault.reply({ wire, request, attempt: times.length })
+}
+
+beforeAll(async () => {
+  const prompts = cases.map(({ provider, path }) => [
+    path,
+    `---\nprovider: ${provider}\nmodel: ${path}\n---\n<user>mode {{ mode }}</user>`,
+  ])
+  // Long enough for a machine that is busy with others, since the slow drip must not be taken for a hang.
+  const providerLimits = { firstByteMs: 2_500, plainMs: 2_500, silenceMs: 2_500, backoffMs: 10 }
+  bench = await runBench(
+    Object.fromEntries(prompts),
+    { STET_ALLOWED_PRIVATE_HOSTS: '127.0.0.1', STET_WORKERS: '100' },
+    { providerLimits },
+  )
+  bench.fake.setDefault(replyTo)
+  for (const [name, provider, configuration] of [
+    ['Anthropic', 'anthropic', {}],
+    ['Responses', 'openai', { endpoint: 'responses' }],
+  ] as const) {
+    const entry = { name, provider, token: 'sk-0123456789abcdef', url: bench.fake.url, configuration }
+    expect(await bench.api('POST', '/provider-api-keys', { body: entry })).toMatchObject({ status: 201 })
+  }
+})
+afterAll(() => bench.close())
+
+it.concurrent.each(cases)(
+  'promise 11: $provider: $name: one documented end, the same in every mode',
+  async ({ path, fault }) => {
+    const ends = await Promise.all(modes.map((mode) => endOf(path, fault, mode)))
+    for (const mode of modes) {
+      const times = arrivals.get(`${path} ${mode}`) ?? []
+      expect(times, mode).toHaveLength(fault.calls)
+      const pauses = times.slice(1).map((time, place) => time - (times[place] ?? 0))
+      // A timer may fire a millisecond early.
+      for (const pause of pauses) expect(pause, mode).toBeGreaterThan((fault.pauseMs ?? 0) - 2)
+    }
+    const [json, stream, background] = ends
+    expect(background).toEqual(stream)
+    expect(json?.['errorCode']).toEqual(stream?.['errorCode'])
+  },
+  60_000,
+)
+
+/** Runs in one mode, compares all that can be seen of the end, and answers its error. */
+async function endOf(path: string, fault: ProviderFault, mode: Mode): Promise<Record<string, unknown> | undefined> {
+  const { uuid, recording, answer } = await run(path, mode)
+  const attached = await bench.streamAttach(uuid)
+  if (recording) expect(attached.text).toBe(recording.text)
+  expect(attached.types.slice(0, 4)).toEqual(['chain-started', 'step-started', 'provider-started', '·start-step'])
+  const conversation = await bench.conversation(uuid)
+  const result = await bench.attach(uuid)
+  if (answer) expect(answer.status).toBe(result.status)
+  const messages = [userMessage(`mode ${mode}`)]
+  if (fault.code === undefined) {
+    messages.push(assistantMessage(said))
+    expect(attached.last).toMatchObject({ type: 'chain-completed', messages })
+    expect(conversation).toMatchObject({ status: 'completed', error: null, conversation: messages })
+    expect(result).toMatchObject({ status: 200, body: { response: { text: said } } })
+    return undefined
+  }
+  const shown = mode === 'json' ? '' : (fault.text ?? '')
+  if (shown !== '') messages.push(assistantMessage(shown))
+  const { code, details } = fault
+  const error = attached.last['error'] as Record<string, unknown>
+  expect(attached.types.slice(-2)).toEqual(['·error', 'chain-error'])
+  expect(textOf(attached)).toBe(shown)
+  expect(attached.last).toMatchObject({ messages, cost: 0, tokenUsage: { totalTokens: 0 } })
+  expect(error).toMatchObject({ name: 'DocumentRunError', errorCode: code, code, message: expect.stringMatching(/\w/) })
+  expect(error['details']).toMatchObject({ errorCode: code, model: path, provider: expect.any(String), ...details })
+  expect(conversation).toMatchObject({ status: 'error', error: { errorCode: code, message: error['message'] } })
+  expect(conversation['conversation']).toEqual(messages)
+  const told = { ...(error['details'] as Record<string, unknown>), conversationUuid: uuid }
+  const body = { name: 'DocumentRunError', errorCode: code, message: error['message'], details: told }
+  expect(result).toMatchObject({ status: 422, body: { ...body, error: { message: body.message } } })
+  if (answer) expect(answer.body).toEqual(body)
+  return error
+}
+
+interface EndedRun {
+  uuid: string
+  /** What the caller of a stream saw. */
+  recording?: Recording
+  /** What the caller of a JSON run got. */
+  answer?: ApiAnswer
+}
+
+async function run(path: string, mode: Mode): Promise<EndedRun> {
+  const body = { parameters: { mode } }
+  if (mode === 'json') {
+    const answer = await bench.run(path, body)
+    return { uuid: answer.headers.get('x-conversation-uuid') ?? '', answer }
+  }
+  if (mode === 'background') {
+    const uuid = await bench.background(path, body)
+    return { uuid, recording: await bench.streamAttach(uuid) }
+  }
+  const recording = await bench.stream(path, body)
+  return { uuid: String(recording.last['uuid']), recording }
+}

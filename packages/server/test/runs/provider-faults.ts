@@ -1,0 +1,171 @@
+/** The ways in which a provider fails, each with the bytes that it sends in a protocol and the end that a run must have. */
+import { anthropicWire } from '../support/fake-anthropic-wire.ts'
+import type { FakeAnswer, FakeReply, FakeRequest } from '../support/fake-provider.ts'
+import { chatWire, type FakeWire } from '../support/fake-provider-wire.ts'
+import { responsesWire } from '../support/fake-responses-wire.ts'
+
+/** Words of which the last one has a character of two bytes. */
+export const said = 'one two drüben'
+const before = 'one two'
+const answer: FakeAnswer = { text: said }
+
+export const wires: Readonly<Record<string, FakeWire>> = {
+  OpenAI: chatWire,
+  Anthropic: anthropicWire,
+  Responses: responsesWire,
+}
+
+/** The whole answer as it is on the wire: a stream, or one body. */
+export function wholeBytes(wire: FakeWire, { body }: Pick<FakeRequest, 'body'>): Buffer {
+  const identity = { id: 'chatcmpl-fake', model: String(body['model']) }
+  if (body['stream'] !== true) return Buffer.from(JSON.stringify(wire.plain(identity, answer)))
+  return Buffer.from(
+    wire.head(identity, answer) + wire.content(identity, answer).join('') + wire.end(identity, answer, true),
+  )
+}
+
+export interface FaultCall {
+  wire: FakeWire
+  request: FakeRequest
+  /** Counted from 1. */
+  attempt: number
+}
+
+export interface ProviderFault {
+  name: string
+  reply(call: FaultCall): FakeReply
+  /** Calls that the provider gets, with two retries allowed. */
+  calls: number
+  /** The least pause between two of them. */
+  pauseMs?: number
+  /** Undefined when the run completes all the same. */
+  code?: string
+  details?: Record<string, unknown>
+  /** What of a streamed answer stays in the conversation. */
+  text?: string
+}
+
+const isStream = ({ request }: FaultCall): boolean => request.body['stream'] === true
+const headersOf = (call: FaultCall) => ({
+  'content-type': isStream(call) ? 'text/event-stream; charset=utf-8' : 'application/json',
+})
+/** Everything up to where the last word begins, and `more` bytes of it. */
+const upToLastWord = ({ wire, request }: FaultCall, more: number): Buffer => {
+  const bytes = wholeBytes(wire, request)
+  return bytes.subarray(0, bytes.indexOf('drüben') + more)
+}
+const broken = { code: 'ai_run_error', calls: 1 } as const
+
+/** Those of promise 11, some in several forms. */
+export const providerFaults: readonly ProviderFault[] = [
+  {
+    ...broken,
+    name: '401',
+    reply: () => ({ status: 401, body: { error: { message: 'no such key' } } }),
+    details: { status: 401, providerMessage: 'no such key' },
+  },
+  {
+    name: '429, each with a Retry-After',
+    reply: () => ({ status: 429, headers: { 'retry-after': '1' } }),
+    calls: 3,
+    pauseMs: 1_000,
+    code: 'rate_limit_error',
+    details: { status: 429, retryAfter: 1 },
+  },
+  {
+    name: '429 with a Retry-After of more than a minute',
+    reply: () => ({ status: 429, headers: { 'retry-after': '61' } }),
+    calls: 1,
+    code: 'rate_limit_error',
+    details: { retryAfter: 61 },
+  },
+  {
+    name: '429 once',
+    reply: ({ attempt }) => (attempt === 1 ? { status: 429, headers: { 'retry-after': '1' } } : answer),
+    calls: 2,
+    pauseMs: 1_000,
+  },
+  { ...broken, name: '500', reply: () => ({ status: 500 }), calls: 3, details: { status: 500 } },
+  { ...broken, name: 'reset before the first byte', reply: () => ({ reset: true }), calls: 3 },
+  {
+    ...broken,
+    name: 'connection broken in the middle',
+    reply: (call) => ({ raw: [upToLastWord(call, 0)], headers: headersOf(call), end: 'broken' }),
+    text: before,
+  },
+  { ...broken, name: 'hang before the head', reply: () => ({ hang: 'before-head' }) },
+  {
+    ...broken,
+    name: 'hang in the middle',
+    reply: (call) => ({ raw: [upToLastWord(call, 0)], headers: headersOf(call), end: 'never' }),
+    text: before,
+  },
+  { ...broken, name: 'garbage', reply: () => ({ garbage: true }) },
+  {
+    ...broken,
+    name: 'cut UTF-8',
+    reply: (call) => ({ raw: [upToLastWord(call, 3)], headers: headersOf(call) }),
+    text: before,
+  },
+  {
+    ...broken,
+    name: 'cut frame',
+    reply: (call) => ({ raw: [upToLastWord(call, 2)], headers: headersOf(call) }),
+    text: before,
+  },
+  {
+    ...broken,
+    name: 'no end mark',
+    reply: (call) => {
+      if (isStream(call)) return { ...answer, noEndMark: true }
+      const bytes = wholeBytes(call.wire, call.request)
+      // One body has no other mark of its end than its length.
+      return {
+        raw: [bytes],
+        headers: { ...headersOf(call), 'content-length': String(bytes.length + 1) },
+        end: 'broken',
+      }
+    },
+    text: said,
+  },
+  {
+    ...broken,
+    name: 'huge chunk',
+    reply: (call) => ({
+      raw: isStream(call) ? [upToLastWord(call, 0), 'x'.repeat(4_300_000)] : ['{"x":"', 'x'.repeat(33_600_000), '"}'],
+      headers: headersOf(call),
+    }),
+    text: before,
+  },
+  {
+    ...broken,
+    name: 'a page in place of an answer',
+    reply: () => ({ raw: ['<!doctype html><title>Sign in</title>'], headers: { 'content-type': 'text/html' } }),
+  },
+  {
+    name: 'an answer under a wrong content type',
+    reply: ({ wire, request }) => ({ raw: [wholeBytes(wire, request)], headers: { 'content-type': 'text/plain' } }),
+    calls: 1,
+  },
+  {
+    name: 'one body in place of a stream',
+    reply: ({ wire, request }) => ({
+      raw: [wholeBytes(wire, { body: { ...request.body, stream: false } })],
+      headers: { 'content-type': 'application/json' },
+    }),
+    calls: 1,
+  },
+  {
+    name: 'slow drip',
+    reply: (call) => {
+      const bytes = wholeBytes(call.wire, call.request)
+      const pieces = Array.from({ length: 60 }, (_, place) => bytes.subarray(...bounds(bytes.length, place, 60)))
+      return { raw: pieces, headers: headersOf(call), delayMs: 10 }
+    },
+    calls: 1,
+  },
+]
+
+function bounds(length: number, place: number, pieces: number): [start: number, end: number] {
+  return [Math.floor((length * place) / pieces), Math.floor((length * (place + 1)) / pieces)]
+}

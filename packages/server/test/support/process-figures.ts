@@ -1,0 +1,56 @@
+/** What a server process holds, told by the kernel and by the probe inside it. Linux only. */
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { readdir, readFile, readlink } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+
+export const hasProcessFigures = existsSync('/proc/self/status')
+
+/** Options for Node under which a server answers `probe`. */
+export const probeOptions = ['--expose-gc', '--import', fileURLToPath(new URL('server-probe.mjs', import.meta.url))]
+
+export interface ProbeFigures {
+  /** After a full collection. */
+  heapUsed: number
+  /** How many of each kind keep the event loop alive. */
+  resources: Record<string, number>
+  /** Listeners on the process itself. */
+  listeners: number
+  /** Warnings of Node since the start; too many listeners on one emitter give one. */
+  warnings: string[]
+}
+
+export async function probe(child: ChildProcess): Promise<ProbeFigures> {
+  const answer = once(child, 'message')
+  child.send('figures')
+  const [figures] = (await answer) as [ProbeFigures]
+  return figures
+}
+
+export async function residentBytes({ pid }: ChildProcess): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024
+}
+
+/** Open descriptors by kind: `socket`, `pipe`, `anon_inode`, `file`. */
+export async function descriptors({ pid }: ChildProcess): Promise<Record<string, number>> {
+  const counted: Record<string, number> = {}
+  for (const descriptor of await readdir(`/proc/${pid}/fd`)) {
+    // Those that were closed since the listing have no target any more.
+    const target = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => undefined)
+    if (target === undefined) continue
+    const kind = /^(socket|pipe|anon_inode):/.exec(target)?.[1] ?? 'file'
+    counted[kind] = (counted[kind] ?? 0) + 1
+  }
+  return counted
+}
+
+export async function childCount({ pid }: ChildProcess): Promise<number> {
+  const threads = await readdir(`/proc/${pid}/task`)
+  const lists = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8')))
+  return lists
+    .join(' ')
+    .split(/\s+/)
+    .filter((each) => each !== '').length
+}

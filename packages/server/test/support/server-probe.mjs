@@ -1,0 +1,19 @@
+/** Loaded into a server process by `--import`: tells on request what the process holds, after a full collection. */
+
+const warnings = []
+process.on('warning', ({ name, message }) => warnings.push(`${name}: ${message}`))
+
+process.on('message', () => {
+  // Two, since what the first one finalises may hold something itself.
+  globalThis.gc()
+  setImmediate(() => {
+    globalThis.gc()
+    const { heapUsed } = process.memoryUsage()
+    const resources = {}
+    for (const name of process.getActiveResourcesInfo()) resources[name] = (resources[name] ?? 0) + 1
+    const listeners = process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0)
+    process.send({ heapUsed, resources, listeners, warnings })
+  })
+})
+// The channel must not keep a server alive that has shut down.
+process.channel.unref()
