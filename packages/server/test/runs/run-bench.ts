@@ -1,6 +1,7 @@
 /** A server with a fake provider and published prompts; streams are recorded whole and checked on the way. */
 import { createParser } from 'eventsource-parser'
 import { expect } from 'vitest'
+import type { Message } from '../../src/features/templates/message.ts'
 import type { ApiAnswer } from '../http/api-call.ts'
 import { type Api, createTestProject, openServer } from '../http/scenario.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
@@ -135,6 +136,9 @@ export function prompt(body: string, keys = ''): string {
   return `---\nprovider: OpenAI\nmodel: gpt-4o\n${keys}---\n${body}`
 }
 
-export const userMessage = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] })
-export const systemMessage = (text: string) => ({ role: 'system', content: [{ type: 'text', text }] })
-export const assistantMessage = (text: string) => ({ role: 'assistant', content: [{ type: 'text', text }] })
+const message =
+  (role: Message['role']) =>
+  (text: string): Message => ({ role, content: [{ type: 'text', text }] })
+export const userMessage = message('user')
+export const systemMessage = message('system')
+export const assistantMessage = message('assistant')

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Logger } from '../../../shared/logger.ts'
 import { Connection } from './connection.ts'
+import { afterListening } from './listening-time.ts'
 
 /** A connection that has been in use for so long makes us ask whether the server answers at all. */
 const SUSPICIOUS_MS = 300
@@ -45,7 +46,7 @@ export function watchConnections(pool: pg.Pool, config: pg.ClientConfig, log: Lo
 async function probe(config: pg.ClientConfig): Promise<boolean> {
   const connection = new Connection(config)
   connection.on('error', () => undefined)
-  const timer = setTimeout(() => connection.cut(), PROBE_TIMEOUT_MS)
+  const stopTimer = afterListening(PROBE_TIMEOUT_MS, () => connection.cut())
   try {
     await connection.connect()
     await connection.query('SELECT 1')
@@ -54,7 +55,7 @@ async function probe(config: pg.ClientConfig): Promise<boolean> {
     // A server that refuses, because it is full for example, is there.
     return error instanceof Error && 'severity' in error
   } finally {
-    clearTimeout(timer)
+    stopTimer()
     void connection.end().catch(() => undefined)
   }
 }

@@ -1,5 +1,6 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
+import { afterListening } from './listening-time.ts'
 
 const CONNECT_TIMEOUT_MS = 1_000
 
@@ -9,9 +10,11 @@ export class Connection extends pg.Client {
 
   constructor(config?: pg.ClientConfig) {
     const socket = new Socket()
-    // Its own limit for connecting: the pool's one would also end waits for a free connection.
-    super({ ...config, stream: () => socket, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+    super({ ...config, stream: () => socket })
     this.#socket = socket
+    // Its own limit for connecting: the pool's one would also end waits for a free connection.
+    const stopTimer = afterListening(CONNECT_TIMEOUT_MS, () => socket.destroy(new Error('timeout expired')))
+    this.once('connect', stopTimer).once('end', stopTimer)
   }
 
   /** Everything that waits for an answer fails at once. */
