@@ -3,6 +3,7 @@ import { createParser } from 'eventsource-parser'
 import { expect } from 'vitest'
 import type { Message } from '../../src/features/templates/message.ts'
 import type { ApiAnswer } from '../http/api-call.ts'
+import { assertDeclared } from '../http/declared-statuses.ts'
 import { type Api, createTestProject, openServer } from '../http/scenario.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
 import type { TestServer } from '../support/test-server.ts'
@@ -56,13 +57,17 @@ export async function runBench(
   const opened = await openServer({ OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: fake.url, ...environment })
   const { server, api, key } = opened
   const { live } = await createTestProject(api, prompts)
-  const post = (path: string, body: unknown, headers: Record<string, string> = {}, signal?: AbortSignal) =>
-    fetch(`${server.url}/api/v3${path}`, {
+  const post = async (path: string, body: unknown, headers: Record<string, string> = {}, signal?: AbortSignal) => {
+    const url = `${server.url}/api/v3${path}`
+    const response = await fetch(url, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
       ...(signal && { signal }),
     })
+    assertDeclared('POST', url, response.status)
+    return response
+  }
   return {
     server,
     fake,
