@@ -116,4 +116,17 @@ describe.skipIf(needsServer)('a database that is away under a server at work', (
     const again = await record(await bench.open('hello'))
     expect(again.last).toMatchObject({ type: 'chain-completed' })
   }, 300_000)
+  it('a chat whose start was stored, and its answer lost, does not leave the conversation busy', async () => {
+    const uuid = String((await bench.run('hello')).body['uuid'])
+    const messages = [{ role: 'user', content: 'Did you get this?' }]
+    proxy.loseAnswers()
+    expect(await bench.chat(uuid, { messages })).toMatchObject({ status: 503 })
+    await proxy.comeBack()
+    await expect.poll(isReady, { timeout: patienceMs }).toBe(true)
+    await expect.poll(() => statusOf(uuid), { timeout: patienceMs }).toBe('error')
+    const lost = await bench.conversation(uuid)
+    expect(lost).toMatchObject({ error: { errorCode: 'worker_lost' } })
+    expect(JSON.stringify(lost['conversation'])).toContain('Did you get this?')
+    expect((await bench.chat(uuid, { messages })).status).toBe(200)
+  }, 300_000)
 })
