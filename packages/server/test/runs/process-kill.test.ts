@@ -29,12 +29,14 @@ interface Ledger {
 let target: TestDatabase
 let fake: FakeProvider
 let hasRestarted = false
+const servers: ServerProcess[] = []
 beforeAll(async () => {
   target = await testDatabase()
   fake = await fakeProvider()
   fake.enqueue(...Array.from({ length: 20 * runsOfEachKind }, () => reply))
 })
 afterAll(async () => {
+  for (const { child } of servers) child.kill('SIGKILL')
   await fake.close()
   await target.close()
 })
@@ -187,6 +189,7 @@ it('promise 1: kill -9 during 50 runs of each kind: after the restart each has o
     ...(target.databaseUrl !== undefined && { DATABASE_URL: target.databaseUrl }),
   }
   const first = await startServer(environment)
+  servers.push(first)
   const key = await issueKey(apiCaller(first.url, adminKey), { plan: 'custom', limit: 100_000 })
   const client = clientOf(first.url, key)
   const { live } = await createTestProject(client.api, prompts)
@@ -212,6 +215,7 @@ it('promise 1: kill -9 during 50 runs of each kind: after the restart each has o
   await expect.poll(isUnderWay, { timeout: 60_000 }).toBe(true)
   const killedAt = new Date()
   const second = await restarted(environment, first)
+  servers.push(second)
   await callers
 
   const after = clientOf(second.url, key)
