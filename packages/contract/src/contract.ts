@@ -31,6 +31,17 @@ export const contract = initContract().router({
 })
 export type Contract = typeof contract
 
+for (const { route, metadata } of listRoutes()) dropImpossibleErrors(route, metadata)
+
+/** What a route is decides which of the errors of all routes it cannot give: none is declared that nobody can see. */
+function dropImpossibleErrors({ method, responses }: AppRoute, { scope, ignoresBody }: RouteMetadata): void {
+  if (scope === 'any') delete responses[403]
+  if (ignoresBody || (method !== 'POST' && method !== 'PUT')) {
+    delete responses[413]
+    delete responses[415]
+  }
+}
+
 /** A route with its place in the contract. */
 export interface Route {
   router: keyof Contract

@@ -212,7 +212,7 @@ export const documents = c.router({
     summary: 'Delete a prompt',
     description: 'Marks it deleted in a draft; what is live still serves it. A revert brings it back.',
     pathParams: DocumentParams,
-    responses: withErrors({ 200: DeletedDocument }, 404, 409, 412),
+    responses: withErrors({ 200: DeletedDocument }, 404, 412),
     metadata: {
       scope: 'write',
       rateLimited: true,

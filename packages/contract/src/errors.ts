@@ -80,7 +80,7 @@ export const ERROR_STATUSES = {
 } as const
 export type ErrorStatus = keyof typeof ERROR_STATUSES
 
-/** What any route can answer, whatever it does. */
+/** What any route can answer, whatever it does; contract.ts drops what its form excludes. */
 const everywhere = [400, 401, 403, 413, 415, 429, 500, 503] as const satisfies readonly ErrorStatus[]
 
 type WithErrors<R, S extends ErrorStatus> = R & Record<S | (typeof everywhere)[number], typeof ErrorBody>

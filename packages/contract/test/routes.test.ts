@@ -78,7 +78,10 @@ describe.each(routes)('$label', ({ route, metadata }) => {
 
   test('declares the errors that any route can give, and 404 where it has an id', () => {
     const statuses = Object.keys(route.responses).map(Number)
-    expect(statuses).toEqual(expect.arrayContaining([400, 401, 403, 429, 500, 503]))
+    expect(statuses).toEqual(expect.arrayContaining([400, 401, 429, 500, 503]))
+    expect(statuses.includes(403)).toBe(metadata.scope !== 'any')
+    const readsBody = /^(POST|PUT)$/.test(route.method) && !metadata.ignoresBody
+    expect([413, 415].filter((status) => statuses.includes(status))).toEqual(readsBody ? [413, 415] : [])
     if (route.path.includes(':')) expect(route.responses[404]).toBe(ErrorBody)
     if (metadata.preconditions?.includes('If-Match')) expect(statuses).toContain(412)
     if (metadata.idempotent) expect(statuses).toEqual(expect.arrayContaining([409, 422]))

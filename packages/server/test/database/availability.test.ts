@@ -82,6 +82,18 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
     expect(rows).toEqual([{ state: 'done' }])
   })
 
+  it('a process that was kept busy does not take its database for frozen', async () => {
+    const slow = Promise.all([1, 2, 3].map(() => database.session.query(`SELECT 'done' AS state FROM pg_sleep(2)`)))
+    const until = performance.now() + 3_000
+    while (performance.now() < until) {
+      // Longer than the server has to answer; then one turn in which it is heard.
+      const busyUntil = performance.now() + 700
+      while (performance.now() < busyUntil);
+      await delay(1)
+    }
+    expect((await slow).map(({ rows }) => rows)).toEqual(Array(3).fill([{ state: 'done' }]))
+  })
+
   it('without Redis a second server waits until the first has gone', async () => {
     const first = await openTestDatabase(target, { onlyReplica: true })
     let hasOpened = false

@@ -1,3 +1,5 @@
+import { assertDeclared } from './declared-statuses.ts'
+
 export interface ApiAnswer {
   status: number
   headers: Headers
@@ -30,6 +32,7 @@ export async function httpCall(method: string, url: string, call: Omit<ApiCall, 
     headers: { ...(isBytes || body === undefined ? {} : { 'content-type': 'application/json' }), ...call.headers },
     ...(body === undefined ? {} : { body: isBytes ? toBytes(body) : JSON.stringify(body) }),
   })
+  assertDeclared(method, url, response.status)
   const text = await response.text()
   return { status: response.status, headers: response.headers, text, body: parseOrEmpty(text) }
 }

@@ -6,16 +6,24 @@ export interface WalkedRoute {
   /** With `:parameters`. */
   path: string
   metadata: RouteMetadata
+  /** The statuses that it declares. */
+  successes: number[]
+  errors: number[]
 }
 
 /** Every route of the contract. */
 export const contractRoutes: WalkedRoute[] = Object.entries(contract).flatMap(([router, routes]) =>
-  Object.entries(routes).map(([name, { method, path, metadata }]) => ({
-    name: `${router}.${name}`,
-    method,
-    path,
-    metadata,
-  })),
+  Object.entries(routes).map(([name, { method, path, metadata, responses }]) => {
+    const statuses = Object.keys(responses).map(Number)
+    return {
+      name: `${router}.${name}`,
+      method,
+      path,
+      metadata,
+      successes: statuses.filter((status) => status < 400),
+      errors: statuses.filter((status) => status >= 400),
+    }
+  }),
 )
 
 export interface Placeholders {

@@ -1,107 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { unpackEventLog } from '../../src/features/runs/encoding/event-log-file.ts'
 import { endOfRun } from '../../src/features/runs/watching/stored-end.ts'
 import { storedReader } from '../../src/features/runs/watching/stored-reader.ts'
 import { framesOf } from '../../src/features/runs/watching/watch-run.ts'
-import { count, seed, timeFor } from '../support/counts.ts'
-import { type Random, seededRandom } from '../support/random.ts'
 import { prompt, type RunBench, record, runBench } from './run-bench.ts'
 
 let bench: RunBench
 beforeAll(async () => {
-  bench = await runBench(
-    {
-      hello: prompt('<user>Hi</user>'),
-      two: prompt('<step><user>A</user></step><step><user>B</user></step>'),
-      broken: prompt('<user>Hi</user>', 'maxRetries: 0\n'),
-    },
-    { STET_WORKERS: '6', STET_MAX_STREAMS_PER_KEY: '100000' },
-  )
+  bench = await runBench({
+    hello: prompt('<user>Hi</user>'),
+    two: prompt('<step><user>A</user></step><step><user>B</user></step>'),
+    broken: prompt('<user>Hi</user>', 'maxRetries: 0\n'),
+  })
+  bench.fake.setDefault({ text: 'Hello.' })
 })
 afterAll(() => bench.close())
-
-const idsIn = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
-const frameEnd = '\n\n'
-const cases = count(200, 5_000)
-
-/** Reads until the end or `dropAfter` characters; only whole frames count, as for any client. */
-async function readSome(uuid: string, after: number, dropAfter: number): Promise<{ text: string; isWhole: boolean }> {
-  const headers: Record<string, string> = after === 0 ? {} : { 'last-event-id': String(after) }
-  const response = await bench.post(`/conversations/${uuid}/attach`, { stream: true }, headers)
-  expect(response.status).toBe(200)
-  let text = ''
-  const decoder = new TextDecoder()
-  const reader = response.body?.getReader()
-  for (;;) {
-    const chunk = await reader?.read()
-    if (!chunk || chunk.done) return { text, isWhole: true }
-    text += decoder.decode(chunk.value, { stream: true })
-    if (text.length <= dropAfter) continue
-    await reader?.cancel()
-    const end = text.lastIndexOf(frameEnd)
-    return { text: end < 0 ? '' : text.slice(0, end + frameEnd.length), isWhole: false }
-  }
-}
-
-/** A reader that loses its connection now and then and comes back by the id it saw last. */
-async function readWithDrops(uuid: string, random: Random): Promise<string> {
-  let text = ''
-  for (;;) {
-    const seen = idsIn(text).at(-1) ?? 0
-    const dropAfter = random() < 0.5 ? Number.POSITIVE_INFINITY : 1 + Math.floor(random() * 3_000)
-    const part = await readSome(uuid, seen, dropAfter)
-    text += part.text
-    if (part.isWhole) return text
-  }
-}
-
-/** The frames as the row keeps them. */
-async function storedText(uuid: string): Promise<string> {
-  const { runs } = bench.server.deps
-  const runUuid = (await runs.findConversation(1, uuid))?.latestRun?.uuid ?? ''
-  const file = await runs.findEventLog(1, runUuid)
-  if (!file) throw new Error('The log is not stored')
-  const frames = framesOf(storedReader(await unpackEventLog(file), 0), 'whole')
-  let text = ''
-  while (!frames.isAtEnd) text += frames.take()
-  return text
-}
-
-it(
-  'promise 6: attach from anywhere, at any time, with any drops: every event once, in order, the same bytes',
-  async () => {
-    const random = seededRandom(seed)
-    const started: { uuid: string; readers: Promise<string>[] }[] = []
-    for (let index = 0; index < cases; index += 1) {
-      bench.fake.setDefault({
-        deltas: Array.from({ length: 2 + Math.floor(random() * 30) }, (_, word) => `wörd${word} `),
-        ...(random() < 0.5 && { delayMs: Math.floor(random() * 4) }),
-      })
-      const uuid = await bench.background(random() < 0.3 ? 'two' : 'hello')
-      const many = index % 50 === 0 ? 100 : 1 + Math.floor(random() * 3)
-      const readers = Array.from({ length: many }, async () => {
-        await new Promise((resolve) => setTimeout(resolve, random() < 0.5 ? 0 : random() * 40))
-        return readWithDrops(uuid, random)
-      })
-      started.push({ uuid, readers })
-      if (index % 10 === 9) await Promise.all(readers)
-    }
-    for (const { uuid, readers } of started) {
-      const texts = await Promise.all(readers)
-      const whole = await storedText(uuid)
-      const ids = idsIn(whole)
-      expect(ids, `seed ${seed}`).toEqual(ids.map((_, place) => place + 1))
-      for (const text of texts) if (text !== whole) expect(text, `seed ${seed}`).toBe(whole)
-      const after = Math.floor(random() * (ids.length + 3))
-      const rest = (await readSome(uuid, after, Number.POSITIVE_INFINITY)).text
-      expect(idsIn(rest), `seed ${seed}`).toEqual(ids.filter((id) => id > after || after === 0))
-      expect(whole.endsWith(rest)).toBe(true)
-    }
-    bench.fake.setDefault({ text: 'Hello.' })
-  },
-  timeFor(cases, 500),
-)
 
 it('JSON: the result, its text under both keys; errors carry their message twice', async () => {
   bench.fake.enqueue({ text: 'Hello Ada' })

@@ -1,24 +1,186 @@
-import { expect, it } from 'vitest'
+/** kill -9 of a server that drives runs of every kind; what its clients were told must hold after the restart. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { generateEncryptionKey } from '../../src/data-files.ts'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { apiCaller } from '../http/api-call.ts'
-import { createTestProject } from '../http/scenario.ts'
+import { type Api, createTestProject, issueKey } from '../http/scenario.ts'
 import { openTestDatabase } from '../support/database-open.ts'
-import { fakeProvider } from '../support/fake-provider.ts'
-import { startServer } from '../support/server-process.ts'
-import { testDatabase } from '../support/test-database.ts'
+import { type FakeProvider, type FakeReply, type FakeRequest, fakeProvider } from '../support/fake-provider.ts'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 import { prompt, record } from './run-bench.ts'
 
 const runsOfEachKind = 50
 
-it('promise 1: kill -9 during 50 runs of each kind: after the restart every run has one definite end', async () => {
-  const target = await testDatabase()
-  const fake = await fakeProvider()
-  const key = generateApiKey()
+/** What clients were told before the server died. */
+interface Ledger {
+  /** Conversations whose uuid somebody has seen. */
+  named: Set<string>
+  /** Those that somebody has seen end well. */
+  completed: Set<string>
+  /** Those that somebody has seen fail, with the code: a run may run out of time where too much runs at once. */
+  failed: Map<string, string>
+  /** Text of a chat message by the conversation that took it. */
+  chats: Map<string, string>
+  /** Results of tool calls that were taken, by call. */
+  results: Map<string, string>
+}
+
+let target: TestDatabase
+let fake: FakeProvider
+let hasRestarted = false
+const servers: ServerProcess[] = []
+beforeAll(async () => {
+  target = await testDatabase()
+  fake = await fakeProvider()
+  fake.enqueue(...Array.from({ length: 20 * runsOfEachKind }, () => reply))
+})
+afterAll(async () => {
+  for (const { child } of servers) child.kill('SIGKILL')
+  await fake.close()
+  await target.close()
+})
+
+let asked = 0
+
+/** Every third answer is whole; the others never end, so that the kill finds their runs on their way, however slow all is. */
+function reply({ body }: FakeRequest): FakeReply {
+  if (hasRestarted) return { text: 'After the restart.' }
+  if (Array.isArray(body['tools'])) {
+    const isAnswered = (body['messages'] as { role: string }[]).some(({ role }) => role === 'tool')
+    const call = { id: 'a', name: 'get_weather', arguments: {} }
+    return isAnswered ? { deltas: ['half '], hang: 'mid-stream' } : { toolCalls: [call] }
+  }
+  asked += 1
+  if (asked % 3 === 0) return { text: 'Whole.' }
+  return body['stream'] === true ? { deltas: ['half ', 'way'], hang: 'mid-stream' } : { text: 'x', hang: 'after-head' }
+}
+
+const prompts = {
+  hello: prompt('<user>Hi</user>'),
+  tools: prompt('<user>Weather?</user>', 'tools:\n  - get_weather: { parameters: { type: object } }\n'),
+}
+
+interface Client {
+  post(path: string, body: object): Promise<Response>
+  api: Api
+}
+
+function clientOf(url: string, key: string): Client {
+  return {
+    api: apiCaller(url, key),
+    post: (path, body) =>
+      fetch(`${url}/api/v3${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+  }
+}
+
+/** One caller: writes into the ledger whatever it is told, until the server has gone. */
+async function follow(ledger: Ledger, answer: Promise<Response>, onFrame?: (text: string) => void): Promise<void> {
+  const response = await answer
+  expect([200, 422]).toContain(response.status)
+  const uuid = response.headers.get('x-conversation-uuid') ?? ''
+  ledger.named.add(uuid)
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true })
+    onFrame?.(text)
+    if (isStream && text.includes('"type":"chain-completed"')) ledger.completed.add(uuid)
+  }
+  if (!isStream && text.includes('"response"')) ledger.completed.add(uuid)
+  const code = /"errorCode":"(\w+)"/.exec(text)?.[1]
+  if (code !== undefined) ledger.failed.set(uuid, code)
+}
+
+/** A caller that answers the call of its tool, every other time. */
+function answersTools(client: Client, ledger: Ledger, answers: boolean): (text: string) => void {
+  let hasAnswered = !answers
+  return (text) => {
+    const id = /"type":"tool-call"[^}]*?"toolCallId":"([^"]+)"/.exec(text)?.[1]
+    if (hasAnswered || id === undefined) return
+    hasAnswered = true
+    const result = `sunny ${id}`
+    const body = { toolCallId: id, result }
+    client.api('POST', '/tools/results', { body }).then(
+      ({ status }) => status === 200 && ledger.results.set(id, result),
+      () => undefined,
+    )
+  }
+}
+
+/** Fifty runs of each kind at once; resolves when the server has gone and every caller knows. */
+function startAll(client: Client, ledger: Ledger, live: string, conversations: readonly string[]): Promise<unknown> {
+  const run = (body: object, onFrame?: (text: string) => void) =>
+    follow(ledger, client.post(`${live}/documents/run`, { path: 'hello', ...body }), onFrame)
+  const chat = async (uuid: string, index: number) => {
+    const content = `chat ${index}`
+    const stream = index % 2 === 0
+    const answer = client.post(`/conversations/${uuid}/chat`, { messages: [{ role: 'user', content }], stream })
+    const told = answer.then((response) => {
+      if (response.status === 200) ledger.chats.set(uuid, content)
+      return response
+    })
+    await follow(ledger, told)
+  }
+  const callers = Array.from({ length: runsOfEachKind }, (_, index) => [
+    run({}),
+    run({ stream: true }),
+    run({ background: true }),
+    run({ path: 'tools', stream: true, tools: ['get_weather'] }, answersTools(client, ledger, index % 2 === 0)),
+    chat(conversations[index] ?? '', index),
+  ])
+  // A connection that breaks is what happens here; anything else that a caller is told is checked.
+  const quiet = (work: Promise<void>) =>
+    work.catch((error: unknown) => {
+      if (!(error instanceof TypeError)) throw error
+    })
+  return Promise.all(callers.flat().map(quiet))
+}
+
+async function restarted(environment: Record<string, string>, first: ServerProcess): Promise<ServerProcess> {
+  first.child.kill('SIGKILL')
+  await first.ended
+  hasRestarted = true
+  return startServer(environment)
+}
+
+async function expectRows(ledger: Ledger, killedAt: Date): Promise<void> {
+  const database = await openTestDatabase(target)
+  const { rows } = await database.session.query(
+    `SELECT r.status, r.error_code, r.ended_at, r.ended_at IS NULL AS open, r.event_log IS NULL AS unlogged, c.uuid::text AS uuid,
+       r.epoch < c.epoch OR c.status = r.status AS same FROM run r JOIN conversation c ON c.uuid = r.conversation_uuid`,
+  )
+  const { rows: calls } = await database.session.query(`SELECT id, state, result FROM tool_call`)
+  await database.close()
+  for (const row of rows) {
+    expect(row).toMatchObject({ open: false, unlogged: false, same: true })
+    expect(['completed', 'error']).toContain(row['status'])
+    const told = ledger.failed.get(String(row['uuid']))
+    const endedInTime = (row['ended_at'] as Date) < killedAt
+    if (row['status'] === 'error' && (told !== undefined || !endedInTime)) {
+      expect(row['error_code']).toBe(told ?? 'worker_lost')
+    }
+  }
+  expect(rows.filter((row) => row['error_code'] === 'worker_lost').length).toBeGreaterThan(2 * runsOfEachKind)
+  const stored = new Set(rows.map((row) => row['uuid']))
+  expect([...ledger.named].filter((uuid) => !stored.has(uuid))).toEqual([])
+  const answered = new Map(calls.map((row) => [row['id'], row]))
+  for (const [id, result] of ledger.results) {
+    expect(answered.get(id)).toMatchObject({ state: 'answered', result: JSON.stringify(result) })
+  }
+}
+
+it('promise 1: kill -9 during 50 runs of each kind: after the restart each has one definite end, nothing told is lost', async () => {
+  const adminKey = generateApiKey()
   const environment = {
     PORT: '0',
     STET_DATA_DIR: target.dataDir,
-    STET_ADMIN_KEY: key,
+    STET_ADMIN_KEY: adminKey,
     STET_ENCRYPTION_KEY: generateEncryptionKey(),
     STET_LOG_LEVEL: 'off',
     STET_DRAIN_DELAY_MS: '0',
@@ -28,57 +190,56 @@ it('promise 1: kill -9 during 50 runs of each kind: after the restart every run 
     ...(target.databaseUrl !== undefined && { DATABASE_URL: target.databaseUrl }),
   }
   const first = await startServer(environment)
-  const { live } = await createTestProject(apiCaller(first.url, key), { hello: prompt('<user>Hi</user>') })
-  // Two seconds each: whoever is acknowledged is in the middle of its run when the server dies.
-  fake.setDefault({ deltas: Array.from({ length: 20 }, (_, place) => `word ${place} `), delayMs: 100 })
-  const acknowledged = new Set<string>()
-  const post = (url: string, path: string, body: object) =>
-    fetch(`${url}/api/v3${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-  const run = async (body: object) => {
-    const response = await post(first.url, `${live}/documents/run`, { path: 'hello', ...body })
-    const uuid = response.headers.get('x-conversation-uuid')
-    if (uuid) acknowledged.add(uuid)
-    await response.text()
-  }
-  const kinds = [{}, { stream: true }, { background: true }]
-  const started = kinds.flatMap((body) =>
-    Array.from({ length: runsOfEachKind }, () => run(body).catch(() => undefined)),
-  )
-  await fake.waitForRequest(runsOfEachKind + 25)
-  await expect.poll(() => acknowledged.size, { timeout: 20_000 }).toBeGreaterThan(runsOfEachKind)
-  first.child.kill('SIGKILL')
-  await first.ended
-  await Promise.all(started)
-  fake.setDefault({ text: 'After the restart.' })
+  servers.push(first)
+  const key = await issueKey(apiCaller(first.url, adminKey), { plan: 'custom', limit: 100_000 })
+  const client = clientOf(first.url, key)
+  const { live } = await createTestProject(client.api, prompts)
+  const recorded = Array.from({ length: runsOfEachKind }, async () => {
+    const body = { path: 'hello', messages: [{ role: 'user', content: 'Before' }], response: 'Good' }
+    return String((await client.api('POST', `${live}/documents/logs`, { body })).body['uuid'])
+  })
+  const conversations = await Promise.all(recorded)
 
-  const second = await startServer(environment)
-  const ends = await Promise.all(
-    [...acknowledged].map(async (uuid) => {
-      const recording = await record(await post(second.url, `/conversations/${uuid}/attach`, { stream: true }))
-      return String(recording.last['type'])
+  const ledger: Ledger = {
+    named: new Set(),
+    completed: new Set(),
+    failed: new Map(),
+    chats: new Map(),
+    results: new Map(),
+  }
+  const callers = startAll(client, ledger, live, conversations)
+  const isUnderWay = () =>
+    ledger.named.size >= 3 * runsOfEachKind &&
+    ledger.completed.size >= runsOfEachKind / 2 &&
+    ledger.chats.size >= runsOfEachKind / 2 &&
+    ledger.results.size >= runsOfEachKind / 4
+  await expect.poll(isUnderWay, { timeout: 60_000 }).toBe(true)
+  const killedAt = new Date()
+  const second = await restarted(environment, first)
+  servers.push(second)
+  await callers
+
+  const after = clientOf(second.url, key)
+  await Promise.all(
+    [...ledger.named].map(async (uuid) => {
+      const { status, text, types } = await record(await after.post(`/conversations/${uuid}/attach`, { stream: true }))
+      expect(status, text).toBe(200)
+      expect(ledger.completed.has(uuid) ? ['chain-completed'] : ['chain-completed', 'chain-error']).toContain(
+        types.at(-1),
+      )
     }),
   )
-  expect(new Set(ends)).toEqual(new Set(['chain-completed', 'chain-error']))
+  for (const [uuid, content] of ledger.chats) {
+    const { body } = await after.api('GET', `/conversations/${uuid}`)
+    expect(JSON.stringify(body['conversation']).split(`"${content}"`), uuid).toHaveLength(2)
+  }
+  const [lost = ''] = [...ledger.chats.keys()].filter((uuid) => !ledger.completed.has(uuid) && !ledger.failed.has(uuid))
+  const again = await after.api('POST', `/conversations/${lost}/chat`, {
+    body: { messages: [{ role: 'user', content: 'Are you back?' }] },
+  })
+  expect(again).toMatchObject({ status: 200, body: { response: { text: 'After the restart.' } } })
+  expect(JSON.stringify(fake.requests.at(-1)?.body['messages'])).toContain(String(ledger.chats.get(lost)))
   second.child.kill('SIGTERM')
   await second.ended
-
-  const database = await openTestDatabase(target)
-  const { rows } = await database.session.query(
-    `SELECT r.status, r.error_code, r.ended_at IS NULL AS open, r.event_log IS NULL AS unlogged, c.uuid::text AS uuid,
-       c.status = r.status AS same FROM run r JOIN conversation c ON c.uuid = r.conversation_uuid`,
-  )
-  await database.close()
-  for (const row of rows) {
-    expect(row).toMatchObject({ open: false, unlogged: false, same: true })
-    expect(['completed', 'error']).toContain(row['status'])
-  }
-  expect(rows.filter((row) => row['error_code'] === 'worker_lost').length).toBeGreaterThan(runsOfEachKind / 2)
-  const stored = new Set(rows.map((row) => row['uuid']))
-  expect([...acknowledged].filter((uuid) => !stored.has(uuid))).toEqual([])
-  await fake.close()
-  await target.close()
-}, 120_000)
+  await expectRows(ledger, killedAt)
+}, 180_000)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { recoverRuns } from '../../src/features/runs/driving/recover-runs.ts'
 import type { NewConversation, NewRun, RunEnd } from '../../src/features/runs/ports.ts'
 import { RunError } from '../../src/shared/app-error.ts'
-import { prompt, type RunBench, record, runBench, systemMessage } from './run-bench.ts'
+import { prompt, type RunBench, record, runBench, systemMessage, userMessage } from './run-bench.ts'
 
 let bench: RunBench
 beforeAll(async () => {
@@ -113,7 +113,7 @@ it('of many claims of one conversation one wins, and none while a run is active'
   const { runs } = bench.server.deps
   const { conversation, run } = rows('owner')
   await runs.create(conversation, run)
-  const claim = () => runs.claim({ ...run, uuid: randomUUID(), epoch: 2, firstEventId: 10 })
+  const claim = () => runs.claim({ ...run, uuid: randomUUID(), epoch: 2, firstEventId: 10 }, [systemMessage('more')])
   expect(await claim()).toBe(false)
   await runs.end(endOf(run))
   const won = await Promise.all(Array.from({ length: 20 }, claim))
@@ -123,6 +123,22 @@ it('of many claims of one conversation one wins, and none while a run is active'
     epoch: 2,
     latestRun: { epoch: 2, firstEventId: 10, endedAt: null },
   })
+})
+
+it('a chat that is lost keeps the messages that it began with, once', async () => {
+  const { deps } = bench.server
+  const { conversation, run } = rows('owner')
+  await deps.runs.create(conversation, run)
+  await deps.runs.end(endOf(run))
+  const chat = { ...run, uuid: randomUUID(), epoch: 2, firstEventId: 10 }
+  expect(await deps.runs.claim(chat, [userMessage('Are you there?')])).toBe(true)
+  expect(await deps.runs.claim(chat, [userMessage('Are you there?')])).toBe(false)
+  await recoverRuns(deps)
+  const messages = [systemMessage('x'), userMessage('Are you there?')]
+  expect(await deps.runs.findConversation(1, conversation.uuid)).toMatchObject({ status: 'error', messages })
+  const recording = await bench.streamAttach(conversation.uuid)
+  expect(recording.last).toMatchObject({ type: 'chain-error', error: { code: 'worker_lost' }, messages })
+  expect((await bench.chat(conversation.uuid, { messages: [userMessage('Again')] })).status).toBe(200)
 })
 
 it('hundreds of runs created and ended at once are all kept', async () => {

@@ -2,7 +2,9 @@
 import { createParser } from 'eventsource-parser'
 import { expect } from 'vitest'
 import type { ProviderLimits } from '../../src/adapters/providers/transport/limits.ts'
+import type { Message } from '../../src/features/templates/message.ts'
 import type { ApiAnswer } from '../http/api-call.ts'
+import { assertDeclared } from '../http/declared-statuses.ts'
 import { type Api, createTestProject, openServer } from '../http/scenario.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
 import type { TestServer } from '../support/test-server.ts'
@@ -57,13 +59,17 @@ export async function runBench(
   const opened = await openServer({ OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: fake.url, ...environment }, options)
   const { server, api, key } = opened
   const { live } = await createTestProject(api, prompts)
-  const post = (path: string, body: unknown, headers: Record<string, string> = {}, signal?: AbortSignal) =>
-    fetch(`${server.url}/api/v3${path}`, {
+  const post = async (path: string, body: unknown, headers: Record<string, string> = {}, signal?: AbortSignal) => {
+    const url = `${server.url}/api/v3${path}`
+    const response = await fetch(url, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
       ...(signal && { signal }),
     })
+    assertDeclared('POST', url, response.status)
+    return response
+  }
   return {
     server,
     fake,
@@ -137,6 +143,9 @@ export function prompt(body: string, keys = ''): string {
   return `---\nprovider: OpenAI\nmodel: gpt-4o\n${keys}---\n${body}`
 }
 
-export const userMessage = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] })
-export const systemMessage = (text: string) => ({ role: 'system', content: [{ type: 'text', text }] })
-export const assistantMessage = (text: string) => ({ role: 'assistant', content: [{ type: 'text', text }] })
+const message =
+  (role: Message['role']) =>
+  (text: string): Message => ({ role, content: [{ type: 'text', text }] })
+export const userMessage = message('user')
+export const systemMessage = message('system')
+export const assistantMessage = message('assistant')

@@ -64,6 +64,28 @@ it('promise 7: a queued run ends without having started, and whoever waits for i
   expect(bench.fake.requests.length).toBe(calls + 2)
 })
 
+it('promise 7: a queued run whose stop was recorded and not signalled ends unstarted when its turn comes', async () => {
+  const { runs } = bench.server.deps
+  const calls = bench.fake.requests.length
+  bench.fake.enqueue(hanging)
+  const busy = await bench.background('hello')
+  await bench.fake.waitForRequest(calls + 1)
+  const queued = await bench.background('hello')
+  const found = await runs.findConversation(1, queued)
+  const run = found?.latestRun
+  if (!found || !run) throw new Error('The run is stored')
+  expect(await runs.requestStop(run.uuid)).toBe(true)
+  // Between queue and start: whoever had looked before the stop does not get the run.
+  const { uuid, firstEventId, createdAt } = run
+  const owner = { conversationUuid: queued, workspaceId: found.workspaceId, ownerId: 'late', epoch: run.epoch + 1 }
+  expect(await runs.startQueued({ uuid, firstEventId, createdAt, ...owner }, false)).toBe(false)
+  const waiting = bench.streamAttach(queued)
+  await bench.stop(busy)
+  expect((await waiting).types).toEqual(['chain-error'])
+  expect(await bench.conversation(queued)).toMatchObject({ status: 'stopped', error: { errorCode: 'abort_error' } })
+  expect(bench.fake.requests.length).toBe(calls + 1)
+})
+
 const cases = count(15, 200)
 
 it(

@@ -267,3 +267,22 @@ it('refuses a result that is too large, and one without an id', async () => {
   expect(await post({ toolCallId: unknownCall, result: 'x'.repeat(262_145) })).toMatchObject({ status: 400 })
   expect(await post({ result: 1 })).toMatchObject({ status: 400, body: { name: 'BadRequestError' } })
 })
+
+it('the answer to a call is dropped after the retention time of its run; that there was the call stays known', async () => {
+  const { toolCalls } = bench.server.deps
+  bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny' })
+  const run = await live({ tools: ['get_weather'] })
+  const [id = ''] = await run.calls(1)
+  expect((await post({ toolCallId: id, result: 'kept for a time' })).status).toBe(200)
+  const { last } = await run.recording
+  const conversation = await bench.server.deps.runs.findConversation(1, String(last['uuid']))
+  const endedAt = conversation?.latestRun?.endedAt ?? new Date(0)
+  const later = new Date(endedAt.getTime() + 1)
+  await toolCalls.dropAnswers(new Date(0), endedAt)
+  expect(await toolCalls.findAnswer(1, id)).toMatchObject({ result: 'kept for a time' })
+  expect(await toolCalls.dropAnswers(endedAt, later)).toBe(1)
+  expect(await toolCalls.dropAnswers(endedAt, later)).toBe(0)
+  expect(await toolCalls.findAnswer(1, id)).toMatchObject({ result: null })
+  expect((await post({ toolCallId: id, result: 'too late' })).body).toEqual({ success: true })
+  expect(JSON.stringify(await bench.conversation(last['uuid']))).toContain('kept for a time')
+})

@@ -9,6 +9,8 @@ export interface DatabaseProxy {
   goAway(): Promise<void>
   /** The server is frozen: connections stay, nothing is answered. */
   freeze(): void
+  /** The server does what it is asked; its answers are lost. */
+  loseAnswers(): void
   comeBack(): Promise<void>
 }
 
@@ -16,6 +18,7 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
   const { hostname, port: targetPort } = new URL(target)
   const sockets = new Set<Socket>()
   let isFrozen = false
+  let losesAnswers = false
   let server: Server | undefined
   let port = 0
 
@@ -29,7 +32,7 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
     client.on('close', () => upstream.destroy())
     upstream.on('close', () => client.destroy())
     client.on('data', (bytes) => isFrozen || upstream.write(bytes))
-    upstream.on('data', (bytes) => isFrozen || client.write(bytes))
+    upstream.on('data', (bytes) => isFrozen || losesAnswers || client.write(bytes))
   }
   const listen = async () => {
     server = createServer(accept).listen(port, '127.0.0.1')
@@ -50,8 +53,12 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
     freeze() {
       isFrozen = true
     },
+    loseAnswers() {
+      losesAnswers = true
+    },
     async comeBack() {
       isFrozen = false
+      losesAnswers = false
       if (server?.listening !== true) await listen()
     },
   }

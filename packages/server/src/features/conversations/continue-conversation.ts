@@ -28,10 +28,11 @@ export interface ContinueInput extends ConversationAddress {
 export async function continueConversation(deps: DriveDeps, input: ContinueInput): Promise<StartedRun> {
   const found = await findStored(deps, input)
   if (found.status === 'running' || found.status === 'queued') throw busy()
-  const messages = [...found.messages, ...answerPendingCalls(found.messages, input.messages), ...input.messages]
+  const added = [...answerPendingCalls(found.messages, input.messages), ...input.messages]
+  const messages = [...found.messages, ...added]
   const run = nextRun(deps, found)
   // Unlike a first run this one can lose: nothing may reach a provider before it has won.
-  if (!(await deps.runs.claim(run))) throw busy()
+  if (!(await claim(deps, run, added))) throw busy()
   deps.activeRuns.forget(found.uuid)
   const { epoch, createdAt } = run
   const latestRun = runState(run)
@@ -59,6 +60,16 @@ export async function continueConversation(deps: DriveDeps, input: ContinueInput
     },
   })
   return watchRun(driven, found)
+}
+
+/** An answer that got lost may have claimed the run: it is given up then, so that the conversation does not stay busy. */
+async function claim(deps: DriveDeps, run: NewRun, added: readonly Message[]): Promise<boolean> {
+  try {
+    return await deps.runs.claim(run, added)
+  } catch (error) {
+    deps.activeRuns.abandon({ ...run, runUuid: run.uuid })
+    throw error
+  }
 }
 
 function nextRun(deps: Pick<DriveDeps, 'runSettings' | 'clock'>, conversation: StoredConversation): NewRun {

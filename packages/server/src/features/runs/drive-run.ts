@@ -63,6 +63,8 @@ export function driveRun(deps: DriveDeps, input: DriveInput): DrivenRun {
     controller.abort(failure)
     throw failure
   })
+  // The end of the run tells of it as well; until then nobody may be waiting.
+  committed.catch(() => undefined)
   const { promise: ended, resolve: settle } = withResolver()
   const active: ActiveRun = {
     runUuid: run.uuid,

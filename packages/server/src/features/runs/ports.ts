@@ -119,8 +119,11 @@ export interface StoredConversation extends NewConversation {
 /** Every write resolves after its commit. */
 export interface RunStore {
   create(conversation: NewConversation, run: NewRun): Promise<void>
-  /** Starts the next run of a conversation; false when another one took the epoch or is active. */
-  claim(run: NewRun): Promise<boolean>
+  /**
+   * Starts the next run of a conversation; false when another one took the epoch or is active.
+   * @param added what the run begins with: stored with it, so that they are kept however the run ends.
+   */
+  claim(run: NewRun, added: readonly Message[]): Promise<boolean>
   /** A conversation whose first run is queued. */
   createQueued(conversation: NewConversation, run: NewQueuedRun): Promise<void>
   /** Queued runs in the order of their creation. */

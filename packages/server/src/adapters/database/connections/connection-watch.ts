@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Logger } from '../../../shared/logger.ts'
 import { Connection } from './connection.ts'
+import { afterListening } from './listening-time.ts'
 
 /** Parts of the silence that is allowed: looking, suspecting and probing together stay within it. */
 const LOOK_EVERY = 0.15
@@ -47,7 +48,7 @@ export function watchConnections(pool: pg.Pool, config: pg.ClientConfig, silence
 async function probe(config: pg.ClientConfig, timeoutMs: number): Promise<boolean> {
   const connection = new Connection(config, timeoutMs)
   connection.on('error', () => undefined)
-  const timer = setTimeout(() => connection.cut(), timeoutMs)
+  const stopTimer = afterListening(timeoutMs, () => connection.cut())
   try {
     await connection.connect()
     await connection.query('SELECT 1')
@@ -56,7 +57,7 @@ async function probe(config: pg.ClientConfig, timeoutMs: number): Promise<boolea
     // A server that refuses, because it is full for example, is there.
     return error instanceof Error && 'severity' in error
   } finally {
-    clearTimeout(timer)
+    stopTimer()
     void connection.end().catch(() => undefined)
   }
 }

@@ -1,5 +1,6 @@
 /** The batched statements of runs: each takes any number of rows as one JSON list. */
 import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../features/runs/ports.ts'
+import type { Message } from '../../../features/templates/message.ts'
 import { storableJson } from '../../../shared/storable-json.ts'
 import type { RowKind } from '../write-batch.ts'
 
@@ -63,18 +64,19 @@ export function conversationRow(conversation: NewConversation) {
   }
 }
 
-/** The next run of a conversation, by compare-and-set on its epoch. One of several claims wins. */
-export const claims: RowKind<NewRun> = {
+/** The next run of a conversation with the messages that it begins with, by compare-and-set on its epoch. One of several wins. */
+export const claims: RowKind<{ run: NewRun; added: readonly Message[] }> = {
   name: 'run-claim',
   order: 20,
-  key: (run) => run.conversationUuid,
+  key: ({ run }) => run.conversationUuid,
   statement: (rows) => ({
     sql: `
       WITH input AS (
         SELECT * FROM jsonb_to_recordset($1::jsonb) AS i(
-          run uuid, uuid uuid, workspace int, owner text, epoch int, first_event int, at timestamptz)
+          run uuid, uuid uuid, workspace int, owner text, epoch int, first_event int, at timestamptz, added jsonb)
       ), claimed AS (
-        UPDATE conversation c SET epoch = i.epoch, status = 'running', updated_at = i.at
+        UPDATE conversation c SET epoch = i.epoch, status = 'running', updated_at = i.at,
+          messages = c.messages || i.added
         FROM input i
         WHERE c.uuid = i.uuid AND c.workspace_id = i.workspace AND c.epoch = i.epoch - 1
           AND c.status NOT IN ('queued', 'running')
@@ -84,7 +86,7 @@ export const claims: RowKind<NewRun> = {
       SELECT i.run, i.uuid, i.workspace, i.owner, i.epoch, 'running', i.first_event, i.at
       FROM input i JOIN claimed ON claimed.uuid = i.uuid
       RETURNING conversation_uuid::text AS key`,
-    params: [storableJson(rows.map(claimRow))],
+    params: [storableJson(rows.map(({ run, added }) => ({ ...claimRow(run), added })))],
     returnsKeys: true,
   }),
 }

@@ -56,7 +56,7 @@ export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDat
     },
     startQueued: (run, isRepeat) => writeBatch.write(queueClaims, { run, isRepeat }),
     requestStop: (runUuid) => writeBatch.write(stops, { runUuid }),
-    claim: (run) => writeBatch.write(claims, run),
+    claim: (run, added) => writeBatch.write(claims, { run, added }),
     end: (end) => writeBatch.write(ends, end),
     async findConversation(workspaceId, uuid) {
       const row = await client.conversation.findFirst({ where: { workspaceId, uuid }, include: withLatestRun })

@@ -7,6 +7,7 @@ import type {
 } from '../../../features/runs/execution/tools/tool-calls.ts'
 import { storableJson } from '../../../shared/storable-json.ts'
 import type { DatabaseClient } from '../database.ts'
+import type { SqlSession } from '../sql-session.ts'
 import { batchEntry, type RowKind, type WriteBatch } from '../write-batch.ts'
 
 const state = { waiting: 'waiting', answered: 'answered', closed: 'closed' } as const satisfies Record<
@@ -14,8 +15,14 @@ const state = { waiting: 'waiting', answered: 'answered', closed: 'closed' } as 
   ToolCallState
 >
 
-export function postgresToolCallStore(database: { client: DatabaseClient; writeBatch: WriteBatch }): ToolCallStore {
-  const { client, writeBatch } = database
+interface ToolCallDatabase {
+  client: DatabaseClient
+  /** For the loops of the process, which no request waits for. */
+  ownSession: SqlSession
+  writeBatch: WriteBatch
+}
+
+export function postgresToolCallStore({ client, ownSession, writeBatch }: ToolCallDatabase): ToolCallStore {
   return {
     async issue(calls) {
       await writeBatch.writeTogether(calls.map((call) => batchEntry(issues, call)))
@@ -34,6 +41,15 @@ export function postgresToolCallStore(database: { client: DatabaseClient; writeB
       if (id.includes('\0')) return null
       const found = await client.toolCall.findFirst({ where: { workspaceId, id }, select: { projectId: true } })
       return found?.projectId ?? null
+    },
+    async dropAnswers(from, before) {
+      const { affectedRows } = await ownSession.query(
+        `UPDATE tool_call SET result = NULL WHERE id IN (
+           SELECT t.id FROM tool_call t JOIN run r ON r.uuid = t.run_uuid
+           WHERE r.ended_at >= $1::timestamptz AND r.ended_at < $2::timestamptz AND t.result IS NOT NULL LIMIT 500)`,
+        [from.toISOString(), before.toISOString()],
+      )
+      return affectedRows
     },
   }
 }

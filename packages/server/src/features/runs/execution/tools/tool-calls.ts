@@ -35,6 +35,11 @@ export interface ToolCallStore {
   findAnswer(workspaceId: number, id: string): Promise<ToolAnswer | null>
   /** The project of a call that some run of the workspace issued. */
   findProject(workspaceId: number, id: string): Promise<number | null>
+  /**
+   * Drops the answers to calls of runs that ended in `[from, before)`, some at a time; returns how many. That a call was
+   * issued stays known: a late answer is told from one to an unknown call.
+   */
+  dropAnswers(from: Date, before: Date): Promise<number>
 }
 
 /** Tells whoever waits for a call that its answer is stored. A lost wake-up costs a few seconds, never the answer. */

@@ -1,0 +1,17 @@
+/** A tick that comes late counts once: in the time until then nothing could be heard. */
+const TICK_MS = 25
+
+/**
+ * Calls `expire` after `ms` in which this process was able to hear an answer. Time in which it was kept busy does not
+ * count: an answer that waits to be read is no silence. Returns how to stop.
+ */
+export function afterListening(ms: number, expire: () => void): () => void {
+  let ticks = Math.ceil(ms / TICK_MS)
+  const timer = setInterval(() => {
+    ticks -= 1
+    if (ticks > 0) return
+    clearInterval(timer)
+    expire()
+  }, TICK_MS)
+  return () => clearInterval(timer)
+}

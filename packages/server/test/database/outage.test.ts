@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { httpCall } from '../http/api-call.ts'
+import { prompt, type RunBench, record, runBench } from '../runs/run-bench.ts'
+import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
+import { isSkippedWithoutServer } from '../support/database-server.ts'
+import { type TestDatabase, testDatabase } from '../support/test-database.ts'
+
+const awayMs = 10_000
+const patienceMs = 90_000
+
+let target: TestDatabase
+let proxy: DatabaseProxy
+let bench: RunBench
+
+/** The conversation of a run that stands as driven by `ownerId`. */
+async function runOf(ownerId: string): Promise<string> {
+  const uuid = randomUUID()
+  const createdAt = new Date()
+  const text = { path: 'some/prompt', contentHash: 'a'.repeat(64), customIdentifier: null, config: {} }
+  const place = { workspaceId: 1, projectId: 1, versionUuid: randomUUID(), documentUuid: randomUUID() }
+  const run = { uuid: randomUUID(), conversationUuid: uuid, workspaceId: 1, ownerId }
+  await bench.server.deps.runs.create(
+    { uuid, ...place, ...text, origin: 'run', createdAt },
+    { ...run, epoch: 1, firstEventId: 1, createdAt },
+  )
+  return uuid
+}
+
+const statusOf = async (uuid: string) => (await bench.conversation(uuid))['status']
+const isReady = async () => (await fetch(`${bench.server.url}/ready`)).status === 200
+
+/** Resolves when this process has ended a run of a dead owner: it may reap now. */
+async function untilReaping(): Promise<void> {
+  const dead = await runOf('dead')
+  await expect.poll(() => statusOf(dead), { timeout: patienceMs, interval: 100 }).toBe('error')
+}
+
+async function took(work: Promise<unknown>): Promise<number> {
+  const startedAt = performance.now()
+  await work
+  return performance.now() - startedAt
+}
+
+const needsServer = isSkippedWithoutServer('PostgreSQL that is away for 10 s under a server at work')
+
+describe.skipIf(needsServer)('a database that is away under a server at work', () => {
+  beforeAll(async () => {
+    target = await testDatabase()
+    proxy = await startDatabaseProxy(target.databaseUrl ?? '')
+    const prompts = { hello: prompt('<user>Hi</user>', 'maxRetries: 0\n') }
+    bench = await runBench(prompts, { DATABASE_URL: proxy.url, STET_LOG_LEVEL: 'off' })
+  })
+  afterAll(async () => {
+    await proxy.comeBack()
+    await bench.close()
+    await proxy.goAway()
+    await target.close()
+  })
+
+  it('promise 12: away for 10 s: 503 within 1 s, warm reads and streams go on, all recovers, no healthy run is reaped', async () => {
+    await untilReaping()
+    const { deps } = bench.server
+    await bench.run('hello')
+    await bench.api('GET', `${bench.live}/documents/hello`)
+    let goOn = () => {}
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const calls = bench.fake.requests.length
+    bench.fake.enqueue({ text: 'Through the outage.', gate })
+    const streaming = bench.stream('hello')
+    await bench.fake.waitForRequest(calls + 1)
+    await deps.leases.renew('neighbour', awayMs / 2)
+    const neighbour = await runOf('neighbour')
+
+    const awayUntil = performance.now() + awayMs
+    await proxy.goAway()
+    const health = () => took(httpCall('GET', `${bench.server.url}/health`))
+    for (const [method, path, body] of [
+      ['GET', '/projects', undefined],
+      ['POST', '/projects', { name: 'lost' }],
+      ['POST', `${bench.live}/documents/run`, { path: 'hello', background: true }],
+    ] as const) {
+      const busy = await health()
+      const asking = bench.api(method, path, { body })
+      // What the machine takes for an answer without a database is not held against it.
+      expect(await took(asking)).toBeLessThan(1_000 + busy)
+      expect(await asking).toMatchObject({ status: 503, body: { name: 'ServiceUnavailableError' } })
+      expect((await asking).headers.get('retry-after')).not.toBeNull()
+    }
+    await expect.poll(isReady).toBe(false)
+    expect((await bench.api('GET', `${bench.live}/documents/hello`)).status).toBe(200)
+    // The provider may have been called: nothing invites the caller of this one to repeat.
+    expect((await bench.run('hello')).status).toBe(500)
+    goOn()
+    await delay(Math.max(0, awayUntil - performance.now()))
+    await proxy.comeBack()
+
+    await expect.poll(isReady, { timeout: patienceMs }).toBe(true)
+    expect((await streaming).last).toMatchObject({ type: 'chain-completed', response: { text: 'Through the outage.' } })
+    expect(await statusOf(String((await streaming).last['uuid']))).toBe('completed')
+    // Its lease ended while nobody could renew one; it renews later than whoever might reap it looks.
+    const renewals = new Set<unknown>()
+    const countRenewals = async () => {
+      const sql = 'SELECT lease_until FROM instance WHERE id = $1 AND lease_until > now()'
+      const { rows } = await bench.server.database.session.query(sql, [deps.runSettings.instanceId])
+      for (const row of rows) renewals.add(String(row['lease_until']))
+      return renewals.size
+    }
+    await expect.poll(countRenewals, { timeout: patienceMs, interval: 100 }).toBeGreaterThanOrEqual(2)
+    await deps.leases.renew('neighbour', 600_000)
+    await untilReaping()
+    expect(await statusOf(neighbour)).toBe('running')
+    const again = await record(await bench.open('hello'))
+    expect(again.last).toMatchObject({ type: 'chain-completed' })
+  }, 300_000)
+  it('a chat whose start was stored, and its answer lost, does not leave the conversation busy', async () => {
+    const uuid = String((await bench.run('hello')).body['uuid'])
+    const messages = [{ role: 'user', content: 'Did you get this?' }]
+    proxy.loseAnswers()
+    expect(await bench.chat(uuid, { messages })).toMatchObject({ status: 503 })
+    await proxy.comeBack()
+    await expect.poll(isReady, { timeout: patienceMs }).toBe(true)
+    await expect.poll(() => statusOf(uuid), { timeout: patienceMs }).toBe('error')
+    const lost = await bench.conversation(uuid)
+    expect(lost).toMatchObject({ error: { errorCode: 'worker_lost' } })
+    expect(JSON.stringify(lost['conversation'])).toContain('Did you get this?')
+    expect((await bench.chat(uuid, { messages })).status).toBe(200)
+  }, 300_000)
+})

@@ -1,0 +1,106 @@
+/** For every route of the contract a request that succeeds; with nothing here a new route fails the walk. */
+import { type ApiAnswer, httpCall } from '../api-call.ts'
+import { fill, type Placeholders, type WalkedRoute } from '../contract-routes.ts'
+import { newName, openToolCall, type World } from './world.ts'
+
+export interface RouteRequest {
+  ids?: Placeholders
+  /** After the path, with its question mark. */
+  query?: string
+  /** Sent as JSON; a text as it is. */
+  body?: unknown
+  headers?: Record<string, string>
+  /** The bench's by default; null sends none. */
+  key?: string | null
+}
+
+const inProject = async ({ project }: World) => ({ projectId: String(project.id) })
+const inLive = async ({ project }: World) => ({ projectId: String(project.id), versionUuid: 'live' })
+const inDraft = async ({ project, newDraft }: World) => ({
+  projectId: String(project.id),
+  versionUuid: await newDraft(),
+})
+const conversation = async ({ conversationUuid }: World) => ({ conversationUuid })
+
+type Success = (world: World) => Promise<RouteRequest>
+
+export const successes: Record<string, Success> = {
+  'apiKeys.me': async () => ({}),
+  'apiKeys.list': async () => ({}),
+  'apiKeys.create': async () => ({ body: { name: newName() } }),
+  'apiKeys.rotate': async (world) => ({ ids: { id: String((await world.newApiKey()).id) }, body: {} }),
+  'apiKeys.revoke': async (world) => ({ ids: { id: String((await world.newApiKey()).id) } }),
+  'projects.list': async () => ({}),
+  'projects.create': async () => ({ body: { name: newName() } }),
+  'projects.update': async (world) => ({ ids: await inProject(world), body: { name: newName() } }),
+  'versions.list': async (world) => ({ ids: await inProject(world) }),
+  'versions.create': async (world) => ({ ids: await inProject(world), body: { name: newName() } }),
+  'versions.get': async (world) => ({ ids: await inDraft(world) }),
+  'versions.publish': async (world) => ({ ids: await inDraft(world), body: {} }),
+  'versions.push': async (world) => ({
+    ids: await inDraft(world),
+    body: { changes: [{ path: newName(), status: 'added', content: 'x' }] },
+  }),
+  'versions.revert': async (world) => ({ ids: await inDraft(world), body: {} }),
+  'versions.diff': async (world) => ({ ids: await inDraft(world) }),
+  'documents.list': async (world) => ({ ids: await inLive(world) }),
+  'documents.create': async (world) => ({ ids: await inDraft(world), body: { path: newName() } }),
+  'documents.get': async (world) => ({ ids: { ...(await inDraft(world)), path: 'hello' } }),
+  'documents.getOrCreate': async (world) => ({ ids: await inDraft(world), body: { path: newName() } }),
+  'documents.createOrUpdate': async (world) => ({ ids: await inDraft(world), body: { path: newName(), prompt: 'x' } }),
+  'documents.delete': async (world) => ({ ids: { ...(await inDraft(world)), path: 'hello' } }),
+  'runs.run': async (world) => ({ ids: await inLive(world), body: { path: 'hello', parameters: { name: 'Ada' } } }),
+  'runs.chat': async (world) => {
+    const { body } = await world.bench.run('hello')
+    const messages = [{ role: 'user', content: 'More' }]
+    return { ids: { conversationUuid: String(body['uuid']) }, body: { messages } }
+  },
+  'runs.attach': async (world) => ({ ids: await conversation(world), body: {} }),
+  'runs.stop': async (world) => ({ ids: await conversation(world) }),
+  'conversations.list': async ({ project }) => ({ query: `?projectId=${project.id}` }),
+  'conversations.get': async (world) => ({ ids: await conversation(world) }),
+  'tools.result': async (world) => ({ body: { toolCallId: await openToolCall(world), result: 1 } }),
+  'evaluations.create': async ({ project }) => ({
+    body: { projectId: project.id, name: newName(), metric: 'binary' },
+  }),
+  'evaluations.list': async ({ project }) => ({ query: `?projectId=${project.id}` }),
+  'evaluations.get': async ({ evaluationUuid }) => ({ ids: { evaluationUuid } }),
+  'evaluations.annotate': async ({ conversationUuid, evaluationUuid }) => ({
+    ids: { conversationUuid, evaluationUuid },
+    body: { score: 3 },
+  }),
+  'evaluations.annotations': async (world) => ({ ids: await conversation(world) }),
+  'logs.create': async (world) => ({ ids: await inLive(world), body: { path: 'hello', messages: [] } }),
+  'providerApiKeys.list': async () => ({}),
+  'providerApiKeys.create': async () => ({
+    body: { name: newName(), provider: 'openai', token: 'sk-0123456789abcdef' },
+  }),
+  'providerApiKeys.get': async (world) => ({ ids: { id: String((await world.newProviderKey()).id) } }),
+  'providerApiKeys.update': async (world) => ({
+    ids: { id: String((await world.newProviderKey()).id) },
+    body: { defaultModel: 'x' },
+  }),
+  'providerApiKeys.delete': async (world) => ({ ids: { id: String((await world.newProviderKey()).id) } }),
+}
+
+/** Sends it. Placeholders that are not given name nothing that exists. */
+export function send({ bench }: World, route: WalkedRoute, request: RouteRequest = {}): Promise<ApiAnswer> {
+  const { ids, query = '', key = bench.key, headers, body } = request
+  const isRaw = typeof body === 'string'
+  const sendsBody = route.method === 'POST' || route.method === 'PUT'
+  return httpCall(route.method, `${bench.server.url}/api/v3${fill(route.path, ids)}${query}`, {
+    headers: {
+      ...(key !== null && { authorization: `Bearer ${key}` }),
+      ...(isRaw && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(sendsBody && body !== undefined && { body }),
+  })
+}
+
+/** The request of `successes`. */
+export async function successOf(world: World, route: WalkedRoute): Promise<RouteRequest> {
+  const make = successes[route.name]
+  if (!make) throw new Error(`${route.name} has no request that succeeds: add one to declared-errors/requests.ts`)
+  return make(world)
+}

@@ -1,0 +1,121 @@
+/** What every queue of runs promises: each is started at most once at a time, in the order in which they came. */
+import { describe, expect, it } from 'vitest'
+import type { RunQueue } from '../../src/features/runs/ports.ts'
+
+interface Options {
+  workers: number
+  maxQueuedPerKey: number
+}
+
+/** Workers that hold each run until the test lets it go. */
+function holdingWorkers() {
+  const started: string[] = []
+  const held = new Map<string, () => void>()
+  return {
+    started,
+    start: (runUuid: string) =>
+      new Promise<void>((resolve) => {
+        started.push(runUuid)
+        held.set(runUuid, resolve)
+      }),
+    finish: (runUuid: string) => held.get(runUuid)?.(),
+  }
+}
+
+const run = (runUuid: string, apiKeyId = 1) => ({ runUuid, apiKeyId })
+
+export function describeRunQueue(name: string, create: (options: Options) => RunQueue): void {
+  const open = (options: Partial<Options> = {}) => {
+    const queue = create({ workers: 2, maxQueuedPerKey: 100, ...options })
+    return { queue, ...holdingWorkers() }
+  }
+
+  describe(`run queue: ${name}`, () => {
+    it('starts runs in the order in which they came, so many at once as there are workers', async () => {
+      const { queue, started, start, finish } = open()
+      for (const uuid of ['a', 'b', 'c', 'd']) queue.add(run(uuid))
+      queue.work(start)
+      await expect.poll(() => started).toEqual(['a', 'b'])
+      finish('b')
+      await expect.poll(() => started).toEqual(['a', 'b', 'c'])
+      finish('a')
+      finish('c')
+      await expect.poll(() => started).toEqual(['a', 'b', 'c', 'd'])
+    })
+
+    it('starts a run once, however often it is added while it waits or runs', async () => {
+      const { queue, started, start, finish } = open({ workers: 1 })
+      queue.work(start)
+      for (const uuid of ['a', 'b', 'b', 'a', 'c']) queue.add(run(uuid))
+      await expect.poll(() => started).toEqual(['a'])
+      queue.add(run('a'))
+      finish('a')
+      await expect.poll(() => started).toEqual(['a', 'b'])
+      finish('b')
+      await expect.poll(() => started).toEqual(['a', 'b', 'c'])
+    })
+
+    it('starts a run again that left its worker and was added after that', async () => {
+      const { queue, started, start, finish } = open({ workers: 1 })
+      queue.work(start)
+      queue.add(run('a'))
+      queue.add(run('b'))
+      finish('a')
+      await expect.poll(() => started).toEqual(['a', 'b'])
+      queue.add(run('a'))
+      finish('b')
+      await expect.poll(() => started).toEqual(['a', 'b', 'a'])
+    })
+
+    it('leaves a reserved run alone until its row is stored, and lets others pass', async () => {
+      const { queue, started, start } = open()
+      queue.work(start)
+      expect(queue.reserve('a', 1)).toBe(true)
+      queue.add(run('b'))
+      await expect.poll(() => started).toEqual(['b'])
+      queue.add(run('a'))
+      await expect.poll(() => started).toEqual(['b', 'a'])
+    })
+
+    it('bounds what one key holds, not what others do; a place is free when its run starts or is removed', async () => {
+      const { queue, started, start, finish } = open({ workers: 1, maxQueuedPerKey: 2 })
+      queue.work(start)
+      queue.add(run('running'))
+      await expect.poll(() => started).toEqual(['running'])
+      expect([queue.reserve('a', 1), queue.reserve('b', 1), queue.reserve('c', 1)]).toEqual([true, true, false])
+      expect(queue.reserve('d', 2)).toBe(true)
+      queue.remove('a')
+      expect(queue.reserve('c', 1)).toBe(true)
+      queue.add(run('b'))
+      finish('running')
+      await expect.poll(() => started).toEqual(['running', 'b'])
+      expect(queue.reserve('e', 1)).toBe(true)
+      expect(queue.reserve('f', 1)).toBe(false)
+    })
+
+    it('never starts a removed run', async () => {
+      const { queue, started, start } = open()
+      for (const uuid of ['a', 'b', 'c']) queue.add(run(uuid))
+      queue.remove('a')
+      queue.remove('unknown')
+      queue.work(start)
+      await expect.poll(() => started).toEqual(['b', 'c'])
+    })
+
+    it('hands out no more once stopped, and keeps what waits', async () => {
+      const { queue, started, start, finish } = open({ workers: 1 })
+      queue.work(start)
+      queue.add(run('a'))
+      queue.add(run('b'))
+      await expect.poll(() => started).toEqual(['a'])
+      queue.stop()
+      finish('a')
+      queue.add(run('c'))
+      // Whatever a worker would do is done by then.
+      await new Promise((resolve) => setImmediate(resolve))
+      expect(started).toEqual(['a'])
+      queue.work(start)
+      await expect.poll(() => started).toEqual(['a', 'b'])
+    })
+  })
+}

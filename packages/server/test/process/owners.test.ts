@@ -1,0 +1,187 @@
+/** What becomes of runs whose process dies or stands still, told by the process that takes its place. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { generateApiKey } from '../../src/features/access/api-key.ts'
+import { apiCaller } from '../http/api-call.ts'
+import { createTestProject } from '../http/scenario.ts'
+import { prompt, record } from '../runs/run-bench.ts'
+import { count, seed, timeFor } from '../support/counts.ts'
+import { isSkippedWithoutServer, onServer } from '../support/database-server.ts'
+import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
+import { seededRandom } from '../support/random.ts'
+import { type ServerProcess, settingsFor, startServer } from '../support/server-process.ts'
+import { type TestDatabase, testDatabase } from '../support/test-database.ts'
+
+const kills = count(5, 200)
+const pauses = count(1, 50)
+const key = generateApiKey()
+const needsServer = isSkippedWithoutServer('two processes on one database')
+
+let storage: TestDatabase
+let fake: FakeProvider
+let environment: Record<string, string>
+let live: string
+const started: ServerProcess[] = []
+
+beforeAll(async () => {
+  fake = await fakeProvider()
+})
+afterAll(() => fake.close())
+beforeEach(async () => {
+  storage = await testDatabase()
+  environment = {
+    ...settingsFor(storage),
+    STET_ADMIN_KEY: key,
+    OPENAI_API_KEY: 'sk-test',
+    OPENAI_BASE_URL: fake.url,
+  }
+})
+afterEach(async () => {
+  for (const { child, ended } of started.splice(0)) {
+    child.kill('SIGKILL')
+    await ended
+  }
+  await storage.close()
+})
+
+async function start(): Promise<ServerProcess> {
+  const server = await startServer(environment)
+  started.push(server)
+  return server
+}
+
+/** The first process, with a prompt to run. */
+async function startFirst(): Promise<ServerProcess> {
+  const server = await start()
+  ;({ live } = await createTestProject(apiCaller(server.url, key), { hello: prompt('<user>Hi</user>') }))
+  return server
+}
+
+const post = (server: ServerProcess, path: string, body: object) =>
+  fetch(`${server.url}/api/v3${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+interface Runs {
+  uuids: string[]
+  /** What the callers of the stream and of the result got; a connection that broke is undefined. */
+  stream: Promise<string | undefined>
+  result: Promise<Response | undefined>
+}
+
+const orUndefined = <T>(work: Promise<T>) => work.catch(() => undefined)
+
+/** One run of each kind, under way at the provider. */
+async function startRuns(server: ServerProcess): Promise<Runs> {
+  const calls = fake.requests.length
+  const run = (body: object) => post(server, `${live}/documents/run`, { path: 'hello', ...body })
+  const result = orUndefined(run({ customIdentifier: 'result' }))
+  const background = ((await (await run({ background: true })).json()) as { uuid: string }).uuid
+  const stream = await run({ stream: true })
+  await fake.waitForRequest(calls + 3)
+  const inDatabase = async () => {
+    const path = '/conversations?customIdentifier=result&status=running'
+    const { body } = await apiCaller(server.url, key)('GET', path)
+    return (body['items'] as { uuid: string }[]).map(({ uuid }) => uuid)
+  }
+  await expect.poll(inDatabase).toHaveLength(1)
+  const uuids = [background, stream.headers.get('x-conversation-uuid') ?? '', ...(await inDatabase())]
+  return { uuids, stream: orUndefined(stream.text()), result }
+}
+
+async function expectLost(server: ServerProcess, uuids: readonly string[]): Promise<void> {
+  for (const uuid of uuids) {
+    // `record` checks that there is exactly one terminal event, and that it is the last.
+    const { types, last } = await record(await post(server, `/conversations/${uuid}/attach`, { stream: true }))
+    expect(types).toEqual(['chain-error'])
+    expect(last).toMatchObject({ error: { code: 'worker_lost' } })
+  }
+}
+
+const query = (sql: string, params: unknown[] = []) =>
+  onServer(storage.databaseUrl ?? '', async (client) => (await client.query(sql, params)).rows as object[])
+
+/** The connections of servers on this database. */
+async function connections(): Promise<number[]> {
+  const rows = await query(
+    `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'stet'`,
+  )
+  return (rows as { pid: number }[]).map(({ pid }) => pid)
+}
+
+/** All that runs left behind, byte for byte. */
+const traces = () =>
+  query(
+    `SELECT r.*, encode(r.event_log, 'hex') AS log, c.messages, c.status AS state, c.epoch AS conversation_epoch,
+       c.last_event_id AS last_id, c.updated_at FROM run r JOIN conversation c ON c.uuid = r.conversation_uuid
+     ORDER BY r.uuid`,
+  )
+
+describe.skipIf(needsServer)('the process that takes over', () => {
+  it(
+    'promise 4: its predecessor killed at any moment, every run has a definite error within 20 s, and one terminal event',
+    async () => {
+      const random = seededRandom(seed)
+      fake.setDefault({ deltas: ['half ', 'way'], hang: 'mid-stream' })
+      let owner = await startFirst()
+      for (let round = 0; round < kills; round += 1) {
+        const before = await connections()
+        const next = start()
+        // It has come, and waits: while the owner lives it serves nothing.
+        await expect.poll(async () => (await connections()).length, { timeout: 30_000 }).toBeGreaterThan(before.length)
+        const { uuids } = await startRuns(owner)
+        await delay(random() * 500)
+        const killedAt = performance.now()
+        owner.child.kill('SIGKILL')
+        owner = await next
+        await expectLost(owner, uuids)
+        expect(performance.now() - killedAt, `seed ${seed}`).toBeLessThan(20_000)
+      }
+    },
+    timeFor(kills, 60_000),
+  )
+
+  it(
+    'promise 5: its predecessor, paused beyond its lease and woken up again, overwrites neither row nor log',
+    async () => {
+      for (let round = 0; round < pauses; round += 1) {
+        const calls = fake.requests.length
+        let goOn = () => {}
+        const gate = new Promise<void>((resolve) => {
+          goOn = resolve
+        })
+        fake.setDefault({ deltas: ['half ', 'way'], text: 'half way', gate })
+        const paused = round === 0 ? await startFirst() : (started.at(-1) ?? (await startFirst()))
+        const runs = await startRuns(paused)
+        expect(fake.requests.length).toBe(calls + 3)
+        const held = await connections()
+        paused.child.kill('SIGSTOP')
+        const hasLease = async () => (await query('SELECT 1 FROM instance WHERE lease_until > now()')).length
+        await expect.poll(hasLease, { timeout: 30_000 }).toBe(0)
+        const next = start()
+        await expect.poll(async () => (await connections()).length, { timeout: 30_000 }).toBeGreaterThan(held.length)
+        // Only a database that has lost the paused process lets another one in.
+        await query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS held(pid)', [held])
+        const successor = await next
+        await expectLost(successor, runs.uuids)
+        const before = await traces()
+
+        paused.child.kill('SIGCONT')
+        goOn()
+        // The woken process gives its runs up: what its callers get has no end, or is an error.
+        expect((await runs.stream) ?? '').not.toMatch(/"type":"chain-(completed|error)"/)
+        expect((await runs.result)?.status).toBe(500)
+        const active = async () =>
+          /^stet_runs_active (\d+)/m.exec(await (await fetch(`${paused.url}/metrics`)).text())?.[1]
+        await expect.poll(active, { timeout: 30_000 }).toBe('0')
+        expect(await traces()).toEqual(before)
+        await expectLost(successor, runs.uuids)
+        paused.child.kill('SIGKILL')
+        await paused.ended
+      }
+    },
+    timeFor(pauses, 120_000),
+  )
+})

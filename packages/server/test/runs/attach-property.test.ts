@@ -1,0 +1,171 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { unpackEventLog } from '../../src/features/runs/encoding/event-log-file.ts'
+import type { MessageForm } from '../../src/features/runs/encoding/frames.ts'
+import { storedReader } from '../../src/features/runs/watching/stored-reader.ts'
+import { framesOf } from '../../src/features/runs/watching/watch-run.ts'
+import { count, seed, timeFor } from '../support/counts.ts'
+import { prompt, type RunBench, runBench } from './run-bench.ts'
+
+const cases = count(200, 5_000)
+
+let bench: RunBench
+beforeAll(async () => {
+  bench = await runBench(
+    {
+      hello: prompt('<user>Hi</user>'),
+      two: prompt('<step><user>A</user></step><step><user>B</user></step>'),
+      blocker: prompt('<user>First</user>'),
+    },
+    // One worker: whatever comes behind a run that is held stands in the queue.
+    { STET_WORKERS: '1', STET_MAX_STREAMS_PER_KEY: '100000' },
+  )
+})
+afterAll(() => bench.close())
+
+const states = ['queued', 'running', 'ended'] as const
+
+interface Reader {
+  /** How the run stands when the reader comes first. */
+  state: (typeof states)[number]
+  /** The id that it says it has seen; 0 says none. */
+  after: number
+  /** After how many characters its connections break, one after the other; the last one holds. */
+  cuts: number[]
+  form: MessageForm
+}
+
+const reader: fc.Arbitrary<Reader> = fc.record({
+  state: fc.constantFrom(...states),
+  after: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(30) }),
+  cuts: fc.array(fc.integer({ min: 1, max: 4_000 }), { maxLength: 4 }),
+  form: fc.constantFrom('whole' as const, 'declared' as const),
+})
+
+interface Plan {
+  path: string
+  words: number
+  /** How many frames of the answer have come before those who attach to the running one. */
+  gateAfter: number
+  readers: Reader[]
+}
+
+const plan: fc.Arbitrary<Plan> = fc.record({
+  path: fc.constantFrom('hello', 'two'),
+  words: fc.integer({ min: 1, max: 30 }),
+  gateAfter: fc.integer({ min: 1, max: 10 }),
+  readers: fc.oneof(
+    { weight: 24, arbitrary: fc.array(reader, { minLength: 1, maxLength: 3 }) },
+    { weight: 1, arbitrary: fc.array(reader, { minLength: 100, maxLength: 100 }) },
+  ),
+})
+
+const frameEnd = '\n\n'
+const idsIn = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
+
+/** Attached when it resolves; the reading goes on. */
+async function attach(uuid: string, { after, form }: Pick<Reader, 'after' | 'form'>): Promise<Response> {
+  const headers: Record<string, string> = {
+    ...(after > 0 && { 'last-event-id': String(after) }),
+    ...(form === 'declared' && { 'x-latitude-sdk-version': '5.2.0' }),
+  }
+  const response = await bench.post(`/conversations/${uuid}/attach`, { stream: true }, headers)
+  expect(response.status).toBe(200)
+  return response
+}
+
+/** Reads to the end or to the cut; only whole frames count, as for any client. */
+async function readUntil(response: Response, cut: number | undefined): Promise<string> {
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true })
+    // Leaving the loop closes the connection.
+    if (cut !== undefined && text.length > cut) break
+  }
+  return text.slice(0, text.lastIndexOf(frameEnd) + frameEnd.length)
+}
+
+/** All that one reader gets over all its connections, each from the last id that it saw. */
+async function readAll(uuid: string, first: Response, { after, cuts, form }: Reader): Promise<string> {
+  let text = ''
+  let response = first
+  for (const cut of [...cuts, undefined]) {
+    text += await readUntil(response, cut)
+    if (cut !== undefined) response = await attach(uuid, { after: idsIn(text).at(-1) ?? after, form })
+  }
+  return text
+}
+
+/** The frames as the row keeps them. */
+async function storedText(uuid: string, form: MessageForm): Promise<string> {
+  const { runs } = bench.server.deps
+  const runUuid = (await runs.findConversation(1, uuid))?.latestRun?.uuid ?? ''
+  const file = await runs.findEventLog(1, runUuid)
+  if (!file) throw new Error('The log is not stored')
+  const frames = framesOf(storedReader(await unpackEventLog(file), 0), form)
+  let text = ''
+  while (!frames.isAtEnd) text += frames.take()
+  return text
+}
+
+function gate(): { opened: Promise<void>; open(): void } {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open }
+}
+
+/** One run, held in each state until its readers of that state have come. */
+async function play({ path, words, gateAfter, readers }: Plan) {
+  const [start, goOn] = [gate(), gate()]
+  const calls = bench.fake.requests.length
+  const deltas = Array.from({ length: words }, (_, word) => `wörd${word} `)
+  bench.fake.enqueue(
+    { text: 'x', gate: start.opened },
+    { deltas, gate: goOn.opened, gateAfter: Math.min(gateAfter, words) },
+  )
+  await bench.background('blocker')
+  await bench.fake.waitForRequest(calls + 1)
+  const uuid = await bench.background(path)
+  const readings: { reader: Reader; text: Promise<string> }[] = []
+  const come = async (state: Reader['state']) => {
+    const coming = readers.filter((each) => each.state === state)
+    const attached = await Promise.all(coming.map(async (each) => ({ each, first: await attach(uuid, each) })))
+    for (const { each, first } of attached) readings.push({ reader: each, text: readAll(uuid, first, each) })
+  }
+  expect((await bench.conversation(uuid))['status']).toBe('queued')
+  await come('queued')
+  start.open()
+  await bench.fake.waitForRequest(calls + 2)
+  await come('running')
+  goOn.open()
+  expect((await bench.attach(uuid)).status).toBe(200)
+  await come('ended')
+  return { uuid, readings }
+}
+
+it(
+  `promise 6: attach from anywhere, in any state, with any cuts: every event once, in order, the same bytes`,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(plan, async (each) => {
+        const { uuid, readings } = await play(each)
+        const whole = { whole: await storedText(uuid, 'whole'), declared: await storedText(uuid, 'declared') }
+        const ids = idsIn(whole.whole)
+        expect(ids).toEqual(ids.map((_, place) => place + 1))
+        for (const { reader: by, text } of readings) {
+          const all = whole[by.form]
+          const frames = all.split(/(?<=\n\n)/)
+          const expected = frames.filter((frame) => (idsIn(frame)[0] ?? 0) > by.after).join('')
+          const got = await text
+          // Long texts are compared first: their difference is told only where there is one.
+          if (got !== expected) expect(got).toBe(expected)
+        }
+      }),
+      { numRuns: cases, seed },
+    )
+  },
+  timeFor(cases, 2_000),
+)

@@ -1,0 +1,112 @@
+/** Walks the codes of failed runs: each is produced, and told alike by the result, the stream, a chat and whoever attaches. */
+import { RunErrorCode } from '@stet/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { RunError } from '../../src/shared/app-error.ts'
+import type { ApiAnswer } from '../http/api-call.ts'
+import type { FakeReply } from '../support/fake-provider.ts'
+import { prompt, type RunBench, runBench } from './run-bench.ts'
+
+let bench: RunBench
+const user = '<user>Hi</user>'
+beforeAll(async () => {
+  bench = await runBench({
+    plain: prompt(user, 'maxRetries: 0\n'),
+    object: prompt(user, 'schema: { type: object }\nmaxRetries: 0\n'),
+    looping: prompt(user, 'maxSteps: 1\ntools:\n  - known: { description: x }\n'),
+    'no-provider': '---\nprovider: nobody\nmodel: m\n---\n<user>Hi</user>',
+    'bad-config': prompt(user, 'temperature: hot\n'),
+    builtin: prompt(user, 'tools: [latitude/search]\n'),
+    empty: prompt(''),
+    render: prompt('<user>{{ user.name.first }}</user>'),
+    sealed: '---\nprovider: sealed\nmodel: m\n---\n<user>Hi</user>',
+  })
+  const entry = { name: 'sealed', provider: 'openai', token: 'sk-0123456789abcdef' }
+  await bench.api('POST', '/provider-api-keys', { body: entry })
+  await bench.server.database.session.query(`UPDATE provider_key SET sealed_token = 'no token' WHERE name = 'sealed'`)
+})
+afterAll(() => bench.close())
+
+interface Scenario {
+  path: string
+  /** What the provider answers; a run that hangs is ended by `end`. */
+  reply?: FakeReply
+  end?: () => void
+  /** A chat renders no prompt: it cannot fail like this. */
+  isOfPrompt?: true
+}
+
+/** Declared for answers that hold what no message can: the drivers pass over such content so far. */
+type NeverProduced = 'unsupported_provider_response_type_error'
+
+const hanging: FakeReply = { text: 'x', hang: 'before-head' }
+const active = () => bench.server.deps.activeRuns.list()[0]
+
+const scenarios: Record<Exclude<RunErrorCode, NeverProduced>, Scenario> = {
+  chain_compile_error: { path: 'render', isOfPrompt: true },
+  document_config_error: { path: 'bad-config' },
+  missing_provider_error: { path: 'no-provider' },
+  ai_provider_config_error: { path: 'sealed' },
+  ai_run_error: { path: 'plain', reply: { status: 401, body: { error: { message: 'no' } } } },
+  rate_limit_error: { path: 'plain', reply: { status: 429 } },
+  max_step_count_exceeded_error: {
+    path: 'looping',
+    reply: { toolCalls: [{ id: 'x', name: 'unknown_tool', arguments: {} }] },
+  },
+  invalid_response_format_error: { path: 'object', reply: { text: 'not json' } },
+  unsupported_feature_error: { path: 'builtin' },
+  abort_error: { path: 'plain', reply: hanging, end: () => void bench.stop(active()?.conversationUuid ?? '') },
+  run_timeout_error: {
+    path: 'plain',
+    reply: hanging,
+    end: () => active()?.abort(new RunError('run_timeout_error', 'x', { details: { seconds: 1 } })),
+  },
+  worker_lost: { path: 'plain', reply: hanging, end: () => active()?.abort(new RunError('worker_lost', 'x')) },
+  unknown_error: { path: 'empty', isOfPrompt: true },
+}
+
+/** What `call` answers, with the provider and the end of the scenario. */
+async function play<T>({ reply, end }: Scenario, call: () => Promise<T>): Promise<T> {
+  const calls = bench.fake.requests.length
+  if (reply) bench.fake.enqueue(reply)
+  const answer = call()
+  if (end) {
+    await bench.fake.waitForRequest(calls + 1)
+    end()
+  }
+  return answer
+}
+
+function expectCode({ status, text, body }: ApiAnswer, code: RunErrorCode): string {
+  expect(status, text).toBe(422)
+  expect(body).toMatchObject({ name: 'DocumentRunError', errorCode: code, details: { errorCode: code } })
+  return String(body.details?.['conversationUuid'])
+}
+
+it('every code that the contract declares is walked', () => {
+  const walked = [...Object.keys(scenarios), 'unsupported_provider_response_type_error' satisfies NeverProduced]
+  expect(walked.sort()).toEqual([...RunErrorCode.options].sort())
+})
+
+describe.each(Object.entries(scenarios) as [RunErrorCode, Scenario][])('%s', (code, scenario) => {
+  it('is the error of the result, of attach and of the conversation', async () => {
+    const uuid = expectCode(await play(scenario, () => bench.run(scenario.path)), code)
+    expect(expectCode(await bench.attach(uuid), code)).toBe(uuid)
+    expect(await bench.conversation(uuid)).toMatchObject({
+      status: code === 'abort_error' ? 'stopped' : 'error',
+      error: { errorCode: code },
+    })
+  })
+
+  it('is the end of the stream, and of who attaches to it', async () => {
+    const { last, text } = await play(scenario, () => bench.stream(scenario.path))
+    expect(last).toMatchObject({ type: 'chain-error', error: { code, details: { errorCode: code } } })
+    expect((await bench.streamAttach(String(last['uuid']))).text).toBe(text)
+  })
+
+  if (scenario.isOfPrompt) return
+  it('is the error of a chat', async () => {
+    const uuid = expectCode(await play(scenario, () => bench.run(scenario.path)), code)
+    const messages = [{ role: 'user', content: 'Again' }]
+    expect(expectCode(await play(scenario, () => bench.chat(uuid, { messages })), code)).toBe(uuid)
+  })
+})

@@ -1,0 +1,93 @@
+/** A PostgreSQL server of its own for one test, which may kill it: the one that other tests share stays untouched. */
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { chown, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { temporaryFolder } from './temporary-folder.ts'
+
+const run = promisify(execFile)
+
+/** Where the packages of Debian put the programs of each release. */
+const releases = '/usr/lib/postgresql'
+/** PostgreSQL refuses to run as root. */
+const unprivilegedUser = 'postgres'
+
+export interface PrivateCluster {
+  url: string
+  /** SIGKILL to the server's own process; resolves when it has gone. */
+  kill(): Promise<void>
+  /** Starts it again; resolves when it has recovered. */
+  restart(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Undefined, said aloud, where there is no PostgreSQL to start, or no user to start it as. */
+export async function privateCluster(): Promise<PrivateCluster | undefined> {
+  const programs = existsSync(releases) ? readdirSync(releases).map((release) => join(releases, release, 'bin')) : []
+  const folder = programs.find((each) => existsSync(join(each, 'initdb')))
+  const isRoot = process.getuid?.() === 0
+  const user = isRoot ? await idOf(unprivilegedUser) : undefined
+  if (folder === undefined || (isRoot && user === undefined)) {
+    console.warn('SKIPPED, there is no PostgreSQL that a test could start: kill -9 of the database server')
+    return undefined
+  }
+  const as = (program: string, ...args: string[]) => {
+    const [command = '', ...rest] = [
+      ...(isRoot ? ['runuser', '-u', unprivilegedUser, '--'] : []),
+      join(folder, program),
+      ...args,
+    ]
+    return run(command, rest, { cwd: '/' })
+  }
+  const home = await temporaryFolder()
+  if (user !== undefined) await chown(home, user, -1)
+  const data = join(home, 'data')
+  const port = await freePort()
+  await as('initdb', '-D', data, '-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync')
+  const options = `-p ${port} -k ${home} -c listen_addresses=127.0.0.1`
+  const restart = async () => {
+    await as('pg_ctl', '-D', data, '-l', join(home, 'log'), '-o', options, '-t', '120', '-w', 'start')
+  }
+  const kill = async () => {
+    const pid = Number((await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')[0])
+    process.kill(pid, 'SIGKILL')
+    while (isAlive(pid)) await delay(5)
+  }
+  await restart()
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    kill,
+    restart,
+    async close() {
+      await as('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop')
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}
+
+async function idOf(user: string): Promise<number | undefined> {
+  const answer = await run('id', ['-u', user]).catch(() => undefined)
+  return answer && Number(answer.stdout)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
