@@ -20,6 +20,8 @@ export interface Following {
   onInterrupt: 'stop' | 'leave'
   shown: Shown
   head: RunHead
+  /** The event that the stream begins behind. */
+  from?: string | undefined
   /** A file for the result. */
   saveTo?: string | undefined
   handlers?: ToolHandlers | undefined
@@ -72,7 +74,7 @@ interface Course {
 }
 
 async function follow(stream: RunStream, following: Following, output: RunOutput, ctx: Context): Promise<RunResult> {
-  const course: Course = { stream, uuid: undefined, lastEventId: undefined, interrupted: new AbortController() }
+  const course: Course = { stream, uuid: undefined, lastEventId: following.from, interrupted: new AbortController() }
   const { signal } = course.interrupted
   const release = ctx.io.onInterrupt(() => {
     // The second Ctrl-C finds no listener and ends the program as usual.
@@ -96,7 +98,7 @@ async function follow(stream: RunStream, following: Following, output: RunOutput
 
 async function followThroughCuts(
   course: Course,
-  { client }: Following,
+  { client, from }: Following,
   output: RunOutput,
   ctx: Context,
 ): Promise<RunResult> {
@@ -112,7 +114,8 @@ async function followThroughCuts(
       if (course.lastEventId !== seen) attempt = 0
       if (attempt === 0) cut = error
       if (!(await isCut(error, attempt)) || !course.uuid || course.interrupted.signal.aborted) throw error
-      if (course.lastEventId === seen && (await hasEnded(client, course.uuid))) return client.runs.attach(course.uuid)
+      const isSilent = from !== undefined && course.lastEventId === from && isClean(error)
+      if (isSilent && (await hasEnded(client, course.uuid))) return client.runs.attach(course.uuid)
       if (attempt === maxReconnects || !ctx.flags.retry) throw cut
     }
     attempt += 1
@@ -137,6 +140,10 @@ function listen(course: Course, output: RunOutput, ctx: Context): void {
 }
 
 // A stream that begins behind the last event is empty. Its run has ended all the same: with a result or a failure.
+function isClean(error: unknown): boolean {
+  return error instanceof Error && error.cause === undefined
+}
+
 async function hasEnded(client: Stet, uuid: string): Promise<boolean> {
   const { status } = await client.conversations.get(uuid).catch(() => ({ status: undefined }))
   return status !== undefined && status !== 'queued' && status !== 'running'
