@@ -10,12 +10,17 @@ export interface Proxy {
   readonly cuts: number[]
   /** Requests to these paths are never answered. */
   held: RegExp | undefined
+  /** Happens before a request is passed on. */
+  before: ((line: string) => Promise<void>) | undefined
   stop(): Promise<void>
 }
 
 /** A connection to the server that can be cut and held. */
 export async function startProxy(target: string): Promise<Proxy> {
-  const server = createServer((incoming, outgoing) => forward(incoming, outgoing, target, proxy)).listen(0, '127.0.0.1')
+  const server = createServer((incoming, outgoing) => void receive(incoming, outgoing, target, proxy)).listen(
+    0,
+    '127.0.0.1',
+  )
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const proxy: Proxy = {
@@ -23,6 +28,7 @@ export async function startProxy(target: string): Promise<Proxy> {
     seen: [],
     cuts: [],
     held: undefined,
+    before: undefined,
     async stop() {
       server.closeAllConnections()
       server.close()
@@ -32,11 +38,22 @@ export async function startProxy(target: string): Promise<Proxy> {
   return proxy
 }
 
-function forward(incoming: IncomingMessage, outgoing: ServerResponse, target: string, proxy: Proxy): void {
-  const { method, url = '/', headers } = incoming
-  proxy.seen.push(`${method} ${url}`)
-  if (proxy.held?.test(url)) return
-  const passed = request(target + url, { method, headers }, (answer) => {
+async function receive(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  target: string,
+  proxy: Proxy,
+): Promise<void> {
+  const { method, url = '/' } = incoming
+  const line = `${method} ${url}`
+  proxy.seen.push(line)
+  await proxy.before?.(line)
+  if (!proxy.held?.test(url)) forward(incoming, outgoing, target + url, proxy)
+}
+
+function forward(incoming: IncomingMessage, outgoing: ServerResponse, url: string, proxy: Proxy): void {
+  const { method, headers } = incoming
+  const passed = request(url, { method, headers }, (answer) => {
     const isStream = answer.headers['content-type']?.startsWith('text/event-stream')
     const cut = isStream ? proxy.cuts.shift() : undefined
     if (cut === 0) return void outgoing.destroy()
