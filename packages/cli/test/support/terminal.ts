@@ -16,7 +16,10 @@ export class Terminal {
   /** `script` comes with every Linux; without it the tests fail instead of being left out. */
   constructor(command: readonly string[], cwd: string, env: Record<string, string>) {
     const line = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
-    this.#child = spawn('script', ['-qefc', line, '/dev/null'], { cwd, env: { TERM: 'xterm', ...env } })
+    this.#child = spawn('script', ['-qefc', `stty cols 200 rows 50; exec ${line}`, '/dev/null'], {
+      cwd,
+      env: { TERM: 'xterm', ...env },
+    })
     this.#child.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.raw += text
       this.#wake()
