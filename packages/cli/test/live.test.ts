@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Stet } from '@stet/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Provider, startSilentProvider } from './support/provider.ts'
-import { type Proxy, startProxy } from './support/proxy.ts'
+import { startProxy, type Way } from './support/proxy.ts'
 import { type RunningServer, startServer } from './support/server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -18,7 +18,7 @@ const prompts = {
 
 let provider: Provider
 let server: RunningServer
-let proxy: Proxy
+let proxy: Way
 let client: Stet
 beforeAll(async () => {
   provider = await startSilentProvider()

@@ -2,13 +2,13 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Change, Stet } from '@stet/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Proxy, startProxy } from './support/proxy.ts'
+import { startProxy, type Way } from './support/proxy.ts'
 import { type RunningServer, startServer } from './support/server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 let server: RunningServer
-let proxy: Proxy
+let proxy: Way
 beforeAll(async () => {
   server = await startServer()
   proxy = await startProxy(server.address)

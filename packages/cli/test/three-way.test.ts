@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Change, Stet } from '@stet/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -241,4 +241,33 @@ test('pull --theirs and --ours settle every conflict, and the next push sends wh
   expect(Object.keys(files).filter((name) => name.endsWith('.remote'))).toEqual([])
   expect(files).not.toHaveProperty('edit-against-delete.promptl')
   expect(await theirs.person.stet(['push', ...stopping.slice(0, 2), '--json'])).toMatchObject({ code: 0 })
+})
+
+test('paths that are no files everywhere are refused by name with 1, in both directions, and the rest goes on', async () => {
+  const account = new Stet({ apiKey: server.adminKey, baseUrl: server.address })
+  const { project } = await account.projects.create('paths')
+  const client = account.project(project.id)
+  const refused = ['Tone', 'con/x', 'end.', 'tone']
+  const added = [...refused, 'good'].map((path): Change => ({ path, status: 'added', content: `${path}\n` }))
+  await publish(client, added)
+  const person = new Person(await temporaryFolder(), server, { STET_API_KEY: server.adminKey })
+  await mkdir(join(person.folder, '.git'))
+  const init = await person.stet(['init', '--project', String(project.id), '--json'])
+  expect(init.code).toBe(1)
+  const paths = (list: { path: string }[]): string[] => list.map(({ path }) => path)
+  expect(paths(JSON.parse(init.stdout).pull.refused).sort()).toEqual(refused)
+  expect(await readdir(join(person.folder, 'prompts'))).toEqual(['good.promptl'])
+
+  const outside = await temporaryFolder()
+  await writeFile(join(outside, 'secret.promptl'), 'secret\n')
+  await symlink(join(outside, 'secret.promptl'), join(person.folder, 'prompts', 'link.promptl'))
+  for (const name of ['Case', 'case', 'fine']) {
+    await writeFile(join(person.folder, 'prompts', `${name}.promptl`), `${name}\n`)
+  }
+  const pushed = await person.stet(['push', '--json'])
+  expect(pushed.code).toBe(1)
+  const report = JSON.parse(pushed.stdout)
+  expect(paths(report.refused).sort()).toEqual(['Case', 'case', 'link.promptl'])
+  expect(paths(report.changes)).toEqual(['fine'])
+  expect(Object.values(await contentsOf(client, report.version.uuid))).not.toContain('secret\n')
 })

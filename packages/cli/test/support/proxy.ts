@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface Proxy {
+export interface Way {
   address: string
   /** Method and path of each request, in order. */
   readonly seen: string[]
@@ -16,14 +16,14 @@ export interface Proxy {
 }
 
 /** A connection to the server that can be cut and held. */
-export async function startProxy(target: string): Promise<Proxy> {
+export async function startProxy(target: string): Promise<Way> {
   const server = createServer((incoming, outgoing) => void receive(incoming, outgoing, target, proxy)).listen(
     0,
     '127.0.0.1',
   )
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const proxy: Proxy = {
+  const proxy: Way = {
     address: `http://127.0.0.1:${port}`,
     seen: [],
     cuts: [],
@@ -38,12 +38,7 @@ export async function startProxy(target: string): Promise<Proxy> {
   return proxy
 }
 
-async function receive(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  target: string,
-  proxy: Proxy,
-): Promise<void> {
+async function receive(incoming: IncomingMessage, outgoing: ServerResponse, target: string, proxy: Way): Promise<void> {
   const { method, url = '/' } = incoming
   const line = `${method} ${url}`
   proxy.seen.push(line)
@@ -51,7 +46,7 @@ async function receive(
   if (!proxy.held?.test(url)) forward(incoming, outgoing, target + url, proxy)
 }
 
-function forward(incoming: IncomingMessage, outgoing: ServerResponse, url: string, proxy: Proxy): void {
+function forward(incoming: IncomingMessage, outgoing: ServerResponse, url: string, proxy: Way): void {
   const { method, headers } = incoming
   const passed = request(url, { method, headers }, (answer) => {
     const isStream = answer.headers['content-type']?.startsWith('text/event-stream')
