@@ -101,7 +101,7 @@ test('the second Ctrl-C leaves at once, although the server does not answer the 
   const program = start(await someone(way), ['run', 'slow'])
   await program.prints('stdout', 'Begun')
   program.child.kill('SIGINT')
-  await expect.poll(() => way.seen.some((line) => line.endsWith('/stop')), { timeout: 30_000 }).toBe(true)
+  await expect.poll(() => way.seen.some((line) => line.endsWith('/stop')), { timeout: 120_000 }).toBe(true)
   program.child.kill('SIGINT')
   expect(await program.closed).toEqual({ code: null, signal: 'SIGINT' })
   await way.stop()
@@ -133,7 +133,7 @@ test('Ctrl-C in attach only leaves: nothing is sent and the run goes on, until s
 test('Ctrl-C while a whole answer is awaited leaves with 130', async () => {
   const way = await startProxy(server.address)
   const program = start(await someone(way), ['run', 'slow', '--no-stream'])
-  await expect.poll(() => way.seen.some((line) => line.endsWith('/run')), { timeout: 30_000 }).toBe(true)
+  await expect.poll(() => way.seen.some((line) => line.endsWith('/run')), { timeout: 120_000 }).toBe(true)
   program.child.kill('SIGINT')
   expect(await program.closed).toEqual({ code: 130, signal: null })
   expect(program.printed).toEqual({ stdout: '', stderr: expect.stringContaining('grace period') })

@@ -108,6 +108,20 @@ test('providers add asks for the token without showing it', async () => {
   expect(terminal.screen).not.toContain(token)
 })
 
+test('init offers the projects when none is named; elsewhere it lists them and exits 2', async () => {
+  const person = new Person(await temporaryFolder(), server, { STET_API_KEY: server.adminKey })
+  await mkdir(join(person.folder, '.git'))
+  const listed = await person.stet(['init'])
+  expect(listed).toMatchObject({ code: 2, stdout: '' })
+  expect(listed.stderr).toContain('1  default')
+  const terminal = person.sitDown(['init', '--no-pull'])
+  await terminal.shows('Which project?')
+  terminal.type(enter)
+  expect(await terminal.ended).toBe(0)
+  const config = JSON.parse(await readFile(join(person.folder, 'stet.config.json'), 'utf8'))
+  expect((await client.projects.list()).map(({ id }) => id)).toContain(config.projectId)
+})
+
 test('publish asks; no leaves everything as it was, yes publishes', async () => {
   const person = await someone()
   const { id } = (await client.projects.create('asked')).project

@@ -102,8 +102,9 @@ async function chooseProject(
   ctx: Context,
 ): Promise<{ project: Pick<Project, 'id' | 'name'>; version: Version }> {
   if (name !== undefined) return client.projects.create(name)
-  const id = settings.projectId?.value ?? former?.projectId ?? (await ctx.projectId())
-  const project = (await client.projects.list()).find((one) => one.id === id)
+  const projects = await client.projects.list()
+  const id = settings.projectId?.value ?? former?.projectId ?? (await askForProject(projects, ctx))
+  const project = projects.find((one) => one.id === id)
   if (!project) {
     throw new CliError('not_found', `No project ${id} (${settings.projectId?.origin ?? latitudeLockName})`, {
       hint: 'stet init --create <name>',
@@ -113,6 +114,13 @@ async function chooseProject(
   const ref = settings.versionRef?.value
   if (ref !== undefined) return { project, version: await findVersion(scoped, ref) }
   return { project, version: (await findFormerVersion(scoped, former)) ?? (await findLiveOrNewestDraft(scoped)) }
+}
+
+async function askForProject(projects: readonly Project[], ctx: Context): Promise<number> {
+  const choices = projects.map(({ id, name }) => ({ value: String(id), label: name }))
+  const flags = '--project <id>, or --create <name>'
+  if (choices.length === 0) throw new CliError('usage', 'There is no project yet', { hint: flags })
+  return Number(await ctx.choose('Which project?', choices, flags))
 }
 
 // Only a draft is worth going back to, and only on the server that the lock was written for.

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { stripVTControlCharacters } from 'node:util'
 import { onTestFinished } from 'vitest'
 
-const patienceMs = 30_000
+const patienceMs = 120_000
 
 /** A program in a pseudo-terminal: somebody sits there and types. */
 export class Terminal {
