@@ -10,7 +10,8 @@ import { postgresConversationStore } from './adapters/database/stores/conversati
 import { postgresDocumentStore } from './adapters/database/stores/document-store.ts'
 import { postgresAnnotationStore, postgresEvaluationStore } from './adapters/database/stores/evaluation-store.ts'
 import { postgresLeaseStore } from './adapters/database/stores/lease-store.ts'
-import { postgresLogStore } from './adapters/database/stores/log-store.ts'
+import { postgresIdempotencyStore } from './adapters/database/stores/idempotency-store.ts'
+import { postgresLogStore, transactionLogStore } from './adapters/database/stores/log-store.ts'
 import { postgresProjectStore } from './adapters/database/stores/project-store.ts'
 import { postgresProviderKeyStore } from './adapters/database/stores/provider-key-store.ts'
 import { postgresRunStore } from './adapters/database/stores/run-store.ts'
@@ -34,6 +35,7 @@ import type { Config } from './config.ts'
 import { encryptionKeysOf, keepAdminKey } from './data-files.ts'
 import { type CreateProject, createFirstWorkspace } from './features/access/first-start.ts'
 import type { Deps, Stores } from './features/deps.ts'
+import { dropIdempotencyRecords, releaseLostClaims } from './features/idempotency/drop-records.ts'
 import { addProject } from './features/projects/create-project.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
 import { createActiveRuns } from './features/runs/active-runs.ts'
@@ -78,6 +80,8 @@ export function storesFor(client: DatabaseClient): Stores {
     conversations: postgresConversationStore(client),
     evaluations: postgresEvaluationStore(client),
     annotations: postgresAnnotationStore(client),
+    idempotency: postgresIdempotencyStore(client),
+    logs: transactionLogStore(client),
   }
 }
 
@@ -105,6 +109,7 @@ export async function compose(config: Config): Promise<Composition> {
   const deps = createDeps({ config, database, serverTools, log })
   try {
     await recoverRuns(deps)
+    await releaseLostClaims(deps)
     const queueWork = await workRunQueue(deps)
     // Last of what may fail: a key that is generated here must reach its operator.
     const tenant = await createFirstWorkspace(deps, { adminKey: config.adminKey, createProject: createFirstProject })
@@ -116,7 +121,7 @@ export async function compose(config: Config): Promise<Composition> {
       log,
     })
     const drain = createDrain()
-    const upkeep = [keepLease(deps), dropEventLogs(deps), snapshots]
+    const upkeep = [keepLease(deps), dropEventLogs(deps), dropIdempotencyRecords(deps), snapshots]
     const close = async (): Promise<void> => {
       await queueWork.stop()
       for (const loop of upkeep) await loop.stop()
@@ -178,6 +183,7 @@ function createDeps({ config, database, serverTools, log }: Parts): Deps & { mod
     runQueue: createRunQueue(config),
     runSignals: createRunSignals(),
     logs: postgresLogStore(database),
+    claimsInWork: new Map(),
     eventLog: createRunEventLog(),
     activeRuns: createActiveRuns(),
     runSettings: {

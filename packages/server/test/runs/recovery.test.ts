@@ -113,7 +113,7 @@ it('of many claims of one conversation one wins, and none while a run is active'
   const { runs } = bench.server.deps
   const { conversation, run } = rows('owner')
   await runs.create(conversation, run)
-  const claim = () => runs.claim({ ...run, uuid: randomUUID(), epoch: 2, firstEventId: 10 })
+  const claim = () => runs.createNext({ ...run, uuid: randomUUID(), epoch: 2, firstEventId: 10 })
   expect(await claim()).toBe(false)
   await runs.end(endOf(run))
   const won = await Promise.all(Array.from({ length: 20 }, claim))

@@ -1,6 +1,6 @@
 /** Drops event logs after their retention time; what the end said stays. */
 import type { Needs } from '../../deps.ts'
-import { type Repeated, repeat } from './repeat.ts'
+import { type Repeated, repeat } from '../../../shared/repeat.ts'
 
 const dropEveryMs = 60_000
 

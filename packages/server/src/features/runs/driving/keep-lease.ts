@@ -1,7 +1,7 @@
 /** Says every 3 s that this process lives, and hears of stops whose signal was lost: the owner's lease is that of its runs. */
 import type { Needs } from '../../deps.ts'
 import { endLost } from './end-undriven.ts'
-import { type Repeated, repeat } from './repeat.ts'
+import { type Repeated, repeat } from '../../../shared/repeat.ts'
 
 type LeaseDeps = Needs<'runs' | 'leases' | 'eventLog' | 'activeRuns' | 'runSettings' | 'runSignals' | 'clock' | 'log'>
 
