@@ -9,8 +9,8 @@ import { postgresApiKeyStore } from './adapters/database/stores/api-key-store.ts
 import { postgresConversationStore } from './adapters/database/stores/conversation-store.ts'
 import { postgresDocumentStore } from './adapters/database/stores/document-store.ts'
 import { postgresAnnotationStore, postgresEvaluationStore } from './adapters/database/stores/evaluation-store.ts'
+import { postgresIdempotencyStore, postgresIdempotencyUpkeep } from './adapters/database/stores/idempotency-store.ts'
 import { postgresLeaseStore } from './adapters/database/stores/lease-store.ts'
-import { postgresIdempotencyStore } from './adapters/database/stores/idempotency-store.ts'
 import { postgresLogStore, transactionLogStore } from './adapters/database/stores/log-store.ts'
 import { postgresProjectStore } from './adapters/database/stores/project-store.ts'
 import { postgresProviderKeyStore } from './adapters/database/stores/provider-key-store.ts'
@@ -41,7 +41,7 @@ import { environmentProviders } from './features/providers/environment-providers
 import { createActiveRuns } from './features/runs/active-runs.ts'
 import { workRunQueue } from './features/runs/background/work-run-queue.ts'
 import { dropEventLogs } from './features/runs/driving/drop-event-logs.ts'
-import { keepLease } from './features/runs/driving/keep-lease.ts'
+import { keepLease, takeLease } from './features/runs/driving/keep-lease.ts'
 import { recoverRuns } from './features/runs/driving/recover-runs.ts'
 import type { ServerTools } from './features/runs/execution/tools/step-tool.ts'
 import { createApp } from './http/app.ts'
@@ -110,6 +110,7 @@ export async function compose(config: Config): Promise<Composition> {
   try {
     await recoverRuns(deps)
     await releaseLostClaims(deps)
+    await takeLease(deps)
     const queueWork = await workRunQueue(deps)
     // Last of what may fail: a key that is generated here must reach its operator.
     const tenant = await createFirstWorkspace(deps, { adminKey: config.adminKey, createProject: createFirstProject })
@@ -183,6 +184,7 @@ function createDeps({ config, database, serverTools, log }: Parts): Deps & { mod
     runQueue: createRunQueue(config),
     runSignals: createRunSignals(),
     logs: postgresLogStore(database),
+    idempotencyUpkeep: postgresIdempotencyUpkeep(database.ownSession),
     claimsInWork: new Map(),
     eventLog: createRunEventLog(),
     activeRuns: createActiveRuns(),

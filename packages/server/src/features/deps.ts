@@ -5,7 +5,7 @@ import type { ApiKeyStore, WorkspaceStore } from './access/ports.ts'
 import type { ConversationStore } from './conversations/ports.ts'
 import type { DocumentStore } from './documents/ports.ts'
 import type { AnnotationStore, EvaluationStore } from './evaluations/ports.ts'
-import type { IdempotencyStore } from './idempotency/ports.ts'
+import type { IdempotencyStore, IdempotencyUpkeep } from './idempotency/ports.ts'
 import type { LogStore } from './logs/ports.ts'
 import type { ProjectStore } from './projects/ports.ts'
 import type { ModelDrivers } from './providers/model-driver.ts'
@@ -65,6 +65,7 @@ export interface Deps {
   runSignals: RunSignals
   /** Like runs; those of `stores` write in their transaction. */
   logs: LogStore
+  idempotencyUpkeep: IdempotencyUpkeep
   /** Claims that this process works on now, with the hashes of their requests. */
   claimsInWork: Map<string, string>
   eventLog: RunEventLog

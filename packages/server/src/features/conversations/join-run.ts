@@ -11,11 +11,17 @@ const lookAgainMs = 250
 
 /**
  * Listens from now on. A run that another process drives is waited for: its events are there when it has ended.
+ * @param mode `stream` for the frames, `json` for the result.
  * @param signal the caller has left.
  * @throws AppError NotFoundError.
  */
-export async function joinRun(deps: AttachDeps, address: RunAddress, signal: AbortSignal): Promise<StartedRun> {
-  const reader = await followRun(deps, address, signal)
+export async function joinRun(
+  deps: AttachDeps,
+  { mode, ...address }: RunAddress & { mode: 'json' | 'stream' },
+  signal: AbortSignal,
+): Promise<StartedRun> {
+  // Who waits for the end takes no events: it must find none on its way.
+  const reader = await followRun(deps, address, mode === 'stream' ? 0 : Number.MAX_SAFE_INTEGER, signal)
   return {
     conversationUuid: address.conversationUuid,
     committed: Promise.resolve(),
@@ -28,10 +34,15 @@ export async function joinRun(deps: AttachDeps, address: RunAddress, signal: Abo
   }
 }
 
-async function followRun(deps: AttachDeps, address: RunAddress, signal: AbortSignal): Promise<RunLogReader> {
+async function followRun(
+  deps: AttachDeps,
+  address: RunAddress,
+  afterId: number,
+  signal: AbortSignal,
+): Promise<RunLogReader> {
   for (;;) {
     const conversation = await findRun(deps, address)
-    const reader = await readerOf(deps, conversation, 0)
+    const reader = await readerOf(deps, conversation, afterId)
     if (reader) return reader
     if (signal.aborted) throw hasLeft()
     await pause(lookAgainMs)

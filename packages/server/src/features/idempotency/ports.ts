@@ -36,6 +36,10 @@ export interface IdempotencyStore {
   complete(id: string, ownerId: string, answer: string): Promise<boolean>
   /** Forgets a record that came to nothing: the next use is a first one. */
   release(id: string, ownerId: string): Promise<void>
+}
+
+/** What the process itself does to records, apart from requests. */
+export interface IdempotencyUpkeep {
   /** Forgets what others have begun and not finished; returns how many. */
   releaseOthers(ownerId: string): Promise<number>
   /** Forgets records made before the instant, some at a time; returns how many. */

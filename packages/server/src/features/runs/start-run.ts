@@ -100,7 +100,8 @@ export async function prepareRun(
 
 /** A request may have come first under the same idempotency key: its run is the only one. */
 export function requireFirstUse(isStored: boolean): void {
-  if (!isStored) throw conflict('A request with this Idempotency-Key came first', { reason: 'in_progress', retryAfter: 1 })
+  if (!isStored)
+    throw conflict('A request with this Idempotency-Key came first', { reason: 'in_progress', retryAfter: 1 })
 }
 
 /** A row whose acknowledgement was lost may be there, and nobody drives it: it is ended like that of a lost process. */

@@ -1,4 +1,5 @@
 import type { contract } from '@stet/contract'
+import type { Response } from 'express'
 import { attachResult, attachStream } from '../../features/conversations/attach-conversation.ts'
 import { continueConversation } from '../../features/conversations/continue-conversation.ts'
 import { joinRun } from '../../features/conversations/join-run.ts'
@@ -16,8 +17,12 @@ import { runAnswers, whileOpen } from '../response/run-answer.ts'
 import { startedOnce } from '../response/started-once.ts'
 import { attachResultBody } from '../wire/attach-result.ts'
 
+type Mode = 'json' | 'stream'
+
 export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
   const answers = runAnswers(createStreamLimit(deps.settings.maxStreamsPerKey))
+  const joining = (res: Response, mode: Mode) => (run: ClaimedRun) =>
+    joinRun(deps, { caller: callerOf(res), ...run, mode }, whileOpen(res))
   return {
     run: async ({ params, body, req, res }) => {
       const { stream, background, path, parameters, messages = [], tools = [] } = body
@@ -33,16 +38,20 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
         ...(customIdentifier === undefined ? {} : { customIdentifier }),
         declaredSdk: contextOf(res).client.declared,
       }
-      const join = (run: ClaimedRun) => joinRun(deps, { caller: input.caller, ...run }, whileOpen(res))
       if (!background) {
-        const start = (mode: 'json' | 'stream') =>
-          startedOnce(deps, { req, res, start: (own) => startRun(deps, { ...input, ...own, mode }), join })
+        const start = (mode: Mode) =>
+          startedOnce(deps, {
+            req,
+            res,
+            start: (own) => startRun(deps, { ...input, ...own, mode }),
+            join: joining(res, mode),
+          })
         return { status: 200, body: await answers.started(res, stream, start) }
       }
       const queue = () =>
         startedOnce(deps, { req, res, start: (own) => queueRun(deps, { ...input, ...own }), join: async (run) => run })
       if (stream && contextOf(res).client.backgroundStreams) {
-        return { status: 200, body: await answers.started(res, true, async () => join(await queue())) }
+        return { status: 200, body: await answers.started(res, true, async () => joining(res, 'stream')(await queue())) }
       }
       const { conversationUuid } = await queue()
       res.setHeader('X-Conversation-Uuid', conversationUuid)
@@ -57,12 +66,12 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
         tools,
         declaredSdk: contextOf(res).client.declared,
       }
-      const start = (mode: 'json' | 'stream') =>
+      const start = (mode: Mode) =>
         startedOnce(deps, {
           req,
           res,
           start: (own) => continueConversation(deps, { ...input, ...own, mode }),
-          join: (run) => joinRun(deps, { caller: input.caller, ...run }, whileOpen(res)),
+          join: joining(res, mode),
         })
       return { status: 200, body: await answers.started(res, stream, start) }
     },

@@ -1,9 +1,9 @@
 /** Records of idempotency keys in the database; those of runs are written with their runs. */
 import { Prisma } from '../../../../generated/prisma/client.ts'
-import type { IdempotencyStore } from '../../../features/idempotency/ports.ts'
+import type { IdempotencyStore, IdempotencyUpkeep } from '../../../features/idempotency/ports.ts'
 import type { DatabaseClient } from '../database.ts'
+import type { SqlSession } from '../sql-session.ts'
 
-const atOnce = 500
 const unfinished = { answer: null, runUuid: null } as const
 
 export function postgresIdempotencyStore(client: DatabaseClient): IdempotencyStore {
@@ -34,18 +34,26 @@ export function postgresIdempotencyStore(client: DatabaseClient): IdempotencySto
     async release(id, ownerId) {
       await client.idempotencyRecord.deleteMany({ where: { id, ownerId, ...unfinished } })
     },
+  }
+}
+
+/** @param session one whose statements are not counted as those of requests. */
+export function postgresIdempotencyUpkeep(session: SqlSession): IdempotencyUpkeep {
+  return {
     async releaseOthers(ownerId) {
-      const where = { ownerId: { not: ownerId }, ...unfinished }
-      return (await client.idempotencyRecord.deleteMany({ where })).count
+      const { affectedRows } = await session.query(
+        'DELETE FROM idempotency_record WHERE owner_id <> $1 AND answer IS NULL AND run_uuid IS NULL',
+        [ownerId],
+      )
+      return affectedRows
     },
     async dropBefore(before) {
-      const old = await client.idempotencyRecord.findMany({
-        where: { createdAt: { lt: before } },
-        select: { id: true },
-        take: atOnce,
-      })
-      if (old.length === 0) return 0
-      return (await client.idempotencyRecord.deleteMany({ where: { id: { in: old.map(({ id }) => id) } } })).count
+      const { affectedRows } = await session.query(
+        `DELETE FROM idempotency_record WHERE id IN (
+           SELECT id FROM idempotency_record WHERE created_at < $1::timestamptz LIMIT 500)`,
+        [before.toISOString()],
+      )
+      return affectedRows
     },
   }
 }

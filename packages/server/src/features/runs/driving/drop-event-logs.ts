@@ -1,6 +1,7 @@
 /** Drops event logs after their retention time; what the end said stays. */
-import type { Needs } from '../../deps.ts'
+
 import { type Repeated, repeat } from '../../../shared/repeat.ts'
+import type { Needs } from '../../deps.ts'
 
 const dropEveryMs = 60_000
 
