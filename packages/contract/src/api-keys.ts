@@ -56,7 +56,12 @@ const createShape = {
     .exactOptional()
     .meta({ pattern: undefined, description: 'In the future.' }),
   plan: KeyPlan.exactOptional().meta({ description: 'Default: team.' }),
-  limit: z.int().min(1).max(LIMITS.rateLimit).exactOptional().meta({ description: 'Required for the plan `custom`, refused for the others.' }),
+  limit: z
+    .int()
+    .min(1)
+    .max(LIMITS.rateLimit)
+    .exactOptional()
+    .meta({ description: 'Required for the plan `custom`, refused for the others.' }),
 }
 
 /**

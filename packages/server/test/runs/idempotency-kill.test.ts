@@ -25,7 +25,7 @@ it(
       STET_ENCRYPTION_KEY: generateEncryptionKey(),
       STET_LOG_LEVEL: 'off',
       STET_DRAIN_DELAY_MS: '0',
-    STET_DATABASE_SILENCE_MS: '20000',
+      STET_DATABASE_SILENCE_MS: '20000',
       OPENAI_API_KEY: 'sk-test',
       OPENAI_BASE_URL: fake.url,
       ...(target.databaseUrl !== undefined && { DATABASE_URL: target.databaseUrl }),

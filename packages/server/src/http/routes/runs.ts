@@ -51,7 +51,10 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
       const queue = () =>
         startedOnce(deps, { req, res, start: (own) => queueRun(deps, { ...input, ...own }), join: async (run) => run })
       if (stream && contextOf(res).client.backgroundStreams) {
-        return { status: 200, body: await answers.started(res, true, async () => joining(res, 'stream')(await queue())) }
+        return {
+          status: 200,
+          body: await answers.started(res, true, async () => joining(res, 'stream')(await queue())),
+        }
       }
       const { conversationUuid } = await queue()
       res.setHeader('X-Conversation-Uuid', conversationUuid)
