@@ -241,11 +241,14 @@ describe('limits of runs', () => {
     expect((await run({ stream: true })).status).toBe(200)
     leave.abort()
     await expect
-      .poll(async () => {
-        const next = await open()
-        await next.body?.cancel()
-        return next.status
-      })
+      .poll(
+        async () => {
+          const next = await open()
+          await next.body?.cancel()
+          return next.status
+        },
+        { timeout: 20_000 },
+      )
       .toBe(200)
     await streams[1]?.body?.cancel()
   })
@@ -259,13 +262,16 @@ describe('limits of runs', () => {
     bench.fake.enqueue({ text: 'slow', gate, gateAfter: 0 })
     const started = await bench.background('hello')
     await bench.fake.waitForRequest(calls + 1)
-    const waiting = await bench.background('hello')
+    const keyed = () =>
+      post(`${bench.live}/documents/run`, { path: 'hello', background: true }, { 'idempotency-key': 'waits' })
+    const waiting = String((await keyed()).body['uuid'])
     const refused = await run({ background: true })
     expect(refused).toMatchObject({
       status: 503,
       body: { name: 'ServiceUnavailableError', details: { retryAfter: expect.any(Number) } },
     })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    expect(await keyed()).toMatchObject({ status: 200, body: { uuid: waiting } })
     expect(await bench.server.deps.runs.listQueued()).toHaveLength(1)
     letGo()
     for (const uuid of [started, waiting]) expect((await bench.attach(uuid)).status).toBe(200)
@@ -278,7 +284,7 @@ describe('limits of runs', () => {
     const uuid = response.headers.get('x-conversation-uuid')
     leave.abort()
     await expect
-      .poll(() => bench.conversation(uuid))
+      .poll(() => bench.conversation(uuid), { timeout: 20_000 })
       .toMatchObject({ status: 'stopped', error: { errorCode: 'abort_error' } })
   })
 })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresRunStore } from '../../src/adapters/database/stores/run-store.ts'
 import { createWriteBatch } from '../../src/adapters/database/write-batch.ts'
 import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.ts'
+import { continueConversation } from '../../src/features/conversations/continue-conversation.ts'
 import { joinRun } from '../../src/features/conversations/join-run.ts'
 import type { Deps } from '../../src/features/deps.ts'
 import { answerOnce } from '../../src/features/idempotency/answer-once.ts'
@@ -10,7 +11,8 @@ import { type Claim, claimFor } from '../../src/features/idempotency/claim.ts'
 import { startOnce } from '../../src/features/idempotency/start-once.ts'
 import { createProject } from '../../src/features/projects/create-project.ts'
 import { createActiveRuns } from '../../src/features/runs/active-runs.ts'
-import { startRun } from '../../src/features/runs/start-run.ts'
+import { type StartedRun, startRun } from '../../src/features/runs/start-run.ts'
+import type { Message } from '../../src/features/templates/message.ts'
 import type { ApiAnswer } from '../http/api-call.ts'
 import { prompt, type Recording, type RunBench, record, runBench, textOf } from './run-bench.ts'
 
@@ -24,6 +26,23 @@ beforeAll(async () => {
   })
 })
 afterAll(() => bench.close())
+
+const caller = {
+  apiKeyId: 1,
+  workspaceId: 1,
+  author: { id: 1, name: 'Ada', email: 'ada@example.com' },
+  scopes: ['admin'],
+  projectId: null,
+  limit: 1000,
+} as const
+
+const claimOf = (path: string): Claim =>
+  claimFor({ apiKeyId: 1, method: 'POST', path, key: randomUUID(), body: { any: 1 } })
+
+function promptedRun() {
+  const projectId = Number(/projects\/(\d+)/.exec(bench.live)?.[1])
+  return { caller, projectId, versionRef: 'live', path: 'hello', parameters: {}, messages: [], declaredSdk: true }
+}
 
 const keyed = (key: string, more: Record<string, string> = {}) => ({ 'idempotency-key': key, ...more })
 const user = (text: string) => ({ messages: [{ role: 'user', content: text }] })
@@ -230,22 +249,25 @@ describe('a repeated chat', () => {
 })
 
 it('with a key a warm run awaits one statement before its provider call', async () => {
-  const { database } = bench.server
-  const statementsBeforeCall = async (start: (key: string) => Promise<unknown>) => {
+  const { database, deps } = bench.server
+  const statementsBeforeCall = async (start: (claim: Claim) => Promise<StartedRun>) => {
     let atCall = 0
     const before = database.statementCount()
     bench.fake.enqueue(() => {
       atCall = database.statementCount() - before
       return { text: 'x' }
     })
-    await start(randomUUID())
-    return atCall
+    const run = await start(claimOf('/run'))
+    await run.result()
+    return { atCall, conversationUuid: run.conversationUuid }
   }
-  const run = (key: string) => bench.run('hello', {}, keyed(key))
-  await run(randomUUID())
-  expect(await statementsBeforeCall(run)).toBe(1)
-  const { body } = await bench.run('hello')
-  expect(await statementsBeforeCall((key) => bench.chat(body['uuid'], user('x'), keyed(key)))).toBe(1)
+  const start = (claim: Claim) => startRun(deps, { ...promptedRun(), mode: 'json', claim })
+  await statementsBeforeCall(start)
+  const { atCall, conversationUuid } = await statementsBeforeCall(start)
+  expect(atCall).toBe(1)
+  const messages: Message[] = [{ role: 'user', content: [{ type: 'text', text: 'x' }] }]
+  const chat = { caller, conversationUuid, messages, mode: 'json' as const, declaredSdk: false }
+  expect((await statementsBeforeCall((claim) => continueConversation(deps, { ...chat, claim }))).atCall).toBe(1)
 })
 
 it('promise 15: 100 parallel duplicates make one provider call, in each form of the answer', async () => {
@@ -262,15 +284,6 @@ it('promise 15: 100 parallel duplicates make one provider call, in each form of 
 })
 
 describe('two processes on one database', () => {
-  const caller = {
-    apiKeyId: 1,
-    workspaceId: 1,
-    author: { id: 1, name: 'Ada', email: 'ada@example.com' },
-    scopes: ['admin'],
-    projectId: null,
-    limit: 1000,
-  } as const
-
   /** All that lies in the memory of a process is its own. */
   async function processes(): Promise<[Deps, Deps]> {
     const { database, deps } = bench.server
@@ -286,14 +299,10 @@ describe('two processes on one database', () => {
     return [deps, other]
   }
 
-  const claimOf = (path: string): Claim =>
-    claimFor({ apiKeyId: 1, method: 'POST', path, key: randomUUID(), body: { any: 1 } })
   const failure = () => ({ status: 409, headers: {}, body: {} })
 
   it('promise 15: start one run; the other one waits for it, and reads its events', async () => {
-    const [, projectId] = /projects\/(\d+)/.exec(bench.live) ?? []
-    const prompted = { caller, projectId: Number(projectId), versionRef: 'live', path: 'hello' }
-    const input = { ...prompted, parameters: {}, messages: [], declaredSdk: true, mode: 'stream' as const }
+    const input = { ...promptedRun(), mode: 'stream' as const }
     const claim = claimOf('/run')
     const calls = bench.fake.requests.length
     const here = new AbortController().signal
