@@ -287,9 +287,12 @@ describe('two processes on one database', () => {
   /** All that lies in the memory of a process is its own. */
   async function processes(): Promise<[Deps, Deps]> {
     const { database, deps } = bench.server
+    // The embedded database has one batch, whoever writes.
+    const isShared = database.kind === 'postgres'
+    const writeBatch = isShared ? createWriteBatch(database.session) : database.writeBatch
     const other: Deps = {
       ...deps,
-      runs: postgresRunStore({ ...database, writeBatch: createWriteBatch(database.session) }),
+      runs: postgresRunStore({ ...database, writeBatch }),
       eventLog: createRunEventLog(),
       activeRuns: createActiveRuns(),
       claimsInWork: new Map(),
