@@ -56,7 +56,12 @@ const createShape = {
     .exactOptional()
     .meta({ pattern: undefined, description: 'In the future.' }),
   plan: KeyPlan.exactOptional().meta({ description: 'Default: team.' }),
-  limit: z.int().min(1).max(LIMITS.rateLimit).exactOptional().meta({ description: 'Required for the plan `custom`.' }),
+  limit: z
+    .int()
+    .min(1)
+    .max(LIMITS.rateLimit)
+    .exactOptional()
+    .meta({ description: 'Required for the plan `custom`, refused for the others.' }),
 }
 
 /**
@@ -66,10 +71,16 @@ const createShape = {
  * { "name": "ci", "scopes": ["read", "run"], "expiresAt": "2030-01-01T00:00:00.000Z" }
  */
 export const CreateApiKeyBody = nullsAbsent(
-  z.object(createShape).refine((body) => body.plan !== 'custom' || body.limit !== undefined, {
-    path: ['limit'],
-    error: 'is required for the plan custom',
-  }),
+  z
+    .object(createShape)
+    .refine((body) => body.plan !== 'custom' || body.limit !== undefined, {
+      path: ['limit'],
+      error: 'is required for the plan custom',
+    })
+    .refine((body) => body.plan === 'custom' || body.limit === undefined, {
+      path: ['limit'],
+      error: 'is for the plan custom only',
+    }),
 ).meta({ id: 'CreateApiKeyBody' })
 export type CreateApiKeyBody = z.input<typeof CreateApiKeyBody>
 
@@ -129,7 +140,13 @@ export const apiKeys = c.router({
     description: 'The response holds the secret; it is shown this once.',
     body: CreateApiKeyBody,
     responses: withErrors({ 201: CreatedApiKey }, 404, 409, 422),
-    metadata: { scope: 'admin', rateLimited: true, idempotent: true, streams: false } as const satisfies RouteMetadata,
+    metadata: {
+      scope: 'admin',
+      rateLimited: true,
+      idempotent: true,
+      answersSecret: true,
+      streams: false,
+    } as const satisfies RouteMetadata,
   },
   rotate: {
     method: 'POST',
@@ -141,7 +158,13 @@ export const apiKeys = c.router({
     pathParams: IdParams,
     body: RotateApiKeyBody,
     responses: withErrors({ 201: CreatedApiKey }, 404, 409, 422),
-    metadata: { scope: 'admin', rateLimited: true, idempotent: true, streams: false } as const satisfies RouteMetadata,
+    metadata: {
+      scope: 'admin',
+      rateLimited: true,
+      idempotent: true,
+      answersSecret: true,
+      streams: false,
+    } as const satisfies RouteMetadata,
   },
   revoke: {
     method: 'DELETE',

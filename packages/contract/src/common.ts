@@ -39,6 +39,8 @@ export interface RouteMetadata {
   readonly rateLimited: boolean
   /** Honours `Idempotency-Key`. */
   readonly idempotent: boolean
+  /** The answer shows a secret: kept for repetitions, it is encrypted. */
+  readonly answersSecret?: true
   /** Can answer with an event stream. */
   readonly streams: boolean
   /** Whatever is sent as a body is not looked at. */

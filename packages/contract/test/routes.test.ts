@@ -9,6 +9,7 @@ const Metadata = z.strictObject({
   streams: z.boolean(),
   preconditions: z.array(z.enum(['If-Match', 'If-None-Match'])).optional(),
   ignoresBody: z.literal(true).optional(),
+  answersSecret: z.literal(true).optional(),
 })
 
 const routes = listRoutes().map((entry) => ({ ...entry, label: `${entry.router}.${entry.name}` }))

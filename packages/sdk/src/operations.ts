@@ -33,7 +33,8 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 export interface Route {
   method: Method
   path: string
-  retry?: true
+  /** `keyed`: only under an idempotency key. */
+  retry?: true | 'keyed'
   /** Served outside the API prefix, without a key. */
   outside?: true
 }
@@ -46,7 +47,8 @@ const CONVERSATION = '/conversations/:conversationUuid'
 const get = <const P extends string>(path: P) => ({ method: 'GET', path, retry: true }) as const
 const put = <const P extends string>(path: P) => ({ method: 'PUT', path, retry: true }) as const
 const remove = <const P extends string>(path: P) => ({ method: 'DELETE', path, retry: true }) as const
-// Not marked: a repeated one could run or create twice.
+/** Honours the idempotency key: a repeated one joins or replays the first. */
+const create = <const P extends string>(path: P) => ({ method: 'POST', path, retry: 'keyed' }) as const
 const post = <const P extends string>(path: P) => ({ method: 'POST', path }) as const
 
 /** Every route that the client calls; paths are relative to the API prefix. */
@@ -55,50 +57,50 @@ export const operations = {
   health: { ...get('/health'), outside: true },
 
   'projects.list': get('/projects'),
-  'projects.create': post('/projects'),
+  'projects.create': create('/projects'),
   'projects.update': put('/projects/:projectId'),
 
   'versions.list': get(VERSIONS),
   'versions.get': get(VERSION),
-  'versions.create': post(VERSIONS),
-  'versions.publish': post(`${VERSION}/publish`),
-  'versions.push': post(`${VERSION}/push`),
-  'versions.revert': post(`${VERSION}/revert`),
+  'versions.create': create(VERSIONS),
+  'versions.publish': create(`${VERSION}/publish`),
+  'versions.push': create(`${VERSION}/push`),
+  'versions.revert': create(`${VERSION}/revert`),
   'versions.diff': get(`${VERSION}/diff`),
 
   'prompts.list': get(DOCUMENTS),
-  'prompts.create': post(DOCUMENTS),
+  'prompts.create': create(DOCUMENTS),
   'prompts.get': get(`${DOCUMENTS}/:path`),
-  'prompts.getOrCreate': post(`${DOCUMENTS}/get-or-create`),
-  'prompts.createOrUpdate': post(`${DOCUMENTS}/create-or-update`),
+  'prompts.getOrCreate': create(`${DOCUMENTS}/get-or-create`),
+  'prompts.createOrUpdate': create(`${DOCUMENTS}/create-or-update`),
   'prompts.delete': remove(`${DOCUMENTS}/:path`),
-  'prompts.run': post(`${DOCUMENTS}/run`),
+  'prompts.run': create(`${DOCUMENTS}/run`),
 
   'conversations.list': get('/conversations'),
   'conversations.get': get(CONVERSATION),
-  'conversations.chat': post(`${CONVERSATION}/chat`),
+  'conversations.chat': create(`${CONVERSATION}/chat`),
 
   'runs.toolResult': { ...post('/tools/results'), retry: true },
   'runs.attach': post(`${CONVERSATION}/attach`),
   'runs.stop': post(`${CONVERSATION}/stop`),
 
-  'evaluations.create': post('/evaluations'),
+  'evaluations.create': create('/evaluations'),
   'evaluations.list': get('/evaluations'),
   'evaluations.get': get('/evaluations/:evaluationUuid'),
-  'evaluations.annotate': post(`${CONVERSATION}/evaluations/:evaluationUuid/annotate`),
+  'evaluations.annotate': create(`${CONVERSATION}/evaluations/:evaluationUuid/annotate`),
   'conversations.annotations': get(`${CONVERSATION}/annotations`),
 
-  'logs.create': post(`${DOCUMENTS}/logs`),
+  'logs.create': create(`${DOCUMENTS}/logs`),
 
   'providerKeys.list': get('/provider-api-keys'),
   'providerKeys.get': get('/provider-api-keys/:id'),
-  'providerKeys.create': post('/provider-api-keys'),
+  'providerKeys.create': create('/provider-api-keys'),
   'providerKeys.update': put('/provider-api-keys/:id'),
   'providerKeys.delete': remove('/provider-api-keys/:id'),
 
   'apiKeys.list': get('/api-keys'),
-  'apiKeys.create': post('/api-keys'),
-  'apiKeys.rotate': post('/api-keys/:id/rotate'),
+  'apiKeys.create': create('/api-keys'),
+  'apiKeys.rotate': create('/api-keys/:id/rotate'),
   'apiKeys.revoke': remove('/api-keys/:id'),
 } satisfies Record<keyof OperationTypes, Route>
 

@@ -32,7 +32,7 @@ export interface RequestOptions {
   maxRetries?: number
   /** null removes a default header. */
   headers?: Record<string, string | null>
-  /** Default: one random UUID per logical POST. */
+  /** Default: one random UUID per logical POST, the same on every retry. */
   idempotencyKey?: string
 }
 

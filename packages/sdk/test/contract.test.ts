@@ -14,6 +14,7 @@ interface ContractRoute {
   path: string
   body?: Schema
   query?: Schema
+  metadata: { idempotent: boolean }
 }
 
 const routers = contract as unknown as Record<string, Record<string, ContractRoute>>
@@ -39,11 +40,12 @@ describe('routes', () => {
     )
   })
 
-  it('only repeatable methods are marked for retries', () => {
-    const marked = Object.values(operations).filter((route) => 'retry' in route)
+  it.each(Object.entries(operations))('%s is repeated when its work is done once all the same', (name, route) => {
+    const retry = 'retry' in route ? route.retry : false
     // A repeated tool result is accepted and ignored: the first counts.
-    const posts = marked.filter(({ method, path }) => method === 'POST' && path !== '/tools/results')
-    expect(posts).toEqual([])
+    if (route.method !== 'POST' || name === 'runs.toolResult') return expect(retry).toBe(true)
+    const { idempotent } = routeOf(name as keyof typeof ROUTES)?.metadata ?? {}
+    expect(retry).toBe(idempotent === true ? 'keyed' : false)
   })
 })
 

@@ -3,7 +3,7 @@ import { ConnectionError, InternalServerError, RateLimitError, Stet } from '../s
 import { resolveSettings } from '../src/settings.ts'
 import { Api } from '../src/transport/api.ts'
 import { isRetryable, retryDelayMs } from '../src/transport/retry.ts'
-import { json, localServer, type Reply } from './support/local-server.ts'
+import { json, localServer, type Recorded, type Reply } from './support/local-server.ts'
 
 describe('isRetryable', () => {
   it.each([408, 425, 429, 500, 502, 503, 504])('%i is', (status) => {
@@ -96,19 +96,50 @@ describe('requests', () => {
     expect(requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'PUT', 'PUT'])
   })
 
-  it('repeats no POST, whatever the failure, also with x-should-retry', async () => {
-    const cut: Reply = (response) => void response.destroy()
+  const cut: Reply = (response) => void response.destroy()
+  const keysOf = (requests: readonly Recorded[]) => requests.map(({ headers }) => headers['idempotency-key'])
+
+  it('repeats a POST that creates under one idempotency key, the next call under another', async () => {
+    const inProgress = json({ details: { reason: 'in_progress' } }, 409, { 'Retry-After': '1' })
+    const { url, requests } = await localServer(cut, inProgress, json({ uuid: 'v' }))
+    const { api, slept } = client(url)
+    await expect(api.call('versions.create', { name: 'n' }, {})).resolves.toEqual({ uuid: 'v' })
+    await api.call('versions.create', { name: 'n' }, {})
+    const [first, second, third, other, ...more] = keysOf(requests)
+    expect(first).toMatch(/^[0-9a-f-]{36}$/)
+    expect([second, third]).toEqual([first, first])
+    expect(other).toMatch(/^[0-9a-f-]{36}$/)
+    expect(other).not.toBe(first)
+    expect(more).toEqual([])
+    expect(slept).toEqual([500, 1000])
+    expect(requests.map(({ body }) => body)).toEqual([0, 1, 2, 3].map(() => ({ name: 'n' })))
+  })
+
+  it('repeats runs and chats, as streams too, under the key of the caller', async () => {
+    const { url, requests } = await localServer(busy)
+    const { api, slept } = client(url)
+    const options = { idempotencyKey: 'mine', versionUuid: 'live' }
+    await expect(api.open('prompts.run', { path: 'a', stream: true }, options)).rejects.toMatchObject({ attempts: 3 })
+    await expect(
+      api.answer('conversations.chat', { conversationUuid: 'u', messages: [] }, options),
+    ).rejects.toMatchObject({ attempts: 3 })
+    expect(keysOf(requests)).toEqual(Array.from({ length: 6 }, () => 'mine'))
+    expect(slept).toHaveLength(4)
+  })
+
+  it('repeats no POST whose key the caller removed, and none that honours no key, whatever the failure', async () => {
     const urged = json({ message: 'again' }, 500, { 'x-should-retry': 'true' })
     const { url, requests } = await localServer(cut, urged)
     const { api, slept } = client(url)
-    const stet = new Stet({ apiKey: 'k', baseUrl: url, projectId: 1, logLevel: 'off' })
-    await expect(api.call('versions.create', { name: 'n' }, {})).rejects.toBeInstanceOf(ConnectionError)
-    await expect(stet.versions.push('u', [])).rejects.toBeInstanceOf(InternalServerError)
-    await expect(stet.prompts.run('a')).rejects.toBeInstanceOf(InternalServerError)
-    await expect(stet.prompts.run('a', { stream: false, maxRetries: 5 })).rejects.toBeInstanceOf(InternalServerError)
-    await expect(stet.prompts.chat('u', 'hi')).rejects.toBeInstanceOf(InternalServerError)
+    const unkeyed = { headers: { 'Idempotency-Key': null } }
+    await expect(api.call('versions.create', { name: 'n' }, unkeyed)).rejects.toBeInstanceOf(ConnectionError)
+    await expect(api.open('prompts.run', { path: 'a' }, unkeyed)).rejects.toBeInstanceOf(InternalServerError)
+    await expect(api.open('runs.attach', { conversationUuid: 'u' }, {})).rejects.toBeInstanceOf(InternalServerError)
+    await expect(api.call('runs.stop', { conversationUuid: 'u' }, {})).rejects.toBeInstanceOf(InternalServerError)
+    await expect(api.request('POST', '/projects', { body: {} })).rejects.toBeInstanceOf(InternalServerError)
     expect(requests).toHaveLength(5)
     expect(slept).toEqual([])
+    expect(keysOf(requests.slice(0, 2))).toEqual([undefined, undefined])
   })
 
   it('maxRetries of the call wins over that of the client', async () => {

@@ -9,8 +9,9 @@ import { postgresApiKeyStore } from './adapters/database/stores/api-key-store.ts
 import { postgresConversationStore } from './adapters/database/stores/conversation-store.ts'
 import { postgresDocumentStore } from './adapters/database/stores/document-store.ts'
 import { postgresAnnotationStore, postgresEvaluationStore } from './adapters/database/stores/evaluation-store.ts'
+import { postgresIdempotencyStore, postgresIdempotencyUpkeep } from './adapters/database/stores/idempotency-store.ts'
 import { postgresLeaseStore } from './adapters/database/stores/lease-store.ts'
-import { postgresLogStore } from './adapters/database/stores/log-store.ts'
+import { postgresLogStore, transactionLogStore } from './adapters/database/stores/log-store.ts'
 import { postgresProjectStore } from './adapters/database/stores/project-store.ts'
 import { postgresProviderKeyStore } from './adapters/database/stores/provider-key-store.ts'
 import { postgresRunStore } from './adapters/database/stores/run-store.ts'
@@ -35,12 +36,13 @@ import type { Config } from './config.ts'
 import { encryptionKeysOf, keepAdminKey } from './data-files.ts'
 import { type CreateProject, createFirstWorkspace } from './features/access/first-start.ts'
 import type { Deps, Stores } from './features/deps.ts'
+import { dropIdempotencyRecords, releaseLostClaims } from './features/idempotency/drop-records.ts'
 import { addProject } from './features/projects/create-project.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
 import { createActiveRuns } from './features/runs/active-runs.ts'
 import { workRunQueue } from './features/runs/background/work-run-queue.ts'
 import { dropEventLogs } from './features/runs/driving/drop-event-logs.ts'
-import { keepLease } from './features/runs/driving/keep-lease.ts'
+import { keepLease, takeLease } from './features/runs/driving/keep-lease.ts'
 import { recoverRuns } from './features/runs/driving/recover-runs.ts'
 import type { ServerTools } from './features/runs/execution/tools/step-tool.ts'
 import { createApp } from './http/app.ts'
@@ -79,6 +81,8 @@ export function storesFor(client: DatabaseClient): Stores {
     conversations: postgresConversationStore(client),
     evaluations: postgresEvaluationStore(client),
     annotations: postgresAnnotationStore(client),
+    idempotency: postgresIdempotencyStore(client),
+    logs: transactionLogStore(client),
   }
 }
 
@@ -107,6 +111,8 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
   const deps = createDeps({ config, database, serverTools, log, limits })
   try {
     await recoverRuns(deps)
+    await releaseLostClaims(deps)
+    await takeLease(deps)
     const queueWork = await workRunQueue(deps)
     // Last of what may fail: a key that is generated here must reach its operator.
     const tenant = await createFirstWorkspace(deps, { adminKey: config.adminKey, createProject: createFirstProject })
@@ -118,7 +124,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
       log,
     })
     const drain = createDrain()
-    const upkeep = [keepLease(deps), dropEventLogs(deps), snapshots]
+    const upkeep = [keepLease(deps), dropEventLogs(deps), dropIdempotencyRecords(deps), snapshots]
     const close = async (): Promise<void> => {
       await queueWork.stop()
       for (const loop of upkeep) await loop.stop()
@@ -181,6 +187,8 @@ function createDeps({ config, database, serverTools, log, limits }: Parts): Deps
     runQueue: createRunQueue(config),
     runSignals: createRunSignals(),
     logs: postgresLogStore(database),
+    idempotencyUpkeep: postgresIdempotencyUpkeep(database.ownSession),
+    claimsInWork: new Map(),
     eventLog: createRunEventLog(),
     activeRuns: createActiveRuns(),
     runSettings: {

@@ -60,7 +60,7 @@ export const settings = {
       .refine((keys) => keys.every(isEncryptionKey), 'must be 32 bytes in base64; several keys are separated by commas')
       .optional(),
     undefined,
-    'Seals stored provider tokens. Several keys, newest first: the first encrypts, all decrypt. Required with `DATABASE_URL`; make one with `stet-server generate-key encryption`.',
+    'Seals stored provider tokens and kept answers that show a key. Several keys, newest first: the first encrypts, all decrypt. Required with `DATABASE_URL`; make one with `stet-server generate-key encryption`.',
     { isSecret: true, fallbackNote: 'embedded: generated into `encryption.key`' },
   ),
   adminKey: of(

@@ -8,8 +8,8 @@ export interface Exchange {
   body: unknown
   /** The answer is handed out at its head, its body unread. */
   isStream?: boolean
-  /** Whether a failed attempt may be repeated. */
-  retry: boolean | undefined
+  /** Whether a failed attempt may be repeated; `keyed`: when the request carries an idempotency key. */
+  retry: boolean | 'keyed' | undefined
   /** Sent without a key. */
   outside?: boolean | undefined
   timeoutMs: number

@@ -11,17 +11,21 @@ import { startTimer } from './timer.ts'
 export async function send(settings: Settings, exchange: Exchange): Promise<Answer> {
   const { options, operation, method, retry } = exchange
   const { runtime, logger } = settings
-  const maxRetries = retry ? (options.maxRetries ?? settings.maxRetries) : 0
+  const maxRetries = options.maxRetries ?? settings.maxRetries
   const body = encodeBody(exchange.body)
   const key = method === 'POST' ? (options.idempotencyKey ?? crypto.randomUUID()) : null
   for (let attempt = 0; ; attempt++) {
+    let mayRepeat = false
     try {
       const headers = await requestHeaders(settings, exchange, attempt, key)
+      // a caller who removes the key may have the work done twice: it is not repeated
+      mayRepeat = retry === 'keyed' ? headers.has('idempotency-key') : retry === true
       return await attemptOnce(settings, exchange, { headers, attempt, ...(body !== undefined && { body }) })
     } catch (error) {
       if (!StetError.isInstance(error)) throw error
       const failed = error instanceof ApiError ? error : undefined
-      const willRetry = attempt < maxRetries && (failed ? failed.retryable : error instanceof ConnectionError)
+      const willRetry =
+        mayRepeat && attempt < maxRetries && (failed ? failed.retryable : error instanceof ConnectionError)
       observe(settings, () => settings.hooks?.onError?.(error, { operation, willRetry }))
       if (!willRetry) throw error
       const delay = retryDelayMs({ attempt, headers: failed?.headers, now: runtime.now(), random: runtime.random })

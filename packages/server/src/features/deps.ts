@@ -5,6 +5,7 @@ import type { ApiKeyStore, WorkspaceStore } from './access/ports.ts'
 import type { ConversationStore } from './conversations/ports.ts'
 import type { DocumentStore } from './documents/ports.ts'
 import type { AnnotationStore, EvaluationStore } from './evaluations/ports.ts'
+import type { IdempotencyStore, IdempotencyUpkeep } from './idempotency/ports.ts'
 import type { LogStore } from './logs/ports.ts'
 import type { ProjectStore } from './projects/ports.ts'
 import type { ModelDrivers } from './providers/model-driver.ts'
@@ -16,9 +17,11 @@ import type { LeaseStore, RunEventLog, RunQueue, RunSettings, RunSignals, RunSto
 import type { TemplateEngine } from './templates/template-engine.ts'
 import type { VersionStore } from './versions/ports.ts'
 
-// Features that may not import each other still speak of who calls and of projects and versions.
+// Features that may not import each other still speak of who calls, of projects and versions, and of claims.
 export type { Caller } from './access/caller.ts'
 export type { Version } from './documents/version.ts'
+export type { Claim } from './idempotency/claim.ts'
+export type { ClaimedRun } from './idempotency/ports.ts'
 export type { Project } from './projects/project.ts'
 
 /** The stores of one database handle. Inside a transaction the parameter shadows the outer ones. */
@@ -32,6 +35,8 @@ export interface Stores {
   conversations: ConversationStore
   evaluations: EvaluationStore
   annotations: AnnotationStore
+  idempotency: IdempotencyStore
+  logs: LogStore
 }
 
 /**
@@ -58,8 +63,11 @@ export interface Deps {
   leases: LeaseStore
   runQueue: RunQueue
   runSignals: RunSignals
-  /** Like runs. */
+  /** Like runs; those of `stores` write in their transaction. */
   logs: LogStore
+  idempotencyUpkeep: IdempotencyUpkeep
+  /** Claims that this process works on now, with the hashes of their requests. */
+  claimsInWork: Map<string, string>
   eventLog: RunEventLog
   activeRuns: ActiveRuns
   runSettings: RunSettings

@@ -14,6 +14,7 @@ import { rateLimit } from './request/rate-limit.ts'
 import { requestContext } from './request/request-context.ts'
 import { unmatchedRoute } from './request/unmatched-route.ts'
 import { errorHandler } from './response/error-response.ts'
+import { onlyOnce } from './response/only-once.ts'
 import { apiKeyRoutes } from './routes/api-keys.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { documentRoutes } from './routes/documents.ts'
@@ -46,7 +47,7 @@ function api(deps: HttpDeps): Router {
   })
   mountContract({
     contract,
-    routes: allRoutes(deps),
+    routes: onlyOnce(deps, allRoutes),
     router,
     before: [authorise, readInput(deps.settings.bodyLimitBytes)],
     validateResponses: deps.settings.validateResponses,

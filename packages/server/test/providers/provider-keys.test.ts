@@ -46,6 +46,8 @@ function depsOf() {
   return {
     // The use cases of providers touch no other store.
     stores: { providerKeys: postgresProviderKeyStore(database.client) } as Stores,
+    transaction: <T>(work: (stores: Stores) => Promise<T>) =>
+      database.transaction((client) => work({ providerKeys: postgresProviderKeyStore(client) } as Stores)),
     liveCache: createLiveCache(),
     secrets: secretBox([randomBytes(32).toString('base64')]),
     addressGuard: addressGuard({ allowedPrivateHosts: ['ollama.lan'] }),

@@ -113,7 +113,8 @@ it('of many claims of one conversation one wins, and none while a run is active'
   const { runs } = bench.server.deps
   const { conversation, run } = rows('owner')
   await runs.create(conversation, run)
-  const claim = () => runs.claim({ ...run, uuid: randomUUID(), epoch: 2, firstEventId: 10 }, [systemMessage('more')])
+  const claim = () =>
+    runs.createNext({ ...run, uuid: randomUUID(), epoch: 2, firstEventId: 10 }, [systemMessage('more')])
   expect(await claim()).toBe(false)
   await runs.end(endOf(run))
   const won = await Promise.all(Array.from({ length: 20 }, claim))
@@ -131,8 +132,8 @@ it('a chat that is lost keeps the messages that it began with, once', async () =
   await deps.runs.create(conversation, run)
   await deps.runs.end(endOf(run))
   const chat = { ...run, uuid: randomUUID(), epoch: 2, firstEventId: 10 }
-  expect(await deps.runs.claim(chat, [userMessage('Are you there?')])).toBe(true)
-  expect(await deps.runs.claim(chat, [userMessage('Are you there?')])).toBe(false)
+  expect(await deps.runs.createNext(chat, [userMessage('Are you there?')])).toBe(true)
+  expect(await deps.runs.createNext(chat, [userMessage('Are you there?')])).toBe(false)
   await recoverRuns(deps)
   const messages = [systemMessage('x'), userMessage('Are you there?')]
   expect(await deps.runs.findConversation(1, conversation.uuid)).toMatchObject({ status: 'error', messages })

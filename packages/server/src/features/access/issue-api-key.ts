@@ -18,7 +18,7 @@ export interface IssueApiKeyInput {
 
 /** @throws AppError BadRequestError (expiry in the past, plan custom without limit), NotFoundError (project). */
 export async function issueApiKey(
-  deps: Needs<'stores' | 'clock' | 'log'>,
+  deps: Needs<'stores' | 'transaction' | 'clock' | 'log'>,
   input: IssueApiKeyInput,
 ): Promise<{ apiKey: ApiKey; key: string }> {
   const { caller } = input
@@ -36,7 +36,7 @@ export async function issueApiKey(
     throw notFound('Project not found')
   }
   const key = generateApiKey()
-  const apiKey = await deps.stores.apiKeys.create(caller.workspaceId, {
+  const fields = {
     workspaceId: caller.workspaceId,
     name: input.name,
     hash: hashApiKey(key),
@@ -47,7 +47,8 @@ export async function issueApiKey(
     customLimit: plan === 'custom' ? (input.limit ?? null) : null,
     author: caller.author,
     expiresAt: input.expiresAt ?? null,
-  })
+  }
+  const apiKey = await deps.transaction((stores) => stores.apiKeys.create(caller.workspaceId, fields))
   deps.log.info('audit.api-key-issued', { workspaceId: caller.workspaceId, apiKeyId: apiKey.id, by: caller.apiKeyId })
   return { apiKey, key }
 }

@@ -10,7 +10,7 @@ import { storedReader } from '../runs/watching/stored-reader.ts'
 import { framesOf, type StartedRun } from '../runs/watching/watch-run.ts'
 import { type ConversationAddress, findStored } from './find-conversation.ts'
 
-type AttachDeps = Needs<'runs' | 'activeRuns' | 'eventLog'>
+export type AttachDeps = Needs<'runs' | 'activeRuns' | 'eventLog'>
 
 export interface AttachedStream extends Pick<StartedRun, 'conversationUuid' | 'frames'> {
   release(): void
@@ -55,7 +55,7 @@ export async function attachResult(
   }
 }
 
-async function untilEnd(reader: RunLogReader, signal: AbortSignal): Promise<void> {
+export async function untilEnd(reader: RunLogReader, signal: AbortSignal): Promise<void> {
   const leave = () => reader.release()
   signal.addEventListener('abort', leave, { once: true })
   if (signal.aborted) leave()
@@ -82,7 +82,7 @@ async function follow(
   throw new AppError('ServiceUnavailableError', 'The run cannot be followed at present', { details: { retryAfter: 1 } })
 }
 
-async function readerOf(
+export async function readerOf(
   deps: AttachDeps,
   conversation: StoredConversation,
   afterId: number,
@@ -103,6 +103,6 @@ async function readerOf(
   return storedReader(file ? await unpackEventLog(file) : endOfRun(conversation, latestRun, result), afterId)
 }
 
-function isActive({ status }: StoredConversation): boolean {
+export function isActive({ status }: StoredConversation): boolean {
   return status === 'queued' || status === 'running'
 }

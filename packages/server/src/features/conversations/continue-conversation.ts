@@ -1,12 +1,13 @@
 /** Continues a conversation by one model step, with the configuration it began with. One active run at a time. */
 import { randomUUID } from 'node:crypto'
 import { conflict } from '../../shared/app-error.ts'
+import type { Claim } from '../deps.ts'
 import { type DriveDeps, driveRun } from '../runs/drive-run.ts'
 import { planChat } from '../runs/execution/plan-steps.ts'
 import { createRunProgress } from '../runs/execution/run-progress.ts'
 import { awaitedTools } from '../runs/execution/tools/tool-scope.ts'
 import type { NewRun, StoredConversation } from '../runs/ports.ts'
-import { runState } from '../runs/start-run.ts'
+import { runState, storedOrAbandoned } from '../runs/start-run.ts'
 import { type StartedRun, watchRun } from '../runs/watching/watch-run.ts'
 import type { Message } from '../templates/message.ts'
 import { type ConversationAddress, findStored } from './find-conversation.ts'
@@ -19,6 +20,8 @@ export interface ContinueInput extends ConversationAddress {
   tools?: readonly string[]
   /** The caller declares a published SDK. */
   declaredSdk: boolean
+  /** Of the idempotency key that the request came with: it is stored with the run. */
+  claim?: Claim
 }
 
 /**
@@ -32,7 +35,7 @@ export async function continueConversation(deps: DriveDeps, input: ContinueInput
   const messages = [...found.messages, ...added]
   const run = nextRun(deps, found)
   // Unlike a first run this one can lose: nothing may reach a provider before it has won.
-  if (!(await claim(deps, run, added))) throw busy()
+  if (!(await storedOrAbandoned(deps, run, deps.runs.createNext(run, added, input.claim)))) throw busy()
   deps.activeRuns.forget(found.uuid)
   const { epoch, createdAt } = run
   const latestRun = runState(run)
@@ -60,16 +63,6 @@ export async function continueConversation(deps: DriveDeps, input: ContinueInput
     },
   })
   return watchRun(driven, found)
-}
-
-/** An answer that got lost may have claimed the run: it is given up then, so that the conversation does not stay busy. */
-async function claim(deps: DriveDeps, run: NewRun, added: readonly Message[]): Promise<boolean> {
-  try {
-    return await deps.runs.claim(run, added)
-  } catch (error) {
-    deps.activeRuns.abandon({ ...run, runUuid: run.uuid })
-    throw error
-  }
 }
 
 function nextRun(deps: Pick<DriveDeps, 'runSettings' | 'clock'>, conversation: StoredConversation): NewRun {

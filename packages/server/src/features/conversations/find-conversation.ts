@@ -32,6 +32,25 @@ export async function findStored(
   return found
 }
 
+export interface RunAddress extends ConversationAddress {
+  runUuid: string
+}
+
+/** The conversation as one run of it stands, or left it, whatever came later. @throws AppError NotFoundError. */
+export async function findRun(
+  deps: FindDeps,
+  { caller, conversationUuid, runUuid }: RunAddress,
+): Promise<StoredConversation> {
+  const { workspaceId } = caller
+  const active = deps.activeRuns.find(workspaceId, conversationUuid)
+  if (active?.runUuid === runUuid) return active.view()
+  const ended = deps.activeRuns.findEnded(workspaceId, conversationUuid)
+  if (ended?.latestRun?.uuid === runUuid) return ended
+  const found = await deps.runs.findRun(workspaceId, runUuid)
+  if (!found) throw unknown()
+  return found
+}
+
 function unknown(): Error {
   return notFound('Conversation not found')
 }

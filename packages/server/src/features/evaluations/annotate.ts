@@ -24,7 +24,7 @@ export interface AnnotateInput {
  * @throws AppError NotFoundError (conversation, evaluation, version), UnprocessableEntityError (score out of range).
  */
 export async function annotate(
-  deps: FindDeps & Needs<'stores' | 'liveCache' | 'clock'>,
+  deps: FindDeps & Needs<'stores' | 'transaction' | 'liveCache' | 'clock'>,
   input: AnnotateInput,
 ): Promise<Annotation> {
   const { caller, score, versionRef, metadata, context } = input
@@ -45,6 +45,6 @@ export async function annotate(
     metadata: context === undefined ? metadata : { ...metadata, context },
     createdAt: deps.clock.now(),
   }
-  await deps.stores.annotations.create(caller.workspaceId, annotation)
+  await deps.transaction((stores) => stores.annotations.create(caller.workspaceId, annotation))
   return annotation
 }

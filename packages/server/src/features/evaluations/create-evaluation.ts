@@ -17,7 +17,7 @@ export interface CreateEvaluationInput {
 
 /** @throws AppError NotFoundError (project, document), BadRequestError (a range that contradicts itself). */
 export async function createEvaluation(
-  deps: Needs<'stores' | 'liveCache' | 'clock'>,
+  deps: Needs<'stores' | 'transaction' | 'liveCache' | 'clock'>,
   input: CreateEvaluationInput,
 ): Promise<Evaluation> {
   const { caller, projectId, name, metric } = input
@@ -40,6 +40,6 @@ export async function createEvaluation(
     createdAt: at,
     updatedAt: at,
   }
-  await deps.stores.evaluations.create(workspaceId, evaluation)
+  await deps.transaction((stores) => stores.evaluations.create(workspaceId, evaluation))
   return evaluation
 }

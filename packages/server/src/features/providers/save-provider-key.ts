@@ -4,7 +4,7 @@ import type { Needs } from '../deps.ts'
 import { priceRuleProblem } from './price-rule.ts'
 import { maskToken, type ProviderKey, tokenContext } from './provider-key.ts'
 
-type SaveDeps = Needs<'stores' | 'liveCache' | 'secrets' | 'addressGuard' | 'clock' | 'log'>
+type SaveDeps = Needs<'stores' | 'transaction' | 'liveCache' | 'secrets' | 'addressGuard' | 'clock' | 'log'>
 
 export interface CreateProviderKeyInput {
   workspaceId: number
@@ -29,19 +29,17 @@ export async function createProviderKey(deps: SaveDeps, input: CreateProviderKey
   const { workspaceId, name, provider, token } = input
   if (provider === 'custom' && input.url === undefined) throw refused('url', 'is required for a custom provider')
   const isPlainHttp = await checkFields(deps, input)
-  const created = await deps.stores.providerKeys.create(
+  const fields = {
     workspaceId,
-    {
-      workspaceId,
-      name,
-      provider,
-      maskedToken: maskToken(token),
-      url: input.url ?? null,
-      defaultModel: input.defaultModel ?? null,
-      configuration: input.configuration ?? {},
-    },
-    (id) => deps.secrets.seal(token, tokenContext(workspaceId, id)),
-  )
+    name,
+    provider,
+    maskedToken: maskToken(token),
+    url: input.url ?? null,
+    defaultModel: input.defaultModel ?? null,
+    configuration: input.configuration ?? {},
+  }
+  const seal = (id: number) => deps.secrets.seal(token, tokenContext(workspaceId, id))
+  const created = await deps.transaction((stores) => stores.providerKeys.create(workspaceId, fields, seal))
   deps.liveCache.drop(`workspace:${workspaceId}`)
   noteChange(deps, created, input, isPlainHttp)
   return created

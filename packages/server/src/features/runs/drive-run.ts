@@ -156,7 +156,7 @@ async function storeAndShow(deps: DriveDeps, own: OwnRun, ending: Ending): Promi
   const endedAt = deps.clock.now()
   const status = statusOf(ending)
   const messages = [...progress.list.messages]
-  const result = storedResult(ending, progress.spending, progress.response, recorder.completed)
+  const result = storedResult(ending, progress.spending, progress.response, recorder.completed, messages.length)
   const shared = { epoch: run.epoch, status, messages, lastEventId: encoder.lastId }
   const end = {
     ...shared,

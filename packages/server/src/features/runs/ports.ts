@@ -1,5 +1,6 @@
 /** What runs need from outside: rows with group commit, a live event log, and the limits of this server. */
 import type { RunErrorCode } from '../../shared/app-error.ts'
+import type { Claim } from '../deps.ts'
 import type { Usage } from '../providers/usage.ts'
 import type { Message, ToolCall } from '../templates/message.ts'
 import type { PromptInput } from './execution/prompt-input.ts'
@@ -74,6 +75,8 @@ export interface StoredRunResult {
   costUnknown: boolean
   /** The last provider-completed event, for who reads the end after the event log has gone. */
   completed?: { eventId: number; covers: number }
+  /** Messages of the conversation when the run ended; later runs add theirs. */
+  covers?: number
   error?: { code: RunErrorCode; message: string; details: Record<string, unknown> }
 }
 
@@ -118,14 +121,13 @@ export interface StoredConversation extends NewConversation {
 
 /** Every write resolves after its commit. */
 export interface RunStore {
-  create(conversation: NewConversation, run: NewRun): Promise<void>
+  /** A conversation with its first run, running or queued; false, and nothing stored, when the claim was used before. */
+  create(conversation: NewConversation, run: NewRun | NewQueuedRun, claim?: Claim): Promise<boolean>
   /**
-   * Starts the next run of a conversation; false when another one took the epoch or is active.
+   * Starts the next run of a conversation; false when another one took the epoch or is active, or the claim was used before.
    * @param added what the run begins with: stored with it, so that they are kept however the run ends.
    */
-  claim(run: NewRun, added: readonly Message[]): Promise<boolean>
-  /** A conversation whose first run is queued. */
-  createQueued(conversation: NewConversation, run: NewQueuedRun): Promise<void>
+  createNext(run: NewRun, added: readonly Message[], claim?: Claim): Promise<boolean>
   /** Queued runs in the order of their creation. */
   listQueued(): Promise<QueuedRun[]>
   /** The conversation of a run that is queued, with what the run starts with; null when it is queued no more. */
@@ -140,6 +142,8 @@ export interface RunStore {
   /** False when this owner has lost the run: then nothing was written. */
   end(end: RunEnd): Promise<boolean>
   findConversation(workspaceId: number, uuid: string): Promise<StoredConversation | null>
+  /** The conversation as that run of it stands, or left it; the run is its latest there. */
+  findRun(workspaceId: number, runUuid: string): Promise<StoredConversation | null>
   /** Conversations whose run stands as `running` under another owner, oldest first. */
   listLeftRunning(ownerId: string): Promise<StoredConversation[]>
   /** The same, of those owners whose lease has ended. */

@@ -1,7 +1,7 @@
 /** Starts a run of a prompt: everything that can be refused is refused here; then the run goes on by itself. */
 import { randomUUID } from 'node:crypto'
-import { invalid } from '../../shared/app-error.ts'
-import type { Caller, Needs } from '../deps.ts'
+import { conflict, invalid } from '../../shared/app-error.ts'
+import type { Caller, Claim, Needs } from '../deps.ts'
 import { loadRunnable, type Runnable } from '../documents/read-document.ts'
 import { assertCompiles } from '../templates/assert-compiles.ts'
 import type { Message } from '../templates/message.ts'
@@ -29,6 +29,8 @@ export interface StartRunInput {
   tools?: readonly string[]
   /** The caller declares a published SDK. */
   declaredSdk: boolean
+  /** Of the idempotency key that the request came with: it is stored with the run. */
+  claim?: Claim
 }
 
 export type StartDeps = DriveDeps & Needs<'templates'>
@@ -38,18 +40,23 @@ export interface PreparedRun {
   prompt: PromptInput
 }
 
-/** @throws as `prepareRun`. Whatever goes wrong later is the run's own error. */
+/**
+ * @throws as `prepareRun`; ConflictError for a claim that was used before. Whatever goes wrong later is the run's own
+ * error.
+ */
 export async function startRun(
   deps: StartDeps,
   input: StartRunInput & { mode: 'json' | 'stream' },
 ): Promise<StartedRun> {
   const { conversation, prompt } = await prepareRun(deps, input, 'run')
   const run = newRun(deps, conversation)
-  const stored = deps.runs.create(conversation, run)
+  const created = deps.runs.create(conversation, run, input.claim)
+  // Without a claim nobody can come first: the row is written beside the provider call.
+  if (input.claim) requireFirstUse(await storedOrAbandoned(deps, run, created))
   const driven = driveRun(deps, {
     conversation: runningState(conversation, run),
     run,
-    stored,
+    stored: created.then(() => undefined),
     progress: createRunProgress([]),
     plan: planOf(deps, prompt, { runUuid: run.uuid, stream: input.mode === 'stream' }),
   })
@@ -88,6 +95,22 @@ export async function prepareRun(
       messages: input.messages,
       declaredSdk: input.declaredSdk,
     },
+  }
+}
+
+/** A request may have come first under the same idempotency key: its run is the only one. */
+export function requireFirstUse(isStored: boolean): void {
+  if (!isStored)
+    throw conflict('A request with this Idempotency-Key came first', { reason: 'in_progress', retryAfter: 1 })
+}
+
+/** A row whose acknowledgement was lost may be there, and nobody drives it: it is ended like that of a lost process. */
+export async function storedOrAbandoned<T>(deps: Needs<'activeRuns'>, run: NewRun, stored: Promise<T>): Promise<T> {
+  try {
+    return await stored
+  } catch (error) {
+    deps.activeRuns.abandon({ ...run, runUuid: run.uuid })
+    throw error
   }
 }
 

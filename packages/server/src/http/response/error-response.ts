@@ -1,5 +1,6 @@
 /** Failures -> status, headers and the one error body; nothing of drivers, paths or secrets passes. */
 import type { ErrorRequestHandler, Request, Response } from 'express'
+import type { KeptAnswer } from '../../features/idempotency/ports.ts'
 import { AppError, type ErrorCode, RunError } from '../../shared/app-error.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { discardBody } from '../input/discard-body.ts'
@@ -36,11 +37,24 @@ export interface ErrorResponse {
   body: ErrorBody
 }
 
+/** A failure that an earlier request under the same idempotency key was answered with. */
+export class KeptFailure extends Error {
+  override readonly name = 'KeptFailure'
+  readonly answer: ErrorResponse
+
+  constructor(answer: KeptAnswer) {
+    super(`Answered ${answer.status} before`)
+    // It was made by `errorResponse`.
+    this.answer = { ...answer, body: answer.body as ErrorBody }
+  }
+}
+
 const attachPath = /\/conversations\/[^/?]*\/attach\/?(?:\?|$)/
 const retryStatuses = new Set([409, 429, 503])
 
 /** @param requestId told with unforeseen failures: it belongs in a report. */
 export function errorResponse(error: unknown, requestId: string): ErrorResponse {
+  if (error instanceof KeptFailure) return error.answer
   if (error instanceof RunError) return runErrorResponse(error)
   if (error instanceof AppError && error.code !== 'InternalServerError') return appErrorResponse(error)
   if (isRefusedByRouter(error)) return errorResponse(new AppError('BadRequestError', 'Malformed path'), requestId)
@@ -58,7 +72,7 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
   return (error, req, res, next) => {
     const { requestId, route } = contextOf(res)
     const { status, headers, body } = errorResponse(error, requestId)
-    if (status === 500) {
+    if (status === 500 && !(error instanceof KeptFailure)) {
       log.error('http.unforeseen-failure', { requestId, route, ...describe(error) })
     }
     if (res.headersSent) {

@@ -1,7 +1,10 @@
 import type { contract } from '@stet/contract'
+import type { Response } from 'express'
 import { attachResult, attachStream } from '../../features/conversations/attach-conversation.ts'
 import { continueConversation } from '../../features/conversations/continue-conversation.ts'
+import { joinRun } from '../../features/conversations/join-run.ts'
 import { stopConversation } from '../../features/conversations/stop-conversation.ts'
+import type { ClaimedRun } from '../../features/deps.ts'
 import { queueRun } from '../../features/runs/background/queue-run.ts'
 import { startRun } from '../../features/runs/start-run.ts'
 import type { HttpDeps } from '../http-deps.ts'
@@ -11,12 +14,17 @@ import type { Routes } from '../mount.ts'
 import { callerOf, contextOf } from '../request/request-context.ts'
 import { createStreamLimit } from '../request/stream-limit.ts'
 import { runAnswers, whileOpen } from '../response/run-answer.ts'
+import { startedOnce } from '../response/started-once.ts'
 import { attachResultBody } from '../wire/attach-result.ts'
+
+type Mode = 'json' | 'stream'
 
 export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
   const answers = runAnswers(createStreamLimit(deps.settings.maxStreamsPerKey))
+  const joining = (res: Response, mode: Mode) => (run: ClaimedRun) =>
+    joinRun(deps, { caller: callerOf(res), ...run, mode }, whileOpen(res))
   return {
-    run: async ({ params, body, res }) => {
+    run: async ({ params, body, req, res }) => {
       const { stream, background, path, parameters, messages = [], tools = [] } = body
       const { userMessage, customIdentifier } = body
       const input = {
@@ -31,19 +39,28 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
         declaredSdk: contextOf(res).client.declared,
       }
       if (!background) {
-        return { status: 200, body: await answers.started(res, stream, (mode) => startRun(deps, { ...input, mode })) }
+        const start = (mode: Mode) =>
+          startedOnce(deps, {
+            req,
+            res,
+            start: (own) => startRun(deps, { ...input, ...own, mode }),
+            join: joining(res, mode),
+          })
+        return { status: 200, body: await answers.started(res, stream, start) }
       }
-      const queue = () => queueRun(deps, input)
+      const queue = () =>
+        startedOnce(deps, { req, res, start: (own) => queueRun(deps, { ...input, ...own }), join: async (run) => run })
       if (stream && contextOf(res).client.backgroundStreams) {
-        const { caller } = input
-        const open = async () => attachStream(deps, { caller, ...(await queue()), afterId: 0 })
-        return { status: 200, body: await answers.stream(res, open) }
+        return {
+          status: 200,
+          body: await answers.started(res, true, async () => joining(res, 'stream')(await queue())),
+        }
       }
       const { conversationUuid } = await queue()
       res.setHeader('X-Conversation-Uuid', conversationUuid)
       return { status: 200, body: { uuid: conversationUuid } }
     },
-    chat: async ({ params, body, res }) => {
+    chat: async ({ params, body, req, res }) => {
       const { stream, messages, tools = [] } = body
       const input = {
         caller: callerOf(res),
@@ -52,10 +69,14 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
         tools,
         declaredSdk: contextOf(res).client.declared,
       }
-      return {
-        status: 200,
-        body: await answers.started(res, stream, (mode) => continueConversation(deps, { ...input, mode })),
-      }
+      const start = (mode: Mode) =>
+        startedOnce(deps, {
+          req,
+          res,
+          start: (own) => continueConversation(deps, { ...input, ...own, mode }),
+          join: joining(res, mode),
+        })
+      return { status: 200, body: await answers.started(res, stream, start) }
     },
     attach: async ({ params, body, req, res }) => {
       const address = { caller: callerOf(res), conversationUuid: params.conversationUuid }

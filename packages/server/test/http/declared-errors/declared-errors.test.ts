@@ -1,7 +1,6 @@
 /** Walks the contract: every route succeeds, and every error that it declares is produced. A pair without a test fails. */
 import { ErrorBody } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generateApiKey } from '../../../src/features/access/api-key.ts'
 import type { ApiAnswer } from '../api-call.ts'
 import { contractRoutes, type WalkedRoute } from '../contract-routes.ts'
 import { callWhileDraining } from './draining.ts'
@@ -29,13 +28,6 @@ const nameOf: Record<number, string> = {
   500: 'InternalServerError',
   503: 'ServiceUnavailableError',
 }
-
-/**
- * Pairs that only an `Idempotency-Key` brings about: declared, and not given yet. The feature adds its entries to
- * `sharedErrors`, with `applies: ({ metadata }) => metadata.idempotent`, and this list goes.
- */
-const waitsForIdempotency = ({ metadata }: WalkedRoute, status: number): boolean =>
-  metadata.idempotent && (status === 409 || status === 422)
 
 type Produce = (world: World, route: WalkedRoute) => Promise<ApiAnswer>
 
@@ -68,13 +60,6 @@ describe('the registry of errors', () => {
       expect(routes.some(applies), `a shared entry for ${status}`).toBe(true)
     }
   })
-
-  it('waits for Idempotency-Key no longer than the feature does', async () => {
-    const headers = { 'idempotency-key': generateApiKey() }
-    const create = () => world.bench.api('POST', '/projects', { body: { name: 'twice' }, headers })
-    const [first, second] = [await create(), await create()]
-    expect(second.body['project'], 'it is honoured: see waitsForIdempotency').not.toEqual(first.body['project'])
-  })
 })
 
 describe.each(contractRoutes.map((route) => [route.name, route] as const))('%s', (_name, route) => {
@@ -85,7 +70,6 @@ describe.each(contractRoutes.map((route) => [route.name, route] as const))('%s',
 
   for (const status of route.errors.filter((each) => each !== 503)) {
     const produce = scenarioFor(route, status)
-    if (!produce && waitsForIdempotency(route, status)) continue
     it(`${status}`, async () => {
       expect(produce, `${route.name} declares ${status}, which no test produces`).toBeDefined()
       if (produce) expectError(route, status, await produce(world, route))

@@ -1,7 +1,8 @@
 /** Errors that many routes give in one and the same way: each entry serves all routes that it applies to. */
+import { randomUUID } from 'node:crypto'
 import type { ApiAnswer } from '../api-call.ts'
 import { validBody, type WalkedRoute } from '../contract-routes.ts'
-import { send, successOf } from './requests.ts'
+import { type RouteRequest, send, successOf } from './requests.ts'
 import { bodyLimitBytes, type World } from './world.ts'
 
 export interface SharedError {
@@ -55,7 +56,45 @@ export const sharedErrors: readonly SharedError[] = [
       }
     },
   },
+  {
+    status: 409,
+    applies: ({ metadata }) => metadata.idempotent,
+    async produce(world, route) {
+      const { request, key } = await sentUnderKey(world, route)
+      // As if another process were still at work on it.
+      const other = randomUUID()
+      const { session } = world.bench.server.database
+      await session.query(`INSERT INTO instance (id, lease_until) VALUES ($1, now() + interval '1 hour')`, [other])
+      await session.query(
+        `UPDATE idempotency_record SET owner_id = $1, answer = NULL, run_uuid = NULL, conversation_uuid = NULL
+         WHERE created_at = (SELECT max(created_at) FROM idempotency_record)`,
+        [other],
+      )
+      return send(world, route, { ...request, headers: key })
+    },
+  },
+  {
+    status: 422,
+    applies: ({ metadata }) => metadata.idempotent,
+    async produce(world, route) {
+      const { request, key } = await sentUnderKey(world, route)
+      const body = typeof request.body === 'object' ? request.body : {}
+      return send(world, route, { ...request, body: { ...body, __internal: 'other' }, headers: key })
+    },
+  },
 ]
+
+/** A request that has succeeded under an idempotency key. */
+async function sentUnderKey(
+  world: World,
+  route: WalkedRoute,
+): Promise<{ request: RouteRequest; key: Record<string, string> }> {
+  const request = await successOf(world, route)
+  const key = { ...request.headers, 'idempotency-key': randomUUID() }
+  const { status, text } = await send(world, route, { ...request, headers: key })
+  if (status >= 300) throw new Error(`It was to succeed first: ${status} ${text}`)
+  return { request, key }
+}
 
 /** What nobody foresaw: the tables are gone. */
 export async function withoutTables<T>({ bench }: World, work: () => Promise<T>): Promise<T> {

@@ -51,10 +51,23 @@ function logRow({ conversation, entry }: Log) {
   }
 }
 
+/** By group commit. */
 export function postgresLogStore({ client, writeBatch }: { client: DatabaseClient; writeBatch: WriteBatch }): LogStore {
+  return logStore(client, (log) => writeBatch.write(logs, log))
+}
+
+/** In the transaction of the client. */
+export function transactionLogStore(client: DatabaseClient): LogStore {
+  return logStore(client, (log) => {
+    const { sql, params } = logs.statement([log])
+    return client.$executeRawUnsafe(sql, ...params)
+  })
+}
+
+function logStore(client: DatabaseClient, write: (log: Log) => Promise<unknown>): LogStore {
   return {
     async create(conversation, entry) {
-      await writeBatch.write(logs, { conversation, entry })
+      await write({ conversation, entry })
       const where = { conversationUuid: conversation.uuid }
       // The batch answers whether a row was written, not with what.
       const { id } = await client.logEntry.findUniqueOrThrow({ where, select: { id: true } })

@@ -1,4 +1,5 @@
 /** The batched statements of runs: each takes any number of rows as one JSON list. */
+import type { Claim } from '../../../features/idempotency/claim.ts'
 import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../features/runs/ports.ts'
 import type { Message } from '../../../features/templates/message.ts'
 import { storableJson } from '../../../shared/storable-json.ts'
@@ -16,23 +17,52 @@ export const firstRuns: RowKind<FirstRun> = {
   order: 10,
   key: ({ run }) => run.uuid,
   statement: (rows) => ({
+    sql: `WITH ${firstRunInput}, ${insertFirstRuns('input')}`,
+    params: [storableJson(rows.map(firstRunRow))],
+  }),
+}
+
+/** The same for a request with an idempotency key: run and record, or neither when the key was used before. */
+export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
+  name: 'claimed-first-run',
+  order: 10,
+  key: ({ run }) => run.uuid,
+  statement: (rows) => ({
     sql: `
-      WITH input AS (
+      WITH ${firstRunInput}, records AS (
+        INSERT INTO idempotency_record (id, request_hash, owner_id, conversation_uuid, run_uuid)
+        SELECT claim, request_hash, claimant, uuid, run FROM input
+        ON CONFLICT (id) DO NOTHING
+        RETURNING run_uuid
+      ), accepted AS (
+        SELECT input.* FROM input JOIN records ON records.run_uuid = input.run
+      ), ${insertFirstRuns('accepted')}
+      RETURNING uuid::text AS key`,
+    params: [storableJson(rows.map((row) => ({ ...firstRunRow(row), ...claimRow(row.claim, row.run) })))],
+    returnsKeys: true,
+  }),
+}
+
+const firstRunInput = `input AS (
         SELECT * FROM jsonb_to_recordset($1::jsonb) AS i(
           uuid uuid, run uuid, workspace int, project int, version uuid, document uuid, path text, hash text,
           identifier text, origin text, config jsonb, owner text, epoch int, first_event int, at timestamptz,
-          status text, input text, queued_by int)
-      ), conversations AS (
+          status text, input text, queued_by int, claim text, request_hash text, claimant text)
+      )`
+
+const insertFirstRuns = (source: string) => `conversations AS (
         INSERT INTO conversation (uuid, workspace_id, project_id, version_uuid, document_uuid, path, content_hash,
           custom_identifier, origin, config, status, epoch, created_at, updated_at)
         SELECT uuid, workspace, project, version, document, path, hash, identifier, origin, config, status, epoch, at, at
-        FROM input
+        FROM ${source}
       )
       INSERT INTO run (uuid, conversation_uuid, workspace_id, owner_id, epoch, status, first_event_id, created_at,
         input, queued_by)
-      SELECT run, uuid, workspace, owner, epoch, status, first_event, at, input, queued_by FROM input`,
-    params: [storableJson(rows.map(firstRunRow))],
-  }),
+      SELECT run, uuid, workspace, owner, epoch, status, first_event, at, input, queued_by FROM ${source}`
+
+// With its run a record needs no owner that finishes it: the queue's own rows have none.
+function claimRow({ id, requestHash }: Claim, run: NewRun | NewQueuedRun) {
+  return { claim: id, request_hash: requestHash, claimant: 'ownerId' in run ? run.ownerId : '' }
 }
 
 function firstRunRow({ conversation, run }: FirstRun) {
@@ -64,34 +94,52 @@ export function conversationRow(conversation: NewConversation) {
   }
 }
 
-/** The next run of a conversation with the messages that it begins with, by compare-and-set on its epoch. One of several wins. */
-export const claims: RowKind<{ run: NewRun; added: readonly Message[] }> = {
-  name: 'run-claim',
+interface NextRun {
+  run: NewRun
+  /** The messages that it begins with. */
+  added: readonly Message[]
+  /** The request came with an idempotency key: the run starts, and leaves its record, if the key was never used. */
+  claim?: Claim
+}
+
+/** The next run of a conversation with its new messages, by compare-and-set on its epoch. One of several wins. */
+export const nextRuns: RowKind<NextRun> = {
+  name: 'next-run',
   order: 20,
   key: ({ run }) => run.conversationUuid,
   statement: (rows) => ({
     sql: `
       WITH input AS (
         SELECT * FROM jsonb_to_recordset($1::jsonb) AS i(
-          run uuid, uuid uuid, workspace int, owner text, epoch int, first_event int, at timestamptz, added jsonb)
+          run uuid, uuid uuid, workspace int, owner text, epoch int, first_event int, at timestamptz, added jsonb,
+          claim text, request_hash text, claimant text)
       ), claimed AS (
         UPDATE conversation c SET epoch = i.epoch, status = 'running', updated_at = i.at,
           messages = c.messages || i.added
         FROM input i
         WHERE c.uuid = i.uuid AND c.workspace_id = i.workspace AND c.epoch = i.epoch - 1
           AND c.status NOT IN ('queued', 'running')
+          AND NOT EXISTS (SELECT FROM idempotency_record r WHERE r.id = i.claim)
         RETURNING c.uuid
+      ), records AS (
+        INSERT INTO idempotency_record (id, request_hash, owner_id, conversation_uuid, run_uuid)
+        SELECT i.claim, i.request_hash, i.claimant, i.uuid, i.run
+        FROM input i JOIN claimed ON claimed.uuid = i.uuid WHERE i.claim IS NOT NULL
       )
       INSERT INTO run (uuid, conversation_uuid, workspace_id, owner_id, epoch, status, first_event_id, created_at)
       SELECT i.run, i.uuid, i.workspace, i.owner, i.epoch, 'running', i.first_event, i.at
       FROM input i JOIN claimed ON claimed.uuid = i.uuid
       RETURNING conversation_uuid::text AS key`,
-    params: [storableJson(rows.map(({ run, added }) => ({ ...claimRow(run), added })))],
+    params: [
+      storableJson(
+        rows.map(({ run, added, claim }) => ({ ...nextRunRow(run), added, ...(claim && claimRow(claim, run)) })),
+      ),
+    ],
     returnsKeys: true,
   }),
 }
 
-function claimRow(run: NewRun) {
+function nextRunRow(run: NewRun) {
   return {
     run: run.uuid,
     uuid: run.conversationUuid,
@@ -130,7 +178,7 @@ export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
       UNION ALL
       SELECT r.uuid::text FROM run r JOIN input i ON r.uuid = i.run AND r.epoch = i.epoch AND r.owner_id = i.owner
       WHERE i.is_repeat AND r.status = 'running'`,
-    params: [storableJson(rows.map(({ run, isRepeat }) => ({ ...claimRow(run), is_repeat: isRepeat })))],
+    params: [storableJson(rows.map(({ run, isRepeat }) => ({ ...nextRunRow(run), is_repeat: isRepeat })))],
     returnsKeys: true,
   }),
 }

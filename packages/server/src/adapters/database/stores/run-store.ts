@@ -6,7 +6,7 @@ import type { RunStatus } from '../../../features/runs/run.ts'
 import type { DatabaseClient } from '../database.ts'
 import type { SqlSession } from '../sql-session.ts'
 import type { WriteBatch } from '../write-batch.ts'
-import { claims, ends, firstRuns, queueClaims, stops } from './run-rows.ts'
+import { claimedFirstRuns, ends, firstRuns, nextRuns, queueClaims, stops } from './run-rows.ts'
 
 const runFields = {
   uuid: true,
@@ -34,12 +34,10 @@ export interface RunStoreDatabase {
 
 export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDatabase): RunStore {
   return {
-    async create(conversation, run) {
-      await writeBatch.write(firstRuns, { conversation, run })
-    },
-    async createQueued(conversation, run) {
-      await writeBatch.write(firstRuns, { conversation, run })
-    },
+    create: (conversation, run, claim) =>
+      claim
+        ? writeBatch.write(claimedFirstRuns, { conversation, run, claim })
+        : writeBatch.write(firstRuns, { conversation, run }),
     async listQueued() {
       const { rows } = await ownSession.query(
         `SELECT uuid::text AS run, queued_by FROM run WHERE status = 'queued' ORDER BY created_at, uuid`,
@@ -56,11 +54,18 @@ export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDat
     },
     startQueued: (run, isRepeat) => writeBatch.write(queueClaims, { run, isRepeat }),
     requestStop: (runUuid) => writeBatch.write(stops, { runUuid }),
-    claim: (run, added) => writeBatch.write(claims, { run, added }),
+    createNext: (run, added, claim) => writeBatch.write(nextRuns, { run, added, ...(claim && { claim }) }),
     end: (end) => writeBatch.write(ends, end),
     async findConversation(workspaceId, uuid) {
       const row = await client.conversation.findFirst({ where: { workspaceId, uuid }, include: withLatestRun })
       return row && toConversation(row)
+    },
+    async findRun(workspaceId, runUuid) {
+      const run = await client.run.findFirst({
+        where: { uuid: runUuid, workspaceId },
+        select: { ...runFields, conversation: true },
+      })
+      return run && asRunLeftIt(toConversation({ ...run.conversation, runs: [run] }))
     },
     async listLeftRunning(ownerId) {
       const rows = await client.conversation.findMany({
@@ -108,6 +113,14 @@ function toConversation({ runs, ...row }: Conversation & { runs: RunFields[] }):
     status: row.status as RunStatus,
     latestRun: latest ? toRun(latest) : null,
   }
+}
+
+/** Messages are only ever appended, so those of a run are the first ones. */
+function asRunLeftIt(conversation: StoredConversation): StoredConversation {
+  const { latestRun: run, messages } = conversation
+  if (!run) return conversation
+  const covers = run.result?.covers ?? messages.length
+  return { ...conversation, status: run.status, epoch: run.epoch, messages: messages.slice(0, covers) }
 }
 
 function toRun(run: RunFields): StoredRun {

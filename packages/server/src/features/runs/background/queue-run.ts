@@ -1,15 +1,15 @@
 /** Puts a run of a prompt into the queue: stored with all that it starts with before its uuid is told to anybody. */
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../shared/app-error.ts'
-import type { Needs } from '../../deps.ts'
-import { prepareRun, type StartDeps, type StartRunInput } from '../start-run.ts'
+import type { ClaimedRun, Needs } from '../../deps.ts'
+import { prepareRun, requireFirstUse, type StartDeps, type StartRunInput } from '../start-run.ts'
 
 export type QueueDeps = StartDeps & Needs<'runQueue'>
 
 const retryAfterSeconds = 5
 
 /** @throws as `startRun`; AppError ServiceUnavailableError, nothing stored, when the key has too many queued runs. */
-export async function queueRun(deps: QueueDeps, input: StartRunInput): Promise<{ conversationUuid: string }> {
+export async function queueRun(deps: QueueDeps, input: StartRunInput): Promise<ClaimedRun> {
   const { conversation, prompt } = await prepareRun(deps, input, 'background')
   const { apiKeyId } = input.caller
   const { uuid: conversationUuid, workspaceId, createdAt } = conversation
@@ -21,12 +21,12 @@ export async function queueRun(deps: QueueDeps, input: StartRunInput): Promise<{
   }
   deps.eventLog.expect(run.uuid)
   try {
-    await deps.runs.createQueued(conversation, { ...run, apiKeyId, input: prompt })
+    requireFirstUse(await deps.runs.create(conversation, { ...run, apiKeyId, input: prompt }, input.claim))
   } catch (error) {
     deps.runQueue.remove(run.uuid)
     deps.eventLog.forget(run.uuid)
     throw error
   }
   deps.runQueue.add({ runUuid: run.uuid, apiKeyId })
-  return { conversationUuid }
+  return { conversationUuid, runUuid: run.uuid }
 }

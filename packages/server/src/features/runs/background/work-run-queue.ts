@@ -1,6 +1,7 @@
 /** Works the queue: every queued row gets its turn, also those of an earlier process and those whose job was lost. */
+
+import { type Repeated, repeat } from '../../../shared/repeat.ts'
 import type { Needs } from '../../deps.ts'
-import { type Repeated, repeat } from '../driving/repeat.ts'
 import type { StartDeps } from '../start-run.ts'
 import { startQueuedRun } from './start-queued-run.ts'
 

@@ -42,7 +42,7 @@ async function endUndriven(
   const encoder = createEventEncoder({ conversationUuid, source: conversation, firstEventId, clock: deps.clock })
   const terminal = encoder.encode(terminalEvent(ending, progress))
   const status = statusOf(ending)
-  const result = storedResult(ending, progress.spending, undefined, undefined)
+  const result = storedResult(ending, progress.spending, undefined, undefined, messages.length)
   const endedAt = deps.clock.now()
   const shared = { status, messages, lastEventId: encoder.lastId }
   const end = { ...shared, runUuid: run.uuid, conversationUuid, epoch: run.epoch, epochAfter, from, result, endedAt }

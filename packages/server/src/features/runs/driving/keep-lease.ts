@@ -1,13 +1,20 @@
 /** Says every 3 s that this process lives, and hears of stops whose signal was lost: the owner's lease is that of its runs. */
+
+import { type Repeated, repeat } from '../../../shared/repeat.ts'
 import type { Needs } from '../../deps.ts'
 import { endLost } from './end-undriven.ts'
-import { type Repeated, repeat } from './repeat.ts'
 
 type LeaseDeps = Needs<'runs' | 'leases' | 'eventLog' | 'activeRuns' | 'runSettings' | 'runSignals' | 'clock' | 'log'>
 
 const renewEveryMs = 3_000
 const leaseMs = 10_000
 const reapEveryMs = 5_000
+
+/** Before this process owns anything that others could take for that of a dead one. */
+export async function takeLease(deps: Needs<'leases' | 'runSettings'>): Promise<void> {
+  const { sharesDatabase, instanceId } = deps.runSettings
+  if (sharesDatabase) await deps.leases.renew(instanceId, leaseMs)
+}
 
 /** Starts to renew and to reap; `stop` resolves when neither is under way any more. */
 export function keepLease(deps: LeaseDeps): Repeated {

@@ -32,19 +32,22 @@ export function terminalEvent(ending: Ending, progress: RunProgress): RunEvent {
   })
 }
 
+/** @param covers messages of the conversation at the end. */
 export function storedResult(
   ending: Ending,
   spending: RunSpending,
   lastResponse: RunProgress['response'],
   completed: StoredRunResult['completed'],
+  covers: number,
 ): StoredRunResult {
-  if ('completion' in ending) return { ...ending.completion, ...spending, ...(completed && { completed }) }
+  if ('completion' in ending) return { ...ending.completion, ...spending, covers, ...(completed && { completed }) }
   const { code, message, details } = ending.failure
   return {
     ...(lastResponse && { response: lastResponse }),
     ...(completed && { completed }),
     toolRequests: [],
     ...spending,
+    covers,
     error: { code, message, details },
   }
 }

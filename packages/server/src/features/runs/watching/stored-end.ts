@@ -10,7 +10,7 @@ import type { RunEvent } from '../run-event.ts'
 
 /** The end of an ended run from its row. */
 export function endOfRun(conversation: StoredConversation, run: StoredRun, result: StoredRunResult): StoredLog {
-  const { response, completed, toolRequests, error, ...spending } = result
+  const { response, completed, toolRequests, error, covers: _covers, ...spending } = result
   const progress = createRunProgress(conversation.messages)
   progress.spending = spending
   const encoded = (event: RunEvent, firstEventId: number): LogEntry =>

@@ -1,0 +1,67 @@
+/** Records of idempotency keys in the database; those of runs are written with their runs. */
+import { Prisma } from '../../../../generated/prisma/client.ts'
+import type { IdempotencyStore, IdempotencyUpkeep } from '../../../features/idempotency/ports.ts'
+import type { DatabaseClient } from '../database.ts'
+import type { SqlSession } from '../sql-session.ts'
+
+const unfinished = { answer: null, runUuid: null } as const
+
+export function postgresIdempotencyStore(client: DatabaseClient): IdempotencyStore {
+  return {
+    async claim({ id, requestHash }, ownerId, answer) {
+      const data = [{ id, requestHash, ownerId, answer: answer ?? null }]
+      const { count } = await client.idempotencyRecord.createMany({ data, skipDuplicates: true })
+      return count === 1
+    },
+    async find(id) {
+      const row = await client.idempotencyRecord.findUnique({ where: { id } })
+      if (!row) return null
+      const { requestHash, ownerId, conversationUuid, runUuid, answer } = row
+      const run = conversationUuid !== null && runUuid !== null ? { conversationUuid, runUuid } : null
+      const isDone = run !== null || answer !== null
+      return { requestHash, ownerId, run, answer, isOwnerAlive: !isDone && (await isAlive(client, ownerId)) }
+    },
+    async takeOver(id, from, ownerId) {
+      const where = { id, ownerId: from, ...unfinished }
+      const { count } = await client.idempotencyRecord.updateMany({ where, data: { ownerId } })
+      return count === 1
+    },
+    async complete(id, ownerId, answer) {
+      const where = { id, ownerId, ...unfinished }
+      const { count } = await client.idempotencyRecord.updateMany({ where, data: { answer } })
+      return count === 1
+    },
+    async release(id, ownerId) {
+      await client.idempotencyRecord.deleteMany({ where: { id, ownerId, ...unfinished } })
+    },
+  }
+}
+
+/** @param session one whose statements are not counted as those of requests. */
+export function postgresIdempotencyUpkeep(session: SqlSession): IdempotencyUpkeep {
+  return {
+    async releaseOthers(ownerId) {
+      const { affectedRows } = await session.query(
+        'DELETE FROM idempotency_record WHERE owner_id <> $1 AND answer IS NULL AND run_uuid IS NULL',
+        [ownerId],
+      )
+      return affectedRows
+    },
+    async dropBefore(before) {
+      const { affectedRows } = await session.query(
+        `DELETE FROM idempotency_record WHERE id IN (
+           SELECT id FROM idempotency_record WHERE created_at < $1::timestamptz LIMIT 500)`,
+        [before.toISOString()],
+      )
+      return affectedRows
+    },
+  }
+}
+
+/** By the clock of the database. */
+async function isAlive(client: DatabaseClient, ownerId: string): Promise<boolean> {
+  const rows = await client.$queryRaw<unknown[]>(
+    Prisma.sql`SELECT 1 FROM instance WHERE id = ${ownerId} AND lease_until > now()`,
+  )
+  return rows.length > 0
+}

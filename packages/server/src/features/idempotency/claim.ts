@@ -1,0 +1,59 @@
+/** A claim is what a request with an Idempotency-Key asks for: to be the only one of its kind that does the work. */
+import { createHash } from 'node:crypto'
+import { AppError, conflict, invalid } from '../../shared/app-error.ts'
+
+export interface Claim {
+  /** SHA-256 of all that the caller's key is valid for. */
+  id: string
+  /** SHA-256 of the body: the same key with another body is refused. */
+  requestHash: string
+}
+
+export interface ClaimInput {
+  apiKeyId: number
+  method: string
+  path: string
+  /** As the caller sent it. */
+  key: string
+  /** A parsed JSON value. */
+  body: unknown
+}
+
+const printable = /^[\x20-\x7e]{1,255}$/
+
+/** @throws AppError BadRequestError for a key that is no 1 to 255 printable ASCII characters. */
+export function claimFor({ apiKeyId, method, path, key, body }: ClaimInput): Claim {
+  if (!printable.test(key)) {
+    const message = 'must have 1 to 255 printable ASCII characters'
+    throw invalid(`Invalid request: Idempotency-Key: ${message}`, {
+      issues: [{ path: ['Idempotency-Key'], code: 'custom', message }],
+    })
+  }
+  // Neither a method nor a path holds a line end, so no two scopes share a text.
+  return { id: sha256([apiKeyId, method, path, key].join('\n')), requestHash: sha256(canonicalJson(body)) }
+}
+
+export function otherRequest(): AppError {
+  return new AppError('UnprocessableEntityError', 'Idempotency-Key was already used with a different request')
+}
+
+export function inProgress(): AppError {
+  return conflict('A request with this Idempotency-Key is in progress', { reason: 'in_progress', retryAfter: 1 })
+}
+
+/** One text for all spellings of a JSON value: keys in order, no spaces. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) => (isPlainObject(item) ? inOrder(item) : item))
+}
+
+function inOrder(object: object): object {
+  return Object.fromEntries(Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,31 @@
+/** Forgets what keys came to after 24 hours, and at the start what a dead process has left unfinished. */
+import { type Repeated, repeat } from '../../shared/repeat.ts'
+import type { Needs } from '../deps.ts'
+
+const keptMs = 24 * 3_600_000
+const dropEveryMs = 60_000
+
+/** Starts to drop, once a minute. */
+export function dropIdempotencyRecords(deps: Needs<'idempotencyUpkeep' | 'clock' | 'log'>): Repeated {
+  return repeat(dropEveryMs, async () => {
+    try {
+      await dropOldRecords(deps)
+    } catch {
+      deps.log.warn('idempotency.records-not-dropped')
+    }
+  })
+}
+
+export async function dropOldRecords(deps: Needs<'idempotencyUpkeep' | 'clock'>): Promise<void> {
+  const before = new Date(deps.clock.now().getTime() - keptMs)
+  while ((await deps.idempotencyUpkeep.dropBefore(before)) > 0);
+}
+
+/**
+ * What nobody finishes any more must not hold its key for a day. Call it before this process works on any request:
+ * every other owner is dead then.
+ */
+export async function releaseLostClaims(deps: Needs<'idempotencyUpkeep' | 'runSettings' | 'log'>): Promise<void> {
+  const count = await deps.idempotencyUpkeep.releaseOthers(deps.runSettings.instanceId)
+  if (count > 0) deps.log.warn('idempotency.claims-lost', { count })
+}

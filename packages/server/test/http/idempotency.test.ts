@@ -1,0 +1,307 @@
+import { randomUUID } from 'node:crypto'
+import { listRoutes } from '@stet/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { claimFor } from '../../src/features/idempotency/claim.ts'
+import { dropOldRecords } from '../../src/features/idempotency/drop-records.ts'
+import type { TestServer } from '../support/test-server.ts'
+import type { ApiAnswer } from './api-call.ts'
+import { type Api, createTestProject, issueKey, openServer, type TestProject } from './scenario.ts'
+
+let server: TestServer
+let api: Api
+let project: TestProject
+let apiKeyId: number
+let evaluationUuid: string
+let conversationUuid: string
+
+beforeAll(async () => {
+  ;({ server, api } = await openServer())
+  project = await createTestProject(api, { a: '---\nprovider: demo\n---\nHello' })
+  const me = await api('GET', '/me')
+  apiKeyId = (me.body['apiKey'] as { id: number }).id
+  const evaluation = { projectId: project.id, name: 'Helpful', metric: 'binary' }
+  evaluationUuid = String((await api('POST', '/evaluations', { body: evaluation })).body['uuid'])
+  const log = await api('POST', `${project.live}/documents/logs`, { body: { path: 'a', messages: [] } })
+  conversationUuid = String(log.body['uuid'])
+})
+afterAll(() => server.close())
+
+const sql = async (text: string, params: unknown[] = []) => (await server.database.session.query(text, params)).rows
+
+function post(path: string, key: string, body: unknown = {}, headers: Record<string, string> = {}): Promise<ApiAnswer> {
+  return api('POST', path, { body, headers: { 'idempotency-key': key, ...headers } })
+}
+
+/** Rows of everything that a request can create. */
+async function countRows(): Promise<unknown> {
+  const tables = ['project', 'version', 'document', 'evaluation', 'annotation', 'conversation', 'log_entry', 'api_key']
+  const counts = [...tables, 'provider_key'].map((name) => `(SELECT count(*)::int FROM ${name}) AS ${name}`)
+  return (await sql(`SELECT ${counts.join(', ')}`))[0]
+}
+
+interface Creation {
+  path: string
+  body?: Record<string, unknown>
+}
+
+async function draftWith(content: string): Promise<string> {
+  const draft = await project.newDraft()
+  await api('POST', `${draft}/documents`, { body: { path: `p-${randomUUID()}`, prompt: content } })
+  return draft
+}
+
+const creations: Record<string, () => Promise<Creation>> = {
+  'apiKeys.create': async () => ({ path: '/api-keys', body: { name: 'ci' } }),
+  'apiKeys.rotate': async () => {
+    const { id } = (await api('POST', '/api-keys', { body: { name: 'old' } })).body
+    return { path: `/api-keys/${String(id)}/rotate` }
+  },
+  'projects.create': async () => ({ path: '/projects', body: { name: 'p' } }),
+  'versions.create': async () => ({ path: `/projects/${project.id}/versions`, body: { name: 'v' } }),
+  'versions.publish': async () => ({ path: `${await draftWith('Hi')}/publish`, body: { title: 't' } }),
+  'versions.push': async () => ({
+    path: `${await project.newDraft()}/push`,
+    body: { changes: [{ path: 'pushed', status: 'added', content: 'x' }] },
+  }),
+  'versions.revert': async () => ({ path: `${await draftWith('Hi')}/revert` }),
+  'documents.create': async () => ({
+    path: `${await project.newDraft()}/documents`,
+    body: { path: 'new', prompt: 'Hi {{ name }}' },
+  }),
+  'documents.getOrCreate': async () => ({
+    path: `${await project.newDraft()}/documents/get-or-create`,
+    body: { path: 'new' },
+  }),
+  'documents.createOrUpdate': async () => ({
+    path: `${await project.newDraft()}/documents/create-or-update`,
+    body: { path: 'new', prompt: 'Hi' },
+  }),
+  'evaluations.create': async () => ({
+    path: '/evaluations',
+    body: { projectId: project.id, name: 'e', metric: 'binary' },
+  }),
+  'evaluations.annotate': async () => ({
+    path: `/conversations/${conversationUuid}/evaluations/${evaluationUuid}/annotate`,
+    body: { score: 1 },
+  }),
+  'logs.create': async () => ({ path: `${project.live}/documents/logs`, body: { path: 'a', messages: [] } }),
+  'providerApiKeys.create': async () => ({
+    path: '/provider-api-keys',
+    body: { name: randomUUID(), provider: 'groq', token: 'gsk-0123456789abcdef' },
+  }),
+}
+
+it('the table has every route that honours the key, but those that run', () => {
+  const honouring = listRoutes().filter(({ metadata }) => metadata.idempotent)
+  expect(honouring.filter(({ metadata }) => metadata.streams).map(({ name }) => name)).toEqual(['run', 'chat'])
+  const others = honouring.filter(({ metadata }) => !metadata.streams).map(({ router, name }) => `${router}.${name}`)
+  expect(others.sort()).toEqual(Object.keys(creations).sort())
+})
+
+describe.each(Object.entries(creations))('%s', (_name, creation) => {
+  it('does its work once; repetitions get the same answer', async () => {
+    const { path, body } = await creation()
+    const key = randomUUID()
+    const first = await post(path, key, body)
+    expect([200, 201], first.text).toContain(first.status)
+    expect(first.headers.has('idempotency-replayed')).toBe(false)
+    const rows = await countRows()
+    for (const repetition of [await post(path, key, body), await post(`${path}/`, key, body)]) {
+      expect(repetition).toMatchObject({ status: first.status, text: first.text })
+      expect(repetition.headers.get('idempotency-replayed')).toBe('true')
+      for (const name of ['etag', 'cache-control', 'content-type']) {
+        expect(repetition.headers.get(name)).toBe(first.headers.get(name))
+      }
+    }
+    expect(await countRows()).toEqual(rows)
+    const other = await post(path, key, { ...body, __internal: { source: 'x' } })
+    expect(other).toMatchObject({ status: 422, body: { name: 'UnprocessableEntityError' } })
+    expect(await countRows()).toEqual(rows)
+  })
+
+  it('is in progress while another process works on it, and is taken over from a dead one', async () => {
+    const { path, body = {} } = await creation()
+    const key = randomUUID()
+    const address = `/api/v3${path}`
+    const { id, requestHash } = claimFor({ apiKeyId, method: 'POST', path: address, key, body })
+    const owner = randomUUID()
+    await sql(`INSERT INTO instance (id, lease_until) VALUES ($1, now() + interval '1 hour')`, [owner])
+    await sql('INSERT INTO idempotency_record (id, request_hash, owner_id) VALUES ($1, $2, $3)', [
+      id,
+      requestHash,
+      owner,
+    ])
+    const busy = await post(path, key, body)
+    expect(busy).toMatchObject({ status: 409, body: { name: 'ConflictError', details: { reason: 'in_progress' } } })
+    expect(busy.headers.get('retry-after')).toBe('1')
+    expect((await post(path, key, { ...body, more: 1 })).status).toBe(422)
+
+    await sql(`UPDATE instance SET lease_until = now() - interval '1 second' WHERE id = $1`, [owner])
+    const done = await post(path, key, body)
+    expect([200, 201], done.text).toContain(done.status)
+    expect(done.headers.has('idempotency-replayed')).toBe(false)
+    expect(await post(path, key, body)).toMatchObject({ text: done.text })
+  })
+})
+
+describe('the key', () => {
+  const project1 = { name: 'x' }
+
+  it('is 1 to 255 printable ASCII characters, after the body was looked at', async () => {
+    for (const key of ['', 'x'.repeat(256), 'caf\u00e9', 'a\tb']) {
+      const answer = await post('/projects', key, project1)
+      expect(answer).toMatchObject({ status: 400, body: { name: 'BadRequestError' } })
+      expect(answer.body['message']).toMatch(/^Invalid request: Idempotency-Key: /)
+    }
+    for (const key of ['x', ' inner space ', '~'.repeat(255)]) {
+      expect((await post('/projects', key, project1)).status).toBe(201)
+    }
+    const invalid = await post('/projects', '', { name: '' })
+    expect(invalid.body['message']).toMatch(/^Invalid request: name: /)
+  })
+
+  it('comes before the project is looked up', async () => {
+    expect((await post('/projects/2000000000/versions', '', { name: 'v' })).status).toBe(400)
+  })
+
+  it('is ignored where nothing is created, and on GET, PUT and DELETE', async () => {
+    const key = 'x'.repeat(300)
+    const headers = { 'idempotency-key': key }
+    expect((await post('/tools/results', key, { toolCallId: 'none' })).status).toBe(404)
+    expect((await post(`/conversations/${conversationUuid}/stop`, key)).status).toBe(200)
+    expect((await post(`/conversations/${conversationUuid}/attach`, key)).status).toBe(200)
+    expect((await api('GET', '/projects', { headers })).status).toBe(200)
+    expect((await api('PUT', `/projects/${project.id}`, { body: {}, headers })).status).toBe(200)
+  })
+
+  it('says the same for every spelling of one JSON value', async () => {
+    const key = randomUUID()
+    const path = '/evaluations'
+    const first = await post(
+      path,
+      key,
+      `{"projectId": ${project.id}, "name": "e", "metric": "binary", "configuration": {"reverseScale": true, "criteria": "é"}}`,
+    )
+    const again = await post(
+      path,
+      key,
+      `{"configuration":{"criteria":"\\u00e9","reverseScale":true},"metric":"binary","name":"e","projectId":${project.id}.0}`,
+    )
+    expect(again).toMatchObject({ status: 201, text: first.text })
+    expect((await post(path, key, `{"projectId":${project.id},"name":"f","metric":"binary"}`)).status).toBe(422)
+  })
+
+  it('is that of one API key, one method and one path', async () => {
+    const key = randomUUID()
+    const foreign = await issueKey(api, { scopes: ['admin'] })
+    const headers = { 'idempotency-key': key }
+    const versions = `/projects/${project.id}/versions`
+    const uuids = [
+      (await post(versions, key, { name: 'v' })).body['uuid'],
+      (await api('POST', versions, { body: { name: 'w' }, headers, key: foreign })).body['uuid'],
+    ]
+    expect(new Set(uuids).size).toBe(2)
+    const other = await post('/projects', key, { name: 'another body' })
+    expect(other.status).toBe(201)
+    expect(other.headers.has('idempotency-replayed')).toBe(false)
+  })
+
+  it('is free again after 24 hours', async () => {
+    const key = randomUUID()
+    const first = await post('/projects', key, project1)
+    await sql(`UPDATE idempotency_record SET created_at = now() - interval '23 hours 59 minutes'`)
+    await dropOldRecords(server.deps)
+    expect((await post('/projects', key, project1)).text).toBe(first.text)
+    await sql(`UPDATE idempotency_record SET created_at = now() - interval '24 hours 1 second'`)
+    await dropOldRecords(server.deps)
+    expect(await sql('SELECT id FROM idempotency_record')).toEqual([])
+    const later = await post('/projects', key, project1)
+    expect(later.status).toBe(201)
+    expect(later.text).not.toBe(first.text)
+  })
+})
+
+describe('what is kept', () => {
+  it('not a 400, 404, 409 or 412: the same request may work the next time', async () => {
+    const draft = await project.newDraft()
+    const key = randomUUID()
+    const update = { path: 'late', prompt: 'x' }
+    const updating = () => post(`${draft}/documents/create-or-update`, key, update, { 'if-match': '*' })
+    expect((await updating()).status).toBe(412)
+    expect((await post(`${draft}/documents/create-or-update`, key, { ...update, baseHash: 'x' })).status).toBe(409)
+    await api('POST', `${draft}/documents`, { body: { path: 'late', prompt: 'y' } })
+    expect((await updating()).status).toBe(200)
+
+    const evaluationPath = `/conversations/${conversationUuid}/evaluations/${randomUUID()}/annotate`
+    for (const _ of [1, 2]) {
+      const unknown = await post(evaluationPath, key, { score: 1 })
+      expect(unknown.status).toBe(404)
+      expect(unknown.headers.has('idempotency-replayed')).toBe(false)
+    }
+    expect((await post(`${project.live}/push`, key, { changes: [] })).status).toBe(400)
+    expect((await post(`${project.live}/push`, key, { changes: [] })).headers.has('idempotency-replayed')).toBe(false)
+  })
+
+  it('a 422: also when what was wrong has changed', async () => {
+    const draft = await project.newDraft()
+    const save = (prompt: string) => api('POST', `${draft}/documents/create-or-update`, { body: { path: 'a', prompt } })
+    await save('{{ broken')
+    const key = randomUUID()
+    const refused = await post(`${draft}/publish`, key)
+    expect(refused).toMatchObject({ status: 422, body: { name: 'UnprocessableEntityError' } })
+    await save('---\nprovider: demo\n---\nFixed')
+    const again = await post(`${draft}/publish`, key)
+    expect(again).toMatchObject({ status: 422, text: refused.text })
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    expect((await post(`${draft}/publish`, randomUUID())).status).toBe(200)
+  })
+
+  it('no secret in clear: the row of a new API key is sealed, its repetition shows the key', async () => {
+    const key = randomUUID()
+    const created = await post('/api-keys', key, { name: 'sealed' })
+    const secret = String(created.body['key'])
+    expect(secret).toMatch(/^stet_/)
+    expect((await post('/api-keys', key, { name: 'sealed' })).body['key']).toBe(secret)
+    const rotating = `/api-keys/${String(created.body['id'])}/rotate`
+    const rotated = await post(rotating, key)
+    expect((await post(rotating, key)).text).toBe(rotated.text)
+    const stored = JSON.stringify(await sql('SELECT * FROM idempotency_record'))
+    for (const clear of [secret, String(rotated.body['key']), secret.slice(5)]) expect(stored).not.toContain(clear)
+    expect((await api('GET', '/me', { key: String(rotated.body['key']) })).status).toBe(200)
+  })
+
+  it('nothing of a write that was rolled back: work and answer stand or fall together', async () => {
+    const key = randomUUID()
+    const body = { name: 'half' }
+    const { id } = claimFor({ apiKeyId, method: 'POST', path: '/api/v3/projects', key, body })
+    const rows = await countRows()
+    // Another process takes the record in the moment in which this one keeps its answer.
+    await sql(`CREATE FUNCTION steal() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN IF NEW.answer IS NOT NULL THEN RETURN NULL; END IF; RETURN NEW; END $$`)
+    await sql(`CREATE TRIGGER steal BEFORE UPDATE ON idempotency_record FOR EACH ROW
+      WHEN (NEW.id = '${id}') EXECUTE FUNCTION steal()`)
+    expect(await post('/projects', key, body)).toMatchObject({
+      status: 409,
+      body: { details: { reason: 'in_progress' } },
+    })
+    await sql('DROP TRIGGER steal ON idempotency_record')
+    expect(await countRows()).toEqual(rows)
+    expect((await post('/projects', key, body)).status).toBe(201)
+  })
+})
+
+it('promise 15: 100 parallel duplicates create once', async () => {
+  const key = randomUUID()
+  const before = (await sql('SELECT count(*)::int AS n FROM project'))[0]
+  const answers = await Promise.all(Array.from({ length: 100 }, () => post('/projects', key, { name: 'one of many' })))
+  const made = answers.filter(({ status }) => status === 201)
+  const busy = answers.filter(({ status }) => status === 409)
+  expect(made.length + busy.length).toBe(100)
+  expect(made.filter(({ headers }) => !headers.has('idempotency-replayed'))).toHaveLength(1)
+  expect(new Set(made.map(({ text }) => text)).size).toBe(1)
+  for (const { headers, body } of busy) {
+    expect(headers.get('retry-after')).toBe('1')
+    expect(body.details).toMatchObject({ reason: 'in_progress' })
+  }
+  expect(await sql('SELECT count(*)::int AS n FROM project')).toEqual([{ n: Number(before?.['n']) + 1 }])
+})

@@ -1,0 +1,368 @@
+/** Every row of the table of limits: what is at the limit passes, what is over it gets its exact answer. */
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { prompt, type RunBench, runBench } from '../runs/run-bench.ts'
+import type { ApiAnswer } from './api-call.ts'
+import { createTestProject, issueKey, type TestProject } from './scenario.ts'
+
+let bench: RunBench
+let project: TestProject
+let conversationUuid: string
+let evaluationUuid: string
+
+beforeAll(async () => {
+  const environment = { STET_MAX_STREAMS_PER_KEY: '2', STET_MAX_QUEUED_PER_KEY: '1' }
+  bench = await runBench(
+    { hello: prompt('<user>Hi</user>') },
+    { ...environment, STET_WORKERS: '1', STET_GRACE_MS: '0' },
+  )
+  project = await createTestProject(bench.api, { hello: prompt('<user>Hi</user>') })
+  const log = await post(`${bench.live}/documents/logs`, { path: 'hello', messages: [] })
+  conversationUuid = String(log.body['uuid'])
+  const projectId = Number(/projects\/(\d+)/.exec(bench.live)?.[1])
+  const made = await post('/evaluations', { projectId, name: 'e', metric: 'binary' })
+  evaluationUuid = String(made.body['uuid'])
+})
+afterAll(() => bench.close())
+
+function post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<ApiAnswer> {
+  return bench.api('POST', path, { body, headers })
+}
+
+const text = (length: number) => 'x'.repeat(length)
+const emoji = (length: number) => '\u{1f600}'.repeat(length)
+const list = <T>(length: number, entry: (place: number) => T) => Array.from({ length }, (_, place) => entry(place))
+const nested = (levels: number) => `{"name":"deep","x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
+/** JSON of so many bytes in all, for `{"<key>":"…"}`. */
+const objectOf = (bytes: number) => ({ k: text(bytes - '{"k":""}'.length) })
+const user = { role: 'user', content: 'Hi' }
+const log = (more: object) => post(`${bench.live}/documents/logs`, { path: 'hello', messages: [user], ...more })
+const run = (more: object) => post(`${bench.live}/documents/run`, { path: 'hello', ...more })
+const update = async (body: object) => post(`${await project.newDraft()}/documents/create-or-update`, body)
+const call = (args: object) => ({
+  role: 'assistant',
+  content: [{ type: 'tool-call', toolCallId: 'c', toolName: 't', args }],
+})
+
+interface Row {
+  limit: string
+  /** The largest that passes, and the next one. */
+  at: number
+  send(size: number): Promise<ApiAnswer>
+  /** Of what passes, 200 unless stated. */
+  passes?: number
+  /** Of what does not, 400 BadRequestError unless stated. */
+  refuses?: { status: number; name: string; details?: object }
+}
+
+const tooLarge = { status: 413, name: 'PayloadTooLargeError', details: { limit: 4_194_304 } }
+const whole = '{"name":"whole","pad":""}'
+
+const rows: Row[] = [
+  {
+    limit: 'request body, bytes',
+    at: 4_194_304,
+    send: (size) => post('/projects', whole.replace('""', `"${text(size - whole.length)}"`)),
+    passes: 201,
+    refuses: tooLarge,
+  },
+  { limit: 'JSON nesting depth', at: 64, send: (size) => post('/projects', nested(size)), passes: 201 },
+  {
+    limit: 'document path on write, bytes after normalisation',
+    at: 512,
+    send: (size) => update({ path: `/e\u0301${text(size - 2)}/`, prompt: '' }),
+  },
+  {
+    limit: 'prompt content, bytes',
+    at: 262_144,
+    send: (size) => update({ path: 'a', prompt: `\u00e9${text(size - 2)}` }),
+  },
+  { limit: 'project name', at: 256, send: (size) => post('/projects', { name: emoji(size) }), passes: 201 },
+  {
+    limit: 'version name',
+    at: 256,
+    send: (size) => post(`/projects/${project.id}/versions`, { name: emoji(size) }),
+  },
+  {
+    limit: 'version title',
+    at: 256,
+    send: async (size) => post(`${await project.newDraft()}/publish`, { title: emoji(size) }),
+  },
+  {
+    limit: 'evaluation name',
+    at: 256,
+    send: (size) => post('/evaluations', { projectId: project.id, name: emoji(size), metric: 'binary' }),
+    passes: 201,
+  },
+  { limit: 'API key name', at: 256, send: (size) => post('/api-keys', { name: emoji(size) }), passes: 201 },
+  {
+    limit: 'provider key name',
+    at: 256,
+    send: (size) => post('/provider-api-keys', { name: emoji(size), provider: 'groq', token: 'gsk-0123456789abcdef' }),
+    passes: 201,
+  },
+  {
+    limit: 'description of a version',
+    at: 16_384,
+    send: async (size) => post(`${await project.newDraft()}/publish`, { description: emoji(size) }),
+  },
+  {
+    limit: 'description of an evaluation',
+    at: 16_384,
+    send: (size) =>
+      post('/evaluations', { projectId: project.id, name: 'e', metric: 'binary', description: emoji(size) }),
+    passes: 201,
+  },
+  { limit: 'customIdentifier of a run', at: 256, send: (size) => run({ customIdentifier: emoji(size) }) },
+  { limit: 'customIdentifier of a log', at: 256, send: (size) => log({ customIdentifier: emoji(size) }) },
+  { limit: 'messages of a run', at: 1_000, send: (size) => run({ messages: list(size, () => user) }) },
+  { limit: 'messages of a log', at: 1_000, send: (size) => log({ messages: list(size, () => user) }) },
+  {
+    limit: 'messages of a chat',
+    at: 1_000,
+    send: (size) => post(`/conversations/${conversationUuid}/chat`, { messages: list(size, () => user) }),
+  },
+  { limit: 'tool names', at: 128, send: (size) => run({ tools: list(size, (place) => `t${place}`) }) },
+  { limit: 'characters of a tool name', at: 128, send: (size) => run({ tools: [emoji(size)] }) },
+  {
+    limit: 'changes per push',
+    at: 1_000,
+    send: async (size) =>
+      post(`${await project.newDraft()}/push`, {
+        changes: list(size, (place) => ({ path: `p${place}`, status: 'added', content: '' })),
+      }),
+  },
+  {
+    limit: 'annotation metadata, bytes serialised',
+    at: 16_384,
+    send: (size) =>
+      post(`/conversations/${conversationUuid}/evaluations/${evaluationUuid}/annotate`, {
+        score: 1,
+        metadata: objectOf(size),
+      }),
+    passes: 201,
+  },
+  {
+    limit: 'Idempotency-Key',
+    at: 255,
+    send: (size) => post('/projects', { name: 'keyed' }, { 'idempotency-key': text(size) }),
+    passes: 201,
+  },
+  {
+    limit: 'arguments of a tool call, bytes serialised',
+    at: 262_144,
+    send: (size) => log({ messages: [call(objectOf(size))] }),
+  },
+  {
+    limit: 'a tool result, bytes serialised',
+    at: 262_144,
+    send: (size) => post('/tools/results', { toolCallId: 'unknown', result: objectOf(size) }),
+    passes: 404,
+  },
+]
+
+describe.each(rows)('$limit: $at', ({ at, send, passes = 200, refuses = { status: 400, name: 'BadRequestError' } }) => {
+  it('passes at the limit', async () => {
+    const answer = await send(at)
+    expect(answer.status, answer.text.slice(0, 500)).toBe(passes)
+  })
+
+  it(`is refused with ${refuses.status} over it`, async () => {
+    const { status, body } = await send(at + 1)
+    const { status: expected, name, ...details } = refuses
+    expect({ status, body }).toMatchObject({ status: expected, body: { name, errorCode: name, ...details } })
+    if (expected === 400) expect(body['message']).not.toBe('Malformed JSON in request body')
+  })
+})
+
+describe('beside the sizes', () => {
+  it('a path that is too long is unknown on read', async () => {
+    for (const method of ['GET', 'DELETE']) {
+      const draft = await project.newDraft()
+      expect((await bench.api(method, `${draft}/documents/${text(513)}`)).status).toBe(404)
+    }
+  })
+
+  it('a push names each path once, a tool has a name without control characters', async () => {
+    const twice = ['a', '/a/'].map((path) => ({ path, status: 'added', content: '' }))
+    expect((await post(`${await project.newDraft()}/push`, { changes: twice })).status).toBe(400)
+    for (const name of ['', 'a\u0007', 'a\nb']) expect((await run({ tools: [name] })).status).toBe(400)
+  })
+
+  it('a compressed body counts as it is when decompressed', async () => {
+    const body = new Uint8Array(gzipSync(whole.replace('""', `"${text(4_194_304)}"`)))
+    const answer = await post('/projects', body, { 'content-encoding': 'gzip', 'content-type': 'application/json' })
+    expect(answer).toMatchObject({ status: 413, body: { details: { limit: 4_194_304 } } })
+  })
+})
+
+describe('limits of runs', () => {
+  it('have the defaults of the table', () => {
+    expect(readConfig({})).toMatchObject({
+      bodyLimitBytes: 4_194_304,
+      runTimeoutSeconds: 3_600,
+      maxStreamsPerKey: 200,
+      maxQueuedPerKey: 1_000,
+      graceMs: 30_000,
+    })
+    expect(bench.server.deps.runSettings).toMatchObject({
+      maxEvents: 500_000,
+      maxEventBytes: 33_554_432,
+      toolWaitMs: 300_000,
+    })
+  })
+
+  it('duration: run_timeout_error', async () => {
+    const short = await runBench({ hello: prompt('<user>Hi</user>') }, { STET_RUN_TIMEOUT_SECONDS: '1' })
+    short.fake.enqueue({ text: 'never', hang: 'before-head' })
+    const body = { name: 'DocumentRunError', errorCode: 'run_timeout_error', details: { seconds: 1 } }
+    expect(await short.run('hello')).toMatchObject({ status: 422, body })
+    await short.close()
+  })
+
+  it('queued runs of a key: 503, nothing stored', async () => {
+    let letGo = () => {}
+    const gate = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    const calls = bench.fake.requests.length
+    bench.fake.enqueue({ text: 'slow', gate, gateAfter: 0 })
+    const started = await bench.background('hello')
+    await bench.fake.waitForRequest(calls + 1)
+    const keyed = () =>
+      post(`${bench.live}/documents/run`, { path: 'hello', background: true }, { 'idempotency-key': 'waits' })
+    const waiting = String((await keyed()).body['uuid'])
+    const refused = await run({ background: true })
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { name: 'ServiceUnavailableError', details: { retryAfter: expect.any(Number) } },
+    })
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    expect(await keyed()).toMatchObject({ status: 200, body: { uuid: waiting } })
+    expect(await bench.server.deps.runs.listQueued()).toHaveLength(1)
+    letGo()
+    for (const uuid of [started, waiting]) expect((await bench.attach(uuid)).status).toBe(200)
+  })
+
+  it('grace period without a listener: abort_error', async () => {
+    bench.fake.enqueue({ text: 'left', hang: 'mid-stream' })
+    const leave = new AbortController()
+    const response = await bench.open('hello', {}, leave.signal)
+    const uuid = response.headers.get('x-conversation-uuid')
+    leave.abort()
+    await expect
+      .poll(() => bench.conversation(uuid), { timeout: 20_000 })
+      .toMatchObject({ status: 'stopped', error: { errorCode: 'abort_error' } })
+  })
+
+  // The last one: runs that were left may still come to their call.
+  it('open event streams of a key: 429 until one of them is left', async () => {
+    const key = await issueKey(bench.api, { scopes: ['admin'] })
+    const leave = new AbortController()
+    const open = (signal?: AbortSignal) =>
+      bench.post(
+        `${bench.live}/documents/run`,
+        { path: 'hello', stream: true },
+        { authorization: `Bearer ${key}` },
+        signal,
+      )
+    bench.fake.enqueue({ text: 'a', hang: 'mid-stream' }, { text: 'b', hang: 'mid-stream' })
+    const streams = [await open(leave.signal), await open()]
+    expect(streams.map(({ status }) => status)).toEqual([200, 200])
+    const refused = await open()
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(await refused.json()).toMatchObject({ name: 'RateLimitError', details: { limit: 2, retryAfter: 1 } })
+    expect((await run({ stream: true })).status).toBe(200)
+    leave.abort()
+    await expect
+      .poll(
+        async () => {
+          const next = await open()
+          await next.body?.cancel()
+          return next.status
+        },
+        { timeout: 20_000 },
+      )
+      .toBe(200)
+    await streams[1]?.body?.cancel()
+  })
+})
+
+describe('plans', () => {
+  const limits = { hobby: 10, team: 166, enterprise: 500 }
+
+  it.each([...Object.entries(limits), ['custom', 77]] as const)(
+    '%s allows %i requests per second',
+    async (plan, limit) => {
+      const custom = plan === 'custom' ? { limit } : {}
+      const key = await issueKey(bench.api, { plan, ...custom })
+      const before = Date.now()
+      const { headers, body } = await bench.api('GET', '/me', { key })
+      expect(body).toMatchObject({ apiKey: { plan, limit }, rateLimit: { limit, windowSeconds: 1 } })
+      expect(headers.get('x-ratelimit-limit')).toBe(String(limit))
+      expect(headers.get('x-ratelimit-remaining')).toBe(String(limit - 1))
+      const reset = headers.get('x-ratelimit-reset')
+      expect(reset).toMatch(/^\d{13}$/)
+      expect(Number(reset)).toBeGreaterThan(before)
+      expect(Number(reset)).toBeLessThanOrEqual(Date.now() + 1_000)
+      expect(headers.has('retry-after')).toBe(false)
+    },
+  )
+
+  it('team is that of a new key', async () => {
+    expect((await post('/api-keys', { name: 'new' })).body).toMatchObject({ plan: 'team', limit: 166 })
+  })
+
+  it.each([
+    [{ plan: 'custom' }, 'Invalid request: limit: is required for the plan custom'],
+    [{ plan: 'team', limit: 5 }, 'Invalid request: limit: is for the plan custom only'],
+    [{ limit: 5 }, 'Invalid request: limit: is for the plan custom only'],
+    [{ plan: 'custom', limit: 0 }, /^Invalid request: limit: /],
+    [{ plan: 'custom', limit: 100_001 }, /^Invalid request: limit: /],
+    [{ plan: 'custom', limit: 1.5 }, /^Invalid request: limit: /],
+    [{ plan: 'gold' }, /^Invalid request: plan: /],
+  ])('%j is refused', async (body, message) => {
+    const answer = await post('/api-keys', { name: 'x', ...body })
+    expect(answer).toMatchObject({ status: 400, body: { name: 'BadRequestError' } })
+    expect(answer.body['message']).toMatch(message)
+  })
+
+  it('are told on every authenticated answer, Retry-After with 429 alone', async () => {
+    const key = await issueKey(bench.api, { scopes: ['run'], plan: 'custom', limit: 40 })
+    const as = { authorization: `Bearer ${key}` }
+    const streamed = await bench.post(`${bench.live}/documents/run`, { path: 'hello', stream: true }, as)
+    await streamed.text()
+    const answers = [
+      await bench.api('GET', '/me', { key }),
+      await bench.api('POST', `${bench.live}/documents/run`, { key, body: {} }),
+      await bench.api('POST', '/projects', { key, body: { name: 'x' } }),
+      await bench.api('GET', '/nowhere', { key }),
+      await bench.api('PATCH', '/projects', { key }),
+      await bench.api('GET', '/projects/x', { key }),
+      streamed,
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 400, 403, 404, 405, 405, 200])
+    for (const { headers } of answers) {
+      expect(headers.get('x-ratelimit-limit')).toBe('40')
+      expect(headers.get('x-ratelimit-remaining')).toMatch(/^\d+$/)
+      expect(headers.get('x-ratelimit-reset')).toMatch(/^\d{13}$/)
+      expect(headers.has('retry-after')).toBe(false)
+    }
+    const slow = await issueKey(bench.api, { plan: 'custom', limit: 1 })
+    const flood = await Promise.all(list(40, () => bench.api('GET', '/me', { key: slow })))
+    const refused = flood.filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThan(0)
+    for (const { headers, body } of refused) {
+      expect(body).toMatchObject({
+        name: 'RateLimitError',
+        errorCode: 'RateLimitError',
+        message: 'Too many requests',
+        details: { limit: 1, retryAfter: 1 },
+      })
+      expect(headers.get('retry-after')).toBe('1')
+      expect(headers.get('x-ratelimit-remaining')).toBe('0')
+    }
+  })
+})

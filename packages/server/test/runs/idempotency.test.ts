@@ -1,0 +1,356 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { postgresRunStore } from '../../src/adapters/database/stores/run-store.ts'
+import { createWriteBatch } from '../../src/adapters/database/write-batch.ts'
+import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.ts'
+import { continueConversation } from '../../src/features/conversations/continue-conversation.ts'
+import { joinRun } from '../../src/features/conversations/join-run.ts'
+import type { Deps } from '../../src/features/deps.ts'
+import { answerOnce } from '../../src/features/idempotency/answer-once.ts'
+import { type Claim, claimFor } from '../../src/features/idempotency/claim.ts'
+import { startOnce } from '../../src/features/idempotency/start-once.ts'
+import { createProject } from '../../src/features/projects/create-project.ts'
+import { createActiveRuns } from '../../src/features/runs/active-runs.ts'
+import { type StartedRun, startRun } from '../../src/features/runs/start-run.ts'
+import type { Message } from '../../src/features/templates/message.ts'
+import type { ApiAnswer } from '../http/api-call.ts'
+import { prompt, type Recording, type RunBench, record, runBench, textOf } from './run-bench.ts'
+
+let bench: RunBench
+beforeAll(async () => {
+  bench = await runBench({
+    hello: prompt('<user>Hi {{ name }}</user>'),
+    typed: prompt('<user>{{ count }}</user>', 'parameters:\n  count: { type: number, required: true }\n'),
+    changing: prompt('<user>First</user>'),
+    calling: prompt('<user>Call</user>', 'tools:\n  - look: { description: d, parameters: { type: object } }\n'),
+  })
+})
+afterAll(() => bench.close())
+
+const caller = {
+  apiKeyId: 1,
+  workspaceId: 1,
+  author: { id: 1, name: 'Ada', email: 'ada@example.com' },
+  scopes: ['admin'],
+  projectId: null,
+  limit: 1000,
+} as const
+
+const claimOf = (path: string): Claim =>
+  claimFor({ apiKeyId: 1, method: 'POST', path, key: randomUUID(), body: { any: 1 } })
+
+function promptedRun() {
+  const projectId = Number(/projects\/(\d+)/.exec(bench.live)?.[1])
+  return { caller, projectId, versionRef: 'live', path: 'hello', parameters: {}, messages: [], declaredSdk: true }
+}
+
+const keyed = (key: string, more: Record<string, string> = {}) => ({ 'idempotency-key': key, ...more })
+const user = (text: string) => ({ messages: [{ role: 'user', content: text }] })
+
+/** The next answer of the provider waits until it is let go. */
+function holdNextAnswer(text: string): () => void {
+  let letGo = () => {}
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  bench.fake.enqueue({ text, gate, gateAfter: 0 })
+  return letGo
+}
+
+/** What the run has left in the memory of this process is gone, as after a restart. */
+async function forgetInMemory(uuid: unknown): Promise<void> {
+  bench.server.deps.activeRuns.forget(String(uuid))
+}
+
+function expectReplayed({ headers }: ApiAnswer | Recording): void {
+  expect(headers.get('idempotency-replayed')).toBe('true')
+}
+
+describe('a repeated run', () => {
+  it('in one body: the same result, without a second call', async () => {
+    const key = randomUUID()
+    const calls = bench.fake.requests.length
+    const first = await bench.run('hello', { parameters: { name: 'Ada' } }, keyed(key))
+    expect(first.status).toBe(200)
+    expect(first.headers.has('idempotency-replayed')).toBe(false)
+    const again = await bench.run('hello', { parameters: { name: 'Ada' } }, keyed(key))
+    expect(again).toMatchObject({ status: 200, text: first.text })
+    expectReplayed(again)
+    expect(again.headers.get('x-conversation-uuid')).toBe(first.body['uuid'])
+    await forgetInMemory(first.body['uuid'])
+    expect((await bench.run('hello', { parameters: { name: 'Ada' } }, keyed(key))).body).toEqual(first.body)
+    expect(bench.fake.requests.length).toBe(calls + 1)
+  })
+
+  it('in one body, while the first is under way: waits for the same one', async () => {
+    const key = randomUUID()
+    const calls = bench.fake.requests.length
+    const letGo = holdNextAnswer('Held')
+    const first = bench.run('hello', {}, keyed(key))
+    await bench.fake.waitForRequest(calls + 1)
+    const others = [1, 2, 3].map(() => bench.run('hello', {}, keyed(key)))
+    const refused = await bench.run('hello', { parameters: { name: 'B' } }, keyed(key))
+    expect(refused).toMatchObject({
+      status: 422,
+      body: {
+        name: 'UnprocessableEntityError',
+        message: 'Idempotency-Key was already used with a different request',
+      },
+    })
+    letGo()
+    const [answer, ...joined] = await Promise.all([first, ...others])
+    for (const each of joined) {
+      expect(each).toMatchObject({ status: 200, text: answer?.text })
+      expectReplayed(each)
+    }
+    expect(bench.fake.requests.length).toBe(calls + 1)
+  })
+
+  it('as a stream: the events of the same run from its first one on, the same bytes', async () => {
+    const key = randomUUID()
+    const calls = bench.fake.requests.length
+    const letGo = holdNextAnswer('Streamed to all')
+    const first = bench.stream('hello', {}, keyed(key))
+    await bench.fake.waitForRequest(calls + 1)
+    const during = bench.stream('hello', {}, keyed(key))
+    letGo()
+    const whole = await first
+    expect(textOf(whole)).toBe('Streamed to all')
+    expect((await during).text).toBe(whole.text)
+    const after = await bench.stream('hello', {}, keyed(key))
+    expect(after.text).toBe(whole.text)
+    for (const repetition of [await during, after]) {
+      expectReplayed(repetition)
+      expect(repetition.headers.get('x-conversation-uuid')).toBe(whole.last['uuid'])
+    }
+    expect(bench.fake.requests.length).toBe(calls + 1)
+  })
+
+  it('in the background: the same uuid; SDK 5.0 and 5.1 that want a stream get that of the same run', async () => {
+    const key = randomUUID()
+    const calls = bench.fake.requests.length
+    const first = await bench.run('hello', { background: true, stream: true }, keyed(key))
+    const again = await bench.run('hello', { background: true, stream: true }, keyed(key))
+    expect(again).toMatchObject({ status: 200, body: { uuid: first.body['uuid'] } })
+    expectReplayed(again)
+    const old = { 'x-latitude-sdk-version': '5.1.3' }
+    const streamed = await bench.stream('hello', { background: true }, keyed(key, old))
+    expect(streamed.last).toMatchObject({ type: 'chain-completed', uuid: first.body['uuid'] })
+    expectReplayed(streamed)
+    const own = await bench.stream('hello', { background: true }, keyed(randomUUID(), old))
+    expect(own.last['uuid']).not.toBe(first.body['uuid'])
+    expect(bench.fake.requests.length).toBe(calls + 2)
+  })
+
+  it('answers as it was, whatever became of the conversation and of the prompt', async () => {
+    const [json, stream] = [randomUUID(), randomUUID()]
+    const first = await bench.run('changing', {}, keyed(json))
+    const streamed = await bench.stream('changing', {}, keyed(stream))
+    for (const uuid of [first.body['uuid'], streamed.last['uuid']]) {
+      expect((await bench.chat(uuid, user('And then?'))).status).toBe(200)
+      await forgetInMemory(uuid)
+    }
+    await bench.api('POST', `${bench.live}/documents/create-or-update`, {
+      body: { path: 'changing', prompt: '{{ broken', force: true },
+    })
+    expect((await bench.run('changing', {}, keyed(json))).body).toEqual(first.body)
+    expect((await bench.stream('changing', {}, keyed(stream))).text).toBe(streamed.text)
+    expect((await bench.run('changing')).status).toBe(422)
+
+    // Without the log of its events the stored end is left, with the messages of that run alone.
+    await bench.server.database.session.query('UPDATE run SET event_log = NULL')
+    await bench.server.deps.activeRuns.forget(String(streamed.last['uuid']))
+    const [claimed] = (
+      await bench.server.database.session.query(
+        'SELECT run_uuid::text AS run FROM idempotency_record WHERE conversation_uuid = $1::uuid',
+        [streamed.last['uuid']],
+      )
+    ).rows
+    const found = await bench.server.deps.runs.findRun(1, String(claimed?.['run']))
+    expect(found?.messages).toEqual(streamed.last['messages'])
+  })
+
+  it('that failed: the same failure', async () => {
+    const key = randomUUID()
+    const calls = bench.fake.requests.length
+    bench.fake.enqueue({ status: 401, body: { error: { message: 'no such key' } } })
+    const first = await bench.run('hello', {}, keyed(key))
+    expect(first).toMatchObject({ status: 422, body: { name: 'DocumentRunError', errorCode: 'ai_run_error' } })
+    await forgetInMemory(first.body.details?.['conversationUuid'])
+    const again = await bench.run('hello', {}, keyed(key))
+    expect(again).toMatchObject({ status: 422, body: first.body })
+    expectReplayed(again)
+    expect(again.headers.get('x-conversation-uuid')).toBe(first.headers.get('x-conversation-uuid'))
+    expect(bench.fake.requests.length).toBe(calls + 1)
+  })
+
+  it('that was refused before it began: a 422 is kept, a 404 or 400 is not', async () => {
+    const key = randomUUID()
+    const refused = await bench.run('typed', {}, keyed(key))
+    expect(refused).toMatchObject({ status: 422, body: { details: { missing: ['count'] } } })
+    expect(refused.headers.has('idempotency-replayed')).toBe(false)
+    const again = await bench.run('typed', {}, keyed(key))
+    expect(again).toMatchObject({ status: 422, text: refused.text })
+    expectReplayed(again)
+    expect((await bench.run('typed', { parameters: { count: 1 } }, keyed(key))).body['message']).toMatch(/different/)
+
+    const late = randomUUID()
+    expect((await bench.run('late', {}, keyed(late))).status).toBe(404)
+    const body = { path: 'late', prompt: prompt('<user>Now</user>'), force: true }
+    expect((await bench.api('POST', `${bench.live}/documents/create-or-update`, { body })).status).toBe(200)
+    expect((await bench.run('late', {}, keyed(late))).status).toBe(200)
+    expect((await bench.run('hello', {}, keyed('x'.repeat(256)))).status).toBe(400)
+  })
+})
+
+describe('a repeated chat', () => {
+  it('is the same run, also while it is under way, and after a further one', async () => {
+    const { body } = await bench.run('hello')
+    const key = randomUUID()
+    const calls = bench.fake.requests.length
+    const letGo = holdNextAnswer('Chatted')
+    const first = bench.chat(body['uuid'], user('Go on'), keyed(key))
+    await bench.fake.waitForRequest(calls + 1)
+    expect((await bench.chat(body['uuid'], user('Another'), keyed(randomUUID()))).status).toBe(409)
+    const during = bench.chat(body['uuid'], user('Go on'), keyed(key))
+    letGo()
+    const answer = await first
+    expect(answer).toMatchObject({ status: 200, body: { response: { text: 'Chatted' } } })
+    expect((await during).text).toBe(answer.text)
+    expect((await bench.chat(body['uuid'], user('Further'))).status).toBe(200)
+    const later = await bench.chat(body['uuid'], user('Go on'), keyed(key))
+    expect(later).toMatchObject({ status: 200, body: answer.body })
+    expectReplayed(later)
+    expect((await bench.chat(body['uuid'], user('Other'), keyed(key))).status).toBe(422)
+    expect(bench.fake.requests.length).toBe(calls + 2)
+    const read = await bench.conversation(body['uuid'])
+    expect(JSON.stringify(read['conversation']).split('Go on')).toHaveLength(2)
+  })
+
+  it('streams the same events; a busy conversation is not kept', async () => {
+    const { body } = await bench.run('hello')
+    const path = `/conversations/${String(body['uuid'])}/chat`
+    const send = async (text: string, key: string) =>
+      record(await bench.post(path, { ...user(text), stream: true }, keyed(key)))
+    const key = randomUUID()
+    const calls = bench.fake.requests.length
+    const letGo = holdNextAnswer('Once')
+    const blocking = send('Blocking', randomUUID())
+    await bench.fake.waitForRequest(calls + 1)
+    expect((await bench.post(path, { ...user('Later'), stream: true }, keyed(key))).status).toBe(409)
+    letGo()
+    await blocking
+    const first = await send('Later', key)
+    const again = await send('Later', key)
+    expect(again.text).toBe(first.text)
+    expectReplayed(again)
+    expect(bench.fake.requests.length).toBe(calls + 2)
+  })
+})
+
+it('with a key a warm run awaits one statement before its provider call', async () => {
+  const { database, deps } = bench.server
+  const statementsBeforeCall = async (start: (claim: Claim) => Promise<StartedRun>) => {
+    let atCall = 0
+    const before = database.statementCount()
+    bench.fake.enqueue(() => {
+      atCall = database.statementCount() - before
+      return { text: 'x' }
+    })
+    const run = await start(claimOf('/run'))
+    await run.result()
+    return { atCall, conversationUuid: run.conversationUuid }
+  }
+  const start = (claim: Claim) => startRun(deps, { ...promptedRun(), mode: 'json', claim })
+  await statementsBeforeCall(start)
+  const { atCall, conversationUuid } = await statementsBeforeCall(start)
+  expect(atCall).toBe(1)
+  const messages: Message[] = [{ role: 'user', content: [{ type: 'text', text: 'x' }] }]
+  const chat = { caller, conversationUuid, messages, mode: 'json' as const, declaredSdk: false }
+  expect((await statementsBeforeCall((claim) => continueConversation(deps, { ...chat, claim }))).atCall).toBe(1)
+})
+
+it('promise 15: 100 parallel duplicates make one provider call, in each form of the answer', async () => {
+  for (const form of [{}, { stream: true }, { background: true }]) {
+    const key = randomUUID()
+    const calls = bench.fake.requests.length
+    const answers = await Promise.all(Array.from({ length: 100 }, () => bench.run('hello', form, keyed(key))))
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+    expect(answers[0]?.status).toBe(200)
+    expect(answers.filter(({ headers }) => !headers.has('idempotency-replayed'))).toHaveLength(1)
+    if ('background' in form) await bench.attach(String(answers[0]?.body['uuid']))
+    expect(bench.fake.requests.length).toBe(calls + 1)
+  }
+})
+
+describe('two processes on one database', () => {
+  /** All that lies in the memory of a process is its own. */
+  async function processes(): Promise<[Deps, Deps]> {
+    const { database, deps } = bench.server
+    // The embedded database has one batch, whoever writes.
+    const isShared = database.kind === 'postgres'
+    const writeBatch = isShared ? createWriteBatch(database.session) : database.writeBatch
+    const other: Deps = {
+      ...deps,
+      runs: postgresRunStore({ ...database, writeBatch }),
+      eventLog: createRunEventLog(),
+      activeRuns: createActiveRuns(),
+      claimsInWork: new Map(),
+      runSettings: { ...deps.runSettings, instanceId: randomUUID() },
+    }
+    for (const { leases, runSettings } of [deps, other]) await leases.renew(runSettings.instanceId, 60_000)
+    return [deps, other]
+  }
+
+  const failure = () => ({ status: 409, headers: {}, body: {} })
+
+  it('promise 15: start one run; the other one waits for it, and reads its events', async () => {
+    const input = { ...promptedRun(), mode: 'stream' as const }
+    const claim = claimOf('/run')
+    const calls = bench.fake.requests.length
+    const here = new AbortController().signal
+    const once = async (deps: Deps) => {
+      const outcome = await startOnce(deps, { claim, start: () => startRun(deps, { ...input, claim }), failure })
+      if ('started' in outcome) return { isFirst: true, result: await outcome.started.result() }
+      if (!('run' in outcome)) throw new Error('a run was expected')
+      const joined = await joinRun(deps, { caller, ...outcome.run, mode: 'json' }, here)
+      return { isFirst: false, result: await joined.result(here) }
+    }
+    const both = await processes()
+    const ends = await Promise.all(Array.from({ length: 40 }, (_, place) => once(both[place % 2 === 0 ? 0 : 1])))
+    expect(ends.filter(({ isFirst }) => isFirst)).toHaveLength(1)
+    for (const { result } of ends) expect(result).toEqual(ends[0]?.result)
+    expect(bench.fake.requests.length).toBe(calls + 1)
+  })
+
+  it('promise 15: create once; the other one is told that it is in progress, or gets the answer', async () => {
+    const both = await processes()
+    const name = `only one ${randomUUID()}`
+    const claim = claimOf('/projects')
+    const once = (deps: Deps) =>
+      answerOnce(deps, {
+        claim,
+        isSecret: false,
+        isAtomic: true,
+        work: async (own) => {
+          const { project } = await createProject({ ...deps, ...own }, { caller, name })
+          return { status: 201, headers: {}, body: { id: project.id } }
+        },
+        failure,
+      })
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 40 }, (_, place) => once(both[place % 2 === 0 ? 0 : 1])),
+    )
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ details: { reason: 'in_progress' } })
+    }
+    const rows = await bench.server.database.session.query('SELECT id FROM project WHERE name = $1', [name])
+    expect(rows.rows).toHaveLength(1)
+    for (const deps of both) {
+      expect(await once(deps)).toEqual({
+        isReplayed: true,
+        answer: { status: 201, headers: {}, body: { id: rows.rows[0]?.['id'] } },
+      })
+    }
+  })
+})
