@@ -1,12 +1,17 @@
 /** Rounds of all subjects in turn (A B C A B C …), the first discarded; medians and ratios against the control. */
 import { describeMachine } from './machine.ts'
 
-export interface Figures {
-  /** Milliseconds of CPU per unit of work (request, chunk). */
-  cpuMsPerUnit: number
-  unitsPerSecond: number
-  p50Ms: number
-  p99Ms: number
+/** What one round measured, by the names of the measures. */
+export type Figures = Readonly<Record<string, number>>
+
+export interface Measure {
+  /** Key of the figures. */
+  name: string
+  /** Head of the column, with the unit. */
+  title: string
+  digits: number
+  /** Whether a ratio to the control stands beside it. */
+  isCompared: boolean
 }
 
 export interface Candidate {
@@ -14,18 +19,30 @@ export interface Candidate {
   round(): Promise<Figures>
 }
 
+export interface Comparison {
+  bench: string
+  /** The columns; the first one decides whether the control's own rounds were noisy. */
+  measures: readonly [Measure, ...Measure[]]
+  control: Candidate
+  others: readonly Candidate[]
+}
+
+/** CPU, throughput and times of requests or chunks. */
+export const loadMeasures: Comparison['measures'] = [
+  { name: 'cpuMicros', title: 'CPU µs/unit', digits: 1, isCompared: true },
+  { name: 'unitsPerSecond', title: 'units/s', digits: 0, isCompared: true },
+  { name: 'p50Ms', title: 'p50 ms', digits: 2, isCompared: true },
+  { name: 'p99Ms', title: 'p99 ms', digits: 2, isCompared: true },
+]
+
 const noiseLimit = 0.15
+const countedRounds = Number(process.env['ROUNDS'] ?? 3)
 
 /** Runs the rounds, prints JSON lines and a table; sets exit code 2 when the control's own rounds differ too much. */
-export async function compare(
-  bench: string,
-  control: Candidate,
-  others: readonly Candidate[],
-  rounds = 3,
-): Promise<void> {
+export async function compare({ bench, measures, control, others }: Comparison): Promise<void> {
   const candidates = [control, ...others]
   const results = new Map<string, Figures[]>(candidates.map(({ name }) => [name, []]))
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = 0; round <= countedRounds; round += 1) {
     for (const candidate of candidates) {
       const figures = await candidate.round()
       if (round === 0) continue
@@ -33,32 +50,16 @@ export async function compare(
       console.log(JSON.stringify({ bench, candidate: candidate.name, round, ...figures }))
     }
   }
-  const base = medians(results.get(control.name) ?? [])
   console.log(JSON.stringify({ bench, ...describeMachine() }))
-  console.log(`\n${bench}, medians of ${rounds} interleaved rounds; ratios against ${control.name}`)
-  console.log(row('', 'CPU/unit', 'ratio', 'units/s', 'ratio', 'p50 ms', 'p99 ms', 'ratio'))
-  for (const { name } of candidates) {
-    const mine = medians(results.get(name) ?? [])
-    console.log(
-      row(
-        name,
-        `${(mine.cpuMsPerUnit * 1000).toFixed(1)} µs`,
-        ratio(mine.cpuMsPerUnit, base.cpuMsPerUnit),
-        mine.unitsPerSecond.toFixed(0),
-        ratio(mine.unitsPerSecond, base.unitsPerSecond),
-        mine.p50Ms.toFixed(2),
-        mine.p99Ms.toFixed(2),
-        ratio(mine.p99Ms, base.p99Ms),
-      ),
-    )
-  }
-  const spread = spreadOf((results.get(control.name) ?? []).map(({ cpuMsPerUnit }) => cpuMsPerUnit))
-  if (spread > noiseLimit) {
-    console.log(
-      `noisy: the control's own rounds differ by ${(spread * 100).toFixed(0)} %, so these figures prove nothing`,
-    )
-    process.exitCode = 2
-  }
+  console.log(`\n${bench}: medians of ${countedRounds} interleaved rounds; ratios against ${control.name}`)
+  printTable(measures, control.name, results)
+  const own = (results.get(control.name) ?? []).map((figures) => figures[measures[0].name] ?? 0)
+  const spread = (Math.max(...own) - Math.min(...own)) / (percentile(own, 0.5) || 1)
+  if (spread <= noiseLimit) return
+  console.log(
+    `noisy: the control's own rounds differ by ${(spread * 100).toFixed(0)} %, so these figures prove nothing`,
+  )
+  process.exitCode = 2
 }
 
 /** The value below which `share` of the sorted values lie. */
@@ -67,24 +68,32 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
 
-function medians(rounds: readonly Figures[]): Figures {
-  const median = (pick: (figures: Figures) => number): number => percentile(rounds.map(pick), 0.5)
-  return {
-    cpuMsPerUnit: median((figures) => figures.cpuMsPerUnit),
-    unitsPerSecond: median((figures) => figures.unitsPerSecond),
-    p50Ms: median((figures) => figures.p50Ms),
-    p99Ms: median((figures) => figures.p99Ms),
+function printTable(measures: readonly Measure[], control: string, results: Map<string, Figures[]>): void {
+  const median = (candidate: string, measure: Measure): number =>
+    percentile(
+      (results.get(candidate) ?? []).map((figures) => figures[measure.name] ?? 0),
+      0.5,
+    )
+  console.log(
+    row(
+      '',
+      measures.flatMap(({ title, isCompared }) => (isCompared ? [title, 'ratio'] : [title])),
+    ),
+  )
+  for (const name of results.keys()) {
+    const cells = measures.flatMap((measure) => {
+      const mine = median(name, measure)
+      const shown = mine.toFixed(measure.digits)
+      return measure.isCompared ? [shown, ratio(mine, median(control, measure))] : [shown]
+    })
+    console.log(row(name, cells))
   }
-}
-
-function spreadOf(values: readonly number[]): number {
-  return (Math.max(...values) - Math.min(...values)) / (percentile(values, 0.5) || 1)
 }
 
 function ratio(mine: number, base: number): string {
   return base === 0 ? '-' : `${(mine / base).toFixed(2)}x`
 }
 
-function row(name: string, ...cells: string[]): string {
-  return name.padEnd(28) + cells.map((cell) => cell.padStart(11)).join('')
+function row(name: string, cells: readonly string[]): string {
+  return name.padEnd(30) + cells.map((cell) => cell.padStart(13)).join('')
 }

@@ -1,8 +1,9 @@
-/** A process under measurement: started on core 0, its CPU read from the kernel with that of its children. */
+/** A process under measurement: started on core 0, its CPU and memory read from the kernel with those of its children. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { openSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { hasProgram } from './machine.ts'
+import { cpuMsOf, descriptorsOf, familyOf, residentBytesOf } from './process-figures.ts'
 
 export interface Subject {
   name: string
@@ -10,28 +11,47 @@ export interface Subject {
   url: string
   /** Milliseconds of CPU that the process and its children have used so far. */
   cpuMs(): number
+  /** Resident memory of the process and its children. */
+  residentBytes(): number
+  /** Open files and sockets of the process itself. */
+  descriptors(): number
   close(): Promise<void>
 }
 
+export interface SubjectOptions {
+  environment?: Record<string, string>
+  core?: string
+  /** Where its log lines go; beside ours when absent. */
+  logFile?: string
+}
+
 const canPin = hasProgram('taskset', '--version')
-// USER_HZ is 100 on every Linux that Node runs on.
-const msPerTick = 10
 
 /** Starts a program that prints one line with its address when it is ready. */
 export async function startSubject(
   name: string,
   args: readonly string[],
-  environment: Record<string, string> = {},
-  core = '0',
+  { environment = {}, core = '0', logFile }: SubjectOptions = {},
 ): Promise<Subject> {
   const command = canPin ? ['taskset', '-c', core, process.execPath, ...args] : [process.execPath, ...args]
   const [program = process.execPath, ...rest] = command
-  const child = spawn(program, rest, { env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'inherit'] })
-  const url = await addressOf(child, name)
+  const child = spawn(program, rest, {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', logFile === undefined ? 'inherit' : openSync(logFile, 'a')],
+  })
+  const pid = child.pid ?? 0
+  const url = await addressOf(child, name).catch((error: unknown) => {
+    if (logFile !== undefined) process.stderr.write(readFileSync(logFile))
+    throw error
+  })
+  const sum = (figure: (pid: number) => number) => () =>
+    familyOf(pid).reduce((total, member) => total + figure(member), 0)
   return {
     name,
     url,
-    cpuMs: () => familyOf(child.pid ?? 0).reduce((sum, pid) => sum + cpuMsOf(pid), 0),
+    cpuMs: sum(cpuMsOf),
+    residentBytes: sum(residentBytesOf),
+    descriptors: () => descriptorsOf(pid),
     close: () =>
       new Promise((resolve) => {
         child.once('exit', () => resolve())
@@ -49,46 +69,4 @@ function addressOf(child: ChildProcess, name: string): Promise<string> {
       if (url) resolve(url)
     })
   })
-}
-
-function familyOf(root: number): number[] {
-  const family = new Set([root])
-  const parents = new Map(
-    readdirSync('/proc')
-      .filter(isNumber)
-      .map((pid) => [Number(pid), parentOf(Number(pid))]),
-  )
-  for (let grown = true; grown; ) {
-    grown = false
-    for (const [pid, parent] of parents) {
-      if (family.has(parent) && !family.has(pid)) {
-        family.add(pid)
-        grown = true
-      }
-    }
-  }
-  return [...family]
-}
-
-function isNumber(text: string): boolean {
-  return /^\d+$/.test(text)
-}
-
-// Fields after the command's closing bracket, which may itself contain blanks: state, ppid, …, utime (12th), stime (13th).
-function statOf(pid: number): string[] {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')
-  } catch {
-    return []
-  }
-}
-
-function parentOf(pid: number): number {
-  return Number(statOf(pid)[1] ?? -1)
-}
-
-function cpuMsOf(pid: number): number {
-  const fields = statOf(pid)
-  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * msPerTick
 }
