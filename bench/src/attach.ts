@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Pool } from 'undici'
-import { attachRequest, closeAll, runRequest, startControl, startStet, startUpstream } from './candidates.ts'
-import { requestLoad } from './load.ts'
-import { type Comparison, compare, type Figures, loadMeasures, percentile } from './rounds.ts'
-import { type ReadStream, readStream } from './stream-reader.ts'
+import { requestLoad } from './measuring/load.ts'
+import { type Comparison, compare, type Figures, loadMeasures, percentile } from './measuring/rounds.ts'
+import { type ReadStream, readStream } from './measuring/stream-reader.ts'
+import { attachRequest, closeAll, runRequest, startControl, startStet, startUpstream } from './subjects/candidates.ts'
 
 const chunks = 300
 const replayedEvents = Number(process.env['EVENTS'] ?? 10_000)

@@ -1,8 +1,8 @@
 /** `pnpm bench:background`: accepting, waiting and running in the queue, against the same runs in the foreground. */
 import { Pool } from 'undici'
-import { attachRequest, closeAll, runRequest, startStet, startUpstream } from './candidates.ts'
-import { type Comparison, compare, type Figures, percentile } from './rounds.ts'
-import { type ReadStream, readStream } from './stream-reader.ts'
+import { type Comparison, compare, type Figures, percentile } from './measuring/rounds.ts'
+import { type ReadStream, readStream } from './measuring/stream-reader.ts'
+import { attachRequest, closeAll, runRequest, startStet, startUpstream } from './subjects/candidates.ts'
 
 const chunks = Number(process.env['CHUNKS'] ?? 100)
 const queued = Number(process.env['STREAMS'] ?? 200)

@@ -1,7 +1,8 @@
 /** `pnpm bench:fetch`: GET of a live prompt, plain and by ETag, against ready bytes and a bare `res.json`. */
-import { closeAll, startControl, startStet, startUpstream } from './candidates.ts'
-import { requestLoad } from './load.ts'
-import { compare, loadMeasures } from './rounds.ts'
+
+import { requestLoad } from './measuring/load.ts'
+import { compare, loadMeasures } from './measuring/rounds.ts'
+import { closeAll, startControl, startStet, startUpstream } from './subjects/candidates.ts'
 
 const path = '/api/v3/projects/1/versions/live/documents/bench'
 const total = Number(process.env['REQUESTS'] ?? 8_000)

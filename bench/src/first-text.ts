@@ -1,10 +1,10 @@
 /** `pnpm bench:first-text`: when the first text of a paced stream comes while bursts keep the core busy. */
 import { Pool } from 'undici'
-import { closeAll, runRequest, startControl, startStet, startUpstream } from './candidates.ts'
-import { streamLoad } from './load.ts'
-import { type Comparison, compare, type Figures } from './rounds.ts'
-import { readStream } from './stream-reader.ts'
-import type { Subject } from './subject.ts'
+import { streamLoad } from './measuring/load.ts'
+import { type Comparison, compare, type Figures } from './measuring/rounds.ts'
+import { readStream } from './measuring/stream-reader.ts'
+import { closeAll, runRequest, startControl, startStet, startUpstream } from './subjects/candidates.ts'
+import type { Subject } from './subjects/subject.ts'
 
 const chunks = 50
 /** Streams without pauses, one after the other on each connection: they take all the CPU that is left. */

@@ -1,10 +1,10 @@
 /** `pnpm bench:idle`: memory of streams on which nothing happens, and what is left of it when they have gone. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Dispatcher, Pool } from 'undici'
-import { attachRequest, runRequest, startControl, startStet, startUpstream } from './candidates.ts'
-import type { LoadRequest } from './load.ts'
-import { type Comparison, compare, type Figures } from './rounds.ts'
-import type { Subject } from './subject.ts'
+import type { LoadRequest } from './measuring/load.ts'
+import { type Comparison, compare, type Figures } from './measuring/rounds.ts'
+import { attachRequest, runRequest, startControl, startStet, startUpstream } from './subjects/candidates.ts'
+import type { Subject } from './subjects/subject.ts'
 
 const counts = (process.env['STREAMS'] ?? '1000,5000').split(',').map(Number)
 

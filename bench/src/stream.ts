@@ -1,7 +1,8 @@
 /** `pnpm bench:stream`: paced streams (10 ms a chunk) and bursts; CPU per chunk, chunks per second, time to the first text. */
-import { closeAll, runRequest, startControl, startStet, startUpstream } from './candidates.ts'
-import { streamLoad } from './load.ts'
-import { type Comparison, compare, loadMeasures } from './rounds.ts'
+
+import { streamLoad } from './measuring/load.ts'
+import { type Comparison, compare, loadMeasures } from './measuring/rounds.ts'
+import { closeAll, runRequest, startControl, startStet, startUpstream } from './subjects/candidates.ts'
 
 const chunks = Number(process.env['CHUNKS'] ?? 500)
 const paced = Number(process.env['STREAMS'] ?? 200)

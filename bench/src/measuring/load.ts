@@ -1,8 +1,8 @@
 /** The load side: many requests at once over kept-alive sockets, timed one by one. */
 import { Pool } from 'undici'
+import type { Subject } from '../subjects/subject.ts'
 import { type Figures, percentile } from './rounds.ts'
 import { type ReadStream, readStream } from './stream-reader.ts'
-import type { Subject } from './subject.ts'
 
 export interface LoadRequest {
   method: 'GET' | 'POST'

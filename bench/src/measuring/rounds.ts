@@ -1,5 +1,5 @@
 /** Rounds of all subjects in turn (A B C A B C …), the first discarded; medians and ratios against the control. */
-import { describeMachine } from './machine.ts'
+import { describeMachine } from '../subjects/machine.ts'
 
 /** What one round measured, by the names of the measures. */
 export type Figures = Readonly<Record<string, number>>

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { LoadRequest } from './load.ts'
+import type { LoadRequest } from '../measuring/load.ts'
 import { type Subject, startSubject } from './subject.ts'
 
-const folder = fileURLToPath(new URL('.', import.meta.url))
-const server = fileURLToPath(new URL('../../packages/server/dist/main.mjs', import.meta.url))
+const controls = fileURLToPath(new URL('../controls/', import.meta.url))
+const server = fileURLToPath(new URL('../../../packages/server/dist/main.mjs', import.meta.url))
 
 const prompt =
   '---\nprovider: openai\nmodel: bench\n---\nYou answer in one sentence.\n<user>Say something about {{ topic }}.</user>\n'
@@ -21,12 +21,12 @@ export function startControl(
   name: 'raw-proxy' | 'bare-express' | 'express-openai',
   environment: Record<string, string> = {},
 ): Promise<Subject> {
-  return startSubject(name, ['--import', 'tsx', join(folder, 'controls', `${name}.ts`)], { environment })
+  return startSubject(name, ['--import', 'tsx', join(controls, `${name}.ts`)], { environment })
 }
 
 /** The provider runs beside the load, on the other core. */
 export function startUpstream(environment: Record<string, string> = {}): Promise<Subject> {
-  const program = join(folder, 'controls', 'upstream.ts')
+  const program = join(controls, 'upstream.ts')
   return startSubject('upstream', ['--import', 'tsx', program], { environment, core: '1' })
 }
 
