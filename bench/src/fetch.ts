@@ -1,13 +1,14 @@
 /** `pnpm bench:fetch`: GET of a live prompt, plain and by ETag, against ready bytes and a bare `res.json`. */
-import { startControl, startStet, startUpstream } from './candidates.ts'
-import { requestLoad } from './load.ts'
-import { compare } from './rounds.ts'
+
+import { requestLoad } from './measuring/load.ts'
+import { compare, loadMeasures } from './measuring/rounds.ts'
+import { closeAll, startControl, startStet, startUpstream } from './subjects/candidates.ts'
 
 const path = '/api/v3/projects/1/versions/live/documents/bench'
 const total = Number(process.env['REQUESTS'] ?? 8_000)
 const parallel = 32
 
-const upstream = await startUpstream({})
+const upstream = await startUpstream()
 const stet = await startStet(upstream.url)
 const example = await fetch(`${stet.url}${path}`, { headers: stet.headers })
 const etag = example.headers.get('etag') ?? ''
@@ -16,12 +17,18 @@ const raw = await startControl('raw-proxy', { READY_BODY: body, UPSTREAM: upstre
 const bare = await startControl('bare-express', { READY_BODY: body, UPSTREAM: upstream.url })
 
 const get = (headers: Record<string, string> = {}) => ({ method: 'GET' as const, path, headers })
-await compare('fetch', { name: 'bare express res.json', round: () => requestLoad(bare, get(), { total, parallel }) }, [
-  { name: 'raw node:http', round: () => requestLoad(raw, get(), { total, parallel }) },
-  { name: 'stet', round: () => requestLoad(stet, get(stet.headers), { total, parallel }) },
-  {
-    name: 'stet, If-None-Match',
-    round: () => requestLoad(stet, get({ ...stet.headers, 'if-none-match': etag }), { total, parallel, expected: 304 }),
-  },
-])
-await Promise.all([stet, raw, bare, upstream].map((subject) => subject.close()))
+await compare({
+  bench: 'fetch',
+  measures: loadMeasures,
+  control: { name: 'bare express res.json', round: () => requestLoad(bare, get(), { total, parallel }) },
+  others: [
+    { name: 'raw node:http', round: () => requestLoad(raw, get(), { total, parallel }) },
+    { name: 'stet', round: () => requestLoad(stet, get(stet.headers), { total, parallel }) },
+    {
+      name: 'stet, If-None-Match',
+      round: () =>
+        requestLoad(stet, get({ ...stet.headers, 'if-none-match': etag }), { total, parallel, expected: 304 }),
+    },
+  ],
+})
+await closeAll(stet, raw, bare, upstream)

@@ -1,7 +1,8 @@
 /** `pnpm bench:run`: plain runs against a raw proxy, bare Express and Express with the client as shipped. */
-import { runRequest, startControl, startStet, startUpstream } from './candidates.ts'
-import { requestLoad } from './load.ts'
-import { compare } from './rounds.ts'
+
+import { requestLoad } from './measuring/load.ts'
+import { compare, loadMeasures } from './measuring/rounds.ts'
+import { closeAll, runRequest, startControl, startStet, startUpstream } from './subjects/candidates.ts'
 
 const total = Number(process.env['REQUESTS'] ?? 3_000)
 const upstream = await startUpstream({ CHUNKS: '50' })
@@ -12,15 +13,16 @@ const bare = await startControl('bare-express', environment)
 const shipped = await startControl('express-openai', environment)
 
 for (const parallel of [1, 16, 64]) {
-  const options = { total: parallel === 1 ? total / 3 : total, parallel }
-  await compare(
-    `run, ${parallel} at once`,
-    { name: 'raw node:http', round: () => requestLoad(raw, runRequest(false), options) },
-    [
+  const options = { total: parallel === 1 ? Math.ceil(total / 3) : total, parallel }
+  await compare({
+    bench: `run, ${parallel} at once`,
+    measures: loadMeasures,
+    control: { name: 'raw node:http', round: () => requestLoad(raw, runRequest(false), options) },
+    others: [
       { name: 'bare express + undici', round: () => requestLoad(bare, runRequest(false), options) },
       { name: 'express + client as shipped', round: () => requestLoad(shipped, runRequest(false), options) },
       { name: 'stet', round: () => requestLoad(stet, runRequest(false, stet.headers), options) },
     ],
-  )
+  })
 }
-await Promise.all([stet, raw, bare, shipped, upstream].map((subject) => subject.close()))
+await closeAll(stet, raw, bare, shipped, upstream)

@@ -1,37 +1,33 @@
 /** `pnpm bench:stream`: paced streams (10 ms a chunk) and bursts; CPU per chunk, chunks per second, time to the first text. */
-import { runRequest, startControl, startStet, startUpstream } from './candidates.ts'
-import { streamLoad } from './load.ts'
-import { compare } from './rounds.ts'
 
-const chunks = Number(process.env['CHUNKS'] ?? 300)
+import { streamLoad } from './measuring/load.ts'
+import { type Comparison, compare, loadMeasures } from './measuring/rounds.ts'
+import { closeAll, runRequest, startControl, startStet, startUpstream } from './subjects/candidates.ts'
 
-await bench('paced', 150, { CHUNKS: String(chunks), GAP_MS: '10' })
-for (const streams of [1, 64])
-  await bench(`burst, ${streams} at once`, streams, { CHUNKS: String(chunks), GAP_MS: '0' })
+const chunks = Number(process.env['CHUNKS'] ?? 500)
+const paced = Number(process.env['STREAMS'] ?? 200)
 
-async function bench(name: string, streams: number, pace: Record<string, string>): Promise<void> {
-  const upstream = await startUpstream(pace)
-  const stet = await startStet(upstream.url)
-  const environment = { UPSTREAM: upstream.url }
-  const raw = await startControl('raw-proxy', environment)
-  const shipped = await startControl('express-openai', environment)
+const upstream = await startUpstream({ CHUNKS: String(chunks), GAP_MS: '10' })
+const stet = await startStet(upstream.url)
+const raw = await startControl('raw-proxy', { UPSTREAM: upstream.url })
+const shipped = await startControl('express-openai', { UPSTREAM: upstream.url })
+
+const measures: Comparison['measures'] = [
+  ...loadMeasures,
+  { name: 'gapP99Ms', title: 'gap p99 ms', digits: 2, isCompared: true },
+]
+const bursts = [1, 64, 256].map((streams) => ({ pace: 'burst' as const, streams }))
+for (const { pace, streams } of [{ pace: 'paced' as const, streams: paced }, ...bursts]) {
   const options = { streams, chunks }
-  await compare(
-    `stream, ${name}`,
-    {
-      name: 'raw node:http',
-      round: () => streamLoad(raw, runRequest(true), { ...options, firstText: 'word ' }),
-    },
-    [
-      {
-        name: 'express + client as shipped',
-        round: () => streamLoad(shipped, runRequest(true), { ...options, firstText: 'word ' }),
-      },
-      {
-        name: 'stet',
-        round: () => streamLoad(stet, runRequest(true, stet.headers), { ...options, firstText: '"textDelta":"word' }),
-      },
+  const request = (headers?: Record<string, string>) => runRequest(true, headers, { pace })
+  await compare({
+    bench: `stream, ${streams} ${pace}`,
+    measures,
+    control: { name: 'raw node:http', round: () => streamLoad(raw, request(), options) },
+    others: [
+      { name: 'express + client as shipped', round: () => streamLoad(shipped, request(), options) },
+      { name: 'stet', round: () => streamLoad(stet, request(stet.headers), options) },
     ],
-  )
-  await Promise.all([stet, raw, shipped, upstream].map((subject) => subject.close()))
+  })
 }
+await closeAll(stet, raw, shipped, upstream)

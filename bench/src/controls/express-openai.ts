@@ -8,7 +8,9 @@ const client = new OpenAI({ apiKey: 'bench', baseURL: `${upstream.origin}/v1` })
 const app = express()
 
 app.post(/.*/, express.json(), async (request, response) => {
-  const messages: { role: 'user'; content: string }[] = [{ role: 'user', content: 'Say something.' }]
+  const messages: { role: 'user'; content: string }[] = [
+    { role: 'user', content: `Say something about ${request.body.parameters.topic}.` },
+  ]
   if (!request.body.stream) {
     response.json(await client.chat.completions.create({ model: 'bench', messages }))
     return

@@ -1,9 +1,11 @@
 /** Control: a byte pipe on node:http; for GET, ready bytes. Nothing can be cheaper in Node. */
+import { readFileSync } from 'node:fs'
 import { Agent, createServer, request as forward } from 'node:http'
 import { listen, upstream } from './listen.ts'
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1_000 })
-const ready = Buffer.from(process.env['READY_BODY'] ?? '{}')
+const readyFile = process.env['READY_FILE']
+const ready = readyFile === undefined ? Buffer.from(process.env['READY_BODY'] ?? '{}') : readFileSync(readyFile)
 
 listen(
   createServer((request, response) => {
@@ -21,6 +23,10 @@ listen(
         headers: { 'content-type': 'application/json' },
       },
       (answer) => {
+        // A caller that leaves ends the call, as in every candidate.
+        response.once('close', () => {
+          if (!response.writableFinished) onward.destroy()
+        })
         response.writeHead(answer.statusCode ?? 502, {
           'content-type': answer.headers['content-type'] ?? 'application/json',
         })

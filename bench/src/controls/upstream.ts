@@ -1,9 +1,14 @@
-/** The provider of all candidates: chat completions, plain or as a paced stream. Not measured. */
+/**
+ * The provider of all candidates: chat completions, plain or as a stream. What the caller asks about decides how it is
+ * streamed: "burst" without pauses, "silent" with one word and no end, "flood" with 20 MB, anything else paced.
+ * Not measured.
+ */
 import { createServer, type ServerResponse } from 'node:http'
 
 const chunks = Number(process.env['CHUNKS'] ?? 100)
 const gapMs = Number(process.env['GAP_MS'] ?? 10)
 
+const sixteenKilobytes = 'word '.repeat(3_277)
 const usage = { prompt_tokens: 20, completion_tokens: chunks, total_tokens: 20 + chunks }
 const plain = JSON.stringify({
   id: 'bench',
@@ -28,7 +33,9 @@ createServer((request, response) => {
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(frame({ role: 'assistant', content: '' }, null))
-    pace(response, 0)
+    if (body.includes('silent')) response.write(frame({ content: 'word ' }, null))
+    else if (body.includes('flood')) flood(response, 0)
+    else pace(response, 0, body.includes('burst') ? 0 : gapMs)
   })
 })
   .listen(0, '127.0.0.1')
@@ -37,13 +44,20 @@ createServer((request, response) => {
     console.log(`upstream on http://127.0.0.1:${(address as { port: number }).port}`)
   })
 
-function pace(response: ServerResponse, sent: number): void {
+function pace(response: ServerResponse, sent: number, pauseMs: number): void {
   if (response.destroyed) return
   if (sent < chunks) {
     response.write(frame({ content: 'word ' }, null))
-    if (gapMs > 0) setTimeout(pace, gapMs, response, sent + 1)
-    else setImmediate(pace, response, sent + 1)
+    if (pauseMs > 0) setTimeout(pace, pauseMs, response, sent + 1, pauseMs)
+    else setImmediate(pace, response, sent + 1, pauseMs)
     return
   }
   response.end(`${frame({}, 'stop', { usage })}data: [DONE]\n\n`)
+}
+
+function flood(response: ServerResponse, sent: number): void {
+  if (response.destroyed) return
+  if (sent === 20 * 64) return void response.end(`${frame({}, 'stop', { usage })}data: [DONE]\n\n`)
+  response.write(frame({ content: sixteenKilobytes }, null))
+  setTimeout(flood, 2, response, sent + 1)
 }

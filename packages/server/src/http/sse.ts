@@ -45,7 +45,7 @@ function beat(): void {
       if (stream.frames.isCallerAwaited) stream.stalledSince = now
       else if (now - stream.stalledSince >= stalledMs) stream.res.destroy()
     } else if (now - stream.lastByteAt >= silentMs && !stream.frames.hasMore) {
-      stream.res.write(ping)
+      write(stream.res, ping)
       stream.lastByteAt = now
     }
   }
@@ -58,6 +58,8 @@ export function writeRunStream(res: ServerResponse, run: StreamedRun, options: {
   res.setHeader('Cache-Control', 'no-cache, no-transform')
   res.setHeader('X-Accel-Buffering', 'no')
   res.setHeader('X-Conversation-Uuid', run.conversationUuid)
+  // Stated, so that it holds whoever asks: chunks are framed below.
+  if (res.req.httpVersion === '1.1') res.setHeader('Transfer-Encoding', 'chunked')
   res.socket?.setNoDelay(true)
   res.flushHeaders()
   return pump(res, run.frames(options.isDeclared ? 'declared' : 'whole'))
@@ -87,7 +89,7 @@ async function pump(res: ServerResponse, frames: RunFrames): Promise<void> {
 // After a write the rest of the tick is waited for, so that what comes in it leaves as one write; the first is not held back.
 async function send(stream: OpenStream, text: string): Promise<void> {
   const { res } = stream
-  const isTaken = res.write(text)
+  const isTaken = write(res, text)
   stream.lastByteAt = performance.now()
   if (isTaken) return new Promise((resolve) => setImmediate(resolve))
   stream.stalledSince = performance.now()
@@ -95,13 +97,27 @@ async function send(stream: OpenStream, text: string): Promise<void> {
   stream.stalledSince = undefined
 }
 
+/**
+ * One chunk of the body as one write. The response would send its length, its bytes and its end as four pieces, which
+ * costs half as much again; behind its back the socket may be used once it belongs to it and the head has left.
+ * @returns whether the socket takes more.
+ */
+function write(res: ServerResponse, text: string): boolean {
+  const { socket } = res
+  if (!socket || res.req.httpVersion !== '1.1') return res.write(text)
+  return socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
+}
+
 function drained(res: ServerResponse): Promise<void> {
+  const { socket } = res
   return new Promise((resolve) => {
     const wake = () => {
+      socket?.off('drain', wake)
       res.off('drain', wake)
       res.off('close', wake)
       resolve()
     }
+    socket?.on('drain', wake)
     res.on('drain', wake)
     res.on('close', wake)
     if (res.destroyed) wake()

@@ -106,8 +106,15 @@ it('one run at a time: the others are told to wait', async () => {
     open = resolve
   })
   bench.fake.enqueue({ text: 'slow', gate })
-  const answers = Array.from({ length: 8 }, () => bench.chat(uuid, ask('Now')))
+  let refused = 0
+  const answers = Array.from({ length: 8 }, async () => {
+    const answer = await bench.chat(uuid, ask('Now'))
+    if (answer.status === 409) refused += 1
+    return answer
+  })
   await bench.fake.waitForRequest(before + 1)
+  // All have been decided before the one may end: who comes after its end may run again.
+  await expect.poll(() => refused, { timeout: 20_000 }).toBe(7)
   const late = await bench.chat(uuid, ask('Late'))
   expect(late.status).toBe(409)
   expect(late.headers.get('retry-after')).toBe('1')

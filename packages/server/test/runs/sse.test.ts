@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, get, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.ts'
 import type { RunLogWriter } from '../../src/features/runs/ports.ts'
@@ -17,11 +17,12 @@ beforeEach(async () => {
   writes = []
   const log = createRunEventLog()
   writer = log.open('run', (count) => listeners.push(count))
-  server = createServer((_req, res) => {
-    const write = res.write.bind(res)
-    res.write = (chunk: string) => {
-      writes.push(chunk)
-      return write(chunk)
+  server = createServer(({ socket }, res) => {
+    const write = socket.write.bind(socket) as (chunk: string, ...more: unknown[]) => boolean
+    // The head and the end of the body are not counted.
+    socket.write = (chunk: string, ...more: unknown[]) => {
+      if (/frame|xxx/.test(chunk)) writes.push(chunk)
+      return write(chunk, ...more)
     }
     const reader = log.follow('run', 0)
     if (!reader) throw new Error('The log is open')
@@ -64,6 +65,17 @@ it('sends the head before any event, the first event at once and the rest of a t
   for await (const chunk of response) rest += String(chunk)
   expect(rest).toBe('frame 2;frame 3;frame 4;frame 5;')
   expect(writes.length).toBeLessThanOrEqual(3)
+})
+
+it('a caller that knows no chunks gets the frames as they are', async () => {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.write('GET / HTTP/1.0\r\n\r\n')
+  await vi.waitFor(() => expect(listeners).toEqual([1]))
+  append(1)
+  writer.close()
+  let text = ''
+  for await (const chunk of socket) text += String(chunk)
+  expect(text.slice(text.indexOf('\r\n\r\n'))).toBe('\r\n\r\nframe 1;')
 })
 
 it('a reader that leaves is released at once', async () => {

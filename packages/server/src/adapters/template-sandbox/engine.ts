@@ -49,7 +49,18 @@ export function createTemplateSandbox(options: TemplateSandboxOptions): Template
   }
 }
 
+// A source stays the same object while its document is in memory: each is hashed once, not for each run.
+const hashes = new WeakMap<TemplateSource, string>()
+
 function hashOf(source: TemplateSource): string {
+  const known = hashes.get(source)
+  if (known !== undefined) return known
+  const hash = computeHash(source)
+  hashes.set(source, hash)
+  return hash
+}
+
+function computeHash(source: TemplateSource): string {
   const documents = Object.entries(source.documents).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256')
     .update(JSON.stringify([source.path, source.content, documents]))

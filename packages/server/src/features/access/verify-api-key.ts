@@ -24,7 +24,7 @@ export async function verifyApiKey(
   if (input.token === undefined || input.token === '') {
     throw new AppError('UnauthorizedError', 'Authorization token required')
   }
-  const known = await findKnownKey(deps, input.token, input.address)
+  const known = await findKnownKey(deps, input.token, input)
   const now = deps.clock.now()
   if (!known || !isUsable(known.key, now)) return refuse(deps, input.address)
   touch(deps, known, now)
@@ -40,14 +40,14 @@ class UnknownKey extends Error {}
 async function findKnownKey(
   deps: Needs<'stores' | 'liveCache' | 'clock'> & { failures: FailureLimiter },
   token: string,
-  address: string,
+  from: { address: string },
 ): Promise<KnownKey | null> {
   if (!isWellFormedApiKey(token)) return null
   const hash = hashApiKey(token)
   try {
     return await deps.liveCache.read(`key:${hash}`, 'caller', async () => {
       // Only a miss may be refused for a flood: a key that is in memory passes however its neighbours behave.
-      await refuseFlood(deps, address)
+      await refuseFlood(deps, from.address)
       const key = await deps.stores.apiKeys.findByHash(hash)
       // Thrown, since a load that throws is not remembered: misses must not fill the memory.
       if (!key) throw new UnknownKey()

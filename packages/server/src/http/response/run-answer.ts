@@ -50,6 +50,9 @@ export function runAnswers(streams: StreamLimit): RunAnswers {
 export function whileOpen(res: Response): AbortSignal {
   const controller = new AbortController()
   if (res.closed) controller.abort()
-  res.once('close', () => controller.abort())
+  // Not after the answer: the error that an abort makes costs more than it tells there.
+  res.once('close', () => {
+    if (!res.writableFinished) controller.abort()
+  })
   return controller.signal
 }

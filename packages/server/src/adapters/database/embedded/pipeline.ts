@@ -3,8 +3,10 @@ import type { SqlStatement } from '../sql-session.ts'
 
 const { serialize } = protocol
 
-/** Plans that are kept; a batch of another size is another statement. */
+/** Plans that are kept; a batch of another size may be another statement. */
 const MAX_PREPARED = 32
+/** A plan is made for the tables as they are: those of a young database read whole tables, and would go on doing so. */
+const MAX_USES = 100
 
 export interface Pipeline {
   /** All or nothing: until the sync message PostgreSQL treats the statements as one transaction. Rows hold texts. */
@@ -16,22 +18,28 @@ export interface Pipeline {
  * which is three times faster than `query` for a small insert.
  */
 export function createPipeline(pglite: PGlite): Pipeline {
-  const names = new Map<string, string>()
+  const names = new Map<string, { name: string; uses: number }>()
   let stale: string[] = []
   let made = 0
 
   const nameOf = (sql: string): { name: string; isNew: boolean } => {
     const known = names.get(sql)
     names.delete(sql)
+    if (known && known.uses < MAX_USES) {
+      known.uses += 1
+      names.set(sql, known)
+      return { name: known.name, isNew: false }
+    }
+    if (known) stale.push(known.name)
     made += 1
-    const name = known ?? `stet_${made}`
-    names.set(sql, name)
+    const name = `stet_${made}`
+    names.set(sql, { name, uses: 1 })
     const [oldest] = names
     if (names.size > MAX_PREPARED && oldest) {
       names.delete(oldest[0])
-      stale.push(oldest[1])
+      stale.push(oldest[1].name)
     }
-    return { name, isNew: known === undefined }
+    return { name, isNew: true }
   }
 
   const messageFor = ({ sql, params }: SqlStatement): Uint8Array[] => {
@@ -43,9 +51,10 @@ export function createPipeline(pglite: PGlite): Pipeline {
 
   return {
     async run(statements) {
-      const parts = statements.flatMap(messageFor)
+      // What these statements replace may be bound by one of them: it is closed by the next call.
       const closing = stale.map((name) => serialize.close({ type: 'S', name }))
       stale = []
+      const parts = statements.flatMap(messageFor)
       try {
         // Not `transaction`: it would send BEGIN and COMMIT. The lock keeps us out of the transactions of others.
         const { messages } = await pglite._runExclusiveTransaction(() =>
@@ -54,7 +63,7 @@ export function createPipeline(pglite: PGlite): Pipeline {
         return rowsOf(messages)
       } catch (error) {
         // Which of the new names exist now is not known; closing one that does not is no error.
-        stale.push(...names.values())
+        stale.push(...[...names.values()].map(({ name }) => name))
         names.clear()
         throw error
       }

@@ -1,4 +1,8 @@
-/** The batched statements of runs: each takes any number of rows as one JSON list. */
+/**
+ * The batched statements of runs: each takes any number of rows as one JSON list. A condition that every row meets
+ * stands at the list where it is joined: PostgreSQL then expects one row, not a hundred, and looks the others up by
+ * index. Comparisons of states and times are written so that no index serves them: those would find most of the table.
+ */
 import type { Claim } from '../../../features/idempotency/claim.ts'
 import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../features/runs/ports.ts'
 import type { Message } from '../../../features/templates/message.ts'
@@ -111,8 +115,9 @@ export const nextRuns: RowKind<NextRun> = {
     sql: `
       WITH input AS (
         SELECT * FROM jsonb_to_recordset($1::jsonb) AS i(
-          run uuid, uuid uuid, workspace int, owner text, epoch int, first_event int, at timestamptz, added jsonb,
-          claim text, request_hash text, claimant text)
+          run uuid, uuid uuid, workspace int, owner text, epoch int, first_event int, at timestamptz, status text,
+          added jsonb, claim text, request_hash text, claimant text)
+        WHERE status = 'running'
       ), claimed AS (
         UPDATE conversation c SET epoch = i.epoch, status = 'running', updated_at = i.at,
           messages = c.messages || i.added
@@ -148,6 +153,7 @@ function nextRunRow(run: NewRun) {
     epoch: run.epoch,
     first_event: run.firstEventId,
     at: run.createdAt.toISOString(),
+    status: 'running',
   }
 }
 
@@ -163,7 +169,8 @@ export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
     sql: `
       WITH input AS (
         SELECT * FROM jsonb_to_recordset($1::jsonb) AS i(
-          run uuid, uuid uuid, owner text, epoch int, is_repeat boolean)
+          run uuid, uuid uuid, owner text, epoch int, is_repeat boolean, status text)
+        WHERE status = 'running'
       ), claimed AS (
         UPDATE run r SET status = 'running', owner_id = i.owner, epoch = i.epoch, input = NULL
         FROM input i
@@ -210,36 +217,45 @@ export const ends: RowKind<RunEnd> = {
   statement: (rows) => ({
     sql: `
       WITH input AS (
-        SELECT i.*, l.log FROM jsonb_to_recordset($1::jsonb) AS i(
-          place int, run uuid, uuid uuid, epoch int, epoch_after int, status text, messages jsonb, last_event int,
-          error_code text, error_message text, result jsonb, at timestamptz, from_status text)
-        JOIN (VALUES ${rows.map((_, place) => `(${place}, $${place + 2}::bytea)`).join(', ')}) AS l(place, log)
-          ON l.place = i.place
+        SELECT i.*, substring($2::bytea FROM log_from FOR log_bytes) AS log FROM jsonb_to_recordset($1::jsonb) AS i(
+          run uuid, uuid uuid, epoch int, epoch_after int, status text, messages jsonb, last_event int,
+          error_code text, error_message text, result jsonb, at timestamptz, from_status text,
+          log_from int, log_bytes int)
+        WHERE from_status IN ('queued', 'running')
       ), ended AS (
         UPDATE run r SET status = i.status, last_event_id = i.last_event, error_code = i.error_code,
           error_message = i.error_message, result = i.result, event_log = i.log, ended_at = i.at, input = NULL
         FROM input i
-        WHERE r.uuid = i.run AND r.epoch = i.epoch AND r.status = i.from_status
-        RETURNING r.uuid
+        WHERE r.uuid = i.run AND r.epoch = i.epoch AND r.status IS NOT DISTINCT FROM i.from_status
+        RETURNING i.run, i.uuid, i.status, i.messages, i.last_event, i.epoch_after, i.at
       ), conversations AS (
-        UPDATE conversation c SET status = i.status, messages = i.messages, last_event_id = i.last_event,
-          epoch = i.epoch_after, updated_at = i.at
-        FROM input i JOIN ended ON ended.uuid = i.run
-        WHERE c.uuid = i.uuid
+        UPDATE conversation c SET status = e.status, messages = e.messages, last_event_id = e.last_event,
+          epoch = e.epoch_after, updated_at = e.at
+        FROM ended e
+        WHERE c.uuid = e.uuid
       )
-      SELECT uuid::text AS key FROM ended
+      SELECT run::text AS key FROM ended
       UNION ALL
       SELECT r.uuid::text FROM run r JOIN input i ON r.uuid = i.run AND r.epoch = i.epoch
-      WHERE r.ended_at = i.at AND r.last_event_id = i.last_event
+      WHERE r.ended_at IS NOT DISTINCT FROM i.at AND r.last_event_id = i.last_event
         AND i.from_status = 'running' AND i.epoch_after = i.epoch`,
-    params: [storableJson(rows.map(endRow)), ...rows.map((end) => end.eventLog)],
+    params: [storableJson(endRows(rows)), Buffer.concat(rows.map((end) => end.eventLog))],
     returnsKeys: true,
   }),
 }
 
-function endRow(end: RunEnd, place: number) {
+// All event logs are one parameter, so that the statement is the same for any number of rows and its plan is kept.
+function endRows(ends: readonly RunEnd[]) {
+  let from = 1
+  return ends.map((end) => {
+    const place = { log_from: from, log_bytes: end.eventLog.length }
+    from += end.eventLog.length
+    return { ...endRow(end), ...place }
+  })
+}
+
+function endRow(end: RunEnd) {
   return {
-    place,
     run: end.runUuid,
     uuid: end.conversationUuid,
     epoch: end.epoch,

@@ -26,6 +26,8 @@ function readBytes(body: Readable, limitBytes: number): Promise<Buffer> {
     body.on('end', () => resolve(Buffer.concat(pieces)))
     body.on('error', (error) => reject(transportError(error)))
     // A body that is destroyed without an error of its own ends neither with `end` nor with `error`.
-    body.on('close', () => reject(new ProviderError('unavailable', 'The connection to the provider broke off')))
+    body.on('close', () => {
+      if (!body.readableEnded) reject(new ProviderError('unavailable', 'The connection to the provider broke off'))
+    })
   })
 }

@@ -1,6 +1,6 @@
 /** The event log of an ended run as it is stored: self-contained, so that a replay gives the same bytes. */
 import { promisify } from 'node:util'
-import { deflateRaw, inflateRaw } from 'node:zlib'
+import { deflateRaw, deflateRawSync, inflateRaw } from 'node:zlib'
 import type { Message } from '../../templates/message.ts'
 import type { EncodedMessage, LogEntry } from '../ports.ts'
 import { encodeMessage } from './message-list.ts'
@@ -12,7 +12,10 @@ const expand = promisify(inflateRaw)
 const packing = { plain: 0, deflated: 1 } as const
 
 // Below this size compressing costs more than it saves.
-const plainLimitBytes = 4_096
+const plainLimitBytes = 1_024
+// Up to this size compressing takes less than a tenth of what handing it to another thread costs.
+const sameThreadLimitBytes = 65_536
+const options = { level: 3 }
 
 /** @returns `{messages, entries}` as JSON, messages in their whole form, the other form being derived from it. */
 export async function packEventLog(
@@ -23,7 +26,8 @@ export async function packEventLog(
     `{"messages":[${messages.map((message) => message.whole).join(',')}],"entries":${JSON.stringify(entries)}}`,
   )
   if (json.length < plainLimitBytes) return Buffer.concat([Buffer.of(packing.plain), json])
-  return Buffer.concat([Buffer.of(packing.deflated), await compress(json, { level: 3 })])
+  const deflated = json.length <= sameThreadLimitBytes ? deflateRawSync(json, options) : await compress(json, options)
+  return Buffer.concat([Buffer.of(packing.deflated), deflated])
 }
 
 export interface StoredLog {

@@ -1,7 +1,8 @@
 /** The load side: many requests at once over kept-alive sockets, timed one by one. */
 import { Pool } from 'undici'
+import type { Subject } from '../subjects/subject.ts'
 import { type Figures, percentile } from './rounds.ts'
-import type { Subject } from './subject.ts'
+import { type ReadStream, readStream } from './stream-reader.ts'
 
 export interface LoadRequest {
   method: 'GET' | 'POST'
@@ -30,54 +31,52 @@ export async function requestLoad(
       times.push(performance.now() - startedMs)
     }
   }
-  const cpuBefore = subject.cpuMs()
-  const startedMs = performance.now()
-  await Promise.all(Array.from({ length: options.parallel }, worker))
-  const seconds = (performance.now() - startedMs) / 1000
-  const cpuMs = subject.cpuMs() - cpuBefore
+  const figures = await whileMeasured(subject, options.total, () =>
+    Promise.all(Array.from({ length: options.parallel }, worker)),
+  )
   await pool.close()
-  return {
-    cpuMsPerUnit: cpuMs / options.total,
-    unitsPerSecond: options.total / seconds,
-    p50Ms: percentile(times, 0.5),
-    p99Ms: percentile(times, 0.99),
-  }
+  return { ...figures, p50Ms: percentile(times, 0.5), p99Ms: percentile(times, 0.99) }
 }
 
 /** Reads `streams` event streams at once to their end; a unit is one upstream chunk, the times are those of the first text. */
 export async function streamLoad(
   subject: Subject,
   request: LoadRequest,
-  options: { streams: number; chunks: number; firstText: string },
+  options: { streams: number; chunks: number },
 ): Promise<Figures> {
   const pool = new Pool(subject.url, { connections: options.streams, pipelining: 1, bodyTimeout: 0 })
-  const firstTexts: number[] = []
+  const read: ReadStream[] = []
   const one = async (): Promise<void> => {
-    const startedMs = performance.now()
-    const { statusCode, body } = await pool.request(request)
-    if (statusCode !== 200) throw new Error(`${subject.name}: ${statusCode} ${await body.text()}`)
-    let isFirst = true
-    let tail = ''
-    for await (const chunk of body) {
-      if (!isFirst) continue
-      tail += String(chunk)
-      if (!tail.includes(options.firstText)) continue
-      firstTexts.push(performance.now() - startedMs)
-      isFirst = false
-    }
-    if (isFirst) throw new Error(`${subject.name}: a stream without text`)
+    read.push(await readStream(pool, request))
   }
-  const cpuBefore = subject.cpuMs()
-  const startedMs = performance.now()
-  await Promise.all(Array.from({ length: options.streams }, one))
-  const seconds = (performance.now() - startedMs) / 1000
-  const cpuMs = subject.cpuMs() - cpuBefore
+  const figures = await whileMeasured(subject, options.streams * options.chunks, () =>
+    Promise.all(Array.from({ length: options.streams }, one)),
+  )
   await pool.close()
-  const chunks = options.streams * options.chunks
+  return { ...figures, ...streamFigures(read) }
+}
+
+/** Of many streams: when the first text came, how long the pauses were, and how many got their text late. */
+export function streamFigures(read: readonly ReadStream[]): Figures {
+  const firstTexts = read.map(({ firstTextMs }) => firstTextMs)
+  const gaps = read.flatMap(({ gapsMs }) => gapsMs)
   return {
-    cpuMsPerUnit: cpuMs / chunks,
-    unitsPerSecond: chunks / seconds,
     p50Ms: percentile(firstTexts, 0.5),
     p99Ms: percentile(firstTexts, 0.99),
+    gapP99Ms: percentile(gaps, 0.99),
+    late: read.filter(({ firstTextMs, wholeMs }) => firstTextMs > wholeMs / 2).length,
   }
+}
+
+async function whileMeasured(
+  subject: Subject,
+  units: number,
+  work: () => Promise<unknown>,
+): Promise<{ cpuMicros: number; unitsPerSecond: number }> {
+  const cpuBefore = subject.cpuMs()
+  const startedMs = performance.now()
+  await work()
+  const seconds = (performance.now() - startedMs) / 1000
+  const cpuMs = subject.cpuMs() - cpuBefore
+  return { cpuMicros: (cpuMs * 1000) / units, unitsPerSecond: units / seconds }
 }

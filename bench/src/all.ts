@@ -1,0 +1,28 @@
+/** `pnpm bench`: every bench in short rounds, under five minutes. Exit code 2 when one of them was noisy, 1 when one failed. */
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const short: readonly [bench: string, environment: Record<string, string>][] = [
+  ['fetch', { REQUESTS: '3000' }],
+  ['run', { REQUESTS: '600' }],
+  ['stream', { CHUNKS: '100', STREAMS: '100' }],
+  ['first-text', {}],
+  ['idle', { STREAMS: '300' }],
+  ['attach', { EVENTS: '5000', REQUESTS: '20' }],
+  ['slow', { CHUNKS: '150' }],
+  ['background', { CHUNKS: '50', STREAMS: '100' }],
+]
+
+let worst = 0
+for (const [bench, environment] of short) {
+  const program = fileURLToPath(new URL(`${bench}.ts`, import.meta.url))
+  const { status } = spawnSync(process.execPath, ['--import', 'tsx', program], {
+    env: { ...process.env, ROUNDS: '2', ...environment },
+    stdio: 'inherit',
+  })
+  if (status !== 0 && status !== 2) {
+    console.error(`${bench} failed`)
+    worst = 1
+  } else if (status === 2 && worst === 0) worst = 2
+}
+process.exitCode = worst

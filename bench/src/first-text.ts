@@ -1,0 +1,49 @@
+/** `pnpm bench:first-text`: when the first text of a paced stream comes while bursts keep the core busy. */
+import { Pool } from 'undici'
+import { streamLoad } from './measuring/load.ts'
+import { type Comparison, compare, type Figures } from './measuring/rounds.ts'
+import { readStream } from './measuring/stream-reader.ts'
+import { closeAll, runRequest, startControl, startStet, startUpstream } from './subjects/candidates.ts'
+import type { Subject } from './subjects/subject.ts'
+
+const chunks = 50
+/** Streams without pauses, one after the other on each connection: they take all the CPU that is left. */
+const saturating = 8
+
+const measures: Comparison['measures'] = [
+  { name: 'p50Ms', title: 'p50 ms', digits: 1, isCompared: true },
+  { name: 'p99Ms', title: 'p99 ms', digits: 1, isCompared: true },
+  { name: 'late', title: 'late streams', digits: 0, isCompared: false },
+]
+
+const upstream = await startUpstream({ CHUNKS: String(chunks), GAP_MS: '10' })
+const stet = await startStet(upstream.url)
+const raw = await startControl('raw-proxy', { UPSTREAM: upstream.url })
+const shipped = await startControl('express-openai', { UPSTREAM: upstream.url })
+
+for (const streams of [1, 64, 256]) {
+  await compare({
+    bench: `first text, ${streams} at once under load`,
+    measures,
+    control: { name: 'raw node:http', round: () => underLoad(raw, streams) },
+    others: [
+      { name: 'express + client as shipped', round: () => underLoad(shipped, streams) },
+      { name: 'stet', round: () => underLoad(stet, streams, stet.headers) },
+    ],
+  })
+}
+await closeAll(stet, raw, shipped, upstream)
+
+async function underLoad(subject: Subject, streams: number, headers?: Record<string, string>): Promise<Figures> {
+  const pool = new Pool(subject.url, { connections: saturating })
+  let isOver = false
+  const saturate = async (): Promise<void> => {
+    while (!isOver) await readStream(pool, runRequest(true, headers, { pace: 'burst' }))
+  }
+  const load = Promise.all(Array.from({ length: saturating }, saturate))
+  const figures = await streamLoad(subject, runRequest(true, headers), { streams, chunks })
+  isOver = true
+  await load
+  await pool.close()
+  return figures
+}

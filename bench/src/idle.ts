@@ -1,0 +1,118 @@
+/** `pnpm bench:idle`: memory of streams on which nothing happens, and what is left of it when they have gone. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Dispatcher, Pool } from 'undici'
+import type { LoadRequest } from './measuring/load.ts'
+import { type Comparison, compare, type Figures } from './measuring/rounds.ts'
+import { attachRequest, runRequest, startControl, startStet, startUpstream } from './subjects/candidates.ts'
+import type { Subject } from './subjects/subject.ts'
+
+const counts = (process.env['STREAMS'] ?? '1000,5000').split(',').map(Number)
+
+const measures: Comparison['measures'] = [
+  { name: 'kilobytes', title: 'KB/stream', digits: 1, isCompared: true },
+  { name: 'leftKilobytes', title: 'left KB', digits: 1, isCompared: false },
+  { name: 'leftDescriptors', title: 'left fds', digits: 0, isCompared: false },
+]
+
+const upstream = await startUpstream()
+const ofRaw = () => startControl('raw-proxy', { UPSTREAM: upstream.url })
+// Runs end with their readers: what is left then is a leak.
+const ofStet = () => startStet(upstream.url, { STET_GRACE_MS: '0' })
+
+for (const streams of counts) {
+  await compare({
+    bench: `idle, ${streams} streams`,
+    measures,
+    control: { name: 'raw node:http', round: () => fresh(ofRaw, (raw) => hold(raw, silentRun(), streams)) },
+    others: [
+      {
+        name: 'stet, run streams',
+        round: () => fresh(ofStet, (stet) => hold(stet, silentRun(stet.headers), streams)),
+      },
+      {
+        name: 'stet, attach streams',
+        round: () =>
+          fresh(ofStet, async (stet) => {
+            const run = await open(new Pool(stet.url), silentRun(stet.headers))
+            const uuid = String(run.headers['x-conversation-uuid'])
+            const figures = await hold(stet, attachRequest(uuid, stet.headers), streams)
+            run.body.destroy()
+            return figures
+          }),
+      },
+    ],
+  })
+}
+await upstream.close()
+
+function silentRun(headers?: Record<string, string>): LoadRequest {
+  return runRequest(true, headers, { pace: 'silent' })
+}
+
+/** A process of its own for each round: memory that was used once is not given back. */
+async function fresh<S extends Subject>(start: () => Promise<S>, work: (subject: S) => Promise<Figures>) {
+  const subject = await start()
+  try {
+    return await work(subject)
+  } finally {
+    await subject.close()
+  }
+}
+
+async function hold(subject: Subject, request: LoadRequest, streams: number): Promise<Figures> {
+  // The first streams load code and grow pools: they are no part of a stream's price.
+  await cycle(subject, request, Math.min(50, streams))
+  const baseBytes = await settled(subject)
+  const descriptors = subject.descriptors()
+  const heldBytes = await cycle(subject, request, streams)
+  await descriptorsBack(subject, descriptors)
+  const leftBytes = await settled(subject)
+  return {
+    kilobytes: (heldBytes - baseBytes) / streams / 1024,
+    leftKilobytes: (leftBytes - baseBytes) / streams / 1024,
+    leftDescriptors: subject.descriptors() - descriptors,
+  }
+}
+
+/** Opens so many streams, waits until memory stands still, and leaves. Resolves with the memory while they were open. */
+async function cycle(subject: Subject, request: LoadRequest, streams: number): Promise<number> {
+  const pool = new Pool(subject.url, { connections: streams, bodyTimeout: 0 })
+  const bodies: Dispatcher.ResponseData['body'][] = []
+  let left = streams
+  const opener = async (): Promise<void> => {
+    for (; left > 0; ) {
+      left -= 1
+      bodies.push((await open(pool, request)).body)
+    }
+  }
+  await Promise.all(Array.from({ length: 50 }, opener))
+  const bytes = await settled(subject)
+  for (const body of bodies) body.on('error', () => {}).destroy()
+  await pool.destroy()
+  return bytes
+}
+
+/** Resolves once the first bytes are there. */
+async function open(pool: Pool, request: LoadRequest): Promise<Dispatcher.ResponseData> {
+  const answer = await pool.request(request)
+  if (answer.statusCode !== 200) throw new Error(`${request.path}: ${answer.statusCode}`)
+  await new Promise((resolve) => answer.body.once('data', resolve))
+  return answer
+}
+
+/** The memory once three looks in a row agree, to two megabytes. */
+async function settled(subject: Subject): Promise<number> {
+  let bytes = subject.residentBytes()
+  for (let equal = 0, looks = 0; equal < 3 && looks < 40; looks += 1) {
+    await pause(250)
+    const now = subject.residentBytes()
+    equal = Math.abs(now - bytes) < 1_048_576 * 2 ? equal + 1 : 0
+    bytes = now
+  }
+  return bytes
+}
+
+/** Sockets close a moment after their streams; those that are open after ten seconds are a leak. */
+async function descriptorsBack(subject: Subject, base: number): Promise<void> {
+  for (let looks = 0; subject.descriptors() > base && looks < 40; looks += 1) await pause(250)
+}

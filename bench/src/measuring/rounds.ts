@@ -1,0 +1,99 @@
+/** Rounds of all subjects in turn (A B C A B C …), the first discarded; medians and ratios against the control. */
+import { describeMachine } from '../subjects/machine.ts'
+
+/** What one round measured, by the names of the measures. */
+export type Figures = Readonly<Record<string, number>>
+
+export interface Measure {
+  /** Key of the figures. */
+  name: string
+  /** Head of the column, with the unit. */
+  title: string
+  digits: number
+  /** Whether a ratio to the control stands beside it. */
+  isCompared: boolean
+}
+
+export interface Candidate {
+  name: string
+  round(): Promise<Figures>
+}
+
+export interface Comparison {
+  bench: string
+  /** The columns; the first one decides whether the control's own rounds were noisy. */
+  measures: readonly [Measure, ...Measure[]]
+  control: Candidate
+  others: readonly Candidate[]
+}
+
+/** CPU, throughput and times of requests or chunks. */
+export const loadMeasures: Comparison['measures'] = [
+  { name: 'cpuMicros', title: 'CPU µs/unit', digits: 1, isCompared: true },
+  { name: 'unitsPerSecond', title: 'units/s', digits: 0, isCompared: true },
+  { name: 'p50Ms', title: 'p50 ms', digits: 2, isCompared: true },
+  { name: 'p99Ms', title: 'p99 ms', digits: 2, isCompared: true },
+]
+
+const noiseLimit = 0.15
+const countedRounds = Number(process.env['ROUNDS'] ?? 3)
+
+/** Runs the rounds, prints JSON lines and a table; sets exit code 2 when the control's own rounds differ too much. */
+export async function compare({ bench, measures, control, others }: Comparison): Promise<void> {
+  const candidates = [control, ...others]
+  const results = new Map<string, Figures[]>(candidates.map(({ name }) => [name, []]))
+  for (let round = 0; round <= countedRounds; round += 1) {
+    for (const candidate of candidates) {
+      const figures = await candidate.round()
+      if (round === 0) continue
+      results.get(candidate.name)?.push(figures)
+      console.log(JSON.stringify({ bench, candidate: candidate.name, round, ...figures }))
+    }
+  }
+  console.log(JSON.stringify({ bench, ...describeMachine() }))
+  console.log(`\n${bench}: medians of ${countedRounds} interleaved rounds; ratios against ${control.name}`)
+  printTable(measures, control.name, results)
+  const own = (results.get(control.name) ?? []).map((figures) => figures[measures[0].name] ?? 0)
+  const spread = (Math.max(...own) - Math.min(...own)) / (percentile(own, 0.5) || 1)
+  if (spread <= noiseLimit) return
+  console.log(
+    `noisy: the control's own rounds differ by ${(spread * 100).toFixed(0)} %, so these figures prove nothing`,
+  )
+  process.exitCode = 2
+}
+
+/** The value below which `share` of the sorted values lie. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
+
+function printTable(measures: readonly Measure[], control: string, results: Map<string, Figures[]>): void {
+  const median = (candidate: string, measure: Measure): number =>
+    percentile(
+      (results.get(candidate) ?? []).map((figures) => figures[measure.name] ?? 0),
+      0.5,
+    )
+  console.log(
+    row(
+      '',
+      measures.flatMap(({ title, isCompared }) => (isCompared ? [title, 'ratio'] : [title])),
+    ),
+  )
+  for (const name of results.keys()) {
+    const cells = measures.flatMap((measure) => {
+      const mine = median(name, measure)
+      const shown = mine.toFixed(measure.digits)
+      return measure.isCompared ? [shown, ratio(mine, median(control, measure))] : [shown]
+    })
+    console.log(row(name, cells))
+  }
+}
+
+function ratio(mine: number, base: number): string {
+  return base === 0 ? '-' : `${(mine / base).toFixed(2)}x`
+}
+
+function row(name: string, cells: readonly string[]): string {
+  return name.padEnd(30) + cells.map((cell) => cell.padStart(13)).join('')
+}

@@ -1,0 +1,55 @@
+/** `pnpm bench:slow`: one client that stops reading 20 MB, beside many that read; against the same when it reads on. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { Pool } from 'undici'
+import { streamFigures } from './measuring/load.ts'
+import { type Comparison, compare, type Figures } from './measuring/rounds.ts'
+import { readStream } from './measuring/stream-reader.ts'
+import { attachRequest, closeAll, runRequest, startStet, startUpstream, stopRequest } from './subjects/candidates.ts'
+
+const readers = Number(process.env['STREAMS'] ?? 100)
+const chunks = Number(process.env['CHUNKS'] ?? 250)
+
+const measures: Comparison['measures'] = [
+  { name: 'gapP99Ms', title: 'gap p99 ms', digits: 2, isCompared: true },
+  { name: 'p99Ms', title: 'text p99 ms', digits: 2, isCompared: true },
+  { name: 'grownMegabytes', title: 'grown MB', digits: 1, isCompared: false },
+]
+
+const upstream = await startUpstream({ CHUNKS: String(chunks), GAP_MS: '10' })
+const stet = await startStet(upstream.url)
+await compare({
+  bench: `slow, ${readers} readers`,
+  measures,
+  control: { name: 'all read', round: () => round(false) },
+  others: [{ name: 'one stalls', round: () => round(true) }],
+})
+await closeAll(stet, upstream)
+
+async function round(isStalled: boolean): Promise<Figures> {
+  const pool = new Pool(stet.url, { connections: readers, bodyTimeout: 0 })
+  const other = new Pool(stet.url, { connections: 1, bodyTimeout: 0 })
+  const bytesBefore = stet.residentBytes()
+  let mostBytes = bytesBefore
+  const { headers, body } = await other.request(runRequest(true, stet.headers, { pace: 'flood' }))
+  body.on('error', () => {})
+  if (!isStalled) body.resume()
+  let isOver = false
+  const watching = (async () => {
+    while (!isOver) {
+      mostBytes = Math.max(mostBytes, stet.residentBytes())
+      await pause(200)
+    }
+  })()
+  const read = await Promise.all(
+    Array.from({ length: readers }, () => readStream(pool, runRequest(true, stet.headers))),
+  )
+  isOver = true
+  await watching
+  body.destroy()
+  // The end of so large an answer belongs to no reader: it must not fall into the next round.
+  const uuid = String(headers['x-conversation-uuid'])
+  for (const request of [stopRequest(uuid, stet.headers), attachRequest(uuid, stet.headers, false)])
+    await (await pool.request(request)).body.text()
+  await Promise.all([pool.close(), other.destroy()])
+  return { ...streamFigures(read), grownMegabytes: (mostBytes - bytesBefore) / 1_048_576 }
+}

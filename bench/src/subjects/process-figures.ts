@@ -1,0 +1,58 @@
+/** What Linux tells of a process: its family, CPU, memory and descriptors. A process that has gone counts nothing. */
+import { readdirSync, readFileSync } from 'node:fs'
+
+// USER_HZ is 100 on every Linux that Node runs on.
+const msPerTick = 10
+
+/** The process and everything that it started, at any depth. */
+export function familyOf(root: number): number[] {
+  const family = new Set([root])
+  const parents = new Map(
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map((pid) => [Number(pid), parentOf(Number(pid))]),
+  )
+  for (let grown = true; grown; ) {
+    grown = false
+    for (const [pid, parent] of parents) {
+      if (family.has(parent) && !family.has(pid)) {
+        family.add(pid)
+        grown = true
+      }
+    }
+  }
+  return [...family]
+}
+
+export function cpuMsOf(pid: number): number {
+  const fields = statOf(pid)
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * msPerTick
+}
+
+/** Private and shared pages by share, so that pages of a common binary are not counted for each process. */
+export function residentBytesOf(pid: number): number {
+  const text = readIfThere(`/proc/${pid}/smaps_rollup`)
+  return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) * 1024
+}
+
+export function descriptorsOf(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length
+}
+
+// Fields after the command's closing bracket, which may itself contain blanks: state, ppid, …, utime (12th), stime (13th).
+function statOf(pid: number): string[] {
+  const text = readIfThere(`/proc/${pid}/stat`)
+  return text === '' ? [] : text.slice(text.lastIndexOf(')') + 2).split(' ')
+}
+
+function parentOf(pid: number): number {
+  return Number(statOf(pid)[1] ?? -1)
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,72 @@
+/** A process under measurement: started on core 0, its CPU and memory read from the kernel with those of its children. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { openSync, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { hasProgram } from './machine.ts'
+import { cpuMsOf, descriptorsOf, familyOf, residentBytesOf } from './process-figures.ts'
+
+export interface Subject {
+  name: string
+  /** Where it listens, `http://127.0.0.1:<port>`. */
+  url: string
+  /** Milliseconds of CPU that the process and its children have used so far. */
+  cpuMs(): number
+  /** Resident memory of the process and its children. */
+  residentBytes(): number
+  /** Open files and sockets of the process itself. */
+  descriptors(): number
+  close(): Promise<void>
+}
+
+export interface SubjectOptions {
+  environment?: Record<string, string>
+  core?: string
+  /** Where its log lines go; beside ours when absent. */
+  logFile?: string
+}
+
+const canPin = hasProgram('taskset', '--version')
+
+/** Starts a program that prints one line with its address when it is ready. */
+export async function startSubject(
+  name: string,
+  args: readonly string[],
+  { environment = {}, core = '0', logFile }: SubjectOptions = {},
+): Promise<Subject> {
+  const command = canPin ? ['taskset', '-c', core, process.execPath, ...args] : [process.execPath, ...args]
+  const [program = process.execPath, ...rest] = command
+  const child = spawn(program, rest, {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', logFile === undefined ? 'inherit' : openSync(logFile, 'a')],
+  })
+  const pid = child.pid ?? 0
+  const url = await addressOf(child, name).catch((error: unknown) => {
+    if (logFile !== undefined) process.stderr.write(readFileSync(logFile))
+    throw error
+  })
+  const sum = (figure: (pid: number) => number) => () =>
+    familyOf(pid).reduce((total, member) => total + figure(member), 0)
+  return {
+    name,
+    url,
+    cpuMs: sum(cpuMsOf),
+    residentBytes: sum(residentBytesOf),
+    descriptors: () => descriptorsOf(pid),
+    close: () =>
+      new Promise((resolve) => {
+        child.once('exit', () => resolve())
+        child.kill('SIGTERM')
+      }),
+  }
+}
+
+function addressOf(child: ChildProcess, name: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    if (!child.stdout) return reject(new Error(`${name} has no output`))
+    child.once('exit', (code) => reject(new Error(`${name} ended with ${code} before it was ready`)))
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const url = /https?:\/\/[\w.]+:\d+/.exec(line)?.[0]
+      if (url) resolve(url)
+    })
+  })
+}
