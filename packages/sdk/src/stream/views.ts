@@ -86,6 +86,7 @@ export function framesOf(events: AsyncIterable<StreamEvent>): ReadableStream<Uin
   return readableOf(frames(), () => encoder.encode(': ping\n\n'))
 }
 
-function frameOf({ event, data, id }: StreamEvent): string {
+/** One event as it stands in an event stream. */
+export function frameOf({ event, data, id }: StreamEvent): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n${id && `id: ${id}\n`}\n`
 }
