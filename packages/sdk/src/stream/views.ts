@@ -86,7 +86,6 @@ export function framesOf(events: AsyncIterable<StreamEvent>): ReadableStream<Uin
   return readableOf(frames(), () => encoder.encode(': ping\n\n'))
 }
 
-/** One event as it stands in an event stream. */
-export function frameOf({ event, data, id }: StreamEvent): string {
+function frameOf({ event, data, id }: StreamEvent): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n${id && `id: ${id}\n`}\n`
 }

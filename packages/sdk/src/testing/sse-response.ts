@@ -1,5 +1,4 @@
 import type { StreamEvent } from '../index.ts'
-import { frameOf } from '../stream/views.ts'
 
 /** How the events travel. */
 export interface SseOptions {
@@ -18,7 +17,7 @@ export interface SseOptions {
  */
 export function sseResponse(events: readonly StreamEvent[], o: SseOptions = {}): Response {
   const { dropAfter = Number.POSITIVE_INFINITY, ids = true } = o
-  const sent = events.slice(0, dropAfter).map((event) => frameOf(ids ? event : { ...event, id: '' }))
+  const sent = events.slice(0, dropAfter).map((event) => frameOf(event, ids))
   const chunks = o.chunkBytes ? cut(sent.join(''), o.chunkBytes) : sent.map((frame) => new TextEncoder().encode(frame))
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -35,6 +34,10 @@ export function sseResponse(events: readonly StreamEvent[], o: SseOptions = {}):
       ...(typeof uuid === 'string' && { 'X-Conversation-Uuid': uuid }),
     },
   })
+}
+
+function frameOf({ event, data, id }: StreamEvent, hasId: boolean): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n${hasId && id ? `id: ${id}\n` : ''}\n`
 }
 
 function cut(text: string, size: number): Uint8Array[] {

@@ -1,0 +1,110 @@
+/** The package as it would be published, and empty projects that have installed it. */
+import { execFile } from 'node:child_process'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { build } from 'tsdown'
+import { further, main } from '../../tsdown.config.ts'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The names of the entries, as they are imported. */
+export const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser'].map((name) => `@stet/sdk/${name}`)
+
+export interface Packed {
+  tarball: string
+  /** The unpacked package. */
+  folder: string
+  remove(): void
+}
+
+/** Builds and packs it, beside the source and never over what others use. */
+export async function packSdk(): Promise<Packed> {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'stet-sdk-'))
+  const staged = `${folder}/staged`
+  mkdirSync(staged)
+  cpSync(`${root}/package.json`, `${staged}/package.json`)
+  for (const config of [main, further]) {
+    await build({ ...config, config: false, cwd: root, outDir: `${staged}/dist`, logLevel: 'silent' })
+  }
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: staged })
+  const [name = ''] = readdirSync(folder).filter((file) => file.endsWith('.tgz'))
+  await run('tar', ['-xzf', `${folder}/${name}`, '-C', folder])
+  const remove = () => rmSync(folder, { recursive: true })
+  return { tarball: `${folder}/${name}`, folder: `${folder}/package`, remove }
+}
+
+/** An empty project that has installed the package with what it depends on, and the named packages of this workspace. */
+export function newProject(packed: Packed, { type = 'module', others = [] as string[] } = {}): string {
+  const project = mkdtempSync(join(dirname(packed.folder), 'project-'))
+  writeFileSync(`${project}/package.json`, JSON.stringify({ name: 'project', private: true, type }))
+  cpSync(packed.folder, `${project}/node_modules/@stet/sdk`, { recursive: true })
+  const { dependencies = {} } = JSON.parse(readFileSync(`${packed.folder}/package.json`, 'utf8')) as {
+    dependencies?: Record<string, string>
+  }
+  for (const name of [...Object.keys(dependencies), ...others]) {
+    const at = `${project}/node_modules/${name}`
+    mkdirSync(dirname(at), { recursive: true })
+    symlinkSync(installed(name), at)
+  }
+  return project
+}
+
+function installed(name: string): string {
+  const places = createRequire(import.meta.url).resolve.paths(name) ?? []
+  const found = places.map((place) => join(place, name)).find((place) => readable(place))
+  if (!found) throw new Error(`${name} is not installed`)
+  return realpathSync(found)
+}
+
+function readable(folder: string): boolean {
+  try {
+    readFileSync(`${folder}/package.json`)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The Nodes that are here: the one that runs the tests, and that of the workspace. */
+export function nodes(): string[] {
+  const own = process.execPath
+  try {
+    const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+    const other = realpathSync(`${installed(name)}/bin/node`)
+    return other === realpathSync(own) ? [own] : [own, other]
+  } catch {
+    return [own]
+  }
+}
+
+/** Runs a program of a project; what it prints. */
+export async function runIn(
+  project: string,
+  command: [string, ...string[]],
+  environment: Record<string, string> = {},
+): Promise<string> {
+  const [file, ...args] = command
+  try {
+    const { stdout } = await run(file, args, { cwd: project, env: { ...process.env, ...environment } })
+    return stdout
+  } catch (error) {
+    // a compiler complains on its standard output
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
+    throw new Error(`${file} ${args.join(' ')}: ${stdout}${stderr}`, { cause: error })
+  }
+}
