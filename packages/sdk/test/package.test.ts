@@ -8,7 +8,7 @@ import ts from 'typescript'
 import { build as bundle } from 'vite'
 import { beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../package.json'
-import { main as config } from '../tsdown.config.ts'
+import config from '../tsdown.config.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 // inside the package, so that its one dependency resolves; ignored by git like all of node_modules

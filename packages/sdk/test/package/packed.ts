@@ -17,7 +17,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'tsdown'
-import { further, main } from '../../tsdown.config.ts'
+import main from '../../tsdown.config.ts'
+import further from '../../tsdown.entries.config.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
