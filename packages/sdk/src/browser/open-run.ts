@@ -1,4 +1,5 @@
 import { ConnectionError, type OutputKind, RunStream, type StreamCallbacks } from '../index.ts'
+import { createLogger } from '../logger.ts'
 
 /** How a page reads a run that its own server passes on. There is no API key here: the server of the page holds it. */
 export interface OpenRunOptions<O extends OutputKind = 'text'> extends StreamCallbacks<O> {
@@ -48,7 +49,7 @@ export function openRun<O extends OutputKind = 'text'>(url: string, o: OpenRunOp
     }),
     ...(o.resume !== undefined && { resume: o.resume }),
     signal: o.signal,
-    logger: console,
+    logger: createLogger('warn', console),
   }
   const stream = new RunStream<O>(source)
   if (o.onEvent) stream.on('event', o.onEvent)

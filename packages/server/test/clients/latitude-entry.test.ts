@@ -1,4 +1,5 @@
 /** Calls as users of the published clients write them, of every method, with only the import changed. */
+import * as sdk from '@stet/sdk'
 import { Adapters, Latitude, LatitudeApiError, LogSources, MessageRole } from '@stet/sdk/latitude'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ClientBench, openForClient } from './open-client.ts'
@@ -7,12 +8,15 @@ const greet = '---\nprovider: OpenAI\nmodel: gpt-4o\n---\nBe brief.\n<user>Say h
 const judge =
   '---\nprovider: OpenAI\nmodel: gpt-4o\nschema: { type: object, properties: { score: { type: number } } }\n---\n<user>Judge.</user>\n'
 
+const weather =
+  '---\nprovider: OpenAI\nmodel: gpt-4o\ntools:\n  - get_weather: { description: Weather, parameters: { type: object } }\n---\n<user>Weather?</user>\n'
+
 let bench: ClientBench
 let latitude: Latitude
 let gateway: { host: string; port: number; ssl: boolean }
 
 beforeAll(async () => {
-  bench = await openForClient({ greet, judge })
+  bench = await openForClient({ greet, judge, weather })
   const { hostname, port } = new URL(bench.server.url)
   gateway = { host: hostname, port: Number(port), ssl: false }
   latitude = new Latitude(bench.server.adminKey, { projectId: 1, __internal: { gateway, source: LogSources.API } })
@@ -37,7 +41,7 @@ describe('prompts', () => {
       parameters: { name: { type: 'text' } },
     })
     const all = await latitude.prompts.getAll({ projectId: 1, versionUuid: 'live' })
-    expect(all.map(({ path }) => path)).toEqual(['greet', 'judge'])
+    expect(all.map(({ path }) => path)).toEqual(['greet', 'judge', 'weather'])
   })
 
   it('are created, found again, written and deleted in a draft', async () => {
@@ -123,6 +127,61 @@ describe('run', () => {
     expect(errors).toMatchObject([{ status: 402, errorCode: 'ai_run_error', message: expect.stringContaining('401') }])
     await expect(latitude.prompts.run('greet', { stream: true })).rejects.toBeInstanceOf(LatitudeApiError)
     await expect(latitude.prompts.run('nowhere')).rejects.toMatchObject({ status: 404, errorCode: 'NotFoundError' })
+  })
+})
+
+// there since the main entry has client tools
+describe.runIf('tool' in sdk)('tools', () => {
+  const rome = { id: 'a', name: 'get_weather', arguments: { city: 'Rome' } }
+
+  it.each([{ stream: true }, { stream: false }])(
+    'are handlers that know their calls by the names of both majors, %j',
+    async (o) => {
+      bench.provider.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
+      const asked: unknown[] = []
+      const result = await latitude.prompts.run<'text', { get_weather: { city: string } }>('weather', {
+        ...o,
+        tools: {
+          get_weather: async ({ city }, { id, name, arguments: args, toolId, toolName, conversationUuid }) => {
+            asked.push([city, id === toolId, name, toolName, args, conversationUuid])
+            return { sky: 'blue' }
+          },
+        },
+      })
+      expect(result?.response.text).toBe('Sunny.')
+      expect(asked).toEqual([['Rome', true, 'get_weather', 'get_weather', { city: 'Rome' }, result?.uuid]])
+      const sent = bench.provider.requests.at(-1)?.body['messages'] as { role: string; content: string }[]
+      expect(sent.find(({ role }) => role === 'tool')?.content).toBe('{"sky":"blue"}')
+    },
+  )
+
+  it('may throw, which the model learns, and pause, which leaves the call open', async () => {
+    bench.provider.enqueue({ toolCalls: [rome] }, { text: 'No idea.' })
+    const failed = await latitude.prompts.run<'text', { get_weather: { city: string } }>('weather', {
+      tools: { get_weather: () => Promise.reject(new Error('no satellite')) },
+    })
+    expect(failed?.response.text).toBe('No idea.')
+    expect(JSON.stringify(bench.provider.requests.at(-1)?.body['messages'])).toContain('no satellite')
+    bench.provider.enqueue({ toolCalls: [rome] })
+    const paused = await latitude.prompts.run<'text', { get_weather: { city: string } }>('weather', {
+      stream: false,
+      tools: { get_weather: (_args, { pauseExecution }) => pauseExecution() },
+    })
+    expect(paused?.toolRequests).toMatchObject([{ name: 'get_weather', arguments: { city: 'Rome' } }])
+  })
+
+  it('answer in a chat as well', async () => {
+    bench.provider.enqueue({ text: 'Hello.' }, { toolCalls: [rome] }, { text: 'Sunny.' })
+    const first = await latitude.prompts.run('greet', { parameters: { name: 'Ana' } })
+    const second = await latitude.prompts.chat<'text', { get_weather: { city: string } }>(
+      first?.uuid ?? '',
+      [said('Rome?')],
+      {
+        stream: true,
+        tools: { get_weather: async () => 'blue' },
+      },
+    )
+    expect(second?.response).toMatchObject({ text: expect.any(String) })
   })
 })
 
