@@ -1,5 +1,6 @@
 import {
   type ApiPromise,
+  type AttachOptions,
   type Evaluations,
   type Logs,
   type Project,
@@ -46,7 +47,7 @@ export class Latitude {
     this.versions = latitudeVersions(stet)
     this.projects = { getAll: () => stet.projects.list(), create: (name) => stet.projects.create(name) }
     this.runs = {
-      attach: ((uuid, o = {}) => {
+      attach: ((uuid: string, o: AttachOptions = {}) => {
         const { onError } = o
         const own = onError ? { ...o, onError: (error: StetError) => onError(withOldStatus(error)) } : o
         return settled(stet.runs.attach(uuid, own), {}, o.stream !== false)
