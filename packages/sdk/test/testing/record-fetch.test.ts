@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -13,6 +13,13 @@ function cassetteFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'stet-cassette-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   return join(folder, 'nested', 'cassette.json')
+}
+
+/** The recordings once there are so many: a stream's is written at its end, just after its result is there. */
+async function recordings(file: string, count: number): Promise<string> {
+  const read = () => (existsSync(file) ? readFileSync(file, 'utf8') : '[]')
+  await expect.poll(() => (JSON.parse(read()) as unknown[]).length).toBe(count)
+  return read()
 }
 
 /** A client whose requests go nowhere but to the cassette. */
@@ -40,6 +47,7 @@ it('records once and replays without a server, streams and JSON alike', async ()
   await recording.prompts.run('a/b', { stream: false })
   await recording.prompts.list({ prefix: 'a/' })
   expect(server.requests).toHaveLength(3)
+  await recordings(file, 3)
 
   const stet = replaying(file)
   const deltas: string[] = []
@@ -93,7 +101,7 @@ it('keeps no secret', async () => {
   await recording.prompts.run('a/b', {
     mcpHeaders: { server: { authorization: 'mcp-secret-1', 'x-own': 'mcp-secret-2' } },
   })
-  const text = readFileSync(file, 'utf8')
+  const text = await recordings(file, 4)
   for (const secret of [
     KEY,
     'freshly',
@@ -122,7 +130,7 @@ it('does not hold up a stream, and keeps what arrived when its reader leaves', a
     break
   }
   stream.detach()
-  await expect.poll(() => readFileSync(file, 'utf8')).toContain('Hel')
+  expect(await recordings(file, 1)).toContain('Hel')
 })
 
 it('refuses to replay what is not there, or is no cassette', async () => {
