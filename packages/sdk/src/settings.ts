@@ -63,13 +63,18 @@ function levelFromEnvironment(): LogLevel {
 }
 
 /** A variable of the environment; empty counts as absent. */
-function environment(name: string): string | undefined {
+export function environment(name: string): string | undefined {
+  return variable(name)?.trim() || undefined
+}
+
+/** A variable of the environment as it is set. */
+export function variable(name: string): string | undefined {
   const host = globalThis as unknown as {
     process?: { env?: Record<string, string | undefined> }
     Deno?: { env: { get(name: string): string | undefined } }
   }
   try {
-    return (host.process?.env?.[name] ?? host.Deno?.env.get(name))?.trim() || undefined
+    return host.process?.env?.[name] ?? host.Deno?.env.get(name)
   } catch {
     // Deno without the permission to read the environment
     return undefined

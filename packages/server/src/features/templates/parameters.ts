@@ -1,38 +1,9 @@
-/** Turns what a caller sends into the values that a prompt sees: strings stay strings unless a declared type says otherwise. */
+/** Turns what a caller sends into the values that a prompt sees, and describes a prompt's parameters for the wire. */
+import { declaredType, readParameters } from '@stet/template/parameters'
 import { unprocessable } from '../../shared/app-error.ts'
-import { fileValue } from './file-value.ts'
 
 /** A variable as the wire describes it: strict clients know three types only. */
 export type WireParameter = { type: 'text' | 'image' | 'file' } & Record<string, unknown>
-
-interface Declaration {
-  type: string
-  required: boolean
-  default: unknown
-}
-
-interface Reading {
-  expected: string
-  /** The value, or undefined when it does not fit. */
-  read(value: unknown): unknown
-}
-
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
-
-/** Declared types that take more than they are given; all others keep any value. */
-const readings: Readonly<Record<string, Reading>> = {
-  number: { expected: 'a number', read: readNumber },
-  integer: {
-    expected: 'an integer',
-    read: (value) => (Number.isInteger(readNumber(value)) ? readNumber(value) : undefined),
-  },
-  boolean: { expected: 'true or false', read: readBoolean },
-  object: { expected: 'an object', read: (value) => ofKind(fromJson(value), isObject) },
-  array: { expected: 'a list', read: (value) => ofKind(fromJson(value), Array.isArray) },
-  null: { expected: 'null', read: (value) => (value === 'null' || value === '' ? null : undefined) },
-  image: { expected: 'an image: a URL, a data URL, base64 or {name, url, mimeType, size}', read: readFiles('image') },
-  file: { expected: 'a file: a URL, a data URL, base64 or {name, url, mimeType, size}', read: readFiles('file') },
-}
 
 /**
  * The values of a run. Undeclared ones pass as they are.
@@ -42,25 +13,10 @@ export function parameterValues(
   config: Readonly<Record<string, unknown>>,
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const values = new Map(Object.entries(given))
-  const missing: string[] = []
-  const invalid: { name: string; expected: string }[] = []
-  for (const [name, declaration] of declarationsOf(config)) {
-    const reading = Object.hasOwn(readings, declaration.type) ? readings[declaration.type] : undefined
-    const sent = values.get(name) ?? declaration.default
-    if (sent === undefined || sent === null) {
-      if (declaration.required && declaration.type !== 'null') missing.push(name)
-      if (reading && declaration.type !== 'null') values.delete(name)
-      continue
-    }
-    const value = reading ? reading.read(sent) : sent
-    values.set(name, value)
-    if (value === undefined) invalid.push({ name, expected: reading?.expected ?? '' })
-  }
-  if (missing.length > 0 || invalid.length > 0) {
-    throw unprocessable(complaint(missing, invalid), { missing, invalid })
-  }
-  return Object.fromEntries(values)
+  const read = readParameters(config, given)
+  if ('values' in read) return read.values
+  const { message, ...details } = read.problem
+  throw unprocessable(message, details)
 }
 
 /** The `parameters` of a document: the declared ones with their keys, then every other free variable. */
@@ -71,7 +27,7 @@ export function wireParameters(
   const declared = isObject(config['parameters']) ? config['parameters'] : {}
   const described = Object.entries(declared).map(([name, keys]): [string, WireParameter] => [
     name,
-    { ...(isObject(keys) ? keys : {}), type: wireType(declarationOf(keys).type) },
+    { ...(isObject(keys) ? keys : {}), type: wireType(declaredType(keys)) },
   ])
   const others = freeVariables
     .filter((name) => !Object.hasOwn(declared, name))
@@ -81,58 +37,6 @@ export function wireParameters(
 
 function wireType(type: string): WireParameter['type'] {
   return type === 'image' || type === 'file' ? type : 'text'
-}
-
-function declarationsOf(config: Readonly<Record<string, unknown>>): [string, Declaration][] {
-  const declared = config['parameters']
-  if (!isObject(declared)) return []
-  return Object.entries(declared).map(([name, keys]) => [name, declarationOf(keys)])
-}
-
-function declarationOf(keys: unknown): Declaration {
-  if (typeof keys === 'string') return { type: keys, required: false, default: undefined }
-  if (!isObject(keys)) return { type: 'text', required: false, default: undefined }
-  const { type, required } = keys
-  return { type: typeof type === 'string' ? type : 'text', required: required === true, default: keys['default'] }
-}
-
-function complaint(missing: readonly string[], invalid: readonly { name: string; expected: string }[]): string {
-  const lacking = missing.length > 0 ? [`Missing parameters: ${missing.join(', ')}`] : []
-  const wrong = invalid.map(({ name, expected }) => `Parameter '${name}' must be ${expected}`)
-  return [...lacking, ...wrong].join('. ')
-}
-
-function readNumber(value: unknown): number | undefined {
-  if (typeof value === 'number') return value
-  if (typeof value !== 'string' || !DECIMAL.test(value)) return undefined
-  const number = Number(value)
-  return Number.isFinite(number) ? number : undefined
-}
-
-function readBoolean(value: unknown): boolean | undefined {
-  if (typeof value === 'boolean') return value
-  return value === 'true' || value === 'false' ? value === 'true' : undefined
-}
-
-function fromJson(value: unknown): unknown {
-  if (typeof value !== 'string') return value
-  try {
-    return JSON.parse(value)
-  } catch {
-    return undefined
-  }
-}
-
-function ofKind(value: unknown, isKind: (value: unknown) => boolean): unknown {
-  return isKind(value) ? value : undefined
-}
-
-function readFiles(type: 'image' | 'file'): (value: unknown) => unknown {
-  return (value) => {
-    if (!Array.isArray(value)) return fileValue(value, type)
-    const files = value.map((item) => fileValue(item, type))
-    return files.includes(undefined) ? undefined : files
-  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

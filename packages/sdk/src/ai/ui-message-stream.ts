@@ -1,0 +1,66 @@
+import { AbortError, type AsyncIterableStream, type StreamEvent } from '../index.ts'
+import { readableOf } from '../stream/views.ts'
+import { UIMessageWriter } from './ui-message-writer.ts'
+
+/** One part of the protocol by which AI SDK front ends read an answer. */
+export type UIMessageChunk = { type: string; [key: string]: unknown }
+
+/** What is read: a `RunStream` of any answer. */
+export interface UIMessageSource extends AsyncIterable<StreamEvent> {
+  readonly conversationUuid: string | undefined
+}
+
+const HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-cache, no-transform',
+  'X-Accel-Buffering': 'no',
+  'X-Vercel-AI-UI-Message-Stream': 'v1',
+}
+
+/**
+ * A run as the message stream of AI SDK front ends: text, reasoning, tool calls with their results, sources. The metadata of
+ * the message holds `conversationUuid`, at its end also `finishReason` and `usage`. A run that fails ends with an error chunk,
+ * one that is aborted with an abort chunk.
+ *
+ * @example for await (const chunk of toUIMessageStream(stream)) console.log(chunk.type)
+ */
+export function toUIMessageStream(s: UIMessageSource): AsyncIterableStream<UIMessageChunk> {
+  return readableOf(chunksOf(s))
+}
+
+/**
+ * The answer of a route that `useChat` calls.
+ *
+ * @example
+ * export async function POST(request: Request) {
+ *   const { messages } = await request.json()
+ *   const { stream } = await stet.prompts.stream('chat', { parameters: { question: textOf(messages.at(-1)) } }).withResponse()
+ *   return toUIMessageStreamResponse(stream)
+ * }
+ */
+export function toUIMessageStreamResponse(s: UIMessageSource, init: ResponseInit = {}): Response {
+  const headers = new Headers(init.headers)
+  for (const [name, value] of Object.entries(HEADERS)) if (!headers.has(name)) headers.set(name, value)
+  const encoder = new TextEncoder()
+  async function* frames() {
+    for await (const chunk of chunksOf(s)) yield encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`)
+    yield encoder.encode('data: [DONE]\n\n')
+  }
+  return new Response(
+    readableOf(frames(), () => encoder.encode(': ping\n\n')),
+    { ...init, headers },
+  )
+}
+
+async function* chunksOf(s: UIMessageSource): AsyncGenerator<UIMessageChunk> {
+  const writer = new UIMessageWriter()
+  try {
+    for await (const event of s) yield* writer.write(event)
+    yield* writer.end()
+  } catch (error) {
+    yield* writer.start(s.conversationUuid)
+    yield* writer.close()
+    if (error instanceof AbortError) yield { type: 'abort' }
+    else yield { type: 'error', errorText: error instanceof Error ? error.message : String(error) }
+  }
+}

@@ -1,0 +1,83 @@
+import { ConnectionError, type OutputKind, RunStream, type StreamCallbacks } from '../index.ts'
+import { createLogger } from '../logger.ts'
+
+/** How a page reads a run that its own server passes on. There is no API key here: the server of the page holds it. */
+export interface OpenRunOptions<O extends OutputKind = 'text'> extends StreamCallbacks<O> {
+  /** Sent as JSON. */
+  body?: unknown
+  headers?: Record<string, string>
+  credentials?: RequestCredentials
+  /** Closes the stream. Whether the run goes on is up to the route. */
+  signal?: AbortSignal
+  /**
+   * The route that joins a run again after a cut: it gets `{ conversationUuid }` as JSON and the header `Last-Event-ID`.
+   * Without it a cut ends the stream with StreamInterruptedError.
+   */
+  attachUrl?: string | ((conversationUuid: string) => string)
+  /** false: a cut ends the stream, also with `attachUrl`. Delays are in milliseconds. */
+  resume?: boolean | { maxAttempts?: number; initialDelay?: number; maxDelay?: number }
+}
+
+interface Post {
+  body: unknown
+  headers?: Record<string, string>
+  signal: AbortSignal
+}
+
+/**
+ * Posts to a route of the page's own server that answers with `stream.toResponse()`, and gives the run at once.
+ *
+ * @example
+ * const stream = openRun('/api/reply', { body: { ticket }, attachUrl: '/api/reply/attach' })
+ * for await (const text of stream.textStream) show(text)
+ */
+export function openRun<O extends OutputKind = 'text'>(url: string, o: OpenRunOptions<O> = {}): RunStream<O> {
+  const { attachUrl } = o
+  const source = {
+    open: (signal: AbortSignal) => post(url, { body: o.body, signal }, o),
+    ...(attachUrl !== undefined && {
+      attach: (conversationUuid: string, lastEventId: string | undefined, signal: AbortSignal) =>
+        post(
+          typeof attachUrl === 'string' ? attachUrl : attachUrl(conversationUuid),
+          {
+            body: { conversationUuid },
+            ...(lastEventId !== undefined && { headers: { 'Last-Event-ID': lastEventId } }),
+            signal,
+          },
+          o,
+        ),
+    }),
+    ...(o.resume !== undefined && { resume: o.resume }),
+    signal: o.signal,
+    logger: createLogger('warn', console),
+  }
+  const stream = new RunStream<O>(source)
+  if (o.onEvent) stream.on('event', o.onEvent)
+  if (o.onText) stream.on('text', o.onText)
+  if (o.onToolCall) stream.on('toolCall', o.onToolCall)
+  if (o.onFinished) stream.on('finished', o.onFinished)
+  if (o.onError) stream.on('error', o.onError)
+  return stream
+}
+
+async function post(url: string, { body, headers, signal }: Post, o: Pick<OpenRunOptions, 'headers' | 'credentials'>) {
+  const init: RequestInit = {
+    method: 'POST',
+    headers: {
+      Accept: 'text/event-stream',
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...o.headers,
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(o.credentials && { credentials: o.credentials }),
+    signal,
+  }
+  const response = await fetch(url, init).catch((cause: unknown) => {
+    throw new ConnectionError(`${url} cannot be reached`, { cause })
+  })
+  const isStream = response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')
+  // rejects with the error that says what the route answered instead
+  if (!isStream) await RunStream.fromResponse(response).withResponse()
+  return { response, text: '', method: 'POST', url, attempts: 1 }
+}

@@ -1,0 +1,33 @@
+import { ApiPromise, RunError, StetError } from '../index.ts'
+
+/** The status of a failed run in the published clients. */
+const FAILED_RUN_STATUS = 402
+
+interface Callbacks {
+  onError?: ((error: never) => void) | undefined
+}
+
+/**
+ * The answer of a call whose failure goes to `onError`, once, and is then `undefined`; without `onError` it rejects. What is
+ * no failure of the call, such as an exception of a callback, rejects either way.
+ */
+export function settled<T>(
+  call: ApiPromise<T>,
+  { onError }: Callbacks,
+  isStreamed: boolean,
+): ApiPromise<T | undefined> {
+  const outcome = call.withResponse().catch((reason: unknown) => {
+    const error = withOldStatus(reason)
+    if (!onError || !StetError.isInstance(error))
+      throw error
+      // a caller of the published clients takes what it is given for an API error; it is one, or the nearest thing to it
+    ;(onError as (error: StetError) => void)(error)
+    return { data: undefined, response: Response.error() }
+  })
+  return new ApiPromise(outcome, isStreamed)
+}
+
+/** Gives a run's failure the status by which old code knows it. */
+export function withOldStatus<E>(reason: E): E {
+  return reason instanceof RunError ? Object.assign(reason, { status: FAILED_RUN_STATUS }) : reason
+}

@@ -1,0 +1,17 @@
+const ORDERED = ['retry-after-ms', 'retry-after', 'x-ratelimit-reset']
+
+/**
+ * A `fetch` that gives refusals which order no wait one of their own: `retryMs`, doubled for each attempt. A connection that
+ * breaks has no head to carry it and is repeated after the client's usual wait.
+ */
+export function delayFirstRetry(own: typeof globalThis.fetch | undefined, retryMs: number): typeof globalThis.fetch {
+  return async (input, init) => {
+    // called late, so that a fetch that is replaced after construction is used
+    const response = await (own ?? globalThis.fetch)(input, init)
+    if (response.status < 400 || ORDERED.some((name) => response.headers.has(name))) return response
+    const attempt = Number(new Headers(init?.headers).get('x-retry-count') ?? 0)
+    const headers = new Headers(response.headers)
+    headers.set('retry-after-ms', String(retryMs * 2 ** attempt))
+    return new Response(response.body, { status: response.status, statusText: response.statusText, headers })
+  }
+}

@@ -1,0 +1,7 @@
+export { ApiError as LatitudeApiError } from '../index.ts'
+export { Latitude } from './latitude.ts'
+export { Adapters, ChainEventTypes, ContentType, LogSources, MessageRole, StreamEventTypes } from './names.ts'
+export type { LatitudeOptions } from './options.ts'
+export type { LatitudePrompts } from './prompts.ts'
+export type { LatitudeToolContext, LatitudeTools } from './tools.ts'
+export type { LatitudeVersions } from './versions.ts'

@@ -1,0 +1,77 @@
+import {
+  type ApiPromise,
+  type AttachOptions,
+  type Evaluations,
+  type Logs,
+  type Project,
+  type Runs,
+  Stet,
+  type StetError,
+  type Version,
+} from '../index.ts'
+import { settled, withOldStatus } from './failures.ts'
+import { type LatitudeOptions, stetOptions } from './options.ts'
+import { type LatitudePrompts, latitudePrompts } from './prompts.ts'
+import { type LatitudeVersions, latitudeVersions } from './versions.ts'
+
+let hasWarned = false
+
+/**
+ * The client with the surface of `@latitude-data/sdk` 4 and 5: change the import and keep the code. Requests and streams are
+ * those of `Stet`, which is there as `stet`.
+ *
+ * @example
+ * const latitude = new Latitude(process.env.LATITUDE_API_KEY, { projectId: 1 })
+ * const result = await latitude.prompts.run('support/reply', { parameters: { ticket }, stream: true })
+ */
+export class Latitude {
+  /** The modern client behind this one. */
+  readonly stet: Stet
+  readonly prompts: LatitudePrompts
+  readonly versions: LatitudeVersions
+  readonly projects: {
+    /** The projects that the key can see. */
+    getAll(): ApiPromise<Project[]>
+    /** A new project and its first draft. */
+    create(name: string): ApiPromise<{ project: Project; version: Version }>
+  }
+  readonly runs: Pick<Runs, 'attach' | 'stop'>
+  readonly evaluations: Pick<Evaluations, 'annotate'>
+  readonly logs: Logs
+
+  /** Without a key: STET_API_KEY, else LATITUDE_API_KEY; without a server: STET_BASE_URL, else the GATEWAY_ variables. */
+  constructor(apiKey?: string, options: LatitudeOptions = {}) {
+    const stet = new Stet(stetOptions(apiKey, options))
+    this.stet = stet
+    this.prompts = latitudePrompts(stet)
+    this.versions = latitudeVersions(stet)
+    this.projects = { getAll: () => stet.projects.list(), create: (name) => stet.projects.create(name) }
+    this.runs = {
+      attach: ((uuid: string, o: AttachOptions = {}) => {
+        const { onError } = o
+        const own = onError ? { ...o, onError: (error: StetError) => onError(withOldStatus(error)) } : o
+        return settled(stet.runs.attach(uuid, own), {}, o.stream !== false)
+      }) as Runs['attach'],
+      stop: stet.runs.stop.bind(stet.runs),
+    }
+    this.evaluations = {
+      // the published clients score for the version of their constructor, which may be a draft
+      annotate: (conversationUuid, score, evaluationUuid, o = {}) =>
+        stet.evaluations.annotate(conversationUuid, score, evaluationUuid, {
+          ...(options.versionUuid !== undefined && { versionUuid: options.versionUuid }),
+          ...o,
+        }),
+    }
+    this.logs = stet.logs
+  }
+
+  /** Accepted, no effect; warns once. Metrics and traces: `hooks`. */
+  static instrument(_instrumentation: unknown): void {
+    if (hasWarned) return
+    hasWarned = true
+    console.warn('[stet] Latitude.instrument() has no effect here; pass hooks to the client')
+  }
+
+  /** Accepted, no effect. */
+  static uninstrument(): void {}
+}

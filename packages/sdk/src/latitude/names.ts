@@ -1,0 +1,48 @@
+import type { AdapterName } from '../render/index.ts'
+
+/** Where a log came from. */
+export const LogSources = { API: 'api', Playground: 'playground', Evaluation: 'evaluation' } as const
+
+/** Who wrote a message. */
+export const MessageRole = {
+  system: 'system',
+  user: 'user',
+  assistant: 'assistant',
+  tool: 'tool',
+  developer: 'developer',
+} as const
+
+/** The kinds of content that a message is made of. */
+export const ContentType = {
+  text: 'text',
+  image: 'image',
+  file: 'file',
+  toolCall: 'tool-call',
+  toolResult: 'tool-result',
+} as const
+
+/** The two kinds of events of a run, `event` of what `onEvent` gets. */
+export const StreamEventTypes = { Latitude: 'latitude-event', Provider: 'provider-event' } as const
+
+/** The types of events about the run itself, `data.type` of what `onEvent` gets. Some are never sent: they are named for old code. */
+export const ChainEventTypes = {
+  ChainStarted: 'chain-started',
+  StepStarted: 'step-started',
+  ProviderStarted: 'provider-started',
+  ProviderCompleted: 'provider-completed',
+  ToolsStarted: 'tools-started',
+  ToolsRequested: 'tools-requested',
+  ToolCompleted: 'tool-completed',
+  StepCompleted: 'step-completed',
+  ChainCompleted: 'chain-completed',
+  ChainError: 'chain-error',
+  IntegrationWakingUp: 'integration-waking-up',
+} as const
+
+/** The forms of messages that `render` and `renderChain` write; names only, the engine is loaded on first use. */
+export const Adapters = {
+  default: 'default',
+  openai: 'openai',
+  openaiResponses: 'openaiResponses',
+  anthropic: 'anthropic',
+} as const satisfies { readonly [K in AdapterName]: K }

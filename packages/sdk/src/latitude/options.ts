@@ -1,0 +1,43 @@
+import type { LogSource, StetOptions } from '../index.ts'
+import { environment, variable } from '../settings.ts'
+import { delayFirstRetry } from './first-retry.ts'
+
+/** The options of `Latitude`: those of `Stet`, and the form in which the published clients name the server. */
+export interface LatitudeOptions extends Omit<StetOptions, 'apiKey'> {
+  __internal?: {
+    /** The server; `baseUrl` does the same. */
+    gateway?: { host: string; port?: number; ssl: boolean }
+    /** Accepted, not sent. */
+    source?: LogSource
+    /** Milliseconds before the first retry of a refused request; doubled for each further one. */
+    retryMs?: number
+  }
+}
+
+const NO = /^(false|0|no|off|)$/i
+
+/** The options of the client behind `Latitude`; the variables of the published clients are asked after those of stet. */
+export function stetOptions(apiKey: string | undefined, { __internal = {}, ...own }: LatitudeOptions): StetOptions {
+  const { gateway, retryMs } = __internal
+  const key = apiKey ?? environment('STET_API_KEY') ?? environment('LATITUDE_API_KEY')
+  const baseUrl = gateway
+    ? addressOf(gateway)
+    : (own.baseUrl ?? environment('STET_BASE_URL') ?? gatewayFromEnvironment())
+  return {
+    ...own,
+    ...(key !== undefined && { apiKey: key }),
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(retryMs !== undefined && { fetch: delayFirstRetry(own.fetch, retryMs) }),
+  }
+}
+
+function addressOf({ host, port, ssl }: { host: string; port?: number | string | undefined; ssl: boolean }): string {
+  return `${ssl ? 'https' : 'http'}://${host}${port ? `:${port}` : ''}`
+}
+
+function gatewayFromEnvironment(): string | undefined {
+  const host = environment('GATEWAY_HOSTNAME')
+  if (!host) return undefined
+  const ssl = !NO.test((variable('GATEWAY_SSL') ?? 'true').trim())
+  return addressOf({ host, port: environment('GATEWAY_PORT'), ssl })
+}

@@ -1,0 +1,110 @@
+import type {
+  ApiError,
+  ApiPromise,
+  ChatOptions,
+  Message,
+  OutputKind,
+  Prompt,
+  PromptRegistry,
+  Prompts,
+  RequestOptions,
+  RunJob,
+  RunOptions,
+  RunResult,
+  Scope,
+  Stet,
+} from '../index.ts'
+import type { AdapterName, Rendered, RenderToolHandler } from '../render/index.ts'
+import { settled } from './failures.ts'
+import { type LatitudeTools, withOldNames } from './tools.ts'
+
+type None = Record<never, never>
+
+interface ErrorCallback {
+  /** Called once; the call then resolves to undefined. Without it the call rejects. */
+  onError?: (error: ApiError) => void
+}
+
+type RunSettings<O extends OutputKind, T, B> = Omit<RunOptions<None, string, O>, 'tools' | 'onError' | 'background'> &
+  ErrorCallback & { tools?: LatitudeTools<T>; background?: B }
+
+type ChatSettings<O extends OutputKind, T> = Omit<ChatOptions<O>, 'tools' | 'onError'> &
+  ErrorCallback & { tools?: LatitudeTools<T> }
+
+interface RenderSettings {
+  prompt: { content: string }
+  parameters: Record<string, unknown>
+  /** `Adapters.openai` */
+  adapter?: AdapterName | object
+}
+
+interface RenderChainSettings<M> {
+  prompt: Pick<Prompt, 'path' | 'content'> & { provider?: string }
+  parameters: Record<string, unknown>
+  /** Calls the model and gives its answer. */
+  onStep: (step: { config: Record<string, unknown>; messages: M[] }) => Promise<string | Omit<M, 'role'>>
+  adapter?: AdapterName | object
+  tools?: Record<string, RenderToolHandler>
+  /** Accepted, no effect. */
+  logResponses?: boolean
+}
+
+/** `latitude.prompts`, with the calls of the published clients in the same positions. */
+export interface LatitudePrompts
+  extends Pick<Prompts<PromptRegistry>, 'get' | 'create' | 'getOrCreate' | 'createOrUpdate' | 'delete'> {
+  /** All prompts of a version. */
+  getAll(o?: Scope & RequestOptions): ApiPromise<Prompt[]>
+  /** Runs a prompt to its end, whatever `stream` is; `background: true` gives the job. */
+  run<O extends OutputKind = 'text', T extends object = None, B extends boolean = false>(
+    path: string,
+    o?: RunSettings<O, T, B>,
+  ): ApiPromise<[B] extends [true] ? RunJob<O> : RunResult<O> | undefined>
+  /** Continues a conversation. */
+  chat<O extends OutputKind = 'text', T extends object = None>(
+    uuid: string,
+    messages: Message[],
+    o?: ChatSettings<O, T>,
+  ): ApiPromise<RunResult<O> | undefined>
+  /** Renders a prompt here, without the server. */
+  render<M = Message>(o: RenderSettings): Promise<Rendered<M>>
+  /** Renders a prompt step by step, with a model that the caller asks. */
+  renderChain<M = Message>(o: RenderChainSettings<M>): Promise<Rendered<M>>
+}
+
+/** The prompts of the modern client in their old form. */
+export function latitudePrompts({ prompts }: Stet): LatitudePrompts {
+  return {
+    get: prompts.get.bind(prompts),
+    create: prompts.create.bind(prompts),
+    getOrCreate: prompts.getOrCreate.bind(prompts),
+    createOrUpdate: prompts.createOrUpdate.bind(prompts),
+    delete: prompts.delete.bind(prompts),
+    getAll: (o) => prompts.list(o),
+    // one implementation for both kinds of answer
+    run: ((path: string, o: RunSettings<OutputKind, object, boolean> = {}): unknown => {
+      const { onError, ...options } = o
+      return settled(prompts.run(path, modern(options)), { onError }, isStreamed(o))
+    }) as LatitudePrompts['run'],
+    chat: ((uuid: string, messages: Message[], o: ChatSettings<OutputKind, object> = {}) => {
+      const { onError, ...options } = o
+      return settled(prompts.chat(uuid, messages, modern(options)), { onError }, isStreamed(o))
+    }) as LatitudePrompts['chat'],
+    async render({ prompt, ...o }) {
+      const { render } = await import('../render/index.ts')
+      return render(prompt, o)
+    },
+    async renderChain({ prompt, logResponses, ...o }) {
+      const { renderChain } = await import('../render/index.ts')
+      return renderChain(prompt, o)
+    },
+  }
+}
+
+function isStreamed({ stream, background }: { stream?: boolean; background?: boolean }): boolean {
+  return stream !== false && !background
+}
+
+// the types of the two clients differ in the names of a tool's context alone
+function modern(options: { tools?: object }): None {
+  return options.tools ? { ...options, tools: withOldNames(options.tools) } : options
+}

@@ -1,0 +1,35 @@
+import type { Message, ToolCall } from '../index.ts'
+
+/** What a tool handler gets beside its arguments: the call, and the names that 4.x gave its parts. */
+export interface LatitudeToolContext extends ToolCall {
+  conversationUuid: string
+  messages: Message[]
+  signal: AbortSignal
+  /** Ends the loop of tool calls; the result holds the open ones. */
+  pauseExecution(): never
+  /** `id` */
+  readonly toolId: string
+  /** `name` */
+  readonly toolName: string
+}
+
+/** Handlers by the names of their tools; `T` holds the arguments of each. */
+export type LatitudeTools<T> = { [K in keyof T]: (args: T[K], context: LatitudeToolContext) => unknown }
+
+type Handler = (args: unknown, context: ToolCall) => unknown
+
+/** The same handlers, with contexts that also know the names of 4.x. */
+export function withOldNames(tools: object): Record<string, Handler> {
+  const wrapped = Object.entries(tools).map(([name, handler]: [string, Handler]): [string, Handler] => [
+    name,
+    (args, context) => handler(args, named(context)),
+  ])
+  return Object.fromEntries(wrapped)
+}
+
+function named(context: ToolCall): ToolCall {
+  return Object.defineProperties(context, {
+    toolId: { get: () => context.id, configurable: true },
+    toolName: { get: () => context.name, configurable: true },
+  })
+}

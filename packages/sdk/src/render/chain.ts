@@ -1,0 +1,87 @@
+import type { RenderedMessage, RenderedPart } from '@stet/template'
+import { AbortError, type Message } from '../index.ts'
+import { type Adapter, adapterOf } from './adapter.ts'
+import { runFailure } from './failures.ts'
+import type { RenderChainOptions } from './options.ts'
+
+const DEFAULT_MAX_STEPS = 20
+
+/** One step of a chain as its model receives it. */
+interface Step {
+  number: number
+  input: RenderedMessage[]
+  config: Record<string, unknown>
+  /** `config` as the caller sees it. */
+  shown: Record<string, unknown>
+}
+
+/** What a handler throws to end the chain. */
+const PAUSED = Symbol('paused')
+
+/** The messages of a step's model calls: its answer last, the turns of its tools before; `isPaused` ends the chain. */
+export async function answerStep<M>(
+  step: Step,
+  o: RenderChainOptions<M>,
+): Promise<{ answer: RenderedMessage[]; isPaused: boolean }> {
+  const adapter = adapterOf(o.adapter)
+  const limit = o.maxSteps ?? Number(step.config['maxSteps'] ?? step.config['max_steps'] ?? DEFAULT_MAX_STEPS)
+  const answer: RenderedMessage[] = []
+  for (let calls = 0; calls < limit; calls++) {
+    if (o.signal?.aborted) throw new AbortError('The chain was aborted', { detached: false, cause: o.signal.reason })
+    const said = await askModel(step, adapter, [...step.input, ...answer], o)
+    answer.push(...said)
+    const open = said.flatMap(({ content }) => content).filter(({ type }) => type === 'tool-call')
+    const handled = open.filter(({ toolName }) => o.tools && Object.hasOwn(o.tools, String(toolName)))
+    // a call that nobody answers ends the step: the model cannot go on without its result
+    if (open.length === 0 || handled.length < open.length) return { answer, isPaused: false }
+    const results = await answerCalls(open, o, adapter.write(step.config, [...step.input, ...answer]) as Message[])
+    if (!results) return { answer, isPaused: true }
+    answer.push({ role: 'tool', content: results })
+  }
+  throw runFailure('max_step_count_exceeded_error', `The run made ${limit} model calls, as many as it may`, {
+    maxSteps: limit,
+  })
+}
+
+async function askModel<M>(
+  { number, config, shown }: Step,
+  adapter: Adapter,
+  messages: RenderedMessage[],
+  { onStep, signal }: RenderChainOptions<M>,
+): Promise<RenderedMessage[]> {
+  // the form of the messages is the caller's choice, by `adapter`
+  const written = adapter.write(config, messages) as M[]
+  const said = await onStep({ config: shown, messages: written, step: number, ...(signal && { signal }) })
+  if (typeof said === 'string') return [{ role: 'assistant', content: [{ type: 'text', text: said }] }]
+  return adapter.read(config, { role: 'assistant', ...said })
+}
+
+/** The results of all calls, or undefined when a handler ended the chain. */
+async function answerCalls<M>(
+  calls: readonly RenderedPart[],
+  o: RenderChainOptions<M>,
+  messages: Message[],
+): Promise<RenderedPart[] | undefined> {
+  const results = await Promise.all(calls.map((call) => answerCall(call, o, messages)))
+  return results.every((result) => result !== PAUSED) ? results : undefined
+}
+
+async function answerCall<M>(
+  { toolCallId, toolName, args }: RenderedPart,
+  { tools = {}, signal = new AbortController().signal }: RenderChainOptions<M>,
+  messages: Message[],
+): Promise<RenderedPart | typeof PAUSED> {
+  const given = (args ?? {}) as Record<string, unknown>
+  const call = { id: String(toolCallId), name: String(toolName), arguments: given }
+  const part = { type: 'tool-result', toolCallId, toolName }
+  const pauseExecution = (): never => {
+    throw PAUSED
+  }
+  try {
+    const result = await tools[call.name]?.(given, { ...call, conversationUuid: '', messages, signal, pauseExecution })
+    return { ...part, result: result ?? null }
+  } catch (error) {
+    if (error === PAUSED) return PAUSED
+    return { ...part, result: error instanceof Error ? error.message : String(error), isError: true }
+  }
+}

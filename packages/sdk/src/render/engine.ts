@@ -1,0 +1,90 @@
+import {
+  type CompiledPrompt,
+  CompileIssueError,
+  compilePrompt,
+  type RenderedMessage,
+  type RenderedStep,
+  renderStep,
+  type StepInput,
+} from '@stet/template'
+import { readParameters } from '@stet/template/parameters'
+import { ConfigurationError } from '../index.ts'
+import { adapterOf } from './adapter.ts'
+import { answerStep } from './chain.ts'
+import { refusedParameters, runFailure } from './failures.ts'
+import type { RenderChainOptions, Rendered, RenderOptions, Source } from './options.ts'
+
+/** Read by the server alone; a provider would refuse them. */
+const SERVICE_KEYS = new Set(
+  (
+    'provider maxSteps max_steps maxRetries max_retries type name description parameters tools agents schema isolated ' +
+    'mcpHeaders mcp_headers'
+  ).split(' '),
+)
+
+interface Opened {
+  prompt: CompiledPrompt
+  input: Pick<StepInput, 'parameters' | 'now'>
+}
+
+/** The messages of a prompt's first step. */
+export async function renderFirst<M>(source: Source, o: RenderOptions): Promise<Rendered<M>> {
+  const { prompt, input } = await open(source, o)
+  const step = await next(prompt, input)
+  // the engine's first step is never the end
+  if (step.done) return { config: {}, messages: [] }
+  return { config: shown(step.config, o), messages: adapterOf(o.adapter).write(step.config, step.input) as M[] }
+}
+
+/** The conversation of all steps of a prompt. */
+export async function renderSteps<M>(source: Source, o: RenderChainOptions<M>): Promise<Rendered<M>> {
+  const { prompt, input } = await open(source, o)
+  const conversation: RenderedMessage[] = []
+  let config = prompt.config
+  let goOn: Pick<StepInput, 'state' | 'answer'> = {}
+  for (let number = 1; ; number++) {
+    const step = await next(prompt, { ...input, ...goOn })
+    conversation.push(...step.added)
+    if (step.done) break
+    config = step.config
+    const told = { number, input: step.input, config, shown: shown(config, o) }
+    const { answer, isPaused } = await answerStep(told, o)
+    conversation.push(...answer)
+    if (isPaused) break
+    goOn = { state: step.state, answer }
+  }
+  return { config: shown(config, o), messages: adapterOf(o.adapter).write(config, conversation) as M[] }
+}
+
+async function open(source: Source, { parameters = {}, references = {}, fullPath }: RenderOptions): Promise<Opened> {
+  const { content, path } = typeof source === 'string' ? { content: source, path: undefined } : source
+  const prompt = await compilePrompt({ path: fullPath ?? path ?? 'prompt', content, documents: references })
+  const read = readParameters(prompt.config, plain(parameters))
+  if ('problem' in read) throw refusedParameters(read.problem)
+  return { prompt, input: { parameters: read.values, now: new Date().toISOString() } }
+}
+
+/** What the server would get: a prompt must not see more here, nor change what it is given. */
+function plain(parameters: Record<string, unknown>): Record<string, unknown> {
+  try {
+    return JSON.parse(JSON.stringify(parameters)) as Record<string, unknown>
+  } catch (cause) {
+    throw new ConfigurationError('The parameters cannot be written as JSON', { cause })
+  }
+}
+
+async function next(prompt: CompiledPrompt, input: StepInput): Promise<RenderedStep> {
+  try {
+    return await renderStep(prompt, input)
+  } catch (error) {
+    if (!(error instanceof CompileIssueError)) throw error
+    const { code, message, ...place } = error.issue
+    const where = `${place.path}:${place.line}:${place.column}`
+    throw runFailure('chain_compile_error', `${where} ${message}`, { compileCode: code, ...place })
+  }
+}
+
+function shown(config: Record<string, unknown>, { stripServiceConfig }: RenderOptions): Record<string, unknown> {
+  if (!stripServiceConfig) return config
+  return Object.fromEntries(Object.entries(config).filter(([key]) => !SERVICE_KEYS.has(key)))
+}

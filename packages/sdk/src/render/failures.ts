@@ -1,0 +1,27 @@
+import { RunError, UnprocessableEntityError } from '../index.ts'
+
+// nothing was sent: what an answer of the server would tell is empty
+const NOWHERE = { status: 422, requestId: null, serverResponse: '', method: '', url: '', attempts: 0 }
+
+/** The error that a run on the server would end with. */
+export function runFailure(errorCode: string, message: string, details: Record<string, unknown>): RunError {
+  return new RunError({
+    ...NOWHERE,
+    headers: new Headers(),
+    errorCode,
+    message,
+    details: { errorCode, ...details },
+    partial: { text: '', conversation: [] },
+  })
+}
+
+/** The error with which the server refuses parameters. */
+export function refusedParameters({ message, ...details }: { message: string }): UnprocessableEntityError {
+  return new UnprocessableEntityError({
+    ...NOWHERE,
+    headers: new Headers(),
+    errorCode: 'UnprocessableEntityError',
+    message,
+    details,
+  })
+}

@@ -1,0 +1,55 @@
+import type { Message, ToolCall } from '../index.ts'
+
+/** The form of the messages: stet's own, or what a provider's API takes. */
+export type AdapterName = 'default' | 'openai' | 'openaiResponses' | 'anthropic'
+
+/** The text of a prompt; a fetched prompt fits. */
+export type Source = string | { content: string; path?: string }
+
+/** How a prompt is rendered. */
+export interface RenderOptions {
+  parameters?: Record<string, unknown>
+  /** `openai` by default. An object is an adapter of promptl-ai, `fromPromptl` and `toPromptl`. */
+  adapter?: AdapterName | object
+  /** The prompts that this one refers to, directly or not: their texts by their paths in the project. */
+  references?: Record<string, string>
+  /** The prompt's path, which relative references start from; by default the `path` of the source. */
+  fullPath?: string
+  /** Leaves those keys out of `config` that only the server reads, so that the rest suits a provider's API. */
+  stripServiceConfig?: boolean
+}
+
+/** What came of a prompt. `config` is its front matter, the attributes of the step over it. */
+export interface Rendered<M = Message> {
+  config: Record<string, unknown>
+  messages: M[]
+}
+
+/** What a tool handler gets beside its arguments. */
+export interface RenderToolContext extends ToolCall {
+  /** Empty: no server holds the conversation. */
+  conversationUuid: string
+  /** The conversation so far, in the form of the adapter. */
+  messages: Message[]
+  signal: AbortSignal
+  /** Ends the chain; the last message of the result holds the open calls. */
+  pauseExecution(): never
+}
+
+interface Handling {
+  handle(args: Record<string, unknown>, context: RenderToolContext): unknown
+}
+
+/** Answers a tool call of a chain. What it throws goes to the model as an error. */
+export type RenderToolHandler = Handling['handle']
+
+/** How a chain is rendered. */
+export interface RenderChainOptions<M = Message> extends RenderOptions {
+  /** Calls the model with a step's messages; gives its answer, as text or as a message without its role. */
+  onStep: (step: Rendered<M> & { step: number; signal?: AbortSignal }) => Promise<string | Omit<M, 'role'>>
+  /** By the names of the tools. A call without a handler stays open. */
+  tools?: Record<string, RenderToolHandler>
+  /** Model calls per step, tool calls included; by default the prompt's `maxSteps`, else 20. */
+  maxSteps?: number
+  signal?: AbortSignal
+}

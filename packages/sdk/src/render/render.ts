@@ -1,0 +1,42 @@
+import { ConfigurationError, type Message } from '../index.ts'
+import type { RenderChainOptions, Rendered, RenderOptions, Source } from './options.ts'
+
+/**
+ * Renders a prompt as the server does, here: the same engine, rules and errors. Needs the package `promptl-ai`, which is
+ * loaded on the first call. A prompt with `<step>`s gives its first one; `renderChain` goes on.
+ *
+ * Rejects with RunError (`chain_compile_error`) for a prompt that does not compile, and with UnprocessableEntityError for
+ * parameters that are missing or do not fit.
+ *
+ * @example
+ * const prompt = await stet.prompts.get('support/reply')
+ * const { config, messages } = await render(prompt, { parameters: { ticket }, adapter: 'openai' })
+ */
+export async function render<M = Message>(prompt: Source, o: RenderOptions = {}): Promise<Rendered<M>> {
+  const { renderFirst } = await loadEngine()
+  return renderFirst<M>(prompt, o)
+}
+
+/**
+ * Renders a prompt step by step. `onStep` calls the model, `tools` answer what it asks for. Resolves to the whole
+ * conversation and the configuration of its last step.
+ *
+ * @example
+ * const { messages } = await renderChain(prompt, {
+ *   parameters: { ticket },
+ *   onStep: async ({ config, messages }) => askModel(config.model, messages),
+ * })
+ */
+export async function renderChain<M = Message>(prompt: Source, o: RenderChainOptions<M>): Promise<Rendered<M>> {
+  const { renderSteps } = await loadEngine()
+  return renderSteps<M>(prompt, o)
+}
+
+async function loadEngine(): Promise<typeof import('./engine.ts')> {
+  try {
+    return await import('./engine.ts')
+  } catch (cause) {
+    if (!/promptl-ai/.test(String(cause))) throw cause
+    throw new ConfigurationError('Rendering needs the prompt engine: npm install promptl-ai@0.12.0', { cause })
+  }
+}

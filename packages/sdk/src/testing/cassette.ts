@@ -1,0 +1,87 @@
+import { ConfigurationError } from '../index.ts'
+import { nearestDifference } from './difference.ts'
+
+/** One request and its answer. */
+export interface Recording {
+  request: { method: string; path: string; body?: unknown }
+  response: { status: number; headers: Record<string, string>; body?: unknown }
+}
+
+/** A file of recordings that is being written or played. */
+export interface Cassette {
+  file: string
+  isRecording: boolean
+  recordings: Recording[]
+  /** Those that have answered a request. */
+  played: Set<Recording>
+}
+
+interface Files {
+  existsSync(path: string): boolean
+  readFileSync(path: string, encoding: 'utf8'): string
+  writeFileSync(path: string, text: string): void
+  mkdirSync(path: string, o: { recursive: true }): void
+}
+
+/** Reads the file that is to be played, or begins a new one. @throws ConfigurationError */
+export function openCassette(file: string, mode: 'record' | 'replay' | 'auto'): Cassette {
+  const { existsSync, readFileSync } = files()
+  const isRecording = mode === 'record' || (mode === 'auto' && !existsSync(file))
+  const cassette: Cassette = { file, isRecording, recordings: [], played: new Set() }
+  if (isRecording) return cassette
+  if (!existsSync(file)) throw new ConfigurationError(`There is no cassette ${file}; record it with mode 'record'`)
+  try {
+    cassette.recordings = JSON.parse(readFileSync(file, 'utf8')) as Recording[]
+    return cassette
+  } catch (cause) {
+    throw new ConfigurationError(`The cassette ${file} cannot be read`, { cause })
+  }
+}
+
+/** Adds a recording and writes the file. */
+export function appended({ file, recordings }: Cassette, recording: Recording): void {
+  recordings.push(recording)
+  const folder = file.replace(/[^/\\]*$/, '')
+  if (folder) files().mkdirSync(folder, { recursive: true })
+  files().writeFileSync(file, `${JSON.stringify(recordings, null, 2)}\n`)
+}
+
+/** The next recording of this request. @throws ConfigurationError with the nearest one when there is none */
+export function takeRecording({ file, recordings, played }: Cassette, request: Recording['request']): Recording {
+  const wanted = textOf(request)
+  const same = recordings.filter((recording) => textOf(recording.request) === wanted)
+  const next = same.find((recording) => !played.has(recording))
+  if (next) {
+    played.add(next)
+    return next
+  }
+  const about = `${request.method} ${request.path}`
+  if (same.length > 0) {
+    throw new ConfigurationError(`The cassette ${file} holds ${about} ${same.length} times, and all of them are played`)
+  }
+  const difference = nearestDifference(
+    wanted,
+    recordings.map((recording) => textOf(recording.request)),
+  )
+  throw new ConfigurationError(`The cassette ${file} does not hold ${about}. ${difference}`)
+}
+
+function textOf({ method, path, body }: Recording['request']): string {
+  return `${method} ${path}\n${body === undefined ? '' : JSON.stringify(sorted(body), null, 2)}`
+}
+
+/** The same value, its keys in order: their order says nothing. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, child]) => [key, sorted(child)]))
+}
+
+// asked for here and not imported: the rest of this entry works without files
+function files(): Files {
+  const host = globalThis as unknown as { process?: { getBuiltinModule?: (name: string) => unknown } }
+  const found = host.process?.getBuiltinModule?.('node:fs')
+  if (!found) throw new ConfigurationError('recordFetch needs files: it works in Node, Bun and Deno')
+  return found as Files
+}

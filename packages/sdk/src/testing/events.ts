@@ -1,0 +1,106 @@
+import type { Message, RunResult, StreamEvent } from '../index.ts'
+
+/** A run to make up. */
+export interface EventsOptions {
+  /** Of the conversation. */
+  uuid?: string
+  /** Makes it a structured answer; the text is its JSON when it is left empty. */
+  object?: Record<string, unknown>
+  /** Makes the run fail after its text. `code` is a run code such as `ai_run_error`. */
+  error?: { code: string; message: string }
+}
+
+type Data = { type: string; [key: string]: unknown }
+
+const ID = '00000000-0000-4000-8000-000000000000'
+const USAGE = {
+  promptTokens: 0,
+  completionTokens: 0,
+  totalTokens: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  cachedInputTokens: 0,
+}
+
+/**
+ * The events of a run that answers the text, in the order and form of the server. A list is the deltas of the text.
+ *
+ * @example sseResponse(events(['Hel', 'lo'], { error: { code: 'ai_run_error', message: 'The model failed' } }))
+ */
+export function events(text: string | readonly string[], o: EventsOptions = {}): StreamEvent[] {
+  const given = typeof text === 'string' ? [text] : text
+  const deltas = o.object && given.join('') === '' ? [JSON.stringify(o.object)] : given
+  const result = madeResult({
+    uuid: o.uuid ?? ID,
+    text: deltas.join(''),
+    ...(o.object && { object: o.object }),
+  })
+  return eventsOf(result, deltas, o.error)
+}
+
+/** A whole result from the parts that matter to a test. */
+export function madeResult({
+  uuid = ID,
+  ...given
+}: Partial<RunResult> & { text?: string; object?: object }): RunResult {
+  const { text = given.response?.text ?? '', object, response, ...rest } = given
+  const message: Message = { role: 'assistant', content: [{ type: 'text', text }] }
+  return {
+    uuid,
+    conversation: [message],
+    toolRequests: [],
+    source: { documentUuid: ID, commitUuid: ID },
+    tokenUsage: USAGE,
+    cost: 0,
+    ...rest,
+    response: {
+      ...(object ? { streamType: 'object', object } : { streamType: 'text' }),
+      text,
+      usage: USAGE,
+      toolCalls: [],
+      cost: 0,
+      model: 'mock',
+      provider: 'custom',
+      finishReason: 'stop',
+      documentLogUuid: uuid,
+      input: [],
+      output: [message],
+      ...response,
+    } as RunResult['response'],
+  }
+}
+
+/** The events at whose end a run has this result. */
+export function eventsOf(result: RunResult, deltas: readonly string[], error?: EventsOptions['error']): StreamEvent[] {
+  const { uuid, source, conversation, response, tokenUsage, cost, toolRequests } = result
+  const { finishReason } = response
+  const chain = (type: string, extra: object = {}, messages: Message[] = conversation): Data => {
+    return { type, timestamp: 0, uuid, messages, providerLogUuid: '', source, ...extra }
+  }
+  const before = conversation.slice(0, -1)
+  const { code, message = '' } = error ?? {}
+  const failure = { name: 'DocumentRunError', message, errorCode: code, code, details: { errorCode: code } }
+  const ended = { response, tokenUsage, finishReason }
+  const end = error
+    ? [chain('chain-error', { error: failure, tokenUsage, cost })]
+    : [
+        { type: 'finish', finishReason, usage: response.usage },
+        chain('provider-completed', ended),
+        chain('step-completed'),
+        chain('chain-completed', { ...ended, toolCalls: response.toolCalls, toolRequests, cost }),
+      ]
+  const all: Data[] = [
+    chain('chain-started', {}, []),
+    chain('step-started', {}, before),
+    chain('provider-started', { config: {} }, before),
+    { type: 'start-step', step: 1 },
+    ...deltas.map((textDelta) => ({ type: 'text-delta', id: 'txt-0', textDelta })),
+    ...end,
+  ]
+  return all.map((data, index) => {
+    const event = 'messages' in data ? 'latitude-event' : 'provider-event'
+    // the union of events cannot be followed through a list of made-up payloads
+    return { id: String(index + 1), event, type: data.type, data } as StreamEvent
+  })
+}

@@ -1,0 +1,5 @@
+export { type EventsOptions, events } from './events.ts'
+export type { MockCall, MockReply } from './mock-reply.ts'
+export { createMockStet, type MockOptions, type MockStet } from './mock-stet.ts'
+export { type RecordOptions, recordFetch } from './record-fetch.ts'
+export { type SseOptions, sseResponse } from './sse-response.ts'

@@ -1,0 +1,88 @@
+import { ConfigurationError, Stet, type StetOptions } from '../index.ts'
+import { operations } from '../operations.ts'
+import { type MockCall, type MockReply, respond } from './mock-reply.ts'
+
+/** A client without a server. */
+export interface MockStet extends Stet {
+  /** Every request so far, in order. */
+  readonly calls: readonly MockCall[]
+  /** Forgets the calls. */
+  reset(): void
+}
+
+/** The options of the client, and of the mock. */
+export interface MockOptions extends StetOptions {
+  /** A request without a reply: `throw` (default) rejects it with ConfigurationError, `empty` answers it with nothing. */
+  onUnmatched?: 'throw' | 'empty'
+}
+
+/**
+ * A client whose requests are answered here. Replies are found by the path of the prompt, else by the name of the operation;
+ * everything else of the client is real.
+ *
+ * @example
+ * const stet = createMockStet({ 'support/reply': 'On its way.', 'versions.list': [] })
+ * await answerTicket(stet, 'Where is my order?')
+ * expect(stet.calls[0]).toMatchObject({ operation: 'prompts.run', body: { parameters: { ticket: 'Where is my order?' } } })
+ */
+export function createMockStet(replies: Record<string, MockReply>, o: MockOptions = {}): MockStet {
+  const { onUnmatched = 'throw', ...options } = o
+  const calls: MockCall[] = []
+  const answer: typeof fetch = async (input, init) => {
+    const call = callOf(String(input), init)
+    calls.push(call)
+    const ofPrompt = call.operation.startsWith('prompts.') ? call.path : undefined
+    const known = [ofPrompt, call.operation].find((key) => key !== undefined && Object.hasOwn(replies, key))
+    const reply = known === undefined ? undefined : replies[known]
+    if (reply !== undefined) return respond(call, reply)
+    if (onUnmatched === 'empty') return respond(call, emptyOf(call.operation))
+    const wanted = call.path === undefined ? call.operation : `${call.operation} of '${call.path}'`
+    const list = Object.keys(replies).map((key) => `'${key}'`)
+    throw new ConfigurationError(`The mock has no reply for ${wanted}; it has ${list.join(', ') || 'none'}`)
+  }
+  const stet = new Stet({
+    apiKey: 'mock',
+    projectId: 1,
+    maxRetries: 0,
+    dangerouslyAllowBrowser: true,
+    ...options,
+    fetch: answer,
+  })
+  const reset = () => {
+    calls.length = 0
+  }
+  return Object.assign(stet, { calls, reset })
+}
+
+function emptyOf(operation: string): MockReply {
+  if (operation === 'conversations.list') return { items: [], nextCursor: null }
+  if (operation.endsWith('list')) return []
+  return operation.startsWith('prompts.') ? '' : {}
+}
+
+const routes = Object.entries(operations).map(([operation, { method, path }]) => {
+  const pattern = path.replace(/:(\w+)/g, (_, name) => (name === 'path' ? '(?<path>.+)' : '[^/]+'))
+  return { operation, method, pattern: new RegExp(`^${pattern}$`), isLiteral: !path.endsWith(':path') }
+})
+
+function callOf(url: string, init: RequestInit = {}): MockCall {
+  const { method = 'GET' } = init
+  const { pathname } = new URL(url)
+  const [, address = pathname] = /\/api\/v\d+(\/.*)$/.exec(pathname) ?? []
+  const fitting = routes.filter((route) => route.method === method && route.pattern.test(address))
+  // `…/documents/run` is the route of that name and no prompt
+  const route = fitting.find(({ isLiteral }) => isLiteral) ?? fitting[0]
+  const body: unknown = typeof init.body === 'string' ? JSON.parse(init.body) : undefined
+  const inAddress = route?.pattern.exec(address)?.groups?.['path']
+  const inBody = (body as { path?: unknown } | undefined)?.path
+  const path = inAddress === undefined ? inBody : decodeURIComponent(inAddress)
+  const headers = new Headers(init.headers)
+  return {
+    operation: route?.operation ?? 'request',
+    ...(typeof path === 'string' && { path: path.replace(/^\//, '') }),
+    method,
+    url,
+    body,
+    headers,
+  }
+}

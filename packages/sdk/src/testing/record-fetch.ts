@@ -1,0 +1,98 @@
+import { appended, type Cassette, openCassette, type Recording, takeRecording } from './cassette.ts'
+import { withoutSecrets } from './secrets.ts'
+
+/** How a cassette is used. */
+export interface RecordOptions {
+  /** `record` asks the server and writes the file anew, `replay` never asks it, `auto` (default) replays a file that exists. */
+  mode?: 'record' | 'replay' | 'auto'
+  /** Asks the server; that of the runtime by default. */
+  fetch?: typeof globalThis.fetch
+}
+
+type Fetch = typeof globalThis.fetch
+
+const KEPT_HEADERS = /^(content-type|etag|retry-after|retry-after-ms|x-conversation-uuid|x-request-id|x-ratelimit-.*)$/
+
+/**
+ * A `fetch` that keeps what the server answers in a file, and answers from it afterwards; each recording answers one request,
+ * in the order of the recording. A request that was not recorded rejects, with its difference to the nearest one that was.
+ * Keys, tokens and passwords do not reach the file. Node, Bun and Deno.
+ *
+ * @example new Stet({ fetch: recordFetch('test/cassettes/reply.json') })
+ */
+export function recordFetch(file: string, { mode = 'auto', fetch }: RecordOptions = {}): Fetch {
+  let cassette: Cassette | undefined
+  return async (input, init) => {
+    cassette ??= openCassette(file, mode)
+    const request = await requestOf(input, init)
+    if (!cassette.isRecording) return replayed(takeRecording(cassette, request))
+    const response = await (fetch ?? globalThis.fetch)(input, init)
+    return recorded(cassette, { request, secrets: secretsOf(input, init) }, response)
+  }
+}
+
+async function requestOf(input: RequestInfo | URL, init: RequestInit = {}): Promise<Recording['request']> {
+  const asked = new Request(input, init)
+  const { pathname, search } = new URL(asked.url)
+  const text = await asked.text()
+  return { method: asked.method, path: pathname + search, body: withoutSecrets(parsed(text), secretsOf(input, init)) }
+}
+
+function secretsOf(input: RequestInfo | URL, init: RequestInit = {}): string[] {
+  const headers = new Headers(init.headers ?? (input instanceof Request ? input.headers : undefined))
+  const authorization = headers.get('authorization')
+  return authorization ? [authorization.replace(/^\w+ /, '')] : []
+}
+
+function parsed(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function replayed({ response: { status, headers, body } }: Recording): Response {
+  const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
+  return new Response(text ?? null, { status, headers })
+}
+
+/** The response, kept as it is read: a run that waits for the caller must not be held up. */
+function recorded(
+  cassette: Cassette,
+  { request, secrets }: { request: Recording['request']; secrets: string[] },
+  response: Response,
+): Response {
+  const { status } = response
+  const headers = Object.fromEntries([...response.headers].filter(([name]) => KEPT_HEADERS.test(name)))
+  const decoder = new TextDecoder()
+  let text = ''
+  let isKept = false
+  const keep = () => {
+    if (isKept) return
+    isKept = true
+    const body = withoutSecrets(parsed(text + decoder.decode()), secrets)
+    appended(cassette, { request, response: { status, headers, ...(body !== undefined && { body }) } })
+  }
+  const reader = response.body?.getReader()
+  if (!reader) {
+    keep()
+    return response
+  }
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await reader.read()
+      if (done) {
+        keep()
+        return controller.close()
+      }
+      text += decoder.decode(value, { stream: true })
+      controller.enqueue(value)
+    },
+    async cancel(reason) {
+      keep()
+      await reader.cancel(reason)
+    },
+  })
+  return new Response(body, { status, statusText: response.statusText, headers: response.headers })
+}

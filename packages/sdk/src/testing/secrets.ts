@@ -1,0 +1,32 @@
+const HIDDEN = '***'
+
+// `key` is what the server calls the secret of a new API key, `token` that of a provider
+const SECRET_NAMES = /^(key|token|password|secret|authorization|api[-_]?key|access[-_]?token|client[-_]?secret)$/i
+const WHOLLY_SECRET = /^(mcpHeaders|headers)$/
+const SECRET_FORMS = /\b(stet_[\w-]{8,}|sk-[\w-]{8,}|Bearer\s+[\w.~+/=-]{8,})/g
+
+/** A copy in which nothing stands that opens a door: fields of such names, texts of such forms, and the given secrets. */
+export function withoutSecrets(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === 'string') return hidden(value, secrets)
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, secrets))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, field(name, child, secrets)]))
+}
+
+function field(name: string, child: unknown, secrets: readonly string[]): unknown {
+  if (SECRET_NAMES.test(name) && typeof child === 'string') return HIDDEN
+  if (WHOLLY_SECRET.test(name) && typeof child === 'object' && child !== null) {
+    return Object.fromEntries(Object.keys(child).map((key) => [key, HIDDEN]))
+  }
+  return withoutSecrets(child, secrets)
+}
+
+// event streams are texts that hold JSON
+const SECRET_FIELDS = /"(key|token|password|secret|authorization|api[-_]?key)":\s*"(?:[^"\\]|\\.)*"/gi
+
+function hidden(text: string, secrets: readonly string[]): string {
+  const known = secrets
+    .filter((secret) => secret !== '')
+    .reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text)
+  return known.replace(SECRET_FORMS, HIDDEN).replace(SECRET_FIELDS, `"$1":"${HIDDEN}"`)
+}

@@ -1,0 +1,90 @@
+/** Code written for the published clients compiles; what it relies on keeps its type. */
+import type { RunJob, RunResult } from '../../src/index.ts'
+import {
+  Adapters,
+  ChainEventTypes,
+  ContentType,
+  Latitude,
+  type LatitudeApiError,
+  type LatitudeOptions,
+  LogSources,
+  MessageRole,
+  StreamEventTypes,
+} from '../../src/latitude/index.ts'
+
+declare function typed<Expected>(value: Expected): void
+declare const latitude: Latitude
+
+new Latitude(process.env['LATITUDE_API_KEY'], {
+  projectId: 1,
+  versionUuid: 'live',
+  __internal: { gateway: { host: 'localhost', port: 8787, ssl: false }, source: LogSources.API, retryMs: 10 },
+})
+new Latitude()
+// @ts-expect-error the key comes first
+new Latitude({ projectId: 1 })
+typed<LatitudeOptions>({ hooks: {}, maxRetries: 1 })
+
+// text, an object, tools, a job
+typed<Promise<RunResult | undefined>>(latitude.prompts.run('a', { stream: true }))
+typed<Promise<RunResult<{ score: number }> | undefined>>(
+  latitude.prompts.run<{ score: number }>('a', { stream: false }),
+)
+latitude.prompts.run<'text', { weather: { city: string }; stop: object }>('a', {
+  tools: {
+    weather: async ({ city }, { id, name, arguments: args, toolId, toolName, conversationUuid, pauseExecution }) => {
+      typed<string[]>([city, id, name, toolId, toolName, conversationUuid])
+      typed<Record<string, unknown>>(args)
+      return city === '' ? pauseExecution() : 'blue'
+    },
+    stop: () => undefined,
+  },
+})
+latitude.prompts.run<'text', { weather: { city: string } }>('a', {
+  tools: {
+    // @ts-expect-error the arguments have another type
+    weather: async ({ city }: { city: number }) => city,
+  },
+})
+typed<Promise<RunJob>>(latitude.prompts.run<'text', object, true>('a', { background: true }))
+typed<Promise<RunJob>>(latitude.prompts.run('a', { background: true as const }))
+// @ts-expect-error it may have failed and gone to onError
+latitude.prompts.run('a').then((result) => result.uuid)
+
+latitude.prompts.run('a', {
+  onEvent: ({ event, data, id, type }) => {
+    typed<string[]>([id, type])
+    if (event === StreamEventTypes.Latitude && data.type === ChainEventTypes.ChainCompleted) typed<number>(data.cost)
+    if (event === StreamEventTypes.Provider && data.type === 'text-delta') typed<string>(data.textDelta)
+  },
+  onFinished: (result) => typed<string>(result.response.text),
+  onError: (error) => {
+    typed<LatitudeApiError>(error)
+    typed<[number, string, string]>([error.status, error.errorCode, error.serverResponse])
+  },
+})
+
+latitude.prompts.chat('u', [{ role: MessageRole.user, content: [{ type: ContentType.text, text: 'Hi' }] }], {
+  stream: true,
+})
+latitude.prompts.render({ prompt: { content: 'x' }, parameters: {}, adapter: Adapters.openai })
+latitude.prompts.renderChain<{ role: string; content: string }>({
+  prompt: { path: 'a', content: 'x', provider: 'openai' },
+  parameters: {},
+  adapter: Adapters.openai,
+  logResponses: true,
+  onStep: async ({ config, messages }) => {
+    typed<unknown>(config['model'])
+    return { content: messages.map(({ content }) => content).join() }
+  },
+  tools: { weather: async ({ city }, { id, name }) => `${city} ${id} ${name}` },
+})
+latitude.logs.create('a', [{ role: 'user', content: 'Hi' }], { response: 'x' })
+latitude.evaluations.annotate('u', 1, 'e', { reason: 'r', versionUuid: 'v' })
+latitude.versions.push(1, 'v', [{ path: 'a', content: '', status: 'deleted', contentHash: 'h' }])
+typed<unknown>([
+  latitude.versions.get(1, 'live'),
+  latitude.versions.getAll(),
+  latitude.versions.create('n', { projectId: 1 }),
+])
+typed<unknown>([latitude.runs.stop('u'), latitude.runs.attach('u', { stream: true }), latitude.prompts.delete('a')])

@@ -1,0 +1,108 @@
+/** The package as it would be published, and empty projects that have installed it. */
+import { execFile } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The names of the entries, as they are imported. */
+export const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser'].map((name) => `@stet/sdk/${name}`)
+
+export interface Packed {
+  tarball: string
+  /** The unpacked package. */
+  folder: string
+  remove(): void
+}
+
+/** Packs it: from the source, built beside and never over what others use, or as it was built last. */
+export async function packSdk(from: 'source' | 'dist'): Promise<Packed> {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'stet-sdk-'))
+  const staged = `${folder}/staged`
+  mkdirSync(staged)
+  cpSync(`${root}/package.json`, `${staged}/package.json`)
+  if (from === 'dist') cpSync(`${root}/dist`, `${staged}/dist`, { recursive: true })
+  else await buildSdk(`${staged}/dist`)
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: staged })
+  const [name = ''] = readdirSync(folder).filter((file) => file.endsWith('.tgz'))
+  await run('tar', ['-xzf', `${folder}/${name}`, '-C', folder])
+  const remove = () => rmSync(folder, { recursive: true })
+  return { tarball: `${folder}/${name}`, folder: `${folder}/package`, remove }
+}
+
+async function buildSdk(folder: string): Promise<void> {
+  for (const config of ['tsdown.config.ts', 'tsdown.entries.config.ts']) {
+    const tsdown = [`${installed('tsdown')}/dist/run.mjs`, '--config', config, '--out-dir', folder]
+    await run(process.execPath, [...tsdown, '--log-level', 'error'], { cwd: root })
+  }
+}
+
+/** An empty project that has installed the package with what it depends on, and the named packages of this workspace. */
+export function newProject(packed: Packed, { type = 'module', others = [] as string[] } = {}): string {
+  const project = mkdtempSync(join(dirname(packed.folder), 'project-'))
+  writeFileSync(`${project}/package.json`, JSON.stringify({ name: 'project', private: true, type }))
+  cpSync(packed.folder, `${project}/node_modules/@stet/sdk`, { recursive: true })
+  const { dependencies = {} } = JSON.parse(readFileSync(`${packed.folder}/package.json`, 'utf8')) as {
+    dependencies?: Record<string, string>
+  }
+  for (const name of [...Object.keys(dependencies), ...others]) {
+    const at = `${project}/node_modules/${name}`
+    mkdirSync(dirname(at), { recursive: true })
+    symlinkSync(installed(name), at)
+  }
+  return project
+}
+
+function installed(name: string): string {
+  const places = createRequire(import.meta.url).resolve.paths(name) ?? []
+  const found = places.map((place) => join(place, name)).find((place) => existsSync(`${place}/package.json`))
+  if (!found) throw new Error(`${name} is not installed`)
+  return realpathSync(found)
+}
+
+/** The Nodes that are here: the one that runs the tests, that of the workspace, those of the machine. */
+export function nodes(): string[] {
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+  const ofMachine = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.endsWith('.bin'))
+  const folders = [
+    ...(createRequire(import.meta.url).resolve.paths(name) ?? []).map((place) => `${place}/${name}/bin`),
+    ...ofMachine,
+  ]
+  const found = folders.map((folder) => join(folder, 'node')).filter((file) => existsSync(file))
+  return [...new Set([process.execPath, ...found].map((file) => realpathSync(file)))]
+}
+
+/** Runs a program of a project; what it prints. */
+export async function runIn(
+  project: string,
+  command: [string, ...string[]],
+  environment: Record<string, string> = {},
+): Promise<string> {
+  const [file, ...args] = command
+  try {
+    // NODE_PATH would show a project what it has not installed
+    const env = { ...process.env, NODE_PATH: '', ...environment }
+    const { stdout } = await run(file, args, { cwd: project, env })
+    return stdout
+  } catch (error) {
+    // a compiler complains on its standard output
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
+    throw new Error(`${file} ${args.join(' ')}: ${stdout}${stderr}`, { cause: error })
+  }
+}

@@ -1,0 +1,215 @@
+/** The packed tarball in projects of every kind. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { createContext, runInContext } from 'node:vm'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ENTRIES, newProject, nodes, type Packed, packSdk, runIn } from './packed.ts'
+
+const bin = fileURLToPath(new URL('../../../../node_modules/.bin/', import.meta.url))
+
+let packed: Packed
+beforeAll(async () => {
+  packed = await packSdk('source')
+}, 120_000)
+afterAll(() => packed?.remove())
+
+// what only one copy of the main entry can fulfil
+const CHECKS = `
+  const [{ ApiError, RunStream, Stet, StetError }, latitude, render, ai, testing, browser] = entries
+  const { createMockStet } = testing
+  if (latitude.LatitudeApiError !== ApiError || browser.RunStream !== RunStream) throw new Error('two copies')
+  const stet = createMockStet({ 'a/b': 'Hello' })
+  if (!(stet instanceof Stet) || !(stet.prompts.stream('a/b') instanceof RunStream)) throw new Error('two copies')
+  const chunks = []
+  for await (const { type } of ai.toUIMessageStream(stet.prompts.stream('a/b'))) chunks.push(type)
+  const failed = await render.render('x').catch((error) => error)
+  if (!(failed instanceof StetError)) throw failed
+  console.log(JSON.stringify([chunks.length, typeof latitude.Latitude, typeof browser.openRun, failed.message]))
+`
+const PRINTED = [7, 'function', 'function', 'Rendering needs the prompt engine: npm install promptl-ai@0.12.0']
+
+describe.each(nodes())('on %s', (node) => {
+  it('is imported', async () => {
+    const project = newProject(packed)
+    const names = JSON.stringify(['@stet/sdk', ...ENTRIES])
+    const imports = `const entries = await Promise.all(${names}.map((name) => import(name)))`
+    writeFileSync(`${project}/main.mjs`, `${imports}\n${CHECKS}`)
+    expect(JSON.parse(await runIn(project, [node, 'main.mjs']))).toEqual(PRINTED)
+  })
+
+  it('is required', async () => {
+    const project = newProject(packed, { type: 'commonjs' })
+    const names = JSON.stringify(['@stet/sdk', ...ENTRIES])
+    writeFileSync(
+      `${project}/main.cjs`,
+      `;(async () => { const entries = ${names}.map((name) => require(name))\n${CHECKS} })()`,
+    )
+    expect(JSON.parse(await runIn(project, [node, 'main.cjs']))).toEqual(PRINTED)
+  })
+
+  it.each(['mjs', 'cjs'])('renders once the engine is there (%s)', async (form) => {
+    const project = newProject(packed, { others: ['promptl-ai'] })
+    const load = form === 'mjs' ? "await import('@stet/sdk/render')" : "require('@stet/sdk/render')"
+    const code = `const { render } = ${load}; const { messages } = await render('Hi {{ a }}', { parameters: { a: 1 } }); console.log(messages[0].content)`
+    writeFileSync(`${project}/main.${form}`, form === 'mjs' ? code : `;(async () => { ${code} })()`)
+    expect((await runIn(project, [node, `main.${form}`])).trim()).toBe('Hi 1')
+  })
+})
+
+describe('in TypeScript', () => {
+  const PROGRAM = `
+    import { Stet, type RunResult } from '@stet/sdk'
+    import { Latitude, LatitudeApiError } from '@stet/sdk/latitude'
+    import { render } from '@stet/sdk/render'
+    import { toUIMessageStreamResponse } from '@stet/sdk/ai'
+    import { createMockStet, events, recordFetch, sseResponse } from '@stet/sdk/testing'
+    import { openRun } from '@stet/sdk/browser'
+    declare module '@stet/sdk' {
+      interface PromptRegistry { 'support/reply': { parameters: { ticket: string }; output: { score: number } } }
+    }
+    const stet: Stet = createMockStet({ 'support/reply': events('x') }, { fetch: recordFetch('f.json') })
+    export const score = stet.prompts.run('support/reply', { parameters: { ticket: 't' } }).then((r) => r.response.object.score.toFixed())
+    // @ts-expect-error the registry of this application holds in every entry
+    stet.prompts.run('support/reply', { parameters: {} })
+    export const old: Promise<RunResult | undefined> = new Latitude('k').prompts.run('a', { onError: (e) => e.status })
+    export const answer = (s: Response) => toUIMessageStreamResponse(openRun<{ a: number }>(s.url))
+    export const rest = [render('x'), sseResponse([]), LatitudeApiError]
+  `
+
+  it.each(['node16', 'bundler'])(
+    'with module resolution %s, strict',
+    async (resolution) => {
+      const project = newProject(packed)
+      const compilerOptions = {
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+        noEmit: true,
+        // the declarations themselves are checked once, which takes the compiler most of its time
+        skipLibCheck: resolution === 'bundler',
+        types: [],
+        target: 'ES2022',
+        lib: ['ES2022', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable', 'ESNext.Disposable'],
+        module: resolution === 'bundler' ? 'ESNext' : 'Node16',
+        moduleResolution: resolution,
+      }
+      writeFileSync(
+        `${project}/tsconfig.json`,
+        JSON.stringify({ compilerOptions, include: ['*.ts', '*.mts', '*.cts'] }),
+      )
+      writeFileSync(`${project}/main.mts`, PROGRAM)
+      if (resolution === 'node16') writeFileSync(`${project}/main.cts`, PROGRAM)
+      await runIn(project, [`${bin}tsc`, '-p', project])
+    },
+    120_000,
+  )
+
+  it('has declarations that name nothing from elsewhere', () => {
+    const files = readdirSync(`${packed.folder}/dist`).filter((file) => /\.d\.[cm]ts$/.test(file))
+    // one for each entry and form
+    expect(files).toHaveLength(2 * (ENTRIES.length + 1))
+    for (const file of files) {
+      const text = readFileSync(`${packed.folder}/dist/${file}`, 'utf8')
+      expect(text).not.toMatch(/zod|ts-rest|@types\/node|@stet\/(?!sdk')|promptl-ai'|NodeJS|Buffer/)
+      const imported = [...text.matchAll(/from "([^"]+)"/g)].map(([, name]) => name)
+      expect(imported.filter((name) => !/^\.\/(index|render)\.[cm]js$/.test(name ?? ''))).toEqual([])
+    }
+  })
+})
+
+describe('in a bundle', () => {
+  /** An application that has all of the entry, minified; `outside` stays out of it. */
+  async function bundled(
+    entry: string,
+    outside: string[] = [],
+    globalName = 'entry',
+  ): Promise<{ code: string; inputs: string[] }> {
+    const project = newProject(packed, { others: ['promptl-ai'] })
+    const made = await build({
+      stdin: { contents: `export * from '${entry}'`, resolveDir: project },
+      bundle: true,
+      minify: true,
+      write: false,
+      metafile: true,
+      format: outside.length > 0 ? 'esm' : 'iife',
+      globalName,
+      platform: 'browser',
+      target: 'es2022',
+      external: outside,
+      logLevel: 'silent',
+    })
+    return { code: made.outputFiles.map(({ text }) => text).join(''), inputs: Object.keys(made.metafile.inputs) }
+  }
+  const weightOf = (code: string) => gzipSync(code, { level: 9 }).length
+
+  it.each([
+    ['@stet/sdk/latitude', 2048],
+    ['@stet/sdk/render', 3072],
+    ['@stet/sdk/ai', 2048],
+  ])('%s adds at most %i bytes to the main entry', async (entry, budget) => {
+    const { code, inputs } = await bundled(entry, ['./index.mjs', './render.mjs', './engine-*'])
+    expect(inputs.some((input) => /promptl|dist\/index/.test(input))).toBe(false)
+    expect(weightOf(code)).toBeGreaterThan(200)
+    expect(weightOf(code)).toBeLessThanOrEqual(budget)
+  })
+
+  // with all that a RunStream may load later: see the decision on the entries
+  it('@stet/sdk/browser weighs at most 8192 bytes, all told', async () => {
+    const { code } = await bundled('@stet/sdk/browser')
+    expect(weightOf(code)).toBeLessThanOrEqual(8192)
+    expect(code).not.toMatch(/apiKey(?!s)|STET_API_KEY/)
+  })
+
+  it('the main entry does not lead to the engine', async () => {
+    const { inputs } = await bundled('@stet/sdk')
+    expect(inputs.some((input) => /promptl|engine/.test(input))).toBe(false)
+  })
+
+  it.each(['@stet/sdk', ...ENTRIES.filter((name) => !name.endsWith('render') && !name.endsWith('latitude'))])(
+    '%s needs web globals only',
+    async (entry) => {
+      const { code } = await bundled(entry)
+      const web = {
+        fetch,
+        Headers,
+        Request,
+        Response,
+        URL,
+        URLSearchParams,
+        AbortController,
+        AbortSignal,
+        ReadableStream,
+        TextEncoder,
+        TextDecoder,
+        crypto,
+        console,
+        queueMicrotask,
+        setTimeout,
+        clearTimeout,
+        setInterval,
+        clearInterval,
+      }
+      const found: unknown = runInContext(
+        `${code}; [Object.keys(entry).length > 0, typeof process]`,
+        createContext(web),
+      )
+      expect([...(found as unknown[])]).toEqual([true, 'undefined'])
+    },
+  )
+})
+
+it('pleases publint', async () => {
+  const { messages, pkg } = await publint({ pkgDir: packed.folder, strict: true })
+  expect(messages.map((message) => formatMessage(message, pkg))).toEqual([])
+})
+
+it('pleases the checker of types, from ESM and CJS and bundlers', async () => {
+  // what Node 10 made of subpaths is of no interest to an engine of 20.19
+  const said = await runIn(packed.folder, [`${bin}attw`, packed.tarball, '--profile', 'node16', '--format', 'json'])
+  const { analysis } = JSON.parse(said) as { analysis: { problems: { resolutionKind?: string }[] } }
+  expect(analysis.problems.filter(({ resolutionKind }) => resolutionKind !== 'node10')).toEqual([])
+}, 120_000)

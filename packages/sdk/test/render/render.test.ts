@@ -1,0 +1,217 @@
+import { Adapters } from 'promptl-ai'
+import { describe, expect, it } from 'vitest'
+import { AbortError, ConfigurationError, RunError, UnprocessableEntityError } from '../../src/index.ts'
+import { render, renderChain } from '../../src/render/index.ts'
+
+const PROMPT = `---
+provider: openai
+model: gpt-4o
+temperature: 0.2
+parameters:
+  count: { type: number, required: true }
+---
+Be brief.
+<user>{{ count + 1 }} things</user>
+`
+
+const TOOLS = `---
+model: m
+tools:
+  - look_up: { description: Looks, parameters: { type: object } }
+---
+<user>Where?</user>
+`
+
+const call = (id: string, name = 'look_up', args: object = { q: 'x' }) => ({
+  type: 'tool-call' as const,
+  toolCallId: id,
+  toolName: name,
+  args: { ...args },
+})
+const text = (said: string) => [{ type: 'text' as const, text: said }]
+
+describe('render', () => {
+  it('writes the messages of OpenAI unless another form is asked for', async () => {
+    const { messages, config } = await render(PROMPT, { parameters: { count: '2' } })
+    expect(messages).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: [{ type: 'text', text: '3 things' }] },
+    ])
+    expect(config).toMatchObject({ provider: 'openai', model: 'gpt-4o', temperature: 0.2 })
+  })
+
+  it.each(['openai', 'openaiResponses', 'anthropic'] as const)('writes what the adapter %s writes', async (name) => {
+    const o = { parameters: { count: 2 } }
+    const [own, given] = [
+      await render(PROMPT, { ...o, adapter: name }),
+      await render(PROMPT, { ...o, adapter: Adapters[name] }),
+    ]
+    expect(own).toEqual(given)
+    expect(JSON.stringify(own.messages)).toContain('3 things')
+  })
+
+  it('writes the messages of the server as they are', async () => {
+    const prompt =
+      '<assistant><tool-call id="a" name="look_up" arguments={{ { q: 1 } }} /></assistant><tool id="a" name="look_up">found</tool>'
+    const own = await render(prompt, { adapter: 'default' })
+    expect(own.messages).toEqual([
+      { role: 'assistant', content: [call('a', 'look_up', { q: 1 })] },
+      { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'a', toolName: 'look_up', result: 'found' }] },
+    ])
+    const openai = await render<Record<string, unknown>>(prompt, { adapter: 'openai' })
+    expect(openai.messages).toMatchObject([
+      { role: 'assistant', tool_calls: [{ id: 'a', function: { name: 'look_up', arguments: '{"q":1}' } }] },
+      { role: 'tool', tool_call_id: 'a' },
+    ])
+  })
+
+  it('leaves out of the configuration what only the server reads', async () => {
+    const { config } = await render(PROMPT, { parameters: { count: 1 }, stripServiceConfig: true })
+    expect(config).toEqual({ model: 'gpt-4o', temperature: 0.2 })
+  })
+
+  it('resolves references from the prompt’s own path', async () => {
+    const prompt = { path: 'support/reply', content: '<prompt path="tone" /> <prompt path="/legal" />' }
+    const references = { 'support/tone': 'Kindly.', legal: 'No advice.' }
+    const { messages } = await render(prompt, { references, adapter: 'default' })
+    expect(messages).toEqual([{ role: 'system', content: [...text('Kindly.'), ...text('No advice.')] }])
+    const elsewhere = render(prompt, { references, fullPath: 'sales/reply' })
+    await expect(elsewhere).rejects.toThrow(/sales\/reply:1:1 .*'sales\/tone' does not exist/)
+  })
+
+  it('refuses parameters as the server does, all at once', async () => {
+    const error: unknown = await render(PROMPT, { parameters: {} }).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(UnprocessableEntityError)
+    expect(error).toMatchObject({ status: 422, details: { missing: ['count'], invalid: [] } })
+    const circle: Record<string, unknown> = {}
+    circle['self'] = circle
+    await expect(render('x', { parameters: circle })).rejects.toBeInstanceOf(ConfigurationError)
+  })
+
+  it('changes nothing that it is given', async () => {
+    const parameters = { list: [1] }
+    const { messages } = await render('{{ list.push(2) }} {{ list }}', { parameters, adapter: 'default' })
+    expect(JSON.stringify(messages)).toContain('[1,2]')
+    expect(parameters).toEqual({ list: [1] })
+  })
+
+  it('refuses an adapter that is none', async () => {
+    await expect(render('x', { adapter: {} })).rejects.toBeInstanceOf(ConfigurationError)
+  })
+})
+
+describe('renderChain', () => {
+  it('hands each step the answer of the one before, in the form of the adapter', async () => {
+    const seen: unknown[] = []
+    const { messages, config } = await renderChain('<step as="a" model="small">One</step>Two {{ a }}', {
+      async onStep({ step, config, messages }) {
+        seen.push([step, config['model'], messages.length])
+        return `answer ${step}`
+      },
+    })
+    expect(seen).toEqual([
+      [1, 'small', 1],
+      [2, undefined, 3],
+    ])
+    expect(messages).toMatchObject([
+      { role: 'system', content: 'One' },
+      { role: 'assistant', content: [{ text: 'answer 1' }] },
+      { role: 'system', content: 'Two answer 1' },
+      { role: 'assistant', content: [{ text: 'answer 2' }] },
+    ])
+    expect(config).toEqual({})
+  })
+
+  it('answers tools until the model asks for none, errors included', async () => {
+    const answers = [{ content: [call('a'), call('b', 'fail')] }, { content: [call('c')] }, 'Done.']
+    const asked: unknown[] = []
+    const { messages } = await renderChain(TOOLS, {
+      adapter: 'default',
+      onStep: async () => answers.shift() ?? '',
+      tools: {
+        look_up: ({ q }, { id, name, messages }) => {
+          asked.push([q, id, name, messages.length])
+          return { found: q }
+        },
+        fail: () => {
+          throw new Error('not today')
+        },
+      },
+    })
+    expect(asked).toEqual([
+      ['x', 'a', 'look_up', 2],
+      ['x', 'c', 'look_up', 4],
+    ])
+    expect(messages.slice(1)).toEqual([
+      { role: 'assistant', content: [call('a'), call('b', 'fail')] },
+      {
+        role: 'tool',
+        content: [
+          { type: 'tool-result', toolCallId: 'a', toolName: 'look_up', result: { found: 'x' } },
+          { type: 'tool-result', toolCallId: 'b', toolName: 'fail', result: 'not today', isError: true },
+        ],
+      },
+      { role: 'assistant', content: [call('c')] },
+      {
+        role: 'tool',
+        content: [{ type: 'tool-result', toolCallId: 'c', toolName: 'look_up', result: { found: 'x' } }],
+      },
+      { role: 'assistant', content: text('Done.') },
+    ])
+  })
+
+  it('reads the answers of a provider’s own form', async () => {
+    const said = {
+      content: null,
+      tool_calls: [{ id: 'a', type: 'function', function: { name: 'look_up', arguments: '{"q":"y"}' } }],
+    }
+    const answers: (string | { content: null })[] = [said, 'Found.']
+    const { messages } = await renderChain<{ role: string; content: unknown }>(TOOLS, {
+      adapter: 'openai',
+      onStep: async () => answers.shift() ?? '',
+      tools: { look_up: ({ q }) => `about ${q}` },
+    })
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
+    expect(JSON.stringify(messages)).toContain('about y')
+  })
+
+  it('leaves calls open that nobody answers, and those of a handler that pauses', async () => {
+    const once = async () => ({ content: [call('a')] })
+    const open = await renderChain(TOOLS, { adapter: 'default', onStep: once })
+    const paused = await renderChain(TOOLS, {
+      adapter: 'default',
+      onStep: once,
+      tools: { look_up: (_args, { pauseExecution }) => pauseExecution() },
+    })
+    for (const { messages } of [open, paused]) {
+      expect(messages.at(-1)).toEqual({ role: 'assistant', content: [call('a')] })
+    }
+  })
+
+  it('ends after as many model calls as it may make', async () => {
+    const endless = renderChain(TOOLS, {
+      adapter: 'default',
+      maxSteps: 3,
+      onStep: async () => ({ content: [call('a')] }),
+      tools: { look_up: () => 'again' },
+    })
+    const error: unknown = await endless.catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(RunError)
+    expect(error).toMatchObject({ errorCode: 'max_step_count_exceeded_error', details: { maxSteps: 3 } })
+  })
+
+  it('ends at the caller’s signal, and with what onStep throws', async () => {
+    const controller = new AbortController()
+    const chain = renderChain('<step>One</step>Two', {
+      signal: controller.signal,
+      async onStep({ signal }) {
+        expect(signal).toBe(controller.signal)
+        controller.abort()
+        return 'x'
+      },
+    })
+    await expect(chain).rejects.toBeInstanceOf(AbortError)
+    const failing = renderChain('x', { onStep: () => Promise.reject(new RangeError('mine')) })
+    await expect(failing).rejects.toThrow(RangeError)
+  })
+})

@@ -1,0 +1,30 @@
+import { defineConfig } from 'tsdown'
+import main from './tsdown.config.ts'
+
+const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser']
+
+/**
+ * The entries beside the main one. They load the built entries instead of copies of their parts: an application has one
+ * `RunStream`, one `ApiError` and one `PromptRegistry`, whichever entries it uses.
+ */
+export default defineConfig({
+  ...main,
+  entry: Object.fromEntries(ENTRIES.map((name) => [name, `src/${name}/index.ts`])),
+  // the main entry is built first, into the same folder
+  clean: false,
+  // not `plugins`, which the build of the CommonJS declarations leaves out
+  inputOptions: (options, format, { cjsDts }) => {
+    const outside = {
+      name: 'entries-stay-apart',
+      resolveId: {
+        order: 'pre' as const,
+        handler(asked: string) {
+          const [found, entry = 'index'] = /^\.\.\/(?:(\w+)\/)?index\.ts$/.exec(asked) ?? []
+          const extension = format === 'cjs' || cjsDts ? 'cjs' : 'mjs'
+          return found ? { id: `./${entry}.${extension}`, external: 'relative' as const } : undefined
+        },
+      },
+    }
+    return { ...options, plugins: [outside, options.plugins] }
+  },
+})
