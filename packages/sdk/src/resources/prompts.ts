@@ -1,11 +1,16 @@
 import { ApiPromise } from '../api-promise.ts'
+import type { CacheOptions, PromptFallback } from '../cache/cache-options.ts'
+import { fetchPrompt } from '../cache/fetch-prompt.ts'
 import type { ChatOptions, Open, RequestOptions, RunArgs, RunOptions, Scope } from '../options.ts'
 import type { Nothing, OutputKind, OutputOf, PromptPath, PromptRegistry } from '../registry.ts'
 import { type RunJob, startJob } from '../stream/run-job.ts'
 import type { RunStream } from '../stream/run-stream.ts'
 import { awaitRun, type RunStart, streamRun } from '../stream/start-run.ts'
+import type { HandlerMap, ToolMap } from '../tools/tool.ts'
 import type { Api } from '../transport/api.ts'
 import type { FetchedPrompt, Message, Prompt, RunResult } from '../types.ts'
+
+const PARALLEL_FETCHES = 4
 
 type AnyRunOptions = RunOptions<Nothing, string, OutputKind>
 
@@ -21,13 +26,17 @@ export class Prompts<R = PromptRegistry> {
     this.#api = api
   }
 
-  /** One prompt. Rejects with NotFoundError, whose `details` suggest similar paths. */
-  get<P extends PromptPath<R>>(path: P, o: Scope & RequestOptions = {}): ApiPromise<FetchedPrompt> {
-    const fetch = async () => {
-      const { data, response } = await this.#api.call('prompts.get', { path }, o).withResponse()
-      return { data: { ...data, source: 'network' as const, fetchedAt: this.#api.settings.runtime.now() }, response }
-    }
-    return new ApiPromise(fetch())
+  /**
+   * One prompt. Rejects with NotFoundError, whose `details` suggest similar paths. With `cache` it may come from memory,
+   * with `fallback` an outage gives that text; `source` tells which it was.
+   *
+   * @example const { content, source } = await stet.prompts.get('support/reply', { cache: true, fallback: 'Hello' })
+   */
+  get<P extends PromptPath<R>>(
+    path: P,
+    o: Scope & RequestOptions & { cache?: boolean | CacheOptions; fallback?: PromptFallback } = {},
+  ): ApiPromise<FetchedPrompt> {
+    return new ApiPromise(fetchPrompt(this.#api, path, o))
   }
 
   /** All prompts of the version, ordered by path. */
@@ -37,12 +46,12 @@ export class Prompts<R = PromptRegistry> {
 
   /** A new prompt in a draft. Rejects with ConflictError when the path is taken. */
   create(path: PromptPath<R>, o: Scope & RequestOptions & { prompt?: string } = {}): ApiPromise<Prompt> {
-    return this.#api.call('prompts.create', { path }, o)
+    return this.#api.write('prompts.create', { path }, o)
   }
 
   /** The prompt at the path, created with the given text when there is none. */
   getOrCreate(path: PromptPath<R>, o: Scope & RequestOptions & { prompt?: string } = {}): ApiPromise<Prompt> {
-    return this.#api.call('prompts.getOrCreate', { path }, o)
+    return this.#api.write('prompts.getOrCreate', { path }, o)
   }
 
   /** Writes a prompt. `baseHash` and `ifMatch` make it a ConflictError when somebody else changed the prompt. */
@@ -50,7 +59,7 @@ export class Prompts<R = PromptRegistry> {
     path: PromptPath<R>,
     o: Scope & RequestOptions & { prompt: string; force?: boolean; ifMatch?: string; baseHash?: string },
   ): ApiPromise<Prompt> {
-    return this.#api.call('prompts.createOrUpdate', { path }, matching(o))
+    return this.#api.write('prompts.createOrUpdate', { path }, matching(o))
   }
 
   /** Deletes a prompt from a draft; the live version keeps it until the draft is published. */
@@ -58,13 +67,23 @@ export class Prompts<R = PromptRegistry> {
     path: PromptPath<R>,
     o: Scope & RequestOptions & { ifMatch?: string } = {},
   ): ApiPromise<{ documentUuid: string; path: string }> {
-    return this.#api.call('prompts.delete', { path }, matching(o))
+    return this.#api.write('prompts.delete', { path }, matching(o))
+  }
+
+  /** Fills the cache, a few prompts at a time. Rejects when one of them cannot be had. */
+  async prefetch(paths: readonly PromptPath<R>[], o: Scope & RequestOptions = {}): Promise<void> {
+    const waiting = [...paths]
+    const work = async () => {
+      const cache = this.#api.settings.cache || true
+      for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) await this.get(path, { ...o, cache })
+    }
+    await Promise.all(Array.from({ length: PARALLEL_FETCHES }, work))
   }
 
   /** Runs a prompt to its end. A failed run rejects with RunError. */
-  run<O extends OutputKind = never>(
+  run<O extends OutputKind = never, T extends object = Nothing>(
     path: Open<O>,
-    o?: RunOptions<Nothing, string, O>,
+    o?: RunOptions<Nothing, string, O> & { tools?: HandlerMap<T> },
   ): ApiPromise<RunResult<NoInfer<O>>>
   run<P extends PromptPath<R>>(path: P, o: RunOptions<R, P> & { background: true }): ApiPromise<RunJob<OutputOf<R, P>>>
   run<P extends PromptPath<R>>(path: P, ...o: RunArgs<R, P>): ApiPromise<RunResult<OutputOf<R, P>>>
@@ -74,17 +93,20 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /** Runs a prompt and gives its stream at once; nothing is lost before the first reader. */
-  stream<O extends OutputKind = never>(path: Open<O>, o?: RunOptions<Nothing, string, O>): RunStream<NoInfer<O>>
+  stream<O extends OutputKind = never, T extends object = Nothing>(
+    path: Open<O>,
+    o?: RunOptions<Nothing, string, O> & { tools?: HandlerMap<T> },
+  ): RunStream<NoInfer<O>>
   stream<P extends PromptPath<R>>(path: P, ...o: RunArgs<R, P>): RunStream<OutputOf<R, P>>
   stream(path: string, o: object = {}): unknown {
     return streamRun(this.#api, runStart(path, o))
   }
 
   /** Continues a conversation; a plain string is one user message. */
-  chat<O extends OutputKind = 'text'>(
+  chat<O extends OutputKind = 'text', T extends object = Nothing>(
     uuid: string,
     messages: Message[] | string,
-    o: ChatOptions<O> = {},
+    o: ChatOptions<O> & { tools?: HandlerMap<T> | ToolMap } = {},
   ): ApiPromise<RunResult<O>> {
     return awaitRun(this.#api, chatStart(uuid, messages, o))
   }

@@ -1,11 +1,13 @@
 import { ApiPromise, type Outcome } from '../api-promise.ts'
+import { dropWritten } from '../cache/drop-written.ts'
 import { type OperationName, type OperationTypes, operations, type Route } from '../operations.ts'
 import type { RequestOptions, Scope } from '../options.ts'
 import type { Nothing } from '../registry.ts'
 import type { Settings } from '../settings.ts'
 import type { Answer, Exchange } from './exchange.ts'
+import { requestHeaders } from './headers.ts'
 import { send } from './request.ts'
-import { invalidAnswer } from './response-error.ts'
+import { errorFromResponse, invalidAnswer } from './response-error.ts'
 import { fillRoute, type Query, queryString } from './url.ts'
 
 const TIMEOUT_MS = 60_000
@@ -43,6 +45,25 @@ export class Api {
     return new ApiPromise(this.answer(name, fields, options))
   }
 
+  /** As `call`, for what changes prompts: the cache forgets them, whatever became of the change. */
+  write<K extends OperationName, O extends RequestOptions>(
+    name: K,
+    fields: Fields<K, O>,
+    options: O,
+  ): ApiPromise<OperationTypes[K]['result']> {
+    const write = async () => {
+      const exchange = this.exchange(name, fields, options)
+      let outcome: Outcome<OperationTypes[K]['result']> | undefined
+      try {
+        outcome = await this.#parsed(exchange)
+        return outcome
+      } finally {
+        if (this.settings.prompts.isUsed) await dropWritten(this, exchange, outcome?.data)
+      }
+    }
+    return new ApiPromise(write())
+  }
+
   /** As `call`, for an answer that the caller types. */
   async answer<T>(
     name: OperationName,
@@ -50,12 +71,12 @@ export class Api {
     options: RequestOptions,
     timeoutMs?: number,
   ): Promise<Outcome<T>> {
-    return this.#parsed(this.#exchange(name, fields, options, timeoutMs))
+    return this.#parsed(this.exchange(name, fields, options, timeoutMs))
   }
 
   /** Calls an operation that answers events. */
   async open(name: OperationName, fields: object, options: RequestOptions): Promise<Answer> {
-    return send(this.settings, { ...this.#exchange(name, fields, options), isStream: true })
+    return send(this.settings, { ...this.exchange(name, fields, options), isStream: true })
   }
 
   /** Calls any path below the API prefix. */
@@ -83,17 +104,25 @@ export class Api {
     return projectId === undefined ? projectId : String(projectId)
   }
 
-  async #parsed<T>(exchange: Exchange): Promise<Outcome<T>> {
-    const answer = await send(this.settings, exchange)
-    try {
-      // the service's own tests hold its answers to the contract; here they are taken at their word
-      return { data: JSON.parse(answer.text) as T, response: new Response(answer.text, answer.response) }
-    } catch {
-      throw invalidAnswer(answer, 'JSON')
-    }
+  /** Asks for what may be known already; undefined when what has this ETag is still current. */
+  async ifChanged<T>(exchange: Exchange, etag: string | undefined): Promise<Outcome<T> | undefined> {
+    if (etag === undefined) return this.#parsed(exchange)
+    const headers = { ...exchange.options.headers, 'If-None-Match': etag }
+    const answer = await send(this.settings, { ...exchange, options: { ...exchange.options, headers } })
+    return answer.response.status === 304 ? undefined : parse(answer)
   }
 
-  #exchange(name: OperationName, fields: object, options: RequestOptions & Scope, timeoutMs = TIMEOUT_MS): Exchange {
+  /** What a request shows of its caller. */
+  async authorization(exchange: Exchange): Promise<string> {
+    return (await requestHeaders(this.settings, exchange, 0, null)).get('authorization') ?? ''
+  }
+
+  async #parsed<T>(exchange: Exchange): Promise<Outcome<T>> {
+    return parse(await send(this.settings, exchange))
+  }
+
+  /** The request of an operation. */
+  exchange(name: OperationName, fields: object, options: RequestOptions & Scope, timeoutMs = TIMEOUT_MS): Exchange {
     const { method, path, retry, outside }: Route = operations[name]
     const { baseUrl, rootUrl, versionUuid } = this.settings
     const { signal, timeout, maxRetries, headers, idempotencyKey, ...own } = options
@@ -112,5 +141,17 @@ export class Api {
       options,
       context: path.includes(':projectId') ? `project ${scope.projectId}, version ${scope.versionUuid}` : undefined,
     }
+  }
+}
+
+function parse<T>(answer: Answer): Outcome<T> {
+  const { text, response } = answer
+  // a condition of the caller's own held: there is nothing to give
+  if (response.status === 304) throw errorFromResponse(answer)
+  try {
+    // the service's own tests hold its answers to the contract; here they are taken at their word
+    return { data: JSON.parse(text) as T, response: new Response(text, response) }
+  } catch {
+    throw invalidAnswer(answer, 'JSON')
   }
 }

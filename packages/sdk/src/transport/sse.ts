@@ -1,10 +1,17 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { onAbort } from './on-abort.ts'
 import { startTimer } from './timer.ts'
 
+/** One message of an event stream, its lines joined. */
+export interface Frame {
+  event?: string
+  data: string
+  id?: string
+}
+
 /** How a body of events is read. */
 export interface FrameReading {
-  onFrame: (frame: EventSourceMessage) => void
+  /** What it throws ends the reading. */
+  onFrame: (frame: Frame) => void
   /** Milliseconds without a byte after which reading ends; asked again for each read. */
   idleMs: () => number
   /** Ends the reading and closes the socket. */
@@ -19,7 +26,7 @@ export async function readFrames(body: ReadableStream<Uint8Array>, reading: Fram
   const reader = body.getReader()
   // a read that is pending resolves as done when the reader is cancelled
   const cancel = () => void reader.cancel().catch(() => {})
-  const parser = createParser({ onEvent: reading.onFrame })
+  const feed = frameParser(reading.onFrame)
   const decoder = new TextDecoder()
   let isIdle = false
   const unfollow = onAbort(reading.signal, cancel)
@@ -31,11 +38,43 @@ export async function readFrames(body: ReadableStream<Uint8Array>, reading: Fram
       })
       const { done, value } = await reader.read().finally(stopTimer)
       if (done) break
-      parser.feed(decoder.decode(value, { stream: true }))
+      feed(decoder.decode(value, { stream: true }))
     }
     return isIdle
   } finally {
     unfollow()
     cancel()
+  }
+}
+
+/** Takes the text of an event stream piece by piece; a frame counts once its blank line has come. */
+export function frameParser(onFrame: (frame: Frame) => void): (text: string) => void {
+  let rest = ''
+  let endsWithReturn = false
+  let frame: Partial<Frame> = {}
+  const take = (line: string) => {
+    if (line === '') {
+      const { data } = frame
+      if (data !== undefined) onFrame({ ...frame, data })
+      frame = {}
+      return
+    }
+    const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? []
+    if (name === 'data') frame.data = frame.data === undefined ? value : `${frame.data}\n${value}`
+    else if (name === 'event' || name === 'id') frame[name] = value
+  }
+  return (text) => {
+    if (text === '') return
+    // CR LF is one line end, also when two pieces share it
+    const piece = endsWithReturn && text.startsWith('\n') ? text.slice(1) : text
+    endsWithReturn = text.endsWith('\r')
+    const [first = '', ...others] = piece.split(/\r\n?|\n/)
+    // only the new piece is searched: a long line costs no more for arriving in many pieces
+    let line = rest + first
+    for (const next of others) {
+      take(line)
+      line = next
+    }
+    rest = line
   }
 }
