@@ -1,5 +1,4 @@
-import type { CacheOptions } from './cache/cache-options.ts'
-import { PromptCache } from './cache/prompt-cache.ts'
+import type { CacheSlot } from './cache/prompt-cache.ts'
 import { ConfigurationError } from './errors.ts'
 import { createLogger, LEVELS } from './logger.ts'
 import type { Logger, LogLevel, StetOptions } from './options.ts'
@@ -20,14 +19,14 @@ export interface Settings extends StetOptions {
   isBrowser: boolean
   runtime: Runtime
   /** Shared by all clients that were made from one. */
-  prompts: PromptCache
+  prompts: CacheSlot
 }
 
 const CACHE = Symbol('cache')
 
 /** Options of a client that was made from another one. */
 interface Inherited extends StetOptions {
-  [CACHE]?: PromptCache
+  [CACHE]?: CacheSlot
 }
 
 /** The options of a client with some changed; both share one cache. */
@@ -46,10 +45,6 @@ export function resolveSettings(options: Inherited, runtime: Runtime = systemRun
   }
   const maxRetries = options.maxRetries ?? DEFAULT_MAX_RETRIES
   if (!(maxRetries >= 0)) throw new ConfigurationError('maxRetries must be 0 or more')
-  const { max, store } = typeof options.cache === 'object' ? options.cache : ({} as CacheOptions)
-  const prompts = options[CACHE] ?? new PromptCache(max)
-  // what an outer store holds may come from another process
-  if (store) prompts.isUsed = true
   const projectId = options.projectId ?? environment('STET_PROJECT_ID')
   return {
     ...options,
@@ -63,7 +58,7 @@ export function resolveSettings(options: Inherited, runtime: Runtime = systemRun
     logger: createLogger(options.logLevel ?? levelFromEnvironment(), options.logger ?? console),
     isBrowser,
     runtime,
-    prompts,
+    prompts: options[CACHE] ?? {},
   }
 }
 

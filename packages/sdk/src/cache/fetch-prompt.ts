@@ -1,26 +1,29 @@
 import type { Outcome } from '../api-promise.ts'
 import { ApiError, ConnectionError, StetError } from '../errors.ts'
 import type { RequestOptions, Scope } from '../options.ts'
-import type { Api } from '../transport/api.ts'
+import { type Api, parseAnswer } from '../transport/api.ts'
 import type { Exchange } from '../transport/exchange.ts'
-import { untilAborted } from '../transport/request.ts'
+import { requestHeaders } from '../transport/headers.ts'
+import { send, untilAborted } from '../transport/request.ts'
 import type { FetchedPrompt, Prompt } from '../types.ts'
 import type { CacheOptions, PromptFallback } from './cache-options.ts'
+import { PromptCache } from './prompt-cache.ts'
 
 type GetOptions = Scope & RequestOptions & { cache?: boolean | CacheOptions; fallback?: PromptFallback }
 
 /** One prompt: from the cache where that is asked for, else from the server, else the fallback. */
-export async function fetchPrompt(api: Api, path: string, o: GetOptions): Promise<Outcome<FetchedPrompt>> {
-  const { settings } = api
-  const { cache = settings.cache, fallback, ...call } = o
+export async function fetchPrompt(
+  api: Api,
+  path: string,
+  { cache, fallback, ...o }: GetOptions,
+  fromServer: () => Promise<Outcome<FetchedPrompt>>,
+): Promise<Outcome<FetchedPrompt>> {
   try {
-    if (cache) return await cachedPrompt(api, path, call, cache)
-    const { data, response } = await api.answer<Prompt>('prompts.get', { path }, call)
-    return { data: { ...data, source: 'network', fetchedAt: settings.runtime.now() }, response }
+    return await (cache ? cachedPrompt(api, path, o, cache) : fromServer())
   } catch (error) {
     if (fallback === undefined || !StetError.isInstance(error) || !isOutage(error)) throw error
-    const data = await standIn(api, path, call, typeof fallback === 'function' ? await fallback(error) : fallback)
-    settings.logger.warn(`The fallback of ${path} is used: ${error.message}`)
+    const data = await standIn(api, path, o, typeof fallback === 'function' ? await fallback(error) : fallback)
+    api.settings.logger.warn(`The fallback of ${path} is used: ${error.message}`)
     return { data, response: Response.json(data) }
   }
 }
@@ -30,19 +33,37 @@ async function cachedPrompt(api: Api, path: string, o: Scope & RequestOptions, c
   // the request may serve others too: leaving it ends one caller's wait, not theirs
   const { signal, ...shared } = o
   const exchange = api.exchange('prompts.get', { path }, shared)
+  const options = cacheOptions(api, cache)
   const request = {
     key: `${await keyPrefix(api, exchange)}${exchange.url}|`,
-    load: (etag: string | undefined) => api.ifChanged<Prompt>(exchange, etag),
-    options: cacheOptions(api, cache),
+    load: (etag: string | undefined) => loadPrompt(api, exchange, etag),
+    options,
     now: settings.runtime.now,
     logger: settings.logger,
   }
-  return untilAborted(settings.prompts.get(request), signal)
+  return untilAborted(cacheOf(api, options).get(request), signal)
+}
+
+/** The cache of a client and of those made from it. */
+export function cacheOf({ settings: { prompts } }: Api, { max }: CacheOptions): PromptCache {
+  prompts.cache ??= new PromptCache(max)
+  return prompts.cache
+}
+
+async function loadPrompt(
+  api: Api,
+  exchange: Exchange,
+  etag: string | undefined,
+): Promise<Outcome<Prompt> | undefined> {
+  const headers = { ...exchange.options.headers, ...(etag && { 'If-None-Match': etag }) }
+  const answer = await send(api.settings, { ...exchange, options: { ...exchange.options, headers } })
+  return etag && answer.response.status === 304 ? undefined : parseAnswer<Prompt>(answer)
 }
 
 /** What every key of a caller begins with: prompts that one key may read are not shown to another. */
 export async function keyPrefix(api: Api, exchange: Exchange): Promise<string> {
-  return `${(await sha256(await api.authorization(exchange))).slice(0, 16)}|`
+  const headers = await requestHeaders(api.settings, exchange, 0, null)
+  return `${(await sha256(headers.get('authorization') ?? '')).slice(0, 16)}|`
 }
 
 /** The options of a call over those of the client. */

@@ -10,6 +10,11 @@ const STALE_TTL_MS = 3_600_000
 const MAX_PROMPTS = 500
 const PAUSE_AFTER_FAILURE_MS = 5000
 
+/** Where clients that were made from each other find their cache once one of them needed it. */
+export interface CacheSlot {
+  cache?: PromptCache
+}
+
 /** Asks the server; undefined when the prompt with this ETag is still current. */
 export type Load = (etag: string | undefined) => Promise<Outcome<Prompt> | undefined>
 
@@ -30,8 +35,6 @@ export interface CacheRequest {
 export class PromptCache {
   readonly #memory: CacheStore
   readonly #flights = new Map<string, Promise<Outcome<FetchedPrompt>>>()
-  /** Whether there may be anything to forget. */
-  isUsed = false
   /** When a failed renewal may be tried again. */
   readonly #pauses = new Map<string, number>()
 
@@ -41,7 +44,6 @@ export class PromptCache {
 
   async get(request: CacheRequest): Promise<Outcome<FetchedPrompt>> {
     const { key, options, now } = request
-    this.isUsed = true
     const { ttl = TTL_MS, staleTtl = STALE_TTL_MS, waitUntil } = options
     const entry = await this.#try(request, (store) => store.get(key))
     const age = entry && now() - entry.storedAt
@@ -64,14 +66,22 @@ export class PromptCache {
     const { key } = request
     const under = this.#flights.get(key)
     if (under) return under
-    const flight: Promise<Outcome<FetchedPrompt>> = this.#load(request, known, () => this.#flights.get(key) === flight).finally(() => {
+    const flight: Promise<Outcome<FetchedPrompt>> = this.#load(
+      request,
+      known,
+      () => this.#flights.get(key) === flight,
+    ).finally(() => {
       if (this.#flights.get(key) === flight) this.#flights.delete(key)
     })
     this.#flights.set(key, flight)
     return flight
   }
 
-  async #load(request: CacheRequest, known: CacheEntry | undefined, isWanted: () => boolean): Promise<Outcome<FetchedPrompt>> {
+  async #load(
+    request: CacheRequest,
+    known: CacheEntry | undefined,
+    isWanted: () => boolean,
+  ): Promise<Outcome<FetchedPrompt>> {
     const { key, load, options, now } = request
     const { ttl = TTL_MS, staleTtl = STALE_TTL_MS } = options
     const outcome = await load(known?.etag)

@@ -1,9 +1,8 @@
 import { ApiPromise } from '../api-promise.ts'
 import type { CacheOptions, PromptFallback } from '../cache/cache-options.ts'
-import { fetchPrompt } from '../cache/fetch-prompt.ts'
 import type { ChatOptions, Open, RequestOptions, RunArgs, RunOptions, Scope } from '../options.ts'
 import type { Nothing, OutputKind, OutputOf, PromptPath, PromptRegistry } from '../registry.ts'
-import { type RunJob, startJob } from '../stream/run-job.ts'
+import type { RunJob } from '../stream/run-job.ts'
 import type { RunStream } from '../stream/run-stream.ts'
 import { awaitRun, type RunStart, streamRun } from '../stream/start-run.ts'
 import type { HandlerMap, ToolMap } from '../tools/tool.ts'
@@ -36,7 +35,18 @@ export class Prompts<R = PromptRegistry> {
     path: P,
     o: Scope & RequestOptions & { cache?: boolean | CacheOptions; fallback?: PromptFallback } = {},
   ): ApiPromise<FetchedPrompt> {
-    return new ApiPromise(fetchPrompt(this.#api, path, o))
+    const { settings } = this.#api
+    const { cache = settings.cache ?? false, fallback, ...call } = o
+    const fromServer = async () => {
+      const { data, response } = await this.#api.answer<Prompt>('prompts.get', { path }, call)
+      return { data: { ...data, source: 'network' as const, fetchedAt: settings.runtime.now() }, response }
+    }
+    if (!cache && fallback === undefined) return new ApiPromise(fromServer())
+    const fetch = async () => {
+      const { fetchPrompt } = await import('../cache/fetch-prompt.ts')
+      return fetchPrompt(this.#api, path, { ...o, cache }, fromServer)
+    }
+    return new ApiPromise(fetch())
   }
 
   /** All prompts of the version, ordered by path. */
@@ -89,7 +99,8 @@ export class Prompts<R = PromptRegistry> {
   run<P extends PromptPath<R>>(path: P, ...o: RunArgs<R, P>): ApiPromise<RunResult<OutputOf<R, P>>>
   run(path: string, o: { background?: boolean } = {}): ApiPromise<unknown> {
     const start = runStart(path, o)
-    return o.background ? startJob(this.#api, start) : awaitRun(this.#api, start)
+    if (!o.background) return awaitRun(this.#api, start)
+    return new ApiPromise(import('../stream/run-job.ts').then(({ startJob }) => startJob(this.#api, start)))
   }
 
   /** Runs a prompt and gives its stream at once; nothing is lost before the first reader. */

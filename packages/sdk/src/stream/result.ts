@@ -2,7 +2,7 @@ import { RunError } from '../errors.ts'
 import type { OutputKind } from '../registry.ts'
 import type { Answer } from '../transport/exchange.ts'
 import { factsOf } from '../transport/response-error.ts'
-import type { AnyRunResponse, ContentPart, Message, RunResult, ToolCall, Usage } from '../types.ts'
+import type { AnyRunResponse, Message, RunResult } from '../types.ts'
 import type { LatitudeEventData, StreamEvent } from './events.ts'
 
 /** What is known of a run while its events arrive. */
@@ -17,7 +17,8 @@ export interface Progress {
 
 /** The event that ends a run well. */
 export type Completed = Extract<LatitudeEventData, { type: 'chain-completed' }>
-type Failed = Extract<LatitudeEventData, { type: 'chain-error' }>
+/** The event that ends a run badly. */
+export type Failed = Extract<LatitudeEventData, { type: 'chain-error' }>
 
 /** The progress after one more event; the first argument stays as it is. */
 export function advance(progress: Progress, event: StreamEvent): Progress {
@@ -36,18 +37,8 @@ export function advance(progress: Progress, event: StreamEvent): Progress {
   return known
 }
 
-/** What a turn cost. */
-export type Spent = Pick<RunResult, 'tokenUsage' | 'cost'>
-
-/**
- * The result of a completed run, in the form of the JSON answer; undefined when no answer ever came. What the turns
- * before it cost is added to its sums.
- */
-export function resultOf<O extends OutputKind>(
-  data: Completed,
-  progress: Progress,
-  earlier: readonly Spent[],
-): RunResult<O> | undefined {
+/** The result of a completed run, in the form of the JSON answer; undefined when no answer ever came. */
+export function resultOf<O extends OutputKind>(data: Completed, progress: Progress): RunResult<O> | undefined {
   const response = data.response ?? progress.response
   if (!response) return undefined
   return {
@@ -57,54 +48,9 @@ export function resultOf<O extends OutputKind>(
     response: response as RunResult<O>['response'],
     toolRequests: data.toolRequests ?? [],
     source: data.source,
-    ...sumOf([...earlier, data]),
+    tokenUsage: data.tokenUsage,
+    cost: data.cost,
   }
-}
-
-/** The sums of several turns; of one, what it says. */
-export function sumOf(turns: readonly Spent[]): Spent {
-  return turns.reduce(
-    (sum, { tokenUsage, cost }) => {
-      const usage = { ...tokenUsage }
-      for (const key of Object.keys(usage) as (keyof Usage)[]) usage[key] += sum.tokenUsage[key] ?? 0
-      return { tokenUsage: usage, cost: sum.cost + cost }
-    },
-    { tokenUsage: {} as Usage, cost: 0 },
-  )
-}
-
-/**
- * The result of a run that was stopped because a tool paused: its open calls wait for a chat. Undefined when it ended for
- * another reason.
- */
-export function pausedResult<O extends OutputKind>(data: Failed, { text }: Progress): RunResult<O> | undefined {
-  const { uuid, messages, source, tokenUsage, cost, error } = data
-  if (error.code !== 'abort_error') return undefined
-  const toolCalls = openCalls(messages)
-  const response = { streamType: 'text', text, usage: tokenUsage, toolCalls, cost, finishReason: 'tool-calls' }
-  return {
-    uuid,
-    conversation: messages,
-    // a stopped run names no model: the calls are what this result is for
-    response: { ...response, model: '', provider: '', documentLogUuid: uuid, input: messages, output: [] } as never,
-    toolRequests: toolCalls,
-    source,
-    tokenUsage,
-    cost,
-  }
-}
-
-/** The tool calls that no message answers. */
-function openCalls(messages: readonly Message[]): ToolCall[] {
-  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
-  const answered = new Set(parts.map((part) => part.type === 'tool-result' && part.toolCallId))
-  return parts
-    .filter(isCall)
-    .flatMap(({ toolCallId: id, toolName: name, args }) => (answered.has(id) ? [] : [{ id, name, arguments: args }]))
-}
-
-function isCall(part: ContentPart): part is Extract<ContentPart, { type: 'tool-call' }> {
-  return part.type === 'tool-call'
 }
 
 /** The error of a run that ended in `chain-error`: the same that the JSON form of the run gives. */

@@ -1,4 +1,4 @@
-import { ApiPromise } from '../api-promise.ts'
+import type { Outcome } from '../api-promise.ts'
 import type { AttachOptions, RequestOptions } from '../options.ts'
 import type { OutputKind } from '../registry.ts'
 import type { Api } from '../transport/api.ts'
@@ -26,13 +26,10 @@ export interface RunJob<O extends OutputKind = 'text'> {
 }
 
 /** Starts a run in the background. */
-export function startJob<O extends OutputKind>(api: Api, start: RunStart<O>): ApiPromise<RunJob<O>> {
-  const open = async () => {
-    if (start.options.tools) throw noToolsInBackground()
-    const { data, response } = await api.answer<{ uuid: string }>(start.operation, start.fields, sentOptions(start))
-    return { data: runJob<O>(api, data.uuid), response }
-  }
-  return new ApiPromise(open())
+export async function startJob<O extends OutputKind>(api: Api, start: RunStart<O>): Promise<Outcome<RunJob<O>>> {
+  if (start.options.tools) throw noToolsInBackground()
+  const { data, response } = await api.answer<{ uuid: string }>(start.operation, start.fields, sentOptions(start))
+  return { data: runJob<O>(api, data.uuid), response }
 }
 
 function runJob<O extends OutputKind>(api: Api, uuid: string): RunJob<O> {

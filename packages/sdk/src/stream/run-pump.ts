@@ -2,7 +2,7 @@ import { AbortError, StetError, StreamInterruptedError } from '../errors.ts'
 import type { Hooks, Logger, ResumeOptions } from '../options.ts'
 import type { OutputKind } from '../registry.ts'
 import { type Runtime, systemRuntime } from '../runtime.ts'
-import { ToolLoop, type ToolPlan } from '../tools/tool-loop.ts'
+import type { ToolHost, ToolLoop } from '../tools/tool-loop.ts'
 import type { Answer } from '../transport/exchange.ts'
 import { onAbort } from '../transport/on-abort.ts'
 import { observe } from '../transport/request.ts'
@@ -13,10 +13,10 @@ import { EventLog } from './event-log.ts'
 import type { StreamEvent } from './events.ts'
 import { Listeners } from './listeners.ts'
 import { readTurn } from './read-turn.ts'
-import { advance, type Completed, type Progress, pausedResult, resultOf, runErrorOf, type Spent } from './result.ts'
+import { advance, type Completed, type Progress, resultOf, runErrorOf } from './result.ts'
 
 /** How a stream is opened, kept alive and observed. */
-export interface StreamSource {
+export interface StreamSource<O extends OutputKind> {
   /** `onUuid` takes the conversation when it is known before the head. */
   open: (signal: AbortSignal, onUuid: (conversationUuid: string) => void) => Promise<Answer>
   /** Joins the run again after an event; without it a cut ends the stream. */
@@ -24,10 +24,11 @@ export interface StreamSource {
     | ((conversationUuid: string, lastEventId: string | undefined, signal: AbortSignal) => Promise<Answer>)
     | undefined
   /** Continues the conversation with the results of its tools. */
-  chat?: (conversationUuid: string, messages: Message[], signal: AbortSignal) => Promise<Answer>
+  chat?: (conversationUuid: string, messages: Message[], round: number, signal: AbortSignal) => Promise<Answer>
   /** Stops the run itself. */
   stop?: (conversationUuid: string) => PromiseLike<unknown>
-  tools?: ToolPlan | undefined
+  /** Loads what answers client tools. */
+  tools?: ((host: ToolHost) => Promise<ToolLoop<O>>) | undefined
   resume?: boolean | ResumeOptions | undefined
   onAbort?: 'stop' | 'detach' | undefined
   signal?: AbortSignal | undefined
@@ -64,30 +65,20 @@ export class RunPump<O extends OutputKind> {
   isObserved = false
   /** Settles when the service was told to stop the run, or could not be. */
   stopped: Promise<unknown> | undefined
-  readonly #source: StreamSource
-  readonly #tools: ToolLoop | undefined
+  readonly #source: StreamSource<O>
+  #tools: ToolLoop<O> | undefined
   #isStarted = false
   #phase: 'connecting' | 'streaming' | 'reconnecting' | 'tools' = 'connecting'
   #ending: Ending | undefined
   /** The end of a turn that tools continue. */
   #turnEnd: Completed | undefined
-  #spent: Spent[] = []
   #unfollow = () => {}
 
-  constructor(source: StreamSource) {
+  constructor(source: StreamSource<O>) {
     const { signal } = this.controller
     this.#source = source
     this.lastEventId = source.lastEventId
     this.log = new EventLog(source.bufferEvents ?? true)
-    this.#tools =
-      source.tools &&
-      new ToolLoop(source.tools, {
-        scene: () => {
-          const { conversationUuid = '', conversation } = this.progress
-          return { conversationUuid, messages: conversation, signal }
-        },
-        tell: (event) => this.listeners.emit('sdk', event),
-      })
     signal.addEventListener('abort', () => this.stop('aborted', signal.reason))
     // one microtask later, so that listeners set right after construction miss nothing
     queueMicrotask(() => void this.#run(signal).catch((error: unknown) => this.#fail(error)))
@@ -123,6 +114,13 @@ export class RunPump<O extends OutputKind> {
   async #run(signal: AbortSignal): Promise<void> {
     const { open, attach, signal: outer, idleTimeout, resume = true, runtime = systemRuntime } = this.#source
     if (!this.#ending) this.#unfollow = onAbort(outer, () => this.#leave(outer?.reason))
+    this.#tools = await this.#source.tools?.({
+      scene: () => {
+        const { conversationUuid = '', conversation } = this.progress
+        return { conversationUuid, messages: conversation, signal }
+      },
+      tell: (event) => this.listeners.emit('sdk', event),
+    })
     const lost = (message: string, cause?: unknown) => this.#interrupted(message, cause)
     let openTurn: (() => Promise<Answer>) | undefined = () => open(signal, (uuid) => this.#learnUuid(uuid))
     while (openTurn && !this.#ending) {
@@ -153,18 +151,15 @@ export class RunPump<O extends OutputKind> {
     }
   }
 
-  /** Answers the calls that a turn ended with; gives the next turn, or none when it was the last. */
+  /** Answers the calls that a turn ended with; gives what opens the next turn, unless a handler paused. */
   async #answerTools(end: Completed, signal: AbortSignal): Promise<(() => Promise<Answer>) | undefined> {
     this.#phase = 'tools'
-    const message = await this.#tools?.answerAll(end.toolRequests)
-    const { chat } = this.#source
-    if (!message || !chat) {
-      this.#finish(end)
-      return undefined
-    }
-    this.#spent.push(end)
+    const message = await this.#tools?.answerAll(end.toolRequests, end)
     this.#phase = 'connecting'
-    return () => chat(end.uuid, [message], signal)
+    const { chat } = this.#source
+    if (message && chat) return () => chat(end.uuid, [message], this.#tools?.rounds ?? 0, signal)
+    this.#finish(end)
+    return undefined
   }
 
   #learnHead(head: Answer): void {
@@ -211,7 +206,7 @@ export class RunPump<O extends OutputKind> {
       if (this.#tools?.goesOn(event.data.toolRequests)) this.#turnEnd = event.data
       else this.#finish(event.data)
     } else if (event.data.type === 'chain-error') {
-      const paused = this.#tools?.isPaused && pausedResult<O>(event.data, this.progress)
+      const paused = this.#tools?.pausedResult(event.data, this.progress)
       if (paused) this.#settleWith(paused)
       else this.#fail(runErrorOf(event.data, this.progress, head))
     }
@@ -239,9 +234,9 @@ export class RunPump<O extends OutputKind> {
   }
 
   #finish(data: Completed): void {
-    const result = resultOf<O>(data, this.progress, this.#spent)
+    const result = resultOf<O>(data, this.progress)
     if (!result) throw this.#interrupted('The run completed without an answer')
-    this.#settleWith(result)
+    this.#settleWith(this.#tools?.total(result) ?? result)
   }
 
   #settleWith(result: RunResult<O>): void {

@@ -2,18 +2,14 @@ import { ApiPromise, type Outcome } from '../api-promise.ts'
 import { ConfigurationError, StetError } from '../errors.ts'
 import type { AttachOptions, RequestOptions, Scope, StreamCallbacks, StreamControls } from '../options.ts'
 import type { OutputKind } from '../registry.ts'
-import { ToolLoop, type ToolPlan } from '../tools/tool-loop.ts'
 import type { Api } from '../transport/api.ts'
 import { observe } from '../transport/request.ts'
 import type { Message, RunResult } from '../types.ts'
-import { sumOf } from './result.ts'
 import { RunStream } from './run-stream.ts'
 
-const JSON_RUN_TIMEOUT_MS = 600_000
+/** How long a run without a stream may take. */
+export const JSON_RUN_TIMEOUT_MS = 600_000
 const STOP_TIMEOUT_MS = 5000
-const MAX_TOOL_ROUNDS = 10
-// a run waits for a result: sending it outlasts what the stream itself would
-const RESULT_RETRIES = 5
 
 type StartOptions<O extends OutputKind> = Scope &
   RequestOptions &
@@ -39,9 +35,8 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>): R
   const { operation, fields, options, path } = start
   const { settings } = api
   const { streaming, logger, hooks, runtime } = settings
-  const tools = toolPlan(api, start)
+  const tools = inlineTools(start)
   const request = requestOnly(options)
-  let rounds = 0
   const attach = (conversationUuid: string, lastEventId: string | undefined, signal: AbortSignal) => {
     const headers = { ...request.headers, ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) }
     // it has its own attempts, which begin anew with every event
@@ -51,7 +46,7 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>): R
   const stream = new RunStream<O>({
     async open(signal, onUuid) {
       const sent = { ...sentOptions(start), signal }
-      if (!options.background) return api.open(operation, { ...fields, ...named(tools), stream: true }, sent)
+      if (!options.background) return api.open(operation, { ...fields, ...(tools && { tools }), stream: true }, sent)
       if (options.tools) throw noToolsInBackground()
       // the stream of a background run is one that joined it: the run does not depend on its reader
       const { data } = await api.answer<{ uuid: string }>(operation, fields, sent)
@@ -59,12 +54,17 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>): R
       return attach(data.uuid, undefined, signal)
     },
     attach,
-    chat(conversationUuid, messages, signal) {
-      const round = { ...roundOptions(options, ++rounds), signal }
-      return api.open('conversations.chat', { conversationUuid, messages, stream: true }, round)
+    chat(conversationUuid, messages, round, signal) {
+      const own = { ...roundOptions(options, round), signal }
+      return api.open('conversations.chat', { conversationUuid, messages, stream: true }, own)
     },
     stop: (conversationUuid) => stopRun(api, conversationUuid),
-    tools,
+    tools:
+      options.tools &&
+      (async (host) => {
+        const { ToolLoop } = await import('../tools/tool-loop.ts')
+        return new ToolLoop(api, start, host)
+      }),
     resume: options.resume ?? streaming?.resume,
     onAbort: options.onAbort,
     signal: options.signal,
@@ -85,31 +85,17 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>): R
   return stream
 }
 
-function stopRun(api: Api, conversationUuid: string): PromiseLike<unknown> {
+/** Stops a run, without waiting long. */
+export function stopRun(api: Api, conversationUuid: string): PromiseLike<unknown> {
   return api.call('runs.stop', { conversationUuid }, { timeout: STOP_TIMEOUT_MS })
 }
 
-function toolPlan<O extends OutputKind>(api: Api, { operation, options }: RunStart<O>): ToolPlan | undefined {
-  const { tools, toolMode, maxToolRounds } = options
-  const { streaming, runtime, maxRetries } = api.settings
+/** The names of the tools that the run shall wait for; undefined when it shall end with its calls. */
+export function inlineTools<O extends OutputKind>({ operation, options }: RunStart<O>): string[] | undefined {
+  const { tools, toolMode, stream } = options
   // what a joined run waits for belongs to the process that started it
-  const isInline = toolMode !== 'turns' && options.stream !== false && operation !== 'runs.attach'
-  return (
-    tools && {
-      tools,
-      mode: isInline ? 'inline' : 'turns',
-      maxRounds: maxToolRounds ?? streaming?.maxToolRounds ?? MAX_TOOL_ROUNDS,
-      post: (answer) => api.call('runs.toolResult', answer, { maxRetries: Math.max(maxRetries, RESULT_RETRIES) }),
-      stop: (conversationUuid) => stopRun(api, conversationUuid),
-      now: runtime.now,
-    }
-  )
-}
-
-/** The names that the run shall wait for. */
-function named(plan: ToolPlan | undefined): { tools?: string[] } {
-  if (plan?.mode !== 'inline') return {}
-  return { tools: Object.keys(plan.tools).filter((name) => plan.tools[name]) }
+  if (!tools || toolMode === 'turns' || stream === false || operation === 'runs.attach') return undefined
+  return Object.keys(tools).filter((name) => tools[name])
 }
 
 /** For tools with a run that nobody waits for. */
@@ -134,7 +120,7 @@ function requestOnly({ signal, timeout, maxRetries, headers }: RequestOptions): 
 }
 
 /** The options of a chat that answers tools. A caller's own key goes on by number: one key stands for one body. */
-function roundOptions<O extends OutputKind>(options: StartOptions<O>, round: number): RequestOptions {
+export function roundOptions<O extends OutputKind>(options: StartOptions<O>, round: number): RequestOptions {
   const { mcpHeaders, idempotencyKey } = options
   return {
     ...requestOnly(options),
@@ -166,7 +152,7 @@ async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStart<O>): 
   try {
     const sent = sentOptions(start)
     const first = await api.answer<RunResult<O>>(operation, { ...fields, stream: false }, sent, JSON_RUN_TIMEOUT_MS)
-    const outcome = await answerTools(api, start, first)
+    const outcome = options.tools ? await answerTools(api, start, first) : first
     options.onFinished?.(outcome.data)
     return outcome
   } catch (error) {
@@ -175,32 +161,9 @@ async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStart<O>): 
   }
 }
 
-async function answerTools<O extends OutputKind>(
-  api: Api,
-  start: RunStart<O>,
-  first: Outcome<RunResult<O>>,
-): Promise<Outcome<RunResult<O>>> {
-  const { options } = start
-  const plan = toolPlan(api, start)
-  let outcome = first
-  if (!plan) return outcome
-  const { signal = new AbortController().signal, onToolCall } = options
-  const scene = () => ({ conversationUuid: outcome.data.uuid, messages: outcome.data.conversation, signal })
-  const loop = new ToolLoop(plan, { scene, tell() {} })
-  for (let round = 1; ; round++) {
-    const { uuid: conversationUuid, toolRequests } = outcome.data
-    for (const call of toolRequests) onToolCall?.(call)
-    const message = loop.goesOn(toolRequests) ? await loop.answerAll(toolRequests) : undefined
-    if (!message) return outcome
-    const chat = { conversationUuid, messages: [message], stream: false }
-    const next = await api.answer<RunResult<O>>(
-      'conversations.chat',
-      chat,
-      roundOptions(options, round),
-      JSON_RUN_TIMEOUT_MS,
-    )
-    outcome = { ...next, data: { ...next.data, ...sumOf([outcome.data, next.data]) } }
-  }
+async function answerTools<O extends OutputKind>(api: Api, start: RunStart<O>, first: Outcome<RunResult<O>>) {
+  const { answerJsonTurns } = await import('../tools/json-turns.ts')
+  return answerJsonTurns(api, start, first)
 }
 
 /** In plain JavaScript `for await (… of await run())` would otherwise fail with a message that explains nothing. */

@@ -1,70 +1,76 @@
 import { ApiError } from '../errors.ts'
+import type { OutputKind } from '../registry.ts'
 import type { SdkEventData } from '../stream/events.ts'
-import type { ContentPart, Message, ToolCall } from '../types.ts'
+import type { Failed, Progress } from '../stream/result.ts'
+import { inlineTools, type RunStart, stopRun } from '../stream/start-run.ts'
+import type { Api } from '../transport/api.ts'
+import type { ContentPart, Message, RunResult, ToolCall } from '../types.ts'
 import { callTool, PAUSE, type ToolAnswer, type ToolScene } from './call-tool.ts'
+import { pausedResult } from './paused-result.ts'
+import { type Spent, sumOf } from './spent.ts'
 import type { ToolMap } from './tool.ts'
 
-/** How a run's client tools are answered. */
-export interface ToolPlan {
-  tools: ToolMap
-  /** `inline`: the run waits for each result. `turns`: it ends with its calls and goes on by chat. */
-  mode: 'inline' | 'turns'
-  /** Chats at most. */
-  maxRounds: number
-  /** Sends the result that a run waits for. */
-  post: (answer: ToolAnswer & { toolCallId: string }) => PromiseLike<unknown>
-  /** Ends a run that waits for results which do not come. */
-  stop: (conversationUuid: string) => PromiseLike<unknown>
-  /** Epoch milliseconds. */
-  now: () => number
-}
+const MAX_ROUNDS = 10
+// a run waits for a result: sending it outlasts what the stream itself would
+const RESULT_RETRIES = 5
 
 /** What the loop sees of its run, and tells about itself. */
-interface ToolHost {
+export interface ToolHost {
   scene: () => ToolScene
   tell: (event: SdkEventData) => void
 }
 
-/** Answers the tool calls of one run, each once. */
-export class ToolLoop {
+/**
+ * Answers the tool calls of one run, each once: `inline` while the run waits for each result, or in `turns`, where it
+ * ends with its calls and goes on by chat.
+ */
+export class ToolLoop<O extends OutputKind> {
   /** Handlers that have not answered yet. */
   running = 0
-  isPaused = false
-  #rounds = 0
-  readonly #plan: ToolPlan
+  /** Chats so far. */
+  rounds = 0
+  #isPaused = false
+  #spent: Spent[] = []
+  readonly #api: Api
+  readonly #isInline: boolean
+  readonly #tools: ToolMap
+  readonly #maxRounds: number
   readonly #host: ToolHost
   readonly #handled = new Set<string>()
 
-  constructor(plan: ToolPlan, host: ToolHost) {
-    this.#plan = plan
+  constructor(api: Api, start: RunStart<O>, host: ToolHost) {
+    const { tools = {}, maxToolRounds } = start.options
+    this.#api = api
+    this.#isInline = inlineTools(start) !== undefined
+    this.#tools = tools
+    this.#maxRounds = maxToolRounds ?? api.settings.streaming?.maxToolRounds ?? MAX_ROUNDS
     this.#host = host
   }
 
   /** Answers a call that the run may be waiting for; calls without a handler are left alone. */
   async answer(call: ToolCall): Promise<void> {
-    const { mode, tools, stop } = this.#plan
-    if (mode !== 'inline' || !tools[call.name] || this.#handled.has(call.id)) return
+    if (!this.#isInline || !this.#tools[call.name] || this.#handled.has(call.id)) return
     this.#handled.add(call.id)
     try {
       const answer = await this.#run(call)
-      if (!this.isPaused && !this.#host.scene().signal.aborted) await this.#post({ toolCallId: call.id, ...answer })
+      if (!this.#isPaused && !this.#host.scene().signal.aborted) await this.#post({ toolCallId: call.id, ...answer })
     } catch (error) {
       if (error !== PAUSE) throw error
-      if (this.isPaused) return
-      this.isPaused = true
-      await stop(this.#host.scene().conversationUuid)
+      if (this.#isPaused) return
+      this.#isPaused = true
+      // the run ends here; what it was waiting for stays open in its conversation
+      await stopRun(this.#api, this.#host.scene().conversationUuid)
     }
   }
 
   /** Whether a run that ended with these calls goes on: every one of them has a handler. */
-  goesOn(calls: readonly ToolCall[]): boolean {
-    const { mode, tools, maxRounds } = this.#plan
-    return mode === 'turns' && calls.length > 0 && this.#rounds < maxRounds && calls.every(({ name }) => tools[name])
+  goesOn(calls: readonly ToolCall[] = []): boolean {
+    const isAnswerable = calls.length > 0 && calls.every(({ name }) => this.#tools[name])
+    return !this.#isInline && isAnswerable && this.rounds < this.#maxRounds
   }
 
   /** The message that answers all calls of a turn; undefined when one of them paused. */
-  async answerAll(calls: readonly ToolCall[]): Promise<Message | undefined> {
-    this.#rounds += 1
+  async answerAll(calls: readonly ToolCall[], spent: Spent): Promise<Message | undefined> {
     try {
       const content = await Promise.all(
         calls.map(async (call): Promise<ContentPart> => {
@@ -73,6 +79,8 @@ export class ToolLoop {
           return isError ? { ...part, isError } : part
         }),
       )
+      this.rounds += 1
+      this.#spent.push(spent)
       return { role: 'tool', content }
     } catch (error) {
       if (error === PAUSE) return undefined
@@ -80,14 +88,24 @@ export class ToolLoop {
     }
   }
 
+  /** The result with what earlier turns cost added to its sums. */
+  total(result: RunResult<O>): RunResult<O> {
+    return { ...result, ...sumOf([...this.#spent, result]) }
+  }
+
+  /** The result of a run that was stopped because a handler paused. */
+  pausedResult(data: Failed, progress: Progress): RunResult<O> | undefined {
+    return this.#isPaused ? pausedResult(data, progress) : undefined
+  }
+
   async #run(call: ToolCall): Promise<ToolAnswer> {
-    const { tools, now } = this.#plan
+    const { now } = this.#api.settings.runtime
     const { scene, tell } = this.#host
     const startedAt = now()
     this.running += 1
-    tell({ type: 'tool-started', call })
     try {
-      const answer = await callTool(tools[call.name] ?? (() => undefined), call, scene())
+      tell({ type: 'tool-started', call })
+      const answer = await callTool(this.#tools[call.name] ?? (() => undefined), call, scene())
       tell({ type: 'tool-finished', call, ...answer, durationMs: now() - startedAt })
       return answer
     } finally {
@@ -97,11 +115,14 @@ export class ToolLoop {
 
   // a result that the service refuses, for example for its size, is the tool's failure and not the run's
   async #post(answer: ToolAnswer & { toolCallId: string }): Promise<void> {
+    const { settings } = this.#api
+    const send = (body: typeof answer) =>
+      this.#api.call('runs.toolResult', body, { maxRetries: Math.max(settings.maxRetries, RESULT_RETRIES) })
     try {
-      await this.#plan.post(answer)
+      await send(answer)
     } catch (error) {
       if (!(error instanceof ApiError) || ![400, 413, 422].includes(error.status)) throw error
-      await this.#plan.post({ ...answer, result: `The result was refused: ${error.message}`, isError: true })
+      await send({ ...answer, result: `The result was refused: ${error.message}`, isError: true })
     }
   }
 }

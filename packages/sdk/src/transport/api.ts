@@ -1,11 +1,9 @@
 import { ApiPromise, type Outcome } from '../api-promise.ts'
-import { dropWritten } from '../cache/drop-written.ts'
 import { type OperationName, type OperationTypes, operations, type Route } from '../operations.ts'
 import type { RequestOptions, Scope } from '../options.ts'
 import type { Nothing } from '../registry.ts'
 import type { Settings } from '../settings.ts'
 import type { Answer, Exchange } from './exchange.ts'
-import { requestHeaders } from './headers.ts'
 import { send } from './request.ts'
 import { errorFromResponse, invalidAnswer } from './response-error.ts'
 import { fillRoute, type Query, queryString } from './url.ts'
@@ -58,7 +56,11 @@ export class Api {
         outcome = await this.#parsed(exchange)
         return outcome
       } finally {
-        if (this.settings.prompts.isUsed) await dropWritten(this, exchange, outcome?.data)
+        const { prompts, cache } = this.settings
+        if (prompts.cache ?? cache) {
+          const { dropWritten } = await import('../cache/drop-written.ts')
+          await dropWritten(this, exchange, outcome?.data)
+        }
       }
     }
     return new ApiPromise(write())
@@ -104,21 +106,8 @@ export class Api {
     return projectId === undefined ? projectId : String(projectId)
   }
 
-  /** Asks for what may be known already; undefined when what has this ETag is still current. */
-  async ifChanged<T>(exchange: Exchange, etag: string | undefined): Promise<Outcome<T> | undefined> {
-    if (etag === undefined) return this.#parsed(exchange)
-    const headers = { ...exchange.options.headers, 'If-None-Match': etag }
-    const answer = await send(this.settings, { ...exchange, options: { ...exchange.options, headers } })
-    return answer.response.status === 304 ? undefined : parse(answer)
-  }
-
-  /** What a request shows of its caller. */
-  async authorization(exchange: Exchange): Promise<string> {
-    return (await requestHeaders(this.settings, exchange, 0, null)).get('authorization') ?? ''
-  }
-
   async #parsed<T>(exchange: Exchange): Promise<Outcome<T>> {
-    return parse(await send(this.settings, exchange))
+    return parseAnswer(await send(this.settings, exchange))
   }
 
   /** The request of an operation. */
@@ -144,7 +133,8 @@ export class Api {
   }
 }
 
-function parse<T>(answer: Answer): Outcome<T> {
+/** What an answer holds, as JSON. */
+export function parseAnswer<T>(answer: Answer): Outcome<T> {
   const { text, response } = answer
   // a condition of the caller's own held: there is nothing to give
   if (response.status === 304) throw errorFromResponse(answer)
