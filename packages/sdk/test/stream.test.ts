@@ -58,7 +58,7 @@ describe('parsing', () => {
   })
 })
 
-describe('interruptions', () => {
+describe('interruptions without resume', () => {
   const firstDeltas = frames(runEvents(DELTAS).slice(0, 6))
 
   it.each([
@@ -68,13 +68,14 @@ describe('interruptions', () => {
     ['data that is not an object', events(`${firstDeltas}event: latitude-event\ndata: 5\n\n`)],
     ['a last frame without its blank line', events(RUN.trimEnd())],
   ])('%s before the end of the run is a StreamInterruptedError', async (_, reply) => {
-    const { url } = await localServer(reply)
-    const stream = client(url).prompts.stream('a')
+    const { url, requests } = await localServer(reply)
+    const stream = client(url).prompts.stream('a', { resume: false })
     const error = await stream.finalResult().catch((e: unknown) => e)
     expect(error).toBeInstanceOf(StreamInterruptedError)
     expect(error).toMatchObject({ conversationUuid: UUID, lastEventId: stream.lastEventId })
     expect((error as StreamInterruptedError).partial.text).toMatch(/^Grüß dich /)
     expect(stream.state).toBe('errored')
+    expect(requests).toHaveLength(1)
   })
 
   it('silence is one too, and comments are no silence', async () => {
@@ -86,7 +87,7 @@ describe('interruptions', () => {
         if (++beats === 40) clearInterval(beat)
       }, 20)
     })
-    const error = await client(url, { streaming: { idleTimeout: 400 } })
+    const error = await client(url, { streaming: { idleTimeout: 400, resume: false } })
       .prompts.stream('a')
       .finalResult()
       .catch((e: unknown) => e)

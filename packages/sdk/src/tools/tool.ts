@@ -1,7 +1,7 @@
 import type { Nothing } from '../registry.ts'
 import type { Message, ToolCall } from '../types.ts'
 
-/** What schema libraries have in common (zod 3.24 and 4, valibot, arktype and others; standardschema.dev). */
+/** What schema libraries have in common (standardschema.dev): all of the usual ones can be given as they are. */
 export interface StandardSchema<I = unknown, O = I> {
   readonly '~standard': {
     readonly version: 1
