@@ -13,6 +13,8 @@ const JITTER = 0.25
 /** One run to read: a turn of its conversation. */
 export interface Turn {
   open: () => Promise<Answer>
+  /** It is joined after an event that the caller named. */
+  isJoined: boolean
   /** What joins the run again; undefined when nothing can. */
   attach: () => (() => Promise<Answer>) | undefined
   resume: ResumeOptions
@@ -40,8 +42,7 @@ export async function readTurn(turn: Turn): Promise<void> {
   let taken = 0
   /** Attempts to join since the last of them. */
   let attempts = 0
-  // an attach of the caller's own names an event too
-  let isRejoined = lastEventId() !== undefined
+  let isRejoined = turn.isJoined
 
   /** Reads one connection and tells why it ended. */
   async function read(head: Answer): Promise<Error> {

@@ -127,6 +127,7 @@ export class RunPump<O extends OutputKind> {
       this.#turnEnd = undefined
       await readTurn({
         open: openTurn,
+        isJoined: this.lastEventId !== undefined && this.lastEventId === this.#source.lastEventId,
         attach: () => {
           const uuid = this.progress.conversationUuid
           return attach && resume && uuid ? () => attach(uuid, this.lastEventId, signal) : undefined

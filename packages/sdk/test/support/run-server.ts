@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import { localServer, type Recorded, type Reply } from './local-server.ts'
-import { frame, runEvents, UUID } from './sample-run.ts'
+import type { ToolCall } from '../../src/index.ts'
+import { json, localServer, type Recorded, type Reply } from './local-server.ts'
+import { frame, runEvents, SOURCE, USAGE, UUID } from './sample-run.ts'
 
 type Payload = ReturnType<typeof runEvents>[number]
 
@@ -20,8 +21,12 @@ export interface RunServerOptions {
   cuts: (number | 'before the head')[]
   /** The id of the first event, 1. */
   firstId?: number
-  /** Events from this one on exist when so many tool results have come. */
+  /** Events from this one on wait for the tool results, one for each call before them. */
   waitsAt?: number
+  /** So many tool results are refused as too large. */
+  refusals?: number
+  /** A stop ends the run, with these calls open. */
+  stopsWith?: ToolCall[]
 }
 
 export interface RunServer {
@@ -40,13 +45,17 @@ export async function runServer({
   cuts,
   firstId = 1,
   waitsAt = Number.POSITIVE_INFINITY,
+  refusals = 0,
+  stopsWith,
 }: RunServerOptions): Promise<RunServer> {
   const { isWhole, ids } = BEHAVIOURS[behaviour]
   const results: unknown[] = []
+  const calls = events.slice(0, waitsAt).filter(([, { type }]) => type === 'tool-call').length
   let wake = () => {}
-  const resultCame = new Promise<void>((resolve) => {
+  const goesOn = new Promise<void>((resolve) => {
     wake = resolve
   })
+  let isStopped = false
   let connections = 0
 
   async function serve(response: ServerResponse, { headers }: Recorded): Promise<void> {
@@ -63,7 +72,8 @@ export async function runServer({
     response.flushHeaders()
     for (let index = from; index < events.length; index++) {
       if (index >= cut) return end(response)
-      if (index >= waitsAt) await resultCame
+      if (index >= waitsAt) await goesOn
+      if (isStopped) return void response.end(stopFrame(index + firstId, stopsWith ?? []))
       const [event, data] = events[index] as Payload
       const text = ids(connection) ? frame(event, data, firstId + index) : frame(event, data, 0).replace('id: 0\n', '')
       const isHalf = cut - index === 0.5
@@ -78,10 +88,16 @@ export async function runServer({
   const route: Reply = (response, request) => {
     if (request.url.endsWith('/tools/results')) {
       results.push(request.body)
-      wake()
+      if (results.length <= refusals)
+        return json({ name: 'PayloadTooLargeError', message: 'too large' }, 413)(response, request)
+      if (results.length === calls + refusals) wake()
       return void response.setHeader('Content-Type', 'application/json').end('{"success":true}')
     }
-    if (request.url.endsWith('/stop')) return void response.end('{}')
+    if (request.url.endsWith('/stop')) {
+      isStopped = stopsWith !== undefined
+      if (isStopped) wake()
+      return void response.end('{}')
+    }
     return serve(response, request)
   }
   const { url, requests } = await localServer(route)
@@ -92,4 +108,30 @@ export async function runServer({
 // what was written arrives, then the socket breaks
 function end(response: ServerResponse): void {
   response.write(':\n', () => response.destroy())
+}
+
+function stopFrame(id: number, open: readonly ToolCall[]): string {
+  const content = open.map(({ id, name, arguments: args }) => ({
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: name,
+    args,
+  }))
+  const error = {
+    name: 'DocumentRunError',
+    message: 'Stopped',
+    errorCode: 'abort_error',
+    code: 'abort_error',
+    details: {},
+  }
+  const messages = [{ role: 'assistant', content }]
+  const about = {
+    uuid: UUID,
+    timestamp: 1767322800123,
+    providerLogUuid: '',
+    source: SOURCE,
+    tokenUsage: USAGE,
+    cost: 0.5,
+  }
+  return frame('latitude-event', { type: 'chain-error', messages, error, ...about }, id)
 }
