@@ -114,10 +114,20 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /** Continues a conversation; a plain string is one user message. */
-  chat<O extends OutputKind = 'text', T extends object = Nothing>(
+  chat<O extends OutputKind = 'text'>(
     uuid: string,
     messages: Message[] | string,
-    o: ChatOptions<O> & { tools?: HandlerMap<T> | ToolMap } = {},
+    o?: ChatOptions<O>,
+  ): ApiPromise<RunResult<O>>
+  chat<O extends OutputKind, T extends object>(
+    uuid: string,
+    messages: Message[] | string,
+    o?: ChatOptions<O> & { tools?: ToolMap<T> },
+  ): ApiPromise<RunResult<O>>
+  chat<O extends OutputKind>(
+    uuid: string,
+    messages: Message[] | string,
+    o: ChatOptions<O> = {},
   ): ApiPromise<RunResult<O>> {
     return awaitRun(this.#api, chatStart(uuid, messages, o))
   }

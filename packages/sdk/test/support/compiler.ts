@@ -27,7 +27,7 @@ export function complaints(
   host.readFile = (name) => virtual.get(name) ?? readFile.call(host, name)
   host.getSourceFile = (name, ...rest) => {
     const text = virtual.get(name)
-    if (text !== undefined) return compiler.createSourceFile(name, text, ...rest)
+    if (text !== undefined) return compiler.createSourceFile(name, text, compiler.ScriptTarget.ES2022)
     const key = `${compiler.version} ${name}`
     const source = parsed.get(key) ?? getSourceFile.call(host, name, ...rest)
     if (source) parsed.set(key, source)
