@@ -62,8 +62,13 @@ async function loadPrompt(
 
 /** What every key of a caller begins with: prompts that one key may read are not shown to another. */
 export async function keyPrefix(api: Api, exchange: Exchange): Promise<string> {
+  const { prompts } = api.settings
   const headers = await requestHeaders(api.settings, exchange, 0, null)
-  return `${(await sha256(headers.get('authorization') ?? '')).slice(0, 16)}|`
+  const authorization = headers.get('authorization') ?? ''
+  if (prompts.caller?.authorization !== authorization) {
+    prompts.caller = { authorization, hash: (await sha256(authorization)).slice(0, 16) }
+  }
+  return `${prompts.caller.hash}|`
 }
 
 /** The options of a call over those of the client. */

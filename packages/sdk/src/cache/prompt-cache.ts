@@ -13,6 +13,8 @@ const PAUSE_AFTER_FAILURE_MS = 5000
 /** Where clients that were made from each other find their cache once one of them needed it. */
 export interface CacheSlot {
   cache?: PromptCache
+  /** The last caller: hashing costs more than all the rest of a hit. */
+  caller?: { authorization: string; hash: string }
 }
 
 /** Asks the server; undefined when the prompt with this ETag is still current. */

@@ -44,6 +44,11 @@ export async function readTurn(turn: Turn): Promise<void> {
   let attempts = 0
   let isRejoined = turn.isJoined
 
+  /** Servers that do not honour Last-Event-ID replay from the first event; where ids are missing, places tell. */
+  function isOld({ id }: Frame, index: number): boolean {
+    return id ? Number(id) <= Number(lastEventId()) : index <= taken
+  }
+
   /** Reads one connection and tells why it ended. */
   async function read(head: Answer): Promise<Error> {
     const { body } = head.response
@@ -52,9 +57,7 @@ export async function readTurn(turn: Turn): Promise<void> {
     let index = 0
     const onFrame = (frame: Frame) => {
       index += 1
-      // servers that do not honour Last-Event-ID replay from the first event; where ids are missing, places tell
-      const isOld = frame.id ? Number(frame.id) <= Number(lastEventId()) : index <= taken
-      if (isOver() || (isRejoined && isOld)) return
+      if (isOver() || (isRejoined && isOld(frame, index))) return
       turn.onFrame(frame, head)
       taken += 1
       attempts = 0

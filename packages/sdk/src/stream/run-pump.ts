@@ -60,7 +60,7 @@ export class RunPump<O extends OutputKind> {
   readonly result = deferred<RunResult<O>>()
   requestId: string | null = null
   lastEventId: string | undefined
-  progress: Progress = { conversationUuid: undefined, text: '', conversation: [], response: undefined }
+  readonly progress: Progress = { conversationUuid: undefined, text: '', conversation: [], response: undefined }
   /** Whether somebody would learn of a failure. */
   isObserved = false
   /** Settles when the service was told to stop the run, or could not be. */
@@ -194,13 +194,10 @@ export class RunPump<O extends OutputKind> {
   }
 
   #accept(event: StreamEvent, head: Answer): void {
-    this.progress = advance(this.progress, event)
+    advance(this.progress, event)
     this.log.append(event)
-    this.#learnUuid(this.progress.conversationUuid)
-    const { path, hooks } = this.#source
-    const { conversationUuid } = this.progress
-    const about = { ...(conversationUuid && { conversationUuid }), ...(path && { path }) }
-    observe(this.#source, () => hooks?.onStreamEvent?.(event, about))
+    if (event.event === 'latitude-event') this.#learnUuid(event.data.uuid)
+    if (this.#source.hooks?.onStreamEvent) this.#observe(event)
     this.listeners.emit('event', event)
     if (event.event === 'provider-event') this.#announce(event.data)
     else if (event.data.type === 'chain-completed') {
@@ -211,6 +208,13 @@ export class RunPump<O extends OutputKind> {
       if (paused) this.#settleWith(paused)
       else this.#fail(runErrorOf(event.data, this.progress, head))
     }
+  }
+
+  #observe(event: StreamEvent): void {
+    const { path, hooks } = this.#source
+    const { conversationUuid } = this.progress
+    const about = { ...(conversationUuid && { conversationUuid }), ...(path && { path }) }
+    observe(this.#source, () => hooks?.onStreamEvent?.(event, about))
   }
 
   #announce(data: Extract<StreamEvent, { event: 'provider-event' }>['data']): void {
@@ -229,7 +233,7 @@ export class RunPump<O extends OutputKind> {
   #learnUuid(uuid: string | null | undefined): void {
     if (!uuid || this.#isStarted) return
     this.#isStarted = true
-    this.progress = { ...this.progress, conversationUuid: uuid }
+    this.progress.conversationUuid = uuid
     this.started.resolve(uuid)
     this.listeners.emit('started', uuid)
   }

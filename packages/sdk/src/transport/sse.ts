@@ -3,9 +3,9 @@ import { startTimer } from './timer.ts'
 
 /** One message of an event stream, its lines joined. */
 export interface Frame {
-  event?: string
+  event: string | undefined
   data: string
-  id?: string
+  id: string | undefined
 }
 
 /** How a body of events is read. */
@@ -51,24 +51,28 @@ export async function readFrames(body: ReadableStream<Uint8Array>, reading: Fram
 export function frameParser(onFrame: (frame: Frame) => void): (text: string) => void {
   let rest = ''
   let endsWithReturn = false
-  let frame: Partial<Frame> = {}
+  let event: string | undefined
+  let data: string | undefined
+  let id: string | undefined
   const take = (line: string) => {
     if (line === '') {
-      const { data } = frame
-      if (data !== undefined) onFrame({ ...frame, data })
-      frame = {}
+      if (data !== undefined) onFrame({ event, data, id })
+      event = data = id = undefined
       return
     }
-    const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? []
-    if (name === 'data') frame.data = frame.data === undefined ? value : `${frame.data}\n${value}`
-    else if (name === 'event' || name === 'id') frame[name] = value
+    const colon = line.indexOf(':')
+    const name = colon < 0 ? line : line.slice(0, colon)
+    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
+    if (name === 'data') data = data === undefined ? value : `${data}\n${value}`
+    else if (name === 'event') event = value
+    else if (name === 'id') id = value
   }
   return (text) => {
     if (text === '') return
     // CR LF is one line end, also when two pieces share it
     const piece = endsWithReturn && text.startsWith('\n') ? text.slice(1) : text
     endsWithReturn = text.endsWith('\r')
-    const [first = '', ...others] = piece.split(/\r\n?|\n/)
+    const [first = '', ...others] = piece.split(piece.includes('\r') ? /\r\n?|\n/ : '\n')
     // only the new piece is searched: a long line costs no more for arriving in many pieces
     let line = rest + first
     for (const next of others) {
