@@ -40,7 +40,7 @@ export function resolveSettings(options: Inherited, runtime: Runtime = systemRun
   const isBrowser = 'window' in globalThis && 'document' in globalThis
   if (isBrowser && apiKey !== undefined && !options.dangerouslyAllowBrowser) {
     throw new ConfigurationError(
-      'An API key in a page is readable by its visitors: call your own server, or set dangerouslyAllowBrowser',
+      'Every visitor of a page can read its API key: call your own server, or set dangerouslyAllowBrowser',
     )
   }
   const maxRetries = options.maxRetries ?? DEFAULT_MAX_RETRIES

@@ -9,8 +9,6 @@ import type { HandlerMap, ToolMap } from '../tools/tool.ts'
 import type { Api } from '../transport/api.ts'
 import type { FetchedPrompt, Message, Prompt, RunResult } from '../types.ts'
 
-const PARALLEL_FETCHES = 4
-
 type AnyRunOptions = RunOptions<Nothing, string, OutputKind>
 
 /**
@@ -82,12 +80,9 @@ export class Prompts<R = PromptRegistry> {
 
   /** Fills the cache, a few prompts at a time. Rejects when one of them cannot be had. */
   async prefetch(paths: readonly PromptPath<R>[], o: Scope & RequestOptions = {}): Promise<void> {
-    const waiting = [...paths]
-    const work = async () => {
-      const cache = this.#api.settings.cache || true
-      for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) await this.get(path, { ...o, cache })
-    }
-    await Promise.all(Array.from({ length: PARALLEL_FETCHES }, work))
+    const { prefetch } = await import('../cache/prefetch.ts')
+    const cache = this.#api.settings.cache || true
+    await prefetch(paths, (path) => this.get(path, { ...o, cache }))
   }
 
   /** Runs a prompt to its end. A failed run rejects with RunError. */

@@ -7,7 +7,7 @@ import type { Answer } from '../transport/exchange.ts'
 import { onAbort } from '../transport/on-abort.ts'
 import { observe } from '../transport/request.ts'
 import type { Frame } from '../transport/sse.ts'
-import type { Message, RunResult } from '../types.ts'
+import type { RunResult } from '../types.ts'
 import { deferred } from './deferred.ts'
 import { EventLog } from './event-log.ts'
 import type { StreamEvent } from './events.ts'
@@ -23,8 +23,6 @@ export interface StreamSource<O extends OutputKind> {
   attach?:
     | ((conversationUuid: string, lastEventId: string | undefined, signal: AbortSignal) => Promise<Answer>)
     | undefined
-  /** Continues the conversation with the results of its tools. */
-  chat?: (conversationUuid: string, messages: Message[], round: number, signal: AbortSignal) => Promise<Answer>
   /** Stops the run itself. */
   stop?: (conversationUuid: string) => PromiseLike<unknown>
   /** Loads what answers client tools. */
@@ -121,7 +119,6 @@ export class RunPump<O extends OutputKind> {
       },
       tell: (event) => this.listeners.emit('sdk', event),
     })
-    const lost = (message: string, cause?: unknown) => this.#interrupted(message, cause)
     let openTurn: (() => Promise<Answer>) | undefined = () => open(signal, (uuid) => this.#learnUuid(uuid))
     while (openTurn && !this.#ending) {
       this.#turnEnd = undefined
@@ -146,21 +143,19 @@ export class RunPump<O extends OutputKind> {
           this.listeners.emit('sdk', { type: 'reconnecting', ...about })
         },
         onReconnected: () => this.listeners.emit('sdk', { type: 'reconnected', fromEventId: this.lastEventId }),
-        lost,
+        lost: (message, cause) => this.#interrupted(message, cause),
       })
-      openTurn = this.#turnEnd && (await this.#answerTools(this.#turnEnd, signal))
+      openTurn = this.#turnEnd && (await this.#nextTurn(this.#turnEnd, signal))
     }
   }
 
   /** Answers the calls that a turn ended with; gives what opens the next turn, unless a handler paused. */
-  async #answerTools(end: Completed, signal: AbortSignal): Promise<(() => Promise<Answer>) | undefined> {
+  async #nextTurn(end: Completed, signal: AbortSignal): Promise<(() => Promise<Answer>) | undefined> {
     this.#phase = 'tools'
-    const message = await this.#tools?.answerAll(end.toolRequests, end)
+    const next = await this.#tools?.nextTurn(end, signal)
     this.#phase = 'connecting'
-    const { chat } = this.#source
-    if (message && chat) return () => chat(end.uuid, [message], this.#tools?.rounds ?? 0, signal)
-    this.#finish(end)
-    return undefined
+    if (!next) this.#finish(end)
+    return next
   }
 
   #learnHead(head: Answer): void {

@@ -91,7 +91,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   finalObject(): Promise<Exclude<O, 'text'>> {
     return this.#derive(({ response }) => {
       if (response.streamType === 'object') return response.object
-      throw new ConfigurationError('This run answers text: its prompt has no schema')
+      throw new ConfigurationError('The prompt of this run has no schema')
     })
   }
 

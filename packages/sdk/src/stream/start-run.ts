@@ -54,10 +54,6 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>): R
       return attach(data.uuid, undefined, signal)
     },
     attach,
-    chat(conversationUuid, messages, round, signal) {
-      const own = { ...roundOptions(options, round), signal }
-      return api.open('conversations.chat', { conversationUuid, messages, stream: true }, own)
-    },
     stop: (conversationUuid) => stopRun(api, conversationUuid),
     tools:
       options.tools &&
@@ -77,11 +73,8 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>): R
     path,
   })
   const { onEvent, onText, onToolCall, onFinished, onError } = options
-  if (onEvent) stream.on('event', onEvent)
-  if (onText) stream.on('text', onText)
-  if (onToolCall) stream.on('toolCall', onToolCall)
-  if (onFinished) stream.on('finished', onFinished)
-  if (onError) stream.on('error', onError)
+  const named = { event: onEvent, text: onText, toolCall: onToolCall, finished: onFinished, error: onError }
+  for (const [name, listener] of Object.entries(named)) if (listener) stream.on(name as 'event', listener as never)
   return stream
 }
 
@@ -110,23 +103,10 @@ export function sentOptions<O extends OutputKind>({ options, lastEventId }: RunS
   return lastEventId === undefined ? sent : { ...sent, headers: { 'Last-Event-ID': lastEventId, ...sent.headers } }
 }
 
-function requestOnly({ signal, timeout, maxRetries, headers }: RequestOptions): RequestOptions {
-  return {
-    ...(signal && { signal }),
-    ...(timeout !== undefined && { timeout }),
-    ...(maxRetries !== undefined && { maxRetries }),
-    ...(headers && { headers }),
-  }
-}
-
-/** The options of a chat that answers tools. A caller's own key goes on by number: one key stands for one body. */
-export function roundOptions<O extends OutputKind>(options: StartOptions<O>, round: number): RequestOptions {
-  const { mcpHeaders, idempotencyKey } = options
-  return {
-    ...requestOnly(options),
-    ...(mcpHeaders && { mcpHeaders }),
-    ...(idempotencyKey !== undefined && { idempotencyKey: `${idempotencyKey}-tools-${round}` }),
-  }
+/** The options of the request itself, for further ones of the same run. */
+export function requestOnly({ signal, timeout, maxRetries, headers }: RequestOptions): RequestOptions {
+  // an option that is undefined counts as absent
+  return { signal, timeout, maxRetries, headers } as RequestOptions
 }
 
 /** Joins the latest run of a conversation. */

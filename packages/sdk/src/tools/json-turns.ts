@@ -1,8 +1,9 @@
 import type { Outcome } from '../api-promise.ts'
 import type { OutputKind } from '../registry.ts'
-import { JSON_RUN_TIMEOUT_MS, type RunStart, roundOptions } from '../stream/start-run.ts'
+import { JSON_RUN_TIMEOUT_MS, type RunStart } from '../stream/start-run.ts'
 import type { Api } from '../transport/api.ts'
 import type { RunResult } from '../types.ts'
+import { roundOptions } from './round-options.ts'
 import { ToolLoop } from './tool-loop.ts'
 
 /** Answers the calls that a JSON run ended with, turn by turn; gives the last outcome with the sums of all. */

@@ -1,12 +1,14 @@
 import { ApiError } from '../errors.ts'
 import type { OutputKind } from '../registry.ts'
 import type { SdkEventData } from '../stream/events.ts'
-import type { Failed, Progress } from '../stream/result.ts'
+import type { Completed, Failed, Progress } from '../stream/result.ts'
 import { inlineTools, type RunStart, stopRun } from '../stream/start-run.ts'
 import type { Api } from '../transport/api.ts'
+import type { Answer } from '../transport/exchange.ts'
 import type { ContentPart, Message, RunResult, ToolCall } from '../types.ts'
 import { callTool, PAUSE, type ToolAnswer, type ToolScene } from './call-tool.ts'
 import { pausedResult } from './paused-result.ts'
+import { roundOptions } from './round-options.ts'
 import { type Spent, sumOf } from './spent.ts'
 import type { ToolMap } from './tool.ts'
 
@@ -32,6 +34,7 @@ export class ToolLoop<O extends OutputKind> {
   #isPaused = false
   #spent: Spent[] = []
   readonly #api: Api
+  readonly #start: RunStart<O>
   readonly #isInline: boolean
   readonly #tools: ToolMap
   readonly #maxRounds: number
@@ -41,6 +44,7 @@ export class ToolLoop<O extends OutputKind> {
   constructor(api: Api, start: RunStart<O>, host: ToolHost) {
     const { tools = {}, maxToolRounds } = start.options
     this.#api = api
+    this.#start = start
     this.#isInline = inlineTools(start) !== undefined
     this.#tools = tools
     this.#maxRounds = maxToolRounds ?? api.settings.streaming?.maxToolRounds ?? MAX_ROUNDS
@@ -86,6 +90,15 @@ export class ToolLoop<O extends OutputKind> {
       if (error === PAUSE) return undefined
       throw error
     }
+  }
+
+  /** Answers the calls that a turn of a stream ended with; gives what opens the next turn, unless a handler paused. */
+  async nextTurn(end: Completed, signal: AbortSignal): Promise<(() => Promise<Answer>) | undefined> {
+    const message = await this.answerAll(end.toolRequests, end)
+    if (!message) return undefined
+    const fields = { conversationUuid: end.uuid, messages: [message], stream: true }
+    const options = { ...roundOptions(this.#start.options, this.rounds), signal }
+    return () => this.#api.open('conversations.chat', fields, options)
   }
 
   /** The result with what earlier turns cost added to its sums. */

@@ -28,7 +28,7 @@ export async function requestHeaders(
         else headers.set(name, value)
       } catch {
         // the runtime's message would quote the value, which may be a secret
-        throw new ConfigurationError(`headers: '${name}' is not a header, or its value holds characters no header has`)
+        throw new ConfigurationError(`headers: '${name}' or its value is not valid`)
       }
     }
   }
@@ -44,6 +44,6 @@ async function currentKey(source: ApiKey | undefined): Promise<string> {
   }
   if (!key) throw new ConfigurationError('No API key: pass apiKey to new Stet(…) or set STET_API_KEY')
   // the runtime's own complaint about a header would quote the key
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new ConfigurationError('apiKey (STET_API_KEY) holds characters no key has')
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new ConfigurationError('apiKey (STET_API_KEY) is not valid')
   return key
 }
