@@ -178,7 +178,7 @@ describe('one request', () => {
     const controller = new AbortController()
     const leaving = stet.prompts.get('a', { signal: controller.signal })
     const staying = stet.prompts.get('a')
-    await vi.waitFor(() => expect(requests).toHaveLength(1))
+    await vi.waitFor(() => expect(requests).toHaveLength(1), 20_000)
     controller.abort()
     await expect(leaving).rejects.toMatchObject({ name: 'AbortError' })
     open()
@@ -273,7 +273,7 @@ describe('writes', () => {
       open = resolve
     })
     const early = stet.prompts.get('a')
-    await vi.waitFor(() => expect(requests).toHaveLength(1))
+    await vi.waitFor(() => expect(requests).toHaveLength(1), 20_000)
     const write = stet.prompts.createOrUpdate('a', { prompt: 'two', force: true })
     state.gate = Promise.resolve()
     await write

@@ -132,7 +132,7 @@ describe('a failed run', () => {
     const heard = new Promise((resolve) => stet.prompts.stream('a').on('error', resolve))
     await expect(heard).resolves.toBeInstanceOf(RunError)
     const stream = stet.prompts.stream('a')
-    await vi.waitFor(() => expect(warn).toHaveBeenCalled())
+    await vi.waitFor(() => expect(warn).toHaveBeenCalled(), 20_000)
     expect(warn.mock.calls).toEqual([[expect.stringContaining(UUID)]])
     expect(stream.state).toBe('errored')
   })
@@ -185,7 +185,7 @@ describe('listeners', () => {
       throw mine
     }
     await expect(client(url).prompts.run('a', { onText })).rejects.toBe(mine)
-    await vi.waitFor(() => expect(closed).toBe(1))
+    await vi.waitFor(() => expect(closed).toBe(1), 20_000)
   })
 
   it('onFinished that throws rejects, onError that throws does not hide the error', async () => {
@@ -212,7 +212,7 @@ describe('abort', () => {
     let closed = 0
     const stopped = json({ uuid: UUID, stopped: true, status: 'stopped' })
     const server = await localServer(openEvents(body, { onClose: () => closed++ }), stopped)
-    return { ...server, isClosed: () => vi.waitFor(() => expect(closed).toBe(1)) }
+    return { ...server, isClosed: () => vi.waitFor(() => expect(closed).toBe(1), 20_000) }
   }
 
   it.each<[string, (stream: RunStream) => unknown]>([
@@ -225,7 +225,7 @@ describe('abort', () => {
     const views = [stream.finalResult(), collect(stream), collect(stream.textStream)].map((view) =>
       view.catch((e: unknown) => e),
     )
-    await vi.waitFor(() => expect(stream.text).toBe('Hel'))
+    await vi.waitFor(() => expect(stream.text).toBe('Hel'), 20_000)
     await abort(stream)
     for (const view of views) {
       const error = await view
@@ -276,10 +276,10 @@ describe('abort', () => {
     let closed = 0
     const { url, requests } = await localServer((response) => void response.on('close', () => closed++))
     const stream = client(url).prompts.stream('a')
-    await vi.waitFor(() => expect(requests).toHaveLength(1))
+    await vi.waitFor(() => expect(requests).toHaveLength(1), 20_000)
     await stream.abort()
     await expect(stream.started()).rejects.toMatchObject({ name: 'AbortError' })
-    await vi.waitFor(() => expect(closed).toBe(1))
+    await vi.waitFor(() => expect(closed).toBe(1), 20_000)
   })
 
   it('before anything sends nothing', async () => {

@@ -162,7 +162,7 @@ describe('inline', () => {
     expect(error).toBeInstanceOf(ToolExecutionError)
     expect(error).toMatchObject({ name: 'ToolExecutionError', call: faulty })
     expect(stream.state).toBe('errored')
-    await vi.waitFor(() => expect(server.stops()).toHaveLength(1))
+    await vi.waitFor(() => expect(server.stops()).toHaveLength(1), 20_000)
     expect(server.results).toEqual([])
   })
 
@@ -177,7 +177,7 @@ describe('inline', () => {
     await expect(client(url).prompts.run('a', { tools: { get_weather: () => 1 } })).rejects.toMatchObject({
       status: 403,
     })
-    await vi.waitFor(() => expect(requests.filter((request) => request.url.endsWith('/stop'))).toHaveLength(1))
+    await vi.waitFor(() => expect(requests.filter((request) => request.url.endsWith('/stop'))).toHaveLength(1), 20_000)
   })
 
   it("abort() ends the handler's signal, stops the run once and posts nothing", async () => {
@@ -191,7 +191,7 @@ describe('inline', () => {
       },
     }
     const stream = client(server.url).prompts.stream('a', { tools })
-    await vi.waitFor(() => expect(stream.state).toBe('tools'))
+    await vi.waitFor(() => expect(stream.state).toBe('tools'), 20_000)
     await stream.abort()
     answer.resolve('late')
     await expect(stream.finalResult()).rejects.toMatchObject({ name: 'AbortError' })
@@ -379,7 +379,7 @@ describe('in turns', () => {
       signal: controller.signal,
     })
     run.catch(() => {})
-    await vi.waitFor(() => expect(get_weather).toHaveBeenCalled())
+    await vi.waitFor(() => expect(get_weather).toHaveBeenCalled(), 20_000)
     controller.abort()
     await expect(run).rejects.toMatchObject({ name: 'AbortError' })
     expect(chats(requests)).toEqual([])

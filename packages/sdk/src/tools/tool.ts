@@ -13,7 +13,7 @@ export interface StandardSchema<I = unknown, O = I> {
 
 type SchemaResult<O> =
   | { value: O; issues?: undefined }
-  | { issues: readonly { message: string; path?: readonly unknown[] }[] }
+  | { issues: readonly { message: string; path?: readonly unknown[] | undefined }[] }
 
 // Arguments that nobody has typed: a handler may declare any type for them, so they must be assignable both ways.
 // biome-ignore lint/suspicious/noExplicitAny: the one hole, which the callers of handlers without a registry need
