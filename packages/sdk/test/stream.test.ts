@@ -31,8 +31,19 @@ describe('parsing', () => {
     })
   })
 
-  it('CRLF, comments, unknown fields and a BOM do not matter', async () => {
-    const { url } = await localServer(events(`\ufeff: ping\r\n\r\n${RUN.replaceAll('\n', '\r\n')}`, { chunkBytes: 5 }))
+  it.each(['\r\n', '\r', '\n'])('line ends %j, comments, unknown fields and a BOM do not matter', async (end) => {
+    const lines = `\ufeff: ping\n\nretry: 5\nnothing\n\n${RUN}`.replaceAll('data: {', 'data:{').replaceAll('\n', end)
+    for (const chunkBytes of [1, 5, 4096]) {
+      const { url } = await localServer(events(lines, { chunkBytes }))
+      const stream = client(url).prompts.stream('a')
+      expect(await collect(stream)).toHaveLength(runEvents(DELTAS).length)
+      expect(await stream.finalText()).toBe('Grüß dich 👋🏽!')
+    }
+  })
+
+  it('data of several lines is one text', async () => {
+    const lines = RUN.replaceAll('data: {', 'data: {\ndata: ')
+    const { url } = await localServer(events(lines, { chunkBytes: 64 }))
     expect(await client(url).prompts.stream('a').finalText()).toBe('Grüß dich 👋🏽!')
   })
 

@@ -45,16 +45,24 @@ describe('a stream that is cut on its way', () => {
     const words = Array.from({ length: 12 }, (_, index) => `wörd${index} `)
     bench.fake.setDefault({ deltas: words })
     const { length } = JSON.stringify(await collect(stet.prompts.stream('hello')))
+    let cuts = 0
+    let rejoined = 0
     for (let first = 700; first < length; first += 450) {
       const second = 300 + ((first * 7) % 900)
       proxy.cutAfter(first, second)
+      cuts += 2
       const stream = shaky.prompts.stream('hello')
+      stream.on('sdk', ({ type }) => {
+        if (type === 'reconnecting') rejoined += 1
+      })
       const events = await collect(stream)
       expect(idsOf(events)).toEqual(events.map((_, index) => index + 1))
       expect(await stream.finalText()).toBe(words.join(''))
       const stored = await stet.runs.attach(stream.conversationUuid ?? '')
       expect(await stream.finalResult()).toEqual(stored)
     }
+    // a second connection that has little left to bring ends before its cut
+    expect(rejoined).toBeGreaterThan(cuts / 2)
   })
 
   it('in a chat turn too', async () => {
@@ -74,10 +82,13 @@ describe('a stream that is cut on its way', () => {
     proxy.cutAfter(1500, 1200)
     const handled = vi.fn(async () => 'blue')
     const stream = shaky.prompts.stream('weather', { tools: { get_weather: handled } })
+    const told: string[] = []
+    stream.on('sdk', ({ type }) => told.push(type))
     const events = await collect(stream)
     expect(idsOf(events)).toEqual(events.map((_, index) => index + 1))
     expect(await stream.finalText()).toBe('Sunny.')
     expect(handled).toHaveBeenCalledOnce()
+    expect(told.filter((type) => type === 'reconnected').length).toBeGreaterThan(0)
   })
 })
 
