@@ -43,7 +43,8 @@ function inspect(source: ts.SourceFile, file: string): void {
       const lines = lineOf(node.getEnd()) - lineOf(node.getStart(source)) + 1
       functions.push({ place: `${file}:${lineOf(node.getStart(source))}`, lines })
     }
-    if (node.kind === ts.SyntaxKind.AnyKeyword && !isExplained(node, source)) problems.push(`${file}:${lineOf(node.getStart(source))} any`)
+    if (node.kind === ts.SyntaxKind.AnyKeyword && !isExplained(node, source))
+      problems.push(`${file}:${lineOf(node.getStart(source))} any`)
     if (ts.isNonNullExpression(node)) problems.push(`${file}:${lineOf(node.getStart(source))} non-null assertion`)
     ts.forEachChild(node, visit)
   }

@@ -3,8 +3,9 @@ import type { AttachOptions, RequestOptions } from '../options.ts'
 import type { OutputKind } from '../registry.ts'
 import type { Api } from '../transport/api.ts'
 import type { Conversation, RunResult, StopResult } from '../types.ts'
+import { attachStart, noToolsInBackground, type RunStart, sentOptions } from './run-start.ts'
 import type { RunStream } from './run-stream.ts'
-import { attachStart, awaitRun, noToolsInBackground, type RunStart, sentOptions, streamRun } from './start-run.ts'
+import { awaitRun, streamRun } from './start-run.ts'
 
 /**
  * A run in the background. It goes on whoever reads it; every method works before, during and after the run.

@@ -202,12 +202,12 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
 }
 
 async function* growing(events: AsyncIterable<StreamEvent>): AsyncGenerator<unknown> {
-  const { objectsOf } = await import('./partial-json.ts')
+  const { objectsOf } = await import('../views/partial-json.ts')
   yield* objectsOf(events)
 }
 
 async function* framed(events: AsyncIterable<StreamEvent>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const { framesOf } = await import('./frames.ts')
+  const { framesOf } = await import('../views/frames.ts')
   for await (const frame of framesOf(events)) yield bytesOf(frame)
 }
 

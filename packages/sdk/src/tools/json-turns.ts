@@ -1,6 +1,6 @@
 import type { Outcome } from '../api-promise.ts'
 import type { OutputKind } from '../registry.ts'
-import { JSON_RUN_TIMEOUT_MS, type RunStart } from '../stream/start-run.ts'
+import { JSON_RUN_TIMEOUT_MS, type RunStart } from '../stream/run-start.ts'
 import type { Api } from '../transport/api.ts'
 import type { RunResult } from '../types.ts'
 import { roundOptions } from './round-options.ts'

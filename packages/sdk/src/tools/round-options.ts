@@ -1,5 +1,5 @@
 import type { RequestOptions, StreamControls } from '../options.ts'
-import { requestOnly } from '../stream/start-run.ts'
+import { requestOnly } from '../stream/run-start.ts'
 
 type Given = RequestOptions & StreamControls & { mcpHeaders?: Record<string, Record<string, string>> }
 

@@ -4,8 +4,8 @@ import type { RequestOptions, Scope } from '../options.ts'
 import type { Nothing } from '../registry.ts'
 import type { Settings } from '../settings.ts'
 import type { Answer, Exchange } from './exchange.ts'
+import { parseAnswer } from './parse-answer.ts'
 import { send } from './request.ts'
-import { errorFromResponse, invalidAnswer } from './response-error.ts'
 import { fillRoute, type Query, queryString } from './url.ts'
 
 const TIMEOUT_MS = 60_000
@@ -130,18 +130,5 @@ export class Api {
       options,
       context: path.includes(':projectId') ? `project ${scope.projectId}, version ${scope.versionUuid}` : undefined,
     }
-  }
-}
-
-/** What an answer holds, as JSON. */
-export function parseAnswer<T>(answer: Answer): Outcome<T> {
-  const { text, response } = answer
-  // a condition of the caller's own held: there is nothing to give
-  if (response.status === 304) throw errorFromResponse(answer)
-  try {
-    // the service's own tests hold its answers to the contract; here they are taken at their word
-    return { data: JSON.parse(text) as T, response: new Response(text, response) }
-  } catch {
-    throw invalidAnswer(answer, 'JSON')
   }
 }

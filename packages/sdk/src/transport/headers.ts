@@ -44,6 +44,6 @@ async function currentKey(source: ApiKey | undefined): Promise<string> {
   }
   if (!key) throw new ConfigurationError('No API key: pass apiKey to new Stet(…) or set STET_API_KEY')
   // the runtime's own complaint about a header would quote the key
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new ConfigurationError('apiKey (STET_API_KEY) is not valid')
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new ConfigurationError('apiKey (STET_API_KEY) holds characters no key has')
   return key
 }

@@ -48,7 +48,7 @@ export async function readFrames(body: ReadableStream<Uint8Array>, reading: Fram
 }
 
 /** Takes the text of an event stream piece by piece; a frame counts once its blank line has come. */
-export function frameParser(onFrame: (frame: Frame) => void): (text: string) => void {
+function frameParser(onFrame: (frame: Frame) => void): (text: string) => void {
   let rest = ''
   let endsWithReturn = false
   let event: string | undefined

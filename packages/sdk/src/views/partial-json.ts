@@ -1,4 +1,4 @@
-import type { StreamEvent } from './events.ts'
+import type { StreamEvent } from '../stream/events.ts'
 
 /** The structured answer as it grows; the last value is the complete one. */
 export async function* objectsOf(events: AsyncIterable<StreamEvent>): AsyncGenerator<unknown> {

@@ -1,5 +1,5 @@
 import { RunError } from '../errors.ts'
-import type { StreamEvent } from './events.ts'
+import type { StreamEvent } from '../stream/events.ts'
 
 /**
  * The events as the bytes of an event stream, ids kept. A run that failed ends it with its chain-error; a stream that was
