@@ -154,10 +154,6 @@ export class AbortError extends StetError {
 export class ToolExecutionError extends StetError {
   declare readonly call: ToolCall
   declare readonly cause?: unknown
-
-  constructor(message: string, o: { cause?: unknown } = {}) {
-    super(message, o)
-  }
 }
 
 /** A missing or wrong option; the message names the option and its environment variable. */

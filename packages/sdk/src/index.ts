@@ -48,6 +48,7 @@ export type { Prompts } from './resources/prompts.ts'
 export type { ProviderKeys } from './resources/provider-keys.ts'
 export type { Runs } from './resources/runs.ts'
 export type { Versions } from './resources/versions.ts'
+export type { RunJob } from './run/run-job.ts'
 export type {
   AsyncIterableStream,
   LatitudeEventData,
@@ -56,7 +57,6 @@ export type {
   StreamEvent,
   StreamEventMap,
 } from './stream/events.ts'
-export type { RunJob } from './stream/run-job.ts'
 export { RunStream } from './stream/run-stream.ts'
 export {
   type HandlerMap,

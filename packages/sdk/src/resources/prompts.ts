@@ -2,7 +2,7 @@ import { ApiPromise } from '../api-promise.ts'
 import type { CacheOptions, PromptFallback } from '../cache/cache-options.ts'
 import type { ChatOptions, Open, RequestOptions, RunArgs, RunOptions, Scope } from '../options.ts'
 import type { Nothing, OutputKind, OutputOf, PromptPath, PromptRegistry } from '../registry.ts'
-import type { RunJob } from '../stream/run-job.ts'
+import type { RunJob } from '../run/run-job.ts'
 import type { RunStart } from '../stream/run-start.ts'
 import type { RunStream } from '../stream/run-stream.ts'
 import { awaitRun, streamRun } from '../stream/start-run.ts'
@@ -96,7 +96,7 @@ export class Prompts<R = PromptRegistry> {
   run(path: string, o: { background?: boolean } = {}): ApiPromise<unknown> {
     const start = runStart(path, o)
     if (!o.background) return awaitRun(this.#api, start)
-    return new ApiPromise(import('../stream/run-job.ts').then(({ startJob }) => startJob(this.#api, start)))
+    return new ApiPromise(import('../run/run-job.ts').then(({ startJob }) => startJob(this.#api, start)))
   }
 
   /** Runs a prompt and gives its stream at once; nothing is lost before the first reader. */

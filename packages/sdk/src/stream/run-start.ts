@@ -4,8 +4,6 @@ import type { OutputKind } from '../registry.ts'
 import type { Api } from '../transport/api.ts'
 import type { Message } from '../types.ts'
 
-/** How long a run without a stream may take. */
-export const JSON_RUN_TIMEOUT_MS = 600_000
 const STOP_TIMEOUT_MS = 5000
 
 type StartOptions<O extends OutputKind> = Scope &

@@ -1,18 +1,8 @@
 import { ApiPromise, type Outcome } from '../api-promise.ts'
-import { StetError } from '../errors.ts'
 import type { OutputKind } from '../registry.ts'
 import type { Api } from '../transport/api.ts'
-import { observe } from '../transport/request.ts'
 import type { RunResult } from '../types.ts'
-import {
-  inlineTools,
-  JSON_RUN_TIMEOUT_MS,
-  noToolsInBackground,
-  type RunStart,
-  requestOnly,
-  sentOptions,
-  stopRun,
-} from './run-start.ts'
+import { inlineTools, noToolsInBackground, type RunStart, requestOnly, sentOptions, stopRun } from './run-start.ts'
 import { RunStream } from './run-stream.ts'
 
 /** Starts a run and gives its stream at once. */
@@ -66,32 +56,15 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>): R
 /** Starts a run and resolves to its result, over either transport. */
 export function awaitRun<O extends OutputKind>(api: Api, start: RunStart<O>): ApiPromise<RunResult<O>> {
   const isStreamed = start.options.stream !== false
-  const outcome = isStreamed ? streamedOutcome(streamRun(api, start)) : jsonOutcome(api, start)
+  const outcome = isStreamed
+    ? streamedOutcome(streamRun(api, start))
+    : import('../run/json-run.ts').then(({ jsonOutcome }) => jsonOutcome(api, start))
   return new ApiPromise(outcome.then(refuseIteration), isStreamed)
 }
 
 async function streamedOutcome<O extends OutputKind>(stream: RunStream<O>): Promise<Outcome<RunResult<O>>> {
   const [data, { response }] = await Promise.all([stream.finalResult(), stream.withResponse()])
   return { data, response }
-}
-
-async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStart<O>): Promise<Outcome<RunResult<O>>> {
-  const { operation, fields, options } = start
-  try {
-    const sent = sentOptions(start)
-    const first = await api.answer<RunResult<O>>(operation, { ...fields, stream: false }, sent, JSON_RUN_TIMEOUT_MS)
-    const outcome = options.tools ? await answerTools(api, start, first) : first
-    options.onFinished?.(outcome.data)
-    return outcome
-  } catch (error) {
-    if (StetError.isInstance(error)) observe(api.settings, () => options.onError?.(error))
-    throw error
-  }
-}
-
-async function answerTools<O extends OutputKind>(api: Api, start: RunStart<O>, first: Outcome<RunResult<O>>) {
-  const { answerJsonTurns } = await import('../tools/json-turns.ts')
-  return answerJsonTurns(api, start, first)
 }
 
 /** In plain JavaScript `for await (… of await run())` would otherwise fail with a message that explains nothing. */

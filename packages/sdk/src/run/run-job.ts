@@ -1,11 +1,11 @@
 import type { Outcome } from '../api-promise.ts'
 import type { AttachOptions, RequestOptions } from '../options.ts'
 import type { OutputKind } from '../registry.ts'
+import { attachStart, noToolsInBackground, type RunStart, sentOptions } from '../stream/run-start.ts'
+import type { RunStream } from '../stream/run-stream.ts'
+import { awaitRun, streamRun } from '../stream/start-run.ts'
 import type { Api } from '../transport/api.ts'
 import type { Conversation, RunResult, StopResult } from '../types.ts'
-import { attachStart, noToolsInBackground, type RunStart, sentOptions } from './run-start.ts'
-import type { RunStream } from './run-stream.ts'
-import { awaitRun, streamRun } from './start-run.ts'
 
 /**
  * A run in the background. It goes on whoever reads it; every method works before, during and after the run.
