@@ -1,7 +1,7 @@
 interface Node<T> {
-  /** Absent in the last node, which waits for its value. */
-  next?: Node<T>
-  value?: T
+  /** Undefined in the last node, which waits for its value. */
+  next: Node<T> | undefined
+  value: T | undefined
 }
 
 /**
@@ -9,7 +9,7 @@ interface Node<T> {
  * events that every reader has passed are garbage.
  */
 export class EventLog<T> {
-  #tail: Node<T> = {}
+  #tail: Node<T> = { next: undefined, value: undefined }
   readonly #first: Node<T> | undefined
   #waiting: (() => void)[] = []
   #end: (() => IteratorResult<T>) | undefined
@@ -21,7 +21,7 @@ export class EventLog<T> {
 
   append(value: T): void {
     const node = this.#tail
-    this.#tail = {}
+    this.#tail = { next: undefined, value: undefined }
     node.value = value
     node.next = this.#tail
     this.#wake()

@@ -53,7 +53,7 @@ export async function readTurn(turn: Turn): Promise<void> {
   async function read(head: Answer): Promise<Error> {
     const { body } = head.response
     turn.onHead(head)
-    if (!body) throw lost('The answer has no body to read; use stream: false in this runtime')
+    if (!body) throw lost('No body to read; use stream: false in this runtime')
     let index = 0
     const onFrame = (frame: Frame) => {
       index += 1

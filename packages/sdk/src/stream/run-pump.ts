@@ -193,9 +193,12 @@ export class RunPump<O extends OutputKind> {
     this.log.append(event)
     if (event.event === 'latitude-event') this.#learnUuid(event.data.uuid)
     if (this.#source.hooks?.onStreamEvent) this.#observe(event)
-    this.listeners.emit('event', event)
-    if (event.event === 'provider-event') this.#announce(event.data)
-    else if (event.data.type === 'chain-completed') {
+    // most events are small and many: where nobody listens, nothing is called
+    const isHeard = !this.listeners.isEmpty
+    if (isHeard) this.listeners.emit('event', event)
+    if (event.event === 'provider-event') {
+      if (isHeard || this.#tools) this.#announce(event.data)
+    } else if (event.data.type === 'chain-completed') {
       if (this.#tools?.goesOn(event.data.toolRequests)) this.#turnEnd = event.data
       else this.#finish(event.data)
     } else if (event.data.type === 'chain-error') {

@@ -60,12 +60,10 @@ function frameParser(onFrame: (frame: Frame) => void): (text: string) => void {
       event = data = id = undefined
       return
     }
-    const colon = line.indexOf(':')
-    const name = colon < 0 ? line : line.slice(0, colon)
-    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
-    if (name === 'data') data = data === undefined ? value : `${data}\n${value}`
-    else if (name === 'event') event = value
-    else if (name === 'id') id = value
+    // the three fields of every event, compared without a copy of their names
+    if (isField(line, 'data')) data = data === undefined ? valueAfter(line, 4) : `${data}\n${valueAfter(line, 4)}`
+    else if (isField(line, 'event')) event = valueAfter(line, 5)
+    else if (isField(line, 'id')) id = valueAfter(line, 2)
   }
   return (text) => {
     if (text === '') return
@@ -81,4 +79,12 @@ function frameParser(onFrame: (frame: Frame) => void): (text: string) => void {
     }
     rest = line
   }
+}
+
+function isField(line: string, name: string): boolean {
+  return line.startsWith(name) && (line[name.length] ?? ':') === ':'
+}
+
+function valueAfter(line: string, nameLength: number): string {
+  return line.slice(nameLength + (line[nameLength + 1] === ' ' ? 2 : 1))
 }
