@@ -15,7 +15,8 @@ module.exports = {
     {
       name: 'no-cycles',
       severity: 'error',
-      from: {},
+      // what is built has cycles of its own: parts that load on demand share files with what loads them
+      from: { pathNot: '/dist/' },
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
 

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describeMachine } from './machine.ts'
+import { describeMachine } from './subjects/machine.ts'
 
 const limit = 1.2
 const noiseLimit = 0.1

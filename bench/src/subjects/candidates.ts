@@ -18,7 +18,7 @@ export interface Stet extends Subject {
 }
 
 export function startControl(
-  name: 'raw-proxy' | 'bare-express' | 'express-openai',
+  name: 'raw-proxy' | 'bare-express' | 'express-openai' | 'event-stream',
   environment: Record<string, string> = {},
 ): Promise<Subject> {
   return startSubject(name, ['--import', 'tsx', join(controls, `${name}.ts`)], { environment })

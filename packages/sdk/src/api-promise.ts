@@ -35,7 +35,7 @@ export class ApiPromise<T> extends Promise<T> {
     // the caller follows the promise made here; this one must not count as unhandled beside it
     this.catch(() => {})
     if (this.#isStreamed) {
-      throw new ConfigurationError('This run is streamed: use prompts.stream(…).withResponse(), or stream: false')
+      throw new ConfigurationError('A streamed run: use prompts.stream(…).withResponse(), or stream: false')
     }
     return (await this.#outcome).response.clone()
   }

@@ -10,7 +10,7 @@ import { Prompts } from './resources/prompts.ts'
 import { ProviderKeys } from './resources/provider-keys.ts'
 import { Runs } from './resources/runs.ts'
 import { Versions } from './resources/versions.ts'
-import { resolveSettings } from './settings.ts'
+import { derived, resolveSettings } from './settings.ts'
 import { Api } from './transport/api.ts'
 import type { Query } from './transport/url.ts'
 import type { Health, Me } from './types.ts'
@@ -56,9 +56,9 @@ export class Stet<R = PromptRegistry> {
     this.providerKeys = new ProviderKeys(api)
   }
 
-  /** A client with some options changed. */
+  /** A client with some options changed; both share cache and logger. */
   withOptions(o: Partial<StetOptions>): Stet<R> {
-    return new Stet<R>({ ...this.#options, ...o })
+    return new Stet<R>(derived(this.#api.settings, this.#options, o))
   }
 
   /** This client, for another project. */

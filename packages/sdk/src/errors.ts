@@ -1,6 +1,6 @@
 import { type RateLimitInfo, readRateLimit } from './transport/rate-limit.ts'
 import { isRetryable } from './transport/retry.ts'
-import type { Message } from './types.ts'
+import type { Message, ToolCall } from './types.ts'
 
 const brands = new WeakMap<object, symbol>()
 
@@ -132,7 +132,7 @@ export class ConnectionError extends StetError {
 /** No answer in time. */
 export class TimeoutError extends ConnectionError {}
 
-/** The stream broke off before the run's end. The run itself may go on: read it by `conversations.get(uuid)`. */
+/** The stream broke off and could not be joined again. The run itself may go on: read it by `runs.attach(uuid)`. */
 export class StreamInterruptedError extends ConnectionError {
   declare readonly conversationUuid?: string
   declare readonly lastEventId?: string
@@ -143,6 +143,17 @@ export class StreamInterruptedError extends ConnectionError {
 export class AbortError extends StetError {
   declare readonly conversationUuid?: string
   declare readonly detached: boolean
+}
+
+/**
+ * A client tool ended the run: its handler threw this, or its arguments did not fit and `onInvalidArgs` is `throw`. Any
+ * other exception of a handler goes to the model instead.
+ *
+ * @example throw new ToolExecutionError('The order database is down', { cause })
+ */
+export class ToolExecutionError extends StetError {
+  declare readonly call: ToolCall
+  declare readonly cause?: unknown
 }
 
 /** A missing or wrong option; the message names the option and its environment variable. */
@@ -165,6 +176,7 @@ for (const [name, type] of Object.entries({
   TimeoutError,
   StreamInterruptedError,
   AbortError,
+  ToolExecutionError,
   ConfigurationError,
 })) {
   const symbol = Symbol.for(`stet.error.${name}`)

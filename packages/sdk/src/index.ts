@@ -1,4 +1,5 @@
 export { ApiPromise } from './api-promise.ts'
+export type { CacheEntry, CacheOptions, CacheStore, PromptFallback } from './cache/cache-options.ts'
 export { Stet } from './client.ts'
 export {
   AbortError,
@@ -15,6 +16,7 @@ export {
   StetError,
   StreamInterruptedError,
   TimeoutError,
+  ToolExecutionError,
   UnauthorizedError,
   UnprocessableEntityError,
 } from './errors.ts'
@@ -27,6 +29,7 @@ export type {
   Logger,
   LogLevel,
   RequestOptions,
+  ResumeOptions,
   RunOptions,
   Scope,
   StetOptions,
@@ -35,7 +38,7 @@ export type {
   StreamDefaults,
 } from './options.ts'
 export { type Page, PagePromise } from './page.ts'
-export type { OutputKind, OutputOf, ParamsOf, PromptPath, PromptRegistry, RegistryConfig } from './registry.ts'
+export type { OutputKind, OutputOf, ParamsOf, PromptPath, PromptRegistry, RegistryConfig, ToolsOf } from './registry.ts'
 export type { ApiKeys } from './resources/api-keys.ts'
 export type { Conversations } from './resources/conversations.ts'
 export type { Evaluations } from './resources/evaluations.ts'
@@ -45,15 +48,25 @@ export type { Prompts } from './resources/prompts.ts'
 export type { ProviderKeys } from './resources/provider-keys.ts'
 export type { Runs } from './resources/runs.ts'
 export type { Versions } from './resources/versions.ts'
+export type { RunJob } from './run/run-job.ts'
 export type {
   AsyncIterableStream,
   LatitudeEventData,
   ProviderEventData,
+  SdkEventData,
   StreamEvent,
   StreamEventMap,
 } from './stream/events.ts'
-export type { RunJob } from './stream/run-job.ts'
 export { RunStream } from './stream/run-stream.ts'
+export {
+  type HandlerMap,
+  type StandardSchema,
+  type Tool,
+  type ToolContext,
+  type ToolHandler,
+  type ToolMap,
+  tool,
+} from './tools/tool.ts'
 export type { RateLimitInfo } from './transport/rate-limit.ts'
 export type {
   Annotation,

@@ -145,6 +145,7 @@ export interface OperationTypes {
       messages?: Message[]
       userMessage?: string
       customIdentifier?: string
+      tools?: string[]
       mcpHeaders?: Record<string, Record<string, string>>
     }
     result: AnyRunResult
@@ -168,7 +169,12 @@ export interface OperationTypes {
   }
   'conversations.get': { result: Conversation }
   'conversations.chat': {
-    body: { messages: Message[]; stream?: boolean; mcpHeaders?: Record<string, Record<string, string>> }
+    body: {
+      messages: Message[]
+      stream?: boolean
+      tools?: string[]
+      mcpHeaders?: Record<string, Record<string, string>>
+    }
     result: AnyRunResult
   }
 

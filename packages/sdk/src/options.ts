@@ -1,6 +1,8 @@
+import type { CacheOptions } from './cache/cache-options.ts'
 import type { StetError } from './errors.ts'
-import type { Nothing, OutputKind, OutputOf, ParamsOf } from './registry.ts'
+import type { Nothing, OutputKind, OutputOf, ParamsOf, ToolsOf } from './registry.ts'
 import type { StreamEvent } from './stream/events.ts'
+import type { ToolMap } from './tools/tool.ts'
 import type { Message, RunResult, ToolCall } from './types.ts'
 
 /** An API key, or a function that gives the current one; it is called before each attempt. */
@@ -53,6 +55,8 @@ export interface StetOptions extends Scope {
   fetch?: typeof globalThis.fetch
   fetchOptions?: RequestInit & { dispatcher?: unknown }
   defaultHeaders?: Record<string, string | null>
+  /** Keeps prompts that `prompts.get` has fetched; false */
+  cache?: boolean | CacheOptions
   streaming?: StreamDefaults
   /** Else STET_LOG, else `warn`. */
   logLevel?: LogLevel
@@ -64,10 +68,24 @@ export interface StetOptions extends Scope {
 
 /** Defaults of all streams of a client. */
 export interface StreamDefaults {
+  /** Whether and how a cut stream is joined again, true */
+  resume?: boolean | ResumeOptions
   /** Milliseconds without a byte after which a stream counts as cut, 45_000. */
   idleTimeout?: number
   /** false keeps no events: readers that come late start at now. true */
   bufferEvents?: boolean
+  /** Chats that one call makes to answer tools, 10 */
+  maxToolRounds?: number
+}
+
+/** How a cut stream is joined again. */
+export interface ResumeOptions {
+  /** Attempts without a new event, 3 */
+  maxAttempts?: number
+  /** Milliseconds before the first attempt, doubled with each one, 500 */
+  initialDelay?: number
+  /** Milliseconds at most, 8000 */
+  maxDelay?: number
 }
 
 /** Observers for metrics and traces. What they throw is logged and changes nothing. */
@@ -96,7 +114,13 @@ export interface StreamCallbacks<O extends OutputKind = 'text'> {
 }
 
 /** The behaviour of one stream. */
-export interface StreamControls {
+export interface StreamControls<T = Nothing> {
+  /** Answers to the tools that the prompt declares, by their names. */
+  tools?: ToolMap<T>
+  /** `inline` (default): the run waits for each result. `turns`: it ends with its calls and goes on by chat. */
+  toolMode?: 'inline' | 'turns'
+  maxToolRounds?: number
+  resume?: boolean | ResumeOptions
   idleTimeout?: number
   bufferEvents?: boolean
   /** What an abort of `signal` means for the run: it is stopped (default), or goes on without this reader. */
@@ -109,7 +133,7 @@ type ParamField<X> = Nothing extends X ? { parameters?: X } : { parameters: X }
 export type RunOptions<R, P, O extends OutputKind = OutputOf<R, P>> = Scope &
   RequestOptions &
   StreamCallbacks<O> &
-  StreamControls &
+  StreamControls<ToolsOf<R, P>> &
   ParamField<ParamsOf<R, P>> & {
     /** The transport of `run()`: true (default) is an event stream, false one JSON body; the result is the same. */
     stream?: boolean

@@ -6,6 +6,7 @@
  *   interface PromptRegistry {
  *     'support/reply': { parameters: { ticket: string } }
  *     'support/triage': { parameters: { ticket: string }; output: { urgency: 'low' | 'high' } }
+ *     'travel/plan': { tools: { get_weather: { city: string } } }
  *   }
  * }
  */
@@ -39,6 +40,9 @@ export type PromptPath<R = PromptRegistry> = RegistryConfig extends { strictPath
 
 /** The parameters that prompt `P` takes. */
 export type ParamsOf<R, P> = Entry<R, P> extends { parameters: infer X } ? X : Record<string, unknown>
+
+/** The arguments of the tools that prompt `P` declares, by their names. */
+export type ToolsOf<R, P> = Entry<R, P> extends { tools: infer T } ? T : Nothing
 
 /** What prompt `P` answers. */
 export type OutputOf<R, P> = Entry<R, P> extends { output: infer O extends OutputKind } ? O : 'text'

@@ -1,20 +1,12 @@
+import type { CacheSlot } from './cache/prompt-cache.ts'
 import { ConfigurationError } from './errors.ts'
 import { createLogger, LEVELS } from './logger.ts'
 import type { Logger, LogLevel, StetOptions } from './options.ts'
-import { onAbort } from './transport/on-abort.ts'
+import { type Runtime, systemRuntime } from './runtime.ts'
 import { parseBaseUrl } from './transport/url.ts'
 
 const DEFAULT_ADDRESS = 'http://127.0.0.1:8787'
 const DEFAULT_MAX_RETRIES = 2
-
-/** Time and chance; tests bring their own. */
-export interface Runtime {
-  /** Rejects with the signal's reason when it is aborted first. */
-  sleep: (ms: number, signal?: AbortSignal) => Promise<void>
-  random: () => number
-  /** Epoch milliseconds. */
-  now: () => number
-}
 
 /** The options of a client, with environment and defaults applied. */
 export interface Settings extends StetOptions {
@@ -26,15 +18,29 @@ export interface Settings extends StetOptions {
   logger: Logger
   isBrowser: boolean
   runtime: Runtime
+  /** Shared by all clients that were made from one. */
+  prompts: CacheSlot
+}
+
+const CACHE = Symbol('cache')
+
+/** Options of a client that was made from another one. */
+interface Inherited extends StetOptions {
+  [CACHE]?: CacheSlot
+}
+
+/** The options of a client with some changed; both share one cache. */
+export function derived(settings: Settings, options: StetOptions, changed: Partial<StetOptions>): Inherited {
+  return { ...options, ...changed, [CACHE]: settings.prompts }
 }
 
 /** Applies environment and defaults; throws ConfigurationError for values that can never work. */
-export function resolveSettings(options: StetOptions, runtime: Runtime = systemRuntime): Settings {
+export function resolveSettings(options: Inherited, runtime: Runtime = systemRuntime): Settings {
   const apiKey = options.apiKey ?? environment('STET_API_KEY')
   const isBrowser = 'window' in globalThis && 'document' in globalThis
   if (isBrowser && apiKey !== undefined && !options.dangerouslyAllowBrowser) {
     throw new ConfigurationError(
-      'An API key in a page is readable by its visitors: call your own server, or set dangerouslyAllowBrowser',
+      'Every visitor of a page can read its API key: call your own server, or set dangerouslyAllowBrowser',
     )
   }
   const maxRetries = options.maxRetries ?? DEFAULT_MAX_RETRIES
@@ -52,6 +58,7 @@ export function resolveSettings(options: StetOptions, runtime: Runtime = systemR
     logger: createLogger(options.logLevel ?? levelFromEnvironment(), options.logger ?? console),
     isBrowser,
     runtime,
+    prompts: options[CACHE] ?? {},
   }
 }
 
@@ -79,21 +86,4 @@ export function variable(name: string): string | undefined {
     // Deno without the permission to read the environment
     return undefined
   }
-}
-
-const systemRuntime: Runtime = {
-  sleep(ms, signal) {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        unfollow()
-        resolve()
-      }, ms)
-      const unfollow = onAbort(signal, () => {
-        clearTimeout(timer)
-        reject(signal?.reason)
-      })
-    })
-  },
-  random: Math.random,
-  now: Date.now,
 }

@@ -44,9 +44,6 @@ type Plain<T> = T extends { role: unknown; content: unknown }
       : T
 type Opened<T> = T extends string ? string : T
 
-/** Parts of the contract that the client does not offer yet. */
-type NotOffered = { 'prompts.run': 'tools'; 'conversations.chat': 'tools' }
-type Offered<K, Body> = K extends keyof NotOffered ? Omit<Body, NotOffered[K]> : Body
 type Offering<K, Result> = K extends 'prompts.run' ? Extract<Result, { conversation: unknown }> : Result
 
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : ['the SDK lacks', B]) : ['the contract lacks', A]
@@ -54,7 +51,7 @@ type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : ['the SDK lacks', 
 /** True for every operation whose body, query and result are assignable to each other. */
 type Tie = {
   [K in Operation]: {
-    body: Same<Plain<Own<K, 'body'>>, Plain<Offered<K, BodyOf<K>>>>
+    body: Same<Plain<Own<K, 'body'>>, Plain<BodyOf<K>>>
     query: Same<Plain<Own<K, 'query'>>, Plain<QueryOf<K>>>
     result: Same<Plain<Own<K, 'result'>>, Plain<Offering<K, ResultOf<K>>>>
   }

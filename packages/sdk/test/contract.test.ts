@@ -279,8 +279,24 @@ it('a streamed run sends the same body but for its transport', async () => {
   }
   const stet = new Stet({ apiKey: 'k', projectId: 1, fetch, logLevel: 'off' })
   await expect(stet.prompts.run('a', { parameters: { n: 1 } })).resolves.toEqual(result('x'))
-  expect(sent).toEqual([{ path: 'a', parameters: { n: 1 }, stream: true }])
-  expect(routeOf('prompts.run')?.body?.safeParse(sent[0])).toMatchObject({ success: true })
+  const own = {
+    tools: { find: () => 1 },
+    toolMode: 'inline',
+    maxToolRounds: 3,
+    resume: true,
+    onAbort: 'detach',
+  } as const
+  await expect(stet.prompts.run('a', own)).resolves.toMatchObject({ uuid: result('x').uuid })
+  await expect(stet.prompts.chat(U, messages, own)).resolves.toMatchObject({ uuid: result('x').uuid })
+  expect(sent).toEqual([
+    { path: 'a', parameters: { n: 1 }, stream: true },
+    { path: 'a', stream: true, tools: ['find'] },
+    { messages, stream: true, tools: ['find'] },
+  ])
+  for (const [index, name] of (['prompts.run', 'prompts.run', 'conversations.chat'] as const).entries()) {
+    const parsed = routeOf(name)?.body?.safeParse(sent[index])
+    expect(parsed).toMatchObject({ success: true, data: keysOf(sent[index]) })
+  }
 })
 
 describe('events of the tests', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parsePartialJson } from '../src/stream/partial-json.ts'
+import { parsePartialJson } from '../src/views/partial-json.ts'
 
 const VALUE = { a: 'x"\\\n\u00e9', 'b,{': [1, -2.5e3, [], {}, null], c: { d: true, e: [{ f: 'g' }] } }
 

@@ -31,8 +31,19 @@ describe('parsing', () => {
     })
   })
 
-  it('CRLF, comments, unknown fields and a BOM do not matter', async () => {
-    const { url } = await localServer(events(`\ufeff: ping\r\n\r\n${RUN.replaceAll('\n', '\r\n')}`, { chunkBytes: 5 }))
+  it.each(['\r\n', '\r', '\n'])('line ends %j, comments, unknown fields and a BOM do not matter', async (end) => {
+    const lines = `\ufeff: ping\n\nretry: 5\nnothing\n\n${RUN}`.replaceAll('data: {', 'data:{').replaceAll('\n', end)
+    for (const chunkBytes of [1, 5, 4096]) {
+      const { url } = await localServer(events(lines, { chunkBytes }))
+      const stream = client(url).prompts.stream('a')
+      expect(await collect(stream)).toHaveLength(runEvents(DELTAS).length)
+      expect(await stream.finalText()).toBe('Grüß dich 👋🏽!')
+    }
+  })
+
+  it('data of several lines is one text', async () => {
+    const lines = RUN.replaceAll('data: {', 'data: {\ndata: ')
+    const { url } = await localServer(events(lines, { chunkBytes: 64 }))
     expect(await client(url).prompts.stream('a').finalText()).toBe('Grüß dich 👋🏽!')
   })
 
@@ -58,7 +69,7 @@ describe('parsing', () => {
   })
 })
 
-describe('interruptions', () => {
+describe('interruptions without resume', () => {
   const firstDeltas = frames(runEvents(DELTAS).slice(0, 6))
 
   it.each([
@@ -68,13 +79,14 @@ describe('interruptions', () => {
     ['data that is not an object', events(`${firstDeltas}event: latitude-event\ndata: 5\n\n`)],
     ['a last frame without its blank line', events(RUN.trimEnd())],
   ])('%s before the end of the run is a StreamInterruptedError', async (_, reply) => {
-    const { url } = await localServer(reply)
-    const stream = client(url).prompts.stream('a')
+    const { url, requests } = await localServer(reply)
+    const stream = client(url).prompts.stream('a', { resume: false })
     const error = await stream.finalResult().catch((e: unknown) => e)
     expect(error).toBeInstanceOf(StreamInterruptedError)
     expect(error).toMatchObject({ conversationUuid: UUID, lastEventId: stream.lastEventId })
     expect((error as StreamInterruptedError).partial.text).toMatch(/^Grüß dich /)
     expect(stream.state).toBe('errored')
+    expect(requests).toHaveLength(1)
   })
 
   it('silence is one too, and comments are no silence', async () => {
@@ -86,7 +98,7 @@ describe('interruptions', () => {
         if (++beats === 40) clearInterval(beat)
       }, 20)
     })
-    const error = await client(url, { streaming: { idleTimeout: 400 } })
+    const error = await client(url, { streaming: { idleTimeout: 400, resume: false } })
       .prompts.stream('a')
       .finalResult()
       .catch((e: unknown) => e)

@@ -5,13 +5,16 @@ import {
   type Prompts,
   type RunResult,
   type RunStream,
+  type StandardSchema,
   Stet,
+  tool,
 } from '../src/index.ts'
 
 interface Registry {
   'support/reply': { parameters: { ticket: string; tone?: 'kind' | 'short' } }
   'support/triage': { parameters: { ticket: string }; output: { urgency: 'low' | 'high' } }
   'news/digest': { parameters: { topic?: string } }
+  'travel/plan': { parameters: { to?: string }; tools: { get_weather: { city: string } } }
   free: object
 }
 
@@ -96,3 +99,52 @@ async function iterate(): Promise<void> {
 same<Stet['conversations']['chat'], Prompts['chat']>(true)
 if ((awaited as unknown) instanceof ApiError) typed<(stream: RunStream) => Promise<void>>(read)
 typed<() => Promise<void>>(iterate)
+
+// tools follow the registry, or a schema, or the caller's own words
+declare const city: StandardSchema<unknown, { city: string }>
+known.prompts.run('travel/plan', {
+  tools: {
+    get_weather: ({ city }, { conversationUuid, signal, pauseExecution }) => {
+      same<typeof city, string>(true)
+      typed<string>(conversationUuid)
+      if (signal.aborted) pauseExecution()
+      return { sky: 'blue' }
+    },
+    other: (args) => args.anything,
+  },
+})
+known.prompts.stream('travel/plan', {
+  tools: { get_weather: tool({ input: city, execute: ({ city }) => city.length }) },
+})
+// @ts-expect-error the tool takes a city, not a place
+known.prompts.run('travel/plan', { tools: { get_weather: ({ place }: { place: string }) => place } })
+// @ts-expect-error the schema gives no place
+tool({ input: city, execute: ({ place }) => place })
+// @ts-expect-error not a schema
+tool({ input: { parse() {} }, execute: () => 1 })
+// @ts-expect-error not a mode
+stet.prompts.run('anything', { toolMode: 'later' })
+stet.prompts.run('anything', { tools: { any_name: async (args, { id }) => [args.whatever, id] } })
+stet.prompts.run<'text', { get_weather: { city: string } }>('anything', {
+  tools: { get_weather: ({ city }) => same<typeof city, string>(true) },
+})
+stet.prompts.chat<'text', { find: { q: number } }>('u', 'text', { tools: { find: ({ q }) => q.toFixed() } })
+stet.prompts.chat('u', 'text', {
+  tools: { find: (args) => args, get_weather: tool({ input: city, execute: () => 1 }) },
+})
+stet.runs.attach('u', { tools: { find: (args) => args }, lastEventId: '4' })
+// @ts-expect-error the tool takes a city
+stet.runs.attach<'text', { get_weather: { city: string } }>('u', { tools: { get_weather: (a: { b: number }) => a } })
+
+// cache, fallback and resume
+stet.prompts.get('a', { cache: { ttl: 5 }, fallback: async (e) => e.message }).then(({ source }) => {
+  typed<'network' | 'cache' | 'stale' | 'fallback'>(source)
+})
+known.prompts.prefetch(['support/reply', 'not/in/registry'])
+// @ts-expect-error a fallback holds the text
+stet.prompts.get('a', { fallback: { path: 'a' } })
+new Stet({ cache: true, streaming: { resume: { maxAttempts: 5 }, maxToolRounds: 3 } })
+stet.prompts.stream('a', { resume: false }).on('sdk', (event) => {
+  if (event.type === 'reconnecting') typed<number>(event.delayMs)
+  if (event.type === 'tool-finished') typed<boolean>(event.isError)
+})

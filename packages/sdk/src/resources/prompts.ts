@@ -1,9 +1,12 @@
 import { ApiPromise } from '../api-promise.ts'
+import type { CacheOptions, PromptFallback } from '../cache/cache-options.ts'
 import type { ChatOptions, Open, RequestOptions, RunArgs, RunOptions, Scope } from '../options.ts'
 import type { Nothing, OutputKind, OutputOf, PromptPath, PromptRegistry } from '../registry.ts'
-import { type RunJob, startJob } from '../stream/run-job.ts'
+import type { RunJob } from '../run/run-job.ts'
+import type { RunStart } from '../stream/run-start.ts'
 import type { RunStream } from '../stream/run-stream.ts'
-import { awaitRun, type RunStart, streamRun } from '../stream/start-run.ts'
+import { awaitRun, streamRun } from '../stream/start-run.ts'
+import type { HandlerMap, ToolMap } from '../tools/tool.ts'
 import type { Api } from '../transport/api.ts'
 import type { FetchedPrompt, Message, Prompt, RunResult } from '../types.ts'
 
@@ -21,11 +24,26 @@ export class Prompts<R = PromptRegistry> {
     this.#api = api
   }
 
-  /** One prompt. Rejects with NotFoundError, whose `details` suggest similar paths. */
-  get<P extends PromptPath<R>>(path: P, o: Scope & RequestOptions = {}): ApiPromise<FetchedPrompt> {
+  /**
+   * One prompt. Rejects with NotFoundError, whose `details` suggest similar paths. With `cache` it may come from memory,
+   * with `fallback` an outage gives that text; `source` tells which it was.
+   *
+   * @example const { content, source } = await stet.prompts.get('support/reply', { cache: true, fallback: 'Hello' })
+   */
+  get<P extends PromptPath<R>>(
+    path: P,
+    o: Scope & RequestOptions & { cache?: boolean | CacheOptions; fallback?: PromptFallback } = {},
+  ): ApiPromise<FetchedPrompt> {
+    const { settings } = this.#api
+    const { cache = settings.cache ?? false, fallback, ...call } = o
+    const fromServer = async () => {
+      const { data, response } = await this.#api.answer<Prompt>('prompts.get', { path }, call)
+      return { data: { ...data, source: 'network' as const, fetchedAt: settings.runtime.now() }, response }
+    }
+    if (!cache && fallback === undefined) return new ApiPromise(fromServer())
     const fetch = async () => {
-      const { data, response } = await this.#api.call('prompts.get', { path }, o).withResponse()
-      return { data: { ...data, source: 'network' as const, fetchedAt: this.#api.settings.runtime.now() }, response }
+      const { fetchPrompt } = await import('../cache/fetch-prompt.ts')
+      return fetchPrompt(this.#api, path, { ...o, cache }, fromServer)
     }
     return new ApiPromise(fetch())
   }
@@ -37,12 +55,12 @@ export class Prompts<R = PromptRegistry> {
 
   /** A new prompt in a draft. Rejects with ConflictError when the path is taken. */
   create(path: PromptPath<R>, o: Scope & RequestOptions & { prompt?: string } = {}): ApiPromise<Prompt> {
-    return this.#api.call('prompts.create', { path }, o)
+    return this.#api.write('prompts.create', { path }, o)
   }
 
   /** The prompt at the path, created with the given text when there is none. */
   getOrCreate(path: PromptPath<R>, o: Scope & RequestOptions & { prompt?: string } = {}): ApiPromise<Prompt> {
-    return this.#api.call('prompts.getOrCreate', { path }, o)
+    return this.#api.write('prompts.getOrCreate', { path }, o)
   }
 
   /** Writes a prompt. `baseHash` and `ifMatch` make it a ConflictError when somebody else changed the prompt. */
@@ -50,7 +68,7 @@ export class Prompts<R = PromptRegistry> {
     path: PromptPath<R>,
     o: Scope & RequestOptions & { prompt: string; force?: boolean; ifMatch?: string; baseHash?: string },
   ): ApiPromise<Prompt> {
-    return this.#api.call('prompts.createOrUpdate', { path }, matching(o))
+    return this.#api.write('prompts.createOrUpdate', { path }, matching(o))
   }
 
   /** Deletes a prompt from a draft; the live version keeps it until the draft is published. */
@@ -58,23 +76,34 @@ export class Prompts<R = PromptRegistry> {
     path: PromptPath<R>,
     o: Scope & RequestOptions & { ifMatch?: string } = {},
   ): ApiPromise<{ documentUuid: string; path: string }> {
-    return this.#api.call('prompts.delete', { path }, matching(o))
+    return this.#api.write('prompts.delete', { path }, matching(o))
+  }
+
+  /** Fills the cache, a few prompts at a time. Rejects when one of them cannot be had. */
+  async prefetch(paths: readonly PromptPath<R>[], o: Scope & RequestOptions = {}): Promise<void> {
+    const { prefetch } = await import('../cache/prefetch.ts')
+    const cache = this.#api.settings.cache || true
+    await prefetch(paths, (path) => this.get(path, { ...o, cache }))
   }
 
   /** Runs a prompt to its end. A failed run rejects with RunError. */
-  run<O extends OutputKind = never>(
+  run<O extends OutputKind = never, T extends object = Nothing>(
     path: Open<O>,
-    o?: RunOptions<Nothing, string, O>,
+    o?: RunOptions<Nothing, string, O> & { tools?: HandlerMap<T> },
   ): ApiPromise<RunResult<NoInfer<O>>>
   run<P extends PromptPath<R>>(path: P, o: RunOptions<R, P> & { background: true }): ApiPromise<RunJob<OutputOf<R, P>>>
   run<P extends PromptPath<R>>(path: P, ...o: RunArgs<R, P>): ApiPromise<RunResult<OutputOf<R, P>>>
   run(path: string, o: { background?: boolean } = {}): ApiPromise<unknown> {
     const start = runStart(path, o)
-    return o.background ? startJob(this.#api, start) : awaitRun(this.#api, start)
+    if (!o.background) return awaitRun(this.#api, start)
+    return new ApiPromise(import('../run/run-job.ts').then(({ startJob }) => startJob(this.#api, start)))
   }
 
   /** Runs a prompt and gives its stream at once; nothing is lost before the first reader. */
-  stream<O extends OutputKind = never>(path: Open<O>, o?: RunOptions<Nothing, string, O>): RunStream<NoInfer<O>>
+  stream<O extends OutputKind = never, T extends object = Nothing>(
+    path: Open<O>,
+    o?: RunOptions<Nothing, string, O> & { tools?: HandlerMap<T> },
+  ): RunStream<NoInfer<O>>
   stream<P extends PromptPath<R>>(path: P, ...o: RunArgs<R, P>): RunStream<OutputOf<R, P>>
   stream(path: string, o: object = {}): unknown {
     return streamRun(this.#api, runStart(path, o))
@@ -82,6 +111,16 @@ export class Prompts<R = PromptRegistry> {
 
   /** Continues a conversation; a plain string is one user message. */
   chat<O extends OutputKind = 'text'>(
+    uuid: string,
+    messages: Message[] | string,
+    o?: ChatOptions<O>,
+  ): ApiPromise<RunResult<O>>
+  chat<O extends OutputKind, T extends object>(
+    uuid: string,
+    messages: Message[] | string,
+    o?: ChatOptions<O> & { tools?: ToolMap<T> },
+  ): ApiPromise<RunResult<O>>
+  chat<O extends OutputKind>(
     uuid: string,
     messages: Message[] | string,
     o: ChatOptions<O> = {},

@@ -1,8 +1,10 @@
 import type { ApiPromise } from '../api-promise.ts'
 import type { AttachOptions, RequestOptions } from '../options.ts'
 import type { OutputKind } from '../registry.ts'
+import { attachStart } from '../stream/run-start.ts'
 import type { RunStream } from '../stream/run-stream.ts'
-import { attachStart, awaitRun, streamRun } from '../stream/start-run.ts'
+import { awaitRun, streamRun } from '../stream/start-run.ts'
+import type { ToolMap } from '../tools/tool.ts'
 import type { Api } from '../transport/api.ts'
 import type { RunResult, StopResult } from '../types.ts'
 
@@ -20,7 +22,12 @@ export class Runs {
   }
 
   /** Waits for the end of the latest run. A run that failed or was stopped rejects with RunError. */
-  attach<O extends OutputKind = 'text'>(uuid: string, o: AttachOptions<O> = {}): ApiPromise<RunResult<O>> {
+  attach<O extends OutputKind = 'text'>(uuid: string, o?: AttachOptions<O>): ApiPromise<RunResult<O>>
+  attach<O extends OutputKind, T extends object>(
+    uuid: string,
+    o?: AttachOptions<O> & { tools?: ToolMap<T> },
+  ): ApiPromise<RunResult<O>>
+  attach<O extends OutputKind>(uuid: string, o: AttachOptions<O> = {}): ApiPromise<RunResult<O>> {
     return awaitRun(this.#api, attachStart(uuid, o))
   }
 

@@ -38,17 +38,17 @@ export class Versions {
     versionUuid: string,
     o: InProject & { title?: string; description?: string; force?: boolean } = {},
   ): ApiPromise<Version> {
-    return this.#api.call('versions.publish', { versionUuid }, o)
+    return this.#api.write('versions.publish', { versionUuid }, o)
   }
 
   /** Applies changes to a draft, all or none. A stale `baseHash` rejects with ConflictError. */
   push(versionUuid: string, changes: readonly Change[], o: InProject = {}): ApiPromise<PushResult> {
-    return this.#api.call('versions.push', { versionUuid, changes: [...changes] }, o)
+    return this.#api.write('versions.push', { versionUuid, changes: [...changes] }, o)
   }
 
   /** Drops the changes of a draft, all of them or those at the given paths. */
   revert(versionUuid: string, o: InProject & { paths?: readonly string[] } = {}): ApiPromise<RevertResult> {
-    return this.#api.call('versions.revert', { versionUuid }, o)
+    return this.#api.write('versions.revert', { versionUuid }, o)
   }
 
   /** What a version changes; by default a draft against live, a merged version against the one before it. */

@@ -1,8 +1,7 @@
-import { deferred, quiet } from './deferred.ts'
-
 interface Node<T> {
-  value: T
-  next: Promise<Node<T> | undefined>
+  /** Undefined in the last node, which waits for its value. */
+  next: Node<T> | undefined
+  value: T | undefined
 }
 
 /**
@@ -10,48 +9,70 @@ interface Node<T> {
  * events that every reader has passed are garbage.
  */
 export class EventLog<T> {
-  #tail = deferred<Node<T> | undefined>()
-  readonly #first: Promise<Node<T> | undefined> | undefined
+  #tail: Node<T> = { next: undefined, value: undefined }
+  readonly #first: Node<T> | undefined
+  #waiting: (() => void)[] = []
+  #end: (() => IteratorResult<T>) | undefined
 
   /** @param keepsAll whether readers that come late start at the first event instead of the next one */
   constructor(keepsAll: boolean) {
-    this.#first = keepsAll ? this.#tail.promise : undefined
+    this.#first = keepsAll ? this.#tail : undefined
   }
 
   append(value: T): void {
-    const tail = this.#tail
-    this.#tail = deferred()
-    tail.resolve({ value, next: this.#tail.promise })
+    const node = this.#tail
+    this.#tail = { next: undefined, value: undefined }
+    node.value = value
+    node.next = this.#tail
+    this.#wake()
   }
 
   /** No more events: readers end after the last one. */
   end(): void {
-    this.#tail.resolve(undefined)
+    this.#endWith(() => ({ done: true, value: undefined }))
   }
 
   /** Readers reject after the last event. */
   fail(error: unknown): void {
-    this.#tail.reject(error)
+    this.#endWith(() => {
+      throw error
+    })
   }
 
   /** A new reader. Leaving it early ends this reader alone. */
   read(): AsyncIterableIterator<T> {
-    let at = this.#first ?? this.#tail.promise
+    let at: Node<T> | undefined = this.#first ?? this.#tail
     const leave = async (): Promise<IteratorResult<T>> => {
-      at = Promise.resolve(undefined)
+      at = undefined
+      this.#wake()
       return { done: true, value: undefined }
     }
     const reader: AsyncIterableIterator<T> = {
-      async next() {
-        const here = at
-        // set before waiting, so that calls which do not wait for each other get one event each
-        at = quiet(here.then((node) => node?.next))
-        const node = await here
-        return node ? { done: false, value: node.value } : leave()
+      next: async () => {
+        // calls that do not wait for each other get one event each, in their order
+        while (at && !at.next && !this.#end) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+        if (!at) return leave()
+        const { next, value } = at
+        if (!next) return this.#end?.() ?? leave()
+        at = next
+        // a node with a next one has a value
+        return { done: false, value: value as T }
       },
       return: leave,
       [Symbol.asyncIterator]: () => reader,
     }
     return reader
+  }
+
+  #endWith(end: () => IteratorResult<T>): void {
+    this.#end = end
+    this.#wake()
+  }
+
+  #wake(): void {
+    const woken = this.#waiting
+    if (woken.length === 0) return
+    this.#waiting = []
+    for (const wake of woken) wake()
   }
 }

@@ -70,6 +70,13 @@ export type ProviderEventData =
   | { type: 'finish'; finishReason: FinishReason; usage: Usage }
   | { type: 'error'; error: { message: string; status?: number } }
 
+/** What the client itself does for a run; never on the wire, only through `on('sdk', …)`. */
+export type SdkEventData =
+  | { type: 'reconnecting'; attempt: number; delayMs: number; cause: string }
+  | { type: 'reconnected'; fromEventId: string | undefined }
+  | { type: 'tool-started'; call: ToolCall }
+  | { type: 'tool-finished'; call: ToolCall; result: unknown; isError: boolean; durationMs: number }
+
 type Wrap<E extends string, D> = D extends { type: infer T }
   ? { readonly id: string; readonly event: E; readonly type: T; readonly data: D }
   : never
@@ -87,6 +94,7 @@ export interface StreamEventMap<O extends OutputKind> {
   text: (delta: string, snapshot: string) => void
   reasoning: (delta: string) => void
   toolCall: (c: ToolCall) => void
+  sdk: (e: SdkEventData) => void
   started: (conversationUuid: string) => void
   finished: (r: RunResult<O>) => void
   error: (e: StetError) => void

@@ -20,6 +20,10 @@ export class Listeners<O extends OutputKind> {
     this.#entries = this.#entries.filter((entry) => entry.name !== name || entry.listener !== listener)
   }
 
+  get isEmpty(): boolean {
+    return this.#entries.length === 0
+  }
+
   has(name: Name<O>): boolean {
     return this.#entries.some((entry) => entry.name === name)
   }

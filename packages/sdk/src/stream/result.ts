@@ -15,24 +15,27 @@ export interface Progress {
   response: AnyRunResponse | undefined
 }
 
-type Completed = Extract<LatitudeEventData, { type: 'chain-completed' }>
-type Failed = Extract<LatitudeEventData, { type: 'chain-error' }>
+/** The event that ends a run well. */
+export type Completed = Extract<LatitudeEventData, { type: 'chain-completed' }>
+/** The event that ends a run badly. */
+export type Failed = Extract<LatitudeEventData, { type: 'chain-error' }>
 
-/** The progress after one more event; the first argument stays as it is. */
-export function advance(progress: Progress, event: StreamEvent): Progress {
+/** Takes one more event into account. */
+export function advance(progress: Progress, event: StreamEvent): void {
   if (event.event === 'provider-event') {
-    return event.data.type === 'text-delta' ? { ...progress, text: progress.text + event.data.textDelta } : progress
+    if (event.data.type === 'text-delta') progress.text += event.data.textDelta
+    return
   }
   const { data } = event
-  const known: Progress = {
-    ...progress,
-    conversationUuid: data.uuid ?? progress.conversationUuid,
-    conversation: data.messages ?? progress.conversation,
+  progress.conversation = data.messages ?? progress.conversation
+  if (data.type === 'step-started') {
+    progress.text = ''
+    progress.response = undefined
+  } else if (data.type === 'provider-completed') {
+    // merged or missing deltas do not matter: the answer itself is complete
+    progress.text = data.response.text
+    progress.response = data.response
   }
-  if (data.type === 'step-started') return { ...known, text: '', response: undefined }
-  // merged or missing deltas do not matter: the answer itself is complete
-  if (data.type === 'provider-completed') return { ...known, text: data.response.text, response: data.response }
-  return known
 }
 
 /** The result of a completed run, in the form of the JSON answer; undefined when no answer ever came. */

@@ -1,49 +1,52 @@
-import type { EventSourceMessage } from 'eventsource-parser'
 import { AbortError, StetError, StreamInterruptedError } from '../errors.ts'
-import type { Hooks, Logger } from '../options.ts'
+import type { Hooks, Logger, ResumeOptions } from '../options.ts'
 import type { OutputKind } from '../registry.ts'
+import { type Runtime, systemRuntime } from '../runtime.ts'
+import type { ToolHost, ToolLoop } from '../tools/tool-loop.ts'
 import type { Answer } from '../transport/exchange.ts'
 import { onAbort } from '../transport/on-abort.ts'
 import { observe } from '../transport/request.ts'
-import { readFrames } from '../transport/sse.ts'
+import type { Frame } from '../transport/sse.ts'
 import type { RunResult } from '../types.ts'
 import { deferred } from './deferred.ts'
 import { EventLog } from './event-log.ts'
 import type { StreamEvent } from './events.ts'
 import { Listeners } from './listeners.ts'
-import { advance, type Progress, resultOf, runErrorOf } from './result.ts'
+import { readTurn } from './read-turn.ts'
+import { advance, type Completed, type Progress, resultOf, runErrorOf } from './result.ts'
 
-/** How a stream is opened and observed. */
-export interface StreamSource {
-  open: (signal: AbortSignal) => Promise<Answer>
+/** How a stream is opened, kept alive and observed. */
+export interface StreamSource<O extends OutputKind> {
+  /** `onUuid` takes the conversation when it is known before the head. */
+  open: (signal: AbortSignal, onUuid: (conversationUuid: string) => void) => Promise<Answer>
+  /** Joins the run again after an event; without it a cut ends the stream. */
+  attach?:
+    | ((conversationUuid: string, lastEventId: string | undefined, signal: AbortSignal) => Promise<Answer>)
+    | undefined
   /** Stops the run itself. */
   stop?: (conversationUuid: string) => PromiseLike<unknown>
+  /** Loads what answers client tools. */
+  tools?: ((host: ToolHost) => Promise<ToolLoop<O>>) | undefined
+  resume?: boolean | ResumeOptions | undefined
   onAbort?: 'stop' | 'detach' | undefined
   signal?: AbortSignal | undefined
+  /** The event that the reading begins after. */
+  lastEventId?: string | undefined
   /** Milliseconds, 45_000 */
   idleTimeout?: number | undefined
   /** true */
   bufferEvents?: boolean | undefined
   logger: Logger
+  runtime?: Runtime
   hooks?: Hooks | undefined
   /** The prompt's path, for hooks. */
   path?: string | undefined
 }
 
-/** connecting → streaming → finished; any of the others may end the first two. */
-export type StreamState =
-  | 'connecting'
-  | 'streaming'
-  | 'reconnecting'
-  | 'tools'
-  | 'finished'
-  | 'errored'
-  | 'aborted'
-  | 'detached'
+type Ending = 'finished' | 'errored' | 'aborted' | 'detached'
 
-// after the terminal event the server closes by itself; waiting for it keeps the connection for the next request
-const FAREWELL_MS = 1000
-const IDLE_TIMEOUT_MS = 45_000
+/** connecting → streaming → finished, with detours to reconnecting and tools; the last three may end any of them. */
+export type StreamState = 'connecting' | 'streaming' | 'reconnecting' | 'tools' | Ending
 
 /** Reads a run to its end whether or not anybody looks, and settles every view exactly once. */
 export class RunPump<O extends OutputKind> {
@@ -53,46 +56,51 @@ export class RunPump<O extends OutputKind> {
   readonly head = deferred<Answer>()
   readonly started = deferred<string>()
   readonly result = deferred<RunResult<O>>()
-  state: StreamState = 'connecting'
   requestId: string | null = null
   lastEventId: string | undefined
-  progress: Progress = { conversationUuid: undefined, text: '', conversation: [], response: undefined }
+  readonly progress: Progress = { conversationUuid: undefined, text: '', conversation: [], response: undefined }
   /** Whether somebody would learn of a failure. */
   isObserved = false
   /** Settles when the service was told to stop the run, or could not be. */
-  stopped: Promise<unknown> = Promise.resolve()
-  readonly #source: StreamSource
+  stopped: Promise<unknown> | undefined
+  readonly #source: StreamSource<O>
+  #tools: ToolLoop<O> | undefined
   #isStarted = false
+  #phase: 'connecting' | 'streaming' | 'reconnecting' | 'tools' = 'connecting'
+  #ending: Ending | undefined
+  /** The end of a turn that tools continue. */
+  #turnEnd: Completed | undefined
   #unfollow = () => {}
 
-  constructor(source: StreamSource) {
+  constructor(source: StreamSource<O>) {
     const { signal } = this.controller
     this.#source = source
+    this.lastEventId = source.lastEventId
     this.log = new EventLog(source.bufferEvents ?? true)
     signal.addEventListener('abort', () => this.stop('aborted', signal.reason))
     // one microtask later, so that listeners set right after construction miss nothing
     queueMicrotask(() => void this.#run(signal).catch((error: unknown) => this.#fail(error)))
   }
 
-  get isSettled(): boolean {
-    return this.state !== 'connecting' && this.state !== 'streaming'
+  get state(): StreamState {
+    if (this.#ending) return this.#ending
+    return this.#phase === 'streaming' && this.#tools?.running ? 'tools' : this.#phase
   }
 
   /** Ends the stream on the caller's wish; nothing happens once it has ended. */
-  stop(state: 'aborted' | 'detached', cause?: unknown): void {
-    if (this.isSettled) return
+  stop(ending: 'aborted' | 'detached', cause?: unknown): void {
+    if (this.#ending) return
     const { conversationUuid } = this.progress
     this.#fail(
-      new AbortError(`The stream was ${state}`, { conversationUuid, detached: state === 'detached', cause }),
-      state,
+      new AbortError(`The stream was ${ending}`, { conversationUuid, detached: ending === 'detached', cause }),
+      ending,
     )
-    this.#stopRun(conversationUuid)
+    if (ending === 'aborted') this.#stopRun(conversationUuid)
   }
 
-  // best effort: the stream has ended for its reader whatever comes of it
+  // once, and best effort: the stream has ended for its reader whatever comes of it
   #stopRun(uuid: string | null | undefined): void {
-    if (this.state !== 'aborted' || !uuid) return
-    this.stopped = Promise.resolve(this.#source.stop?.(uuid)).catch(() => undefined)
+    if (uuid) this.stopped ??= Promise.resolve(this.#source.stop?.(uuid)).catch(() => undefined)
   }
 
   #leave(reason: unknown): void {
@@ -100,36 +108,71 @@ export class RunPump<O extends OutputKind> {
     else this.controller.abort(reason)
   }
 
-  /** Opens, and reads until there is nothing more; if the run has not ended by then, it is an interruption. */
+  /** Reads turn after turn; a run without tools has one. */
   async #run(signal: AbortSignal): Promise<void> {
-    const { open, signal: outer, idleTimeout = IDLE_TIMEOUT_MS } = this.#source
-    if (!this.isSettled) this.#unfollow = onAbort(outer, () => this.#leave(outer?.reason))
-    if (this.isSettled) return
-    const head = await open(signal)
-    const { headers, body } = head.response
-    if (this.isSettled) {
-      this.#stopRun(headers.get('x-conversation-uuid'))
-      return body?.cancel()
-    }
-    this.state = 'streaming'
-    this.requestId = headers.get('x-request-id')
-    this.head.resolve(head)
-    this.#learnUuid(headers.get('x-conversation-uuid'))
-    if (!body) throw this.#interrupted('The answer has no readable body; use stream: false in this runtime')
-    const isIdle = await readFrames(body, {
-      onFrame: (frame) => this.#receive(frame, head),
-      idleMs: () => (this.isSettled ? FAREWELL_MS : idleTimeout),
-      signal,
-    }).catch((cause: unknown) => {
-      throw this.#interrupted('The connection broke during the run', cause)
+    const { open, attach, signal: outer, idleTimeout, resume = true, runtime = systemRuntime } = this.#source
+    if (!this.#ending) this.#unfollow = onAbort(outer, () => this.#leave(outer?.reason))
+    this.#tools = await this.#source.tools?.({
+      scene: () => {
+        const { conversationUuid = '', conversation } = this.progress
+        return { conversationUuid, messages: conversation, signal }
+      },
+      tell: (event) => this.listeners.emit('sdk', event),
     })
-    throw this.#interrupted(isIdle ? `Nothing arrived for ${idleTimeout} ms` : 'The stream ended before its run')
+    let openTurn: (() => Promise<Answer>) | undefined = () => open(signal, (uuid) => this.#learnUuid(uuid))
+    while (openTurn && !this.#ending) {
+      this.#turnEnd = undefined
+      await readTurn({
+        open: openTurn,
+        isJoined: this.lastEventId !== undefined && this.lastEventId === this.#source.lastEventId,
+        attach: () => {
+          const uuid = this.progress.conversationUuid
+          return attach && resume && uuid ? () => attach(uuid, this.lastEventId, signal) : undefined
+        },
+        resume: typeof resume === 'object' ? resume : {},
+        runtime,
+        idleTimeout,
+        signal,
+        isOver: () => Boolean(this.#ending ?? this.#turnEnd),
+        lastEventId: () => this.lastEventId,
+        onHead: (head) => this.#learnHead(head),
+        onFrame: (frame, head) => this.#receive(frame, head),
+        onReconnecting: (about) => {
+          this.#phase = 'reconnecting'
+          this.#source.logger.info(`The stream is joined again in ${Math.round(about.delayMs)} ms: ${about.cause}`)
+          this.listeners.emit('sdk', { type: 'reconnecting', ...about })
+        },
+        onReconnected: () => this.listeners.emit('sdk', { type: 'reconnected', fromEventId: this.lastEventId }),
+        lost: (message, cause) => this.#interrupted(message, cause),
+      })
+      openTurn = this.#turnEnd && (await this.#nextTurn(this.#turnEnd, signal))
+    }
   }
 
-  #receive(frame: EventSourceMessage, head: Answer): void {
-    if (this.isSettled) return
+  /** Answers the calls that a turn ended with; gives what opens the next turn, unless a handler paused. */
+  async #nextTurn(end: Completed, signal: AbortSignal): Promise<(() => Promise<Answer>) | undefined> {
+    this.#phase = 'tools'
+    const next = await this.#tools?.nextTurn(end, signal)
+    this.#phase = 'connecting'
+    if (!next) this.#finish(end)
+    return next
+  }
+
+  #learnHead(head: Answer): void {
+    const { headers } = head.response
+    const uuid = headers.get('x-conversation-uuid')
+    if (this.#ending === 'aborted') this.#stopRun(uuid)
+    if (this.#ending) return
+    this.#phase = 'streaming'
+    this.requestId ??= headers.get('x-request-id')
+    this.head.resolve(head)
+    this.#learnUuid(uuid)
+  }
+
+  #receive(frame: Frame, head: Answer): void {
+    const event = this.#decode(frame)
+    if (event.id) this.lastEventId = event.id
     try {
-      const event = this.#decode(frame)
       if (event.event === 'latitude-event' || event.event === 'provider-event') this.#accept(event, head)
       else this.listeners.emit('event', event)
     } catch (reason) {
@@ -138,53 +181,69 @@ export class RunPump<O extends OutputKind> {
     }
   }
 
-  #decode(frame: EventSourceMessage): StreamEvent {
-    const { id = '', event = 'message' } = frame
-    try {
-      const data: unknown = JSON.parse(frame.data)
-      // the payload is the server's word; what is computed from it below reads single keys only
-      return { id, event, type: (data as { type?: unknown }).type, data } as StreamEvent
-    } catch (cause) {
-      throw this.#interrupted('The stream holds an event that is not JSON', cause)
-    }
+  #decode({ id = '', event = 'message', data: text }: Frame): StreamEvent {
+    const data: unknown = JSON.parse(text)
+    if (typeof data !== 'object' || !data) throw new SyntaxError('An event is an object')
+    // the payload is the server's word; what is computed from it below reads single keys only
+    return { id, event, type: (data as { type?: unknown }).type, data } as StreamEvent
   }
 
   #accept(event: StreamEvent, head: Answer): void {
-    if (event.id) this.lastEventId = event.id
-    this.progress = advance(this.progress, event)
+    advance(this.progress, event)
     this.log.append(event)
-    this.#learnUuid(this.progress.conversationUuid)
+    if (event.event === 'latitude-event') this.#learnUuid(event.data.uuid)
+    if (this.#source.hooks?.onStreamEvent) this.#observe(event)
+    // most events are small and many: where nobody listens, nothing is called
+    const isHeard = !this.listeners.isEmpty
+    if (isHeard) this.listeners.emit('event', event)
+    if (event.event === 'provider-event') {
+      if (isHeard || this.#tools) this.#announce(event.data)
+    } else if (event.data.type === 'chain-completed') {
+      if (this.#tools?.goesOn(event.data.toolRequests)) this.#turnEnd = event.data
+      else this.#finish(event.data)
+    } else if (event.data.type === 'chain-error') {
+      const paused = this.#tools?.pausedResult(event.data, this.progress)
+      if (paused) this.#settleWith(paused)
+      else this.#fail(runErrorOf(event.data, this.progress, head))
+    }
+  }
+
+  #observe(event: StreamEvent): void {
     const { path, hooks } = this.#source
     const { conversationUuid } = this.progress
     const about = { ...(conversationUuid && { conversationUuid }), ...(path && { path }) }
     observe(this.#source, () => hooks?.onStreamEvent?.(event, about))
-    this.listeners.emit('event', event)
-    if (event.event === 'provider-event') this.#announce(event.data)
-    else if (event.data.type === 'chain-completed') this.#finish(resultOf<O>(event.data, this.progress))
-    else if (event.data.type === 'chain-error') {
-      this.#fail(runErrorOf(event.data, this.progress, head))
-    }
   }
 
   #announce(data: Extract<StreamEvent, { event: 'provider-event' }>['data']): void {
     if (data.type === 'text-delta') this.listeners.emit('text', data.textDelta, this.progress.text)
     if (data.type === 'reasoning-delta') this.listeners.emit('reasoning', data.text)
-    if (data.type === 'tool-call') {
-      this.listeners.emit('toolCall', { id: data.toolCallId, name: data.toolName, arguments: data.args })
-    }
+    if (data.type !== 'tool-call') return
+    const call = { id: data.toolCallId, name: data.toolName, arguments: data.args }
+    this.listeners.emit('toolCall', call)
+    this.#tools?.answer(call).catch((error: unknown) => {
+      // the run would wait for a result that never comes
+      if (!this.#ending) this.#stopRun(this.progress.conversationUuid)
+      this.#fail(error)
+    })
   }
 
   #learnUuid(uuid: string | null | undefined): void {
     if (!uuid || this.#isStarted) return
     this.#isStarted = true
-    this.progress = { ...this.progress, conversationUuid: uuid }
+    this.progress.conversationUuid = uuid
     this.started.resolve(uuid)
     this.listeners.emit('started', uuid)
   }
 
-  #finish(result: RunResult<O> | undefined): void {
+  #finish(data: Completed): void {
+    const result = resultOf<O>(data, this.progress)
     if (!result) throw this.#interrupted('The run completed without an answer')
-    if (this.isSettled) return
+    this.#settleWith(this.#tools?.total(result) ?? result)
+  }
+
+  #settleWith(result: RunResult<O>): void {
+    if (this.#ending) return
     this.listeners.emit('finished', result)
     this.#settle('finished')
     this.result.resolve(result)
@@ -192,19 +251,19 @@ export class RunPump<O extends OutputKind> {
     observe(this.#source, () => this.listeners.emit('end'))
   }
 
-  #fail(error: unknown, state: 'errored' | 'aborted' | 'detached' = 'errored'): void {
-    if (this.isSettled) return
-    this.#settle(state)
+  #fail(error: unknown, ending: Ending = 'errored'): void {
+    if (this.#ending) return
+    this.#settle(ending)
     for (const view of [this.head, this.started, this.result]) view.reject(error)
     this.log.fail(error)
     this.controller.abort(error)
     if (StetError.isInstance(error)) observe(this.#source, () => this.listeners.emit('error', error))
     observe(this.#source, () => this.listeners.emit('end'))
-    if (state === 'errored') this.#warnIfUnseen(error)
+    if (ending === 'errored') this.#warnIfUnseen(error)
   }
 
-  #settle(state: StreamState): void {
-    this.state = state
+  #settle(ending: Ending): void {
+    this.#ending = ending
     this.#unfollow()
   }
 

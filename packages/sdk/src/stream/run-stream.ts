@@ -6,7 +6,7 @@ import type { FinishReason, Message, RunResult, ToolCall, Usage } from '../types
 import { quiet } from './deferred.ts'
 import type { AsyncIterableStream, StreamEvent, StreamEventMap } from './events.ts'
 import { RunPump, type StreamSource, type StreamState } from './run-pump.ts'
-import { framesOf, objectsOf, readableOf, textOf } from './views.ts'
+import { readableOf, textOf } from './views.ts'
 
 /**
  * A run while it happens. It is read to its end whether or not anybody iterates; every view starts at the first event,
@@ -21,7 +21,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   readonly #pump: RunPump<O>
 
   /** Streams are made by the client, or by `RunStream.fromResponse`. */
-  constructor(source: StreamSource) {
+  constructor(source: StreamSource<O>) {
     this.#pump = new RunPump(source)
   }
 
@@ -69,7 +69,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
 
   /** The structured answer as it grows: partial objects, then the complete one. */
   get objectStream(): AsyncIterableStream<unknown> {
-    return readableOf(objectsOf(this.#events()))
+    return readableOf(growing(this.#events()))
   }
 
   /** Resolves to the conversation's uuid as soon as it is known. */
@@ -91,7 +91,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   finalObject(): Promise<Exclude<O, 'text'>> {
     return this.#derive(({ response }) => {
       if (response.streamType === 'object') return response.object
-      throw new ConfigurationError('This run answers text: its prompt has no schema')
+      throw new ConfigurationError('The prompt of this run has no schema')
     })
   }
 
@@ -150,7 +150,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
 
   /** The same events as bytes, ids kept, for a proxy route. */
   toReadableStream(): ReadableStream<Uint8Array> {
-    return framesOf(this.#events())
+    return readableOf(framed(this.#events()), () => bytesOf(': ping\n\n'))
   }
 
   /**
@@ -167,7 +167,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
       ...(this.conversationUuid && { 'X-Conversation-Uuid': this.conversationUuid }),
     }
     for (const [name, value] of Object.entries(defaults)) if (!headers.has(name)) headers.set(name, value)
-    return new Response(framesOf(this.#events()), { ...init, headers })
+    return new Response(this.toReadableStream(), { ...init, headers })
   }
 
   /** Reads a run from a response, for example that of a proxy route. */
@@ -199,4 +199,18 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   #derive<T>(view: (result: RunResult<O>) => T): Promise<T> {
     return quiet(this.finalResult().then(view))
   }
+}
+
+async function* growing(events: AsyncIterable<StreamEvent>): AsyncGenerator<unknown> {
+  const { objectsOf } = await import('../views/partial-json.ts')
+  yield* objectsOf(events)
+}
+
+async function* framed(events: AsyncIterable<StreamEvent>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const { framesOf } = await import('../views/frames.ts')
+  for await (const frame of framesOf(events)) yield bytesOf(frame)
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text)
 }

@@ -1,101 +1,70 @@
 import { ApiPromise, type Outcome } from '../api-promise.ts'
-import { StetError } from '../errors.ts'
-import type { AttachOptions, RequestOptions, Scope, StreamCallbacks, StreamControls } from '../options.ts'
 import type { OutputKind } from '../registry.ts'
 import type { Api } from '../transport/api.ts'
-import { observe } from '../transport/request.ts'
-import type { Message, RunResult } from '../types.ts'
+import type { RunResult } from '../types.ts'
+import { inlineTools, noToolsInBackground, type RunStart, requestOnly, sentOptions, stopRun } from './run-start.ts'
 import { RunStream } from './run-stream.ts'
 
-const JSON_RUN_TIMEOUT_MS = 600_000
-const STOP_TIMEOUT_MS = 5000
-
-type StartOptions<O extends OutputKind> = Scope &
-  RequestOptions &
-  StreamCallbacks<O> &
-  StreamControls & { stream?: boolean; background?: boolean }
-
-/** A run to start: its route, what it sends beside its options, and the caller's options. */
-export interface RunStart<O extends OutputKind> {
-  operation: 'prompts.run' | 'conversations.chat' | 'runs.attach'
-  fields: { path: string } | { conversationUuid: string } | { conversationUuid: string; messages: Message[] }
-  options: StartOptions<O>
-  path?: string
-}
-
 /** Starts a run and gives its stream at once. */
-export function streamRun<O extends OutputKind>(
-  api: Api,
-  { operation, fields, options, path }: RunStart<O>,
-): RunStream<O> {
-  const { idleTimeout, bufferEvents, onAbort, onEvent, onText, onToolCall, onFinished, onError, ...sent } = options
-  const { streaming, logger, hooks } = api.settings
+export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>): RunStream<O> {
+  const { operation, fields, options, path } = start
+  const { settings } = api
+  const { streaming, logger, hooks, runtime } = settings
+  const tools = inlineTools(start)
+  const request = requestOnly(options)
+  const attach = (conversationUuid: string, lastEventId: string | undefined, signal: AbortSignal) => {
+    const headers = { ...request.headers, ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) }
+    // it has its own attempts, which begin anew with every event
+    const once = { ...request, headers, signal, maxRetries: 0 }
+    return api.open('runs.attach', { conversationUuid, stream: true }, once)
+  }
   const stream = new RunStream<O>({
-    async open(signal) {
-      const own = { ...sent, signal }
-      if (!options.background) return api.open(operation, { ...fields, stream: true }, own)
+    async open(signal, onUuid) {
+      const sent = { ...sentOptions(start), signal }
+      if (!options.background) return api.open(operation, { ...fields, ...(tools && { tools }), stream: true }, sent)
+      if (options.tools) throw noToolsInBackground()
       // the stream of a background run is one that joined it: the run does not depend on its reader
-      const { data } = await api.answer<{ uuid: string }>(operation, fields, own)
-      return api.open('runs.attach', { conversationUuid: data.uuid, stream: true }, requestOnly(own))
+      const { data } = await api.answer<{ uuid: string }>(operation, fields, sent)
+      onUuid(data.uuid)
+      return attach(data.uuid, undefined, signal)
     },
-    stop: (conversationUuid) => api.call('runs.stop', { conversationUuid }, { timeout: STOP_TIMEOUT_MS }),
-    onAbort,
+    attach,
+    stop: (conversationUuid) => stopRun(api, conversationUuid),
+    tools:
+      options.tools &&
+      (async (host) => {
+        const { ToolLoop } = await import('../tools/tool-loop.ts')
+        return new ToolLoop(api, start, host)
+      }),
+    resume: options.resume ?? streaming?.resume,
+    onAbort: options.onAbort,
     signal: options.signal,
-    idleTimeout: idleTimeout ?? streaming?.idleTimeout,
-    bufferEvents: bufferEvents ?? streaming?.bufferEvents,
+    lastEventId: start.lastEventId,
+    idleTimeout: options.idleTimeout ?? streaming?.idleTimeout,
+    bufferEvents: options.bufferEvents ?? streaming?.bufferEvents,
     logger,
     hooks,
+    runtime,
     path,
   })
-  if (onEvent) stream.on('event', onEvent)
-  if (onText) stream.on('text', onText)
-  if (onToolCall) stream.on('toolCall', onToolCall)
-  if (onFinished) stream.on('finished', onFinished)
-  if (onError) stream.on('error', onError)
+  const { onEvent, onText, onToolCall, onFinished, onError } = options
+  const named = { event: onEvent, text: onText, toolCall: onToolCall, finished: onFinished, error: onError }
+  for (const [name, listener] of Object.entries(named)) if (listener) stream.on(name as 'event', listener as never)
   return stream
-}
-
-function requestOnly({ signal, timeout, maxRetries, headers }: RequestOptions): RequestOptions {
-  return {
-    ...(signal && { signal }),
-    ...(timeout !== undefined && { timeout }),
-    ...(maxRetries !== undefined && { maxRetries }),
-    ...(headers && { headers }),
-  }
-}
-
-/** Joins the latest run of a conversation. */
-export function attachStart<O extends OutputKind>(conversationUuid: string, o: AttachOptions<O>): RunStart<O> {
-  const { lastEventId, ...options } = o
-  const headers = lastEventId === undefined ? {} : { headers: { 'Last-Event-ID': lastEventId, ...o.headers } }
-  return { operation: 'runs.attach', fields: { conversationUuid }, options: { ...options, ...headers } }
 }
 
 /** Starts a run and resolves to its result, over either transport. */
 export function awaitRun<O extends OutputKind>(api: Api, start: RunStart<O>): ApiPromise<RunResult<O>> {
   const isStreamed = start.options.stream !== false
-  const outcome = isStreamed ? streamedOutcome(streamRun(api, start)) : jsonOutcome(api, start)
+  const outcome = isStreamed
+    ? streamedOutcome(streamRun(api, start))
+    : import('../run/json-run.ts').then(({ jsonOutcome }) => jsonOutcome(api, start))
   return new ApiPromise(outcome.then(refuseIteration), isStreamed)
 }
 
 async function streamedOutcome<O extends OutputKind>(stream: RunStream<O>): Promise<Outcome<RunResult<O>>> {
   const [data, { response }] = await Promise.all([stream.finalResult(), stream.withResponse()])
   return { data, response }
-}
-
-async function jsonOutcome<O extends OutputKind>(
-  api: Api,
-  { operation, fields, options }: RunStart<O>,
-): Promise<Outcome<RunResult<O>>> {
-  const { idleTimeout, bufferEvents, onAbort, onFinished, onError, ...sent } = options
-  try {
-    const outcome = await api.answer<RunResult<O>>(operation, { ...fields, stream: false }, sent, JSON_RUN_TIMEOUT_MS)
-    onFinished?.(outcome.data)
-    return outcome
-  } catch (error) {
-    if (StetError.isInstance(error)) observe(api.settings, () => onError?.(error))
-    throw error
-  }
 }
 
 /** In plain JavaScript `for await (… of await run())` would otherwise fail with a message that explains nothing. */

@@ -1,6 +1,4 @@
-import { RunError } from '../errors.ts'
 import type { AsyncIterableStream, StreamEvent } from './events.ts'
-import { parsePartialJson } from './partial-json.ts'
 
 const PING_MS = 15_000
 
@@ -8,24 +6,6 @@ const PING_MS = 15_000
 export async function* textOf(events: AsyncIterable<StreamEvent>): AsyncGenerator<string> {
   for await (const { event, data } of events) {
     if (event === 'provider-event' && data.type === 'text-delta') yield data.textDelta
-  }
-}
-
-/** The structured answer as it grows; the last value is the complete one. */
-export async function* objectsOf(events: AsyncIterable<StreamEvent>): AsyncGenerator<unknown> {
-  let text = ''
-  let shown: string | undefined
-  for await (const { data } of events) {
-    let value: unknown
-    if (data.type === 'step-started') text = ''
-    else if (data.type === 'text-delta') {
-      text += data.textDelta
-      value = parsePartialJson(text)
-    } else if (data.type === 'provider-completed') value = data.response.object
-    const next = value === undefined ? undefined : JSON.stringify(value)
-    if (next === undefined || next === shown) continue
-    shown = next
-    yield value
   }
 }
 
@@ -68,24 +48,4 @@ async function* walk<T>(stream: ReadableStream<T>): AsyncGenerator<T> {
   } finally {
     void reader.cancel().catch(() => {})
   }
-}
-
-/**
- * The events as the bytes of an event stream, ids kept. A run that failed ends it with its chain-error; a stream that was
- * cut errors, so that the reader knows.
- */
-export function framesOf(events: AsyncIterable<StreamEvent>): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const encoder = new TextEncoder()
-  async function* frames() {
-    try {
-      for await (const event of events) yield encoder.encode(frameOf(event))
-    } catch (error) {
-      if (!(error instanceof RunError)) throw error
-    }
-  }
-  return readableOf(frames(), () => encoder.encode(': ping\n\n'))
-}
-
-function frameOf({ event, data, id }: StreamEvent): string {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\n${id && `id: ${id}\n`}\n`
 }

@@ -4,8 +4,8 @@ import type { RequestOptions, Scope } from '../options.ts'
 import type { Nothing } from '../registry.ts'
 import type { Settings } from '../settings.ts'
 import type { Answer, Exchange } from './exchange.ts'
+import { parseAnswer } from './parse-answer.ts'
 import { send } from './request.ts'
-import { invalidAnswer } from './response-error.ts'
 import { fillRoute, type Query, queryString } from './url.ts'
 
 const TIMEOUT_MS = 60_000
@@ -43,6 +43,29 @@ export class Api {
     return new ApiPromise(this.answer(name, fields, options))
   }
 
+  /** As `call`, for what changes prompts: the cache forgets them, whatever became of the change. */
+  write<K extends OperationName, O extends RequestOptions>(
+    name: K,
+    fields: Fields<K, O>,
+    options: O,
+  ): ApiPromise<OperationTypes[K]['result']> {
+    const write = async () => {
+      const exchange = this.exchange(name, fields, options)
+      let outcome: Outcome<OperationTypes[K]['result']> | undefined
+      try {
+        outcome = await this.#parsed(exchange)
+        return outcome
+      } finally {
+        const { prompts, cache } = this.settings
+        if (prompts.cache ?? cache) {
+          const { dropWritten } = await import('../cache/drop-written.ts')
+          await dropWritten(this, exchange, outcome?.data)
+        }
+      }
+    }
+    return new ApiPromise(write())
+  }
+
   /** As `call`, for an answer that the caller types. */
   async answer<T>(
     name: OperationName,
@@ -50,12 +73,12 @@ export class Api {
     options: RequestOptions,
     timeoutMs?: number,
   ): Promise<Outcome<T>> {
-    return this.#parsed(this.#exchange(name, fields, options, timeoutMs))
+    return this.#parsed(this.exchange(name, fields, options, timeoutMs))
   }
 
   /** Calls an operation that answers events. */
   async open(name: OperationName, fields: object, options: RequestOptions): Promise<Answer> {
-    return send(this.settings, { ...this.#exchange(name, fields, options), isStream: true })
+    return send(this.settings, { ...this.exchange(name, fields, options), isStream: true })
   }
 
   /** Calls any path below the API prefix. */
@@ -84,16 +107,11 @@ export class Api {
   }
 
   async #parsed<T>(exchange: Exchange): Promise<Outcome<T>> {
-    const answer = await send(this.settings, exchange)
-    try {
-      // the service's own tests hold its answers to the contract; here they are taken at their word
-      return { data: JSON.parse(answer.text) as T, response: new Response(answer.text, answer.response) }
-    } catch {
-      throw invalidAnswer(answer, 'JSON')
-    }
+    return parseAnswer(await send(this.settings, exchange))
   }
 
-  #exchange(name: OperationName, fields: object, options: RequestOptions & Scope, timeoutMs = TIMEOUT_MS): Exchange {
+  /** The request of an operation. */
+  exchange(name: OperationName, fields: object, options: RequestOptions & Scope, timeoutMs = TIMEOUT_MS): Exchange {
     const { method, path, retry, outside }: Route = operations[name]
     const { baseUrl, rootUrl, versionUuid } = this.settings
     const { signal, timeout, maxRetries, headers, idempotencyKey, ...own } = options

@@ -28,7 +28,7 @@ export async function requestHeaders(
         else headers.set(name, value)
       } catch {
         // the runtime's message would quote the value, which may be a secret
-        throw new ConfigurationError(`headers: '${name}' is not a header, or its value holds characters no header has`)
+        throw new ConfigurationError(`headers: '${name}' or its value is not valid`)
       }
     }
   }

@@ -69,7 +69,7 @@ async function attemptOnce(
     const answer = { response, text: '', method, url, attempts: attempt + 1, context }
     if (isStream) await requireEvents(answer)
     else answer.text = await response.text()
-    if (!response.ok) throw errorFromResponse(answer)
+    if (!response.ok && status !== 304) throw errorFromResponse(answer)
     return answer
   } catch (cause) {
     if (StetError.isInstance(cause)) throw cause
@@ -79,6 +79,14 @@ async function attemptOnce(
     stopTimer()
     unfollow()
   }
+}
+
+/** Waits for what others wait for too; the signal ends this wait alone. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const unfollow = onAbort(signal, () => reject(abortError(signal)))
+    work.then(resolve, reject).finally(unfollow)
+  })
 }
 
 function abortError(signal: AbortSignal | undefined): AbortError {

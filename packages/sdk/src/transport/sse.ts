@@ -1,10 +1,17 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { onAbort } from './on-abort.ts'
 import { startTimer } from './timer.ts'
 
+/** One message of an event stream, its lines joined. */
+export interface Frame {
+  event: string | undefined
+  data: string
+  id: string | undefined
+}
+
 /** How a body of events is read. */
 export interface FrameReading {
-  onFrame: (frame: EventSourceMessage) => void
+  /** What it throws ends the reading. */
+  onFrame: (frame: Frame) => void
   /** Milliseconds without a byte after which reading ends; asked again for each read. */
   idleMs: () => number
   /** Ends the reading and closes the socket. */
@@ -19,7 +26,7 @@ export async function readFrames(body: ReadableStream<Uint8Array>, reading: Fram
   const reader = body.getReader()
   // a read that is pending resolves as done when the reader is cancelled
   const cancel = () => void reader.cancel().catch(() => {})
-  const parser = createParser({ onEvent: reading.onFrame })
+  const feed = frameParser(reading.onFrame)
   const decoder = new TextDecoder()
   let isIdle = false
   const unfollow = onAbort(reading.signal, cancel)
@@ -31,11 +38,53 @@ export async function readFrames(body: ReadableStream<Uint8Array>, reading: Fram
       })
       const { done, value } = await reader.read().finally(stopTimer)
       if (done) break
-      parser.feed(decoder.decode(value, { stream: true }))
+      feed(decoder.decode(value, { stream: true }))
     }
     return isIdle
   } finally {
     unfollow()
     cancel()
   }
+}
+
+/** Takes the text of an event stream piece by piece; a frame counts once its blank line has come. */
+function frameParser(onFrame: (frame: Frame) => void): (text: string) => void {
+  let rest = ''
+  let endsWithReturn = false
+  let event: string | undefined
+  let data: string | undefined
+  let id: string | undefined
+  const take = (line: string) => {
+    if (line === '') {
+      if (data !== undefined) onFrame({ event, data, id })
+      event = data = id = undefined
+      return
+    }
+    // the three fields of every event, compared without a copy of their names
+    if (isField(line, 'data')) data = data === undefined ? valueAfter(line, 4) : `${data}\n${valueAfter(line, 4)}`
+    else if (isField(line, 'event')) event = valueAfter(line, 5)
+    else if (isField(line, 'id')) id = valueAfter(line, 2)
+  }
+  return (text) => {
+    if (text === '') return
+    // CR LF is one line end, also when two pieces share it
+    const piece = endsWithReturn && text.startsWith('\n') ? text.slice(1) : text
+    endsWithReturn = text.endsWith('\r')
+    const [first = '', ...others] = piece.split(piece.includes('\r') ? /\r\n?|\n/ : '\n')
+    // only the new piece is searched: a long line costs no more for arriving in many pieces
+    let line = rest + first
+    for (const next of others) {
+      take(line)
+      line = next
+    }
+    rest = line
+  }
+}
+
+function isField(line: string, name: string): boolean {
+  return line.startsWith(name) && (line[name.length] ?? ':') === ':'
+}
+
+function valueAfter(line: string, nameLength: number): string {
+  return line.slice(nameLength + (line[nameLength + 1] === ' ' ? 2 : 1))
 }

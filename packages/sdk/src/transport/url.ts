@@ -37,7 +37,7 @@ export function missing(name: string): ConfigurationError {
 
 // dot segments would be resolved by every URL parser on the way and reach another route
 function encodeSegment(segment: string, what: string): string {
-  if (/^\.?\.?$/.test(segment)) throw new ConfigurationError(`${what} has an empty, '.' or '..' segment`)
+  if (/^\.?\.?$/.test(segment)) throw new ConfigurationError(`${what} has an empty or dot segment`)
   try {
     return encodeURIComponent(segment)
   } catch (cause) {
@@ -49,9 +49,7 @@ function encodeSegment(segment: string, what: string): string {
 export function parseBaseUrl(text: string): { baseUrl: string; rootUrl: string } {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
-    throw new ConfigurationError(
-      'baseUrl (STET_BASE_URL) must look like http://127.0.0.1:8787, without user name and password',
-    )
+    throw new ConfigurationError('baseUrl (STET_BASE_URL) must be an http address without a password')
   }
   const [, root = '', prefix = '/api/v3'] = /^(.*?)(\/api\/v\d+)?\/*$/.exec(url.pathname) ?? []
   const rootUrl = url.origin + root

@@ -92,9 +92,9 @@ export function failedRunEvents(deltas: string[], code = 'ai_run_error'): [strin
   ]
 }
 
-/** The bytes of the events, numbered from 1. */
-export function frames(events: readonly [string, Payload][]): string {
-  return events.map(([event, data], i) => frame(event, data, i + 1)).join('')
+/** The bytes of the events, numbered from 1 or from the given id. */
+export function frames(events: readonly [string, Payload][], firstId = 1): string {
+  return events.map(([event, data], i) => frame(event, data, i + firstId)).join('')
 }
 
 export function frame(event: string, data: unknown, id: number): string {

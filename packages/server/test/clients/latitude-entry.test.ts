@@ -1,8 +1,7 @@
 /** Calls as users of the published clients write them, of every method, with only the import changed. */
-import * as sdk from '@stet/sdk'
 import { Adapters, Latitude, LatitudeApiError, LogSources, MessageRole } from '@stet/sdk/latitude'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ClientBench, openForClient } from './open-client.ts'
+import { type ClientBench, openClientBench } from './matrix/client-bench.ts'
 
 const greet = '---\nprovider: OpenAI\nmodel: gpt-4o\n---\nBe brief.\n<user>Say hello to {{ name }}.</user>\n'
 const judge =
@@ -16,7 +15,7 @@ let latitude: Latitude
 let gateway: { host: string; port: number; ssl: boolean }
 
 beforeAll(async () => {
-  bench = await openForClient({ greet, judge, weather })
+  bench = await openClientBench({}, { greet, judge, weather })
   const { hostname, port } = new URL(bench.server.url)
   gateway = { host: hostname, port: Number(port), ssl: false }
   latitude = new Latitude(bench.server.adminKey, { projectId: 1, __internal: { gateway, source: LogSources.API } })
@@ -131,7 +130,7 @@ describe('run', () => {
 })
 
 // there since the main entry has client tools
-describe.runIf('tool' in sdk)('tools', () => {
+describe('tools', () => {
   const rome = { id: 'a', name: 'get_weather', arguments: { city: 'Rome' } }
 
   it.each([{ stream: true }, { stream: false }])(

@@ -8,6 +8,8 @@ export interface FaultProxy {
   readonly connections: number
   /** The next `count` connections are reset as soon as a byte of a request arrives. */
   resetNext(count: number): void
+  /** The next answers are broken off after so many bytes, one for each connection that hands on that many. */
+  cutAfter(...bytes: number[]): void
   /** Answers are written in pieces of so many bytes, one piece per turn of the event loop. */
   chop(bytes: number): void
   close(): Promise<void>
@@ -19,6 +21,7 @@ export async function faultProxy(targetPort: number): Promise<FaultProxy> {
   let connections = 0
   let resets = 0
   let pieceBytes = Number.POSITIVE_INFINITY
+  let cuts: number[] = []
 
   const server = createServer((client) => {
     connections += 1
@@ -30,6 +33,16 @@ export async function faultProxy(targetPort: number): Promise<FaultProxy> {
     }
     const target = track(connect(targetPort, '127.0.0.1'))
     client.pipe(target)
+    let left = cuts.shift() ?? Number.POSITIVE_INFINITY
+    if (left < Number.POSITIVE_INFINITY) {
+      target.on('data', (bytes: Buffer) => {
+        client.write(bytes.subarray(0, left), () => left <= 0 && client.destroy())
+        left -= bytes.length
+      })
+      target.on('end', () => client.end())
+      client.on('close', () => target.destroy())
+      return
+    }
     hand(target, client, () => pieceBytes).catch(() => client.destroy())
     client.on('close', () => target.destroy())
   })
@@ -51,6 +64,9 @@ export async function faultProxy(targetPort: number): Promise<FaultProxy> {
     },
     resetNext(count) {
       resets = count
+    },
+    cutAfter(...bytes) {
+      cuts = bytes
     },
     chop(bytes) {
       pieceBytes = bytes

@@ -23,7 +23,7 @@ export interface ClientBench {
 const head = (keys = '') => `---\nprovider: OpenAI\nmodel: gpt-4o\n${keys}---\n`
 const tool = (name: string) => `  - ${name}: { description: Any, parameters: { type: object } }\n`
 
-/** What is live in project 1. */
+/** What is live unless a suite publishes its own. */
 export const prompts = {
   greet: `${head()}Be brief.\n<user>Say hello to {{ name }}.</user>\n`,
   weather: `${head(`tools:\n${tool('get_weather')}${tool('ask')}${tool('end_autonomous_chain')}`)}<user>Weather?</user>\n`,
@@ -32,7 +32,11 @@ export const prompts = {
   once: `${head('maxRetries: 0\n')}<user>Once.</user>\n`,
 }
 
-export async function openClientBench(environment: Record<string, string> = {}): Promise<ClientBench> {
+/** @param published what is live in project 1. */
+export async function openClientBench(
+  environment: Record<string, string> = {},
+  published: Record<string, string> = prompts,
+): Promise<ClientBench> {
   const provider = await fakeProvider()
   const server = await testServer({
     environment: { OPENAI_API_KEY: 'sk-fake-provider-key', OPENAI_BASE_URL: provider.url, ...environment },
@@ -40,7 +44,7 @@ export async function openClientBench(environment: Record<string, string> = {}):
   const front = await openFront(new URL(server.url))
   const { client } = server
   const draft = await client.versions.create('for the client')
-  const changes = Object.entries(prompts).map(([path, content]) => ({ path, content, status: 'added' as const }))
+  const changes = Object.entries(published).map(([path, content]) => ({ path, content, status: 'added' as const }))
   await client.versions.push(draft.uuid, changes)
   await client.versions.publish(draft.uuid)
   return {

@@ -1,10 +1,11 @@
-import { ApiPromise } from '../api-promise.ts'
+import type { Outcome } from '../api-promise.ts'
 import type { AttachOptions, RequestOptions } from '../options.ts'
 import type { OutputKind } from '../registry.ts'
+import { attachStart, noToolsInBackground, type RunStart, sentOptions } from '../stream/run-start.ts'
+import type { RunStream } from '../stream/run-stream.ts'
+import { awaitRun, streamRun } from '../stream/start-run.ts'
 import type { Api } from '../transport/api.ts'
 import type { Conversation, RunResult, StopResult } from '../types.ts'
-import type { RunStream } from './run-stream.ts'
-import { attachStart, awaitRun, type RunStart, streamRun } from './start-run.ts'
 
 /**
  * A run in the background. It goes on whoever reads it; every method works before, during and after the run.
@@ -26,16 +27,10 @@ export interface RunJob<O extends OutputKind = 'text'> {
 }
 
 /** Starts a run in the background. */
-export function startJob<O extends OutputKind>(
-  api: Api,
-  { operation, fields, options }: RunStart<O>,
-): ApiPromise<RunJob<O>> {
-  const open = async () => {
-    const { idleTimeout, bufferEvents, onAbort, ...sent } = options
-    const { data, response } = await api.answer<{ uuid: string }>(operation, fields, sent)
-    return { data: runJob<O>(api, data.uuid), response }
-  }
-  return new ApiPromise(open())
+export async function startJob<O extends OutputKind>(api: Api, start: RunStart<O>): Promise<Outcome<RunJob<O>>> {
+  if (start.options.tools) throw noToolsInBackground()
+  const { data, response } = await api.answer<{ uuid: string }>(start.operation, start.fields, sentOptions(start))
+  return { data: runJob<O>(api, data.uuid), response }
 }
 
 function runJob<O extends OutputKind>(api: Api, uuid: string): RunJob<O> {

@@ -1,3 +1,23 @@
+import type { StreamEvent } from '../stream/events.ts'
+
+/** The structured answer as it grows; the last value is the complete one. */
+export async function* objectsOf(events: AsyncIterable<StreamEvent>): AsyncGenerator<unknown> {
+  let text = ''
+  let shown: string | undefined
+  for await (const { data } of events) {
+    let value: unknown
+    if (data.type === 'step-started') text = ''
+    else if (data.type === 'text-delta') {
+      text += data.textDelta
+      value = parsePartialJson(text)
+    } else if (data.type === 'provider-completed') value = data.response.object
+    const next = value === undefined ? undefined : JSON.stringify(value)
+    if (next === undefined || next === shown) continue
+    shown = next
+    yield value
+  }
+}
+
 /** The value that a beginning of a JSON text stands for so far; undefined when there is none yet. */
 export function parsePartialJson(text: string): unknown {
   const { closers, isInString, memberStart } = scan(text)

@@ -1,0 +1,46 @@
+import type { StetError } from '../errors.ts'
+import type { Prompt } from '../types.ts'
+
+/**
+ * How long prompts are kept, and where.
+ *
+ * @example new Stet({ cache: { ttl: 10_000, waitUntil: (work) => context.waitUntil(work) } })
+ */
+export interface CacheOptions {
+  /** Milliseconds in which a kept prompt is fresh, 60_000 */
+  ttl?: number
+  /** Milliseconds in which it is still given, and renewed in the background, 3_600_000 */
+  staleTtl?: number
+  /** Prompts at most, the least recently used go first, 500; an own store has its own limit */
+  max?: number
+  /** Where prompts are kept; else in this process. */
+  store?: CacheStore
+  /** Keeps the runtime alive for a renewal in the background. */
+  waitUntil?: (p: Promise<unknown>) => void
+}
+
+/** A kept prompt. */
+export interface CacheEntry {
+  prompt: Prompt
+  /** Epoch milliseconds. */
+  storedAt: number
+  etag?: string
+}
+
+/** A place for prompts, for example one that many processes share. What it throws is logged; the server is asked then. */
+export interface CacheStore {
+  get(key: string): CacheEntry | undefined | Promise<CacheEntry | undefined>
+  /** After `ttlMs` the entry is of no use. */
+  set(key: string, e: CacheEntry, ttlMs: number): void | Promise<void>
+  /** Deletes every entry whose key begins so. */
+  delete(keyPrefix: string): void | Promise<void>
+}
+
+/**
+ * What is given when a prompt can be had neither from the server nor from the cache: its text, the prompt (from a
+ * snapshot, for example), or a function of the failure that gives the text.
+ */
+export type PromptFallback =
+  | string
+  | (Pick<Prompt, 'content'> & Partial<Prompt>)
+  | ((e: StetError) => string | Promise<string>)

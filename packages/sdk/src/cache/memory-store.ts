@@ -1,0 +1,31 @@
+import type { CacheEntry, CacheStore } from './cache-options.ts'
+
+/** Prompts in this process; the least recently used go first. */
+export class MemoryStore implements CacheStore {
+  // a Map keeps the order of insertion: what is read or written moves to its end
+  readonly #entries = new Map<string, CacheEntry>()
+  readonly #max: number
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  get(key: string): CacheEntry | undefined {
+    const entry = this.#entries.get(key)
+    if (entry) this.set(key, entry)
+    return entry
+  }
+
+  set(key: string, e: CacheEntry): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, e)
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= this.#max) return
+      this.#entries.delete(oldest)
+    }
+  }
+
+  delete(keyPrefix: string): void {
+    for (const key of this.#entries.keys()) if (key.startsWith(keyPrefix)) this.#entries.delete(key)
+  }
+}

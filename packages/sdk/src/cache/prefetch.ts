@@ -1,0 +1,13 @@
+const PARALLEL_FETCHES = 4
+
+/** Fetches prompts, a few at a time; rejects when one of them cannot be had. */
+export async function prefetch<P extends string>(
+  paths: readonly P[],
+  fetch: (path: P) => PromiseLike<unknown>,
+): Promise<void> {
+  const waiting = [...paths]
+  const work = async () => {
+    for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) await fetch(path)
+  }
+  await Promise.all(Array.from({ length: PARALLEL_FETCHES }, work))
+}

@@ -1,0 +1,130 @@
+import type { Outcome } from '../api-promise.ts'
+import { ApiError } from '../errors.ts'
+import type { Logger } from '../options.ts'
+import type { FetchedPrompt, Prompt } from '../types.ts'
+import type { CacheEntry, CacheOptions, CacheStore } from './cache-options.ts'
+import { MemoryStore } from './memory-store.ts'
+
+const TTL_MS = 60_000
+const STALE_TTL_MS = 3_600_000
+const MAX_PROMPTS = 500
+const PAUSE_AFTER_FAILURE_MS = 5000
+
+/** Where clients that were made from each other find their cache once one of them needed it. */
+export interface CacheSlot {
+  cache?: PromptCache
+  /** The last caller: hashing costs more than all the rest of a hit. */
+  caller?: { authorization: string; hash: string }
+}
+
+/** Asks the server; undefined when the prompt with this ETag is still current. */
+export type Load = (etag: string | undefined) => Promise<Outcome<Prompt> | undefined>
+
+/** One prompt that is wanted. */
+export interface CacheRequest {
+  key: string
+  load: Load
+  options: CacheOptions
+  /** Epoch milliseconds. */
+  now: () => number
+  logger: Logger
+}
+
+/**
+ * The prompts that a client, and those made from it, have fetched: fresh ones are given at once, older ones too while
+ * one request renews them, and callers that miss the same prompt share one request.
+ */
+export class PromptCache {
+  readonly #memory: CacheStore
+  readonly #flights = new Map<string, Promise<Outcome<FetchedPrompt>>>()
+  /** When a failed renewal may be tried again. */
+  readonly #pauses = new Map<string, number>()
+
+  constructor(max = MAX_PROMPTS) {
+    this.#memory = new MemoryStore(max)
+  }
+
+  async get(request: CacheRequest): Promise<Outcome<FetchedPrompt>> {
+    const { key, options, now } = request
+    const { ttl = TTL_MS, staleTtl = STALE_TTL_MS, waitUntil } = options
+    const entry = await this.#try(request, (store) => store.get(key))
+    const age = entry && now() - entry.storedAt
+    if (!entry || age === undefined || age >= Math.max(ttl, staleTtl)) return this.#fly(request)
+    if (age < ttl) return outcomeOf(entry, 'cache')
+    if (!this.#flights.has(key) && now() >= (this.#pauses.get(key) ?? 0)) {
+      const renewal = this.#fly(request, entry).catch((error: unknown) => this.#keep(request, error))
+      waitUntil?.(renewal)
+    }
+    return outcomeOf(entry, 'stale')
+  }
+
+  /** Forgets every prompt whose key begins so, and what requests under way will bring. */
+  async drop(keyPrefix: string, about: Pick<CacheRequest, 'options' | 'logger'>): Promise<void> {
+    for (const key of this.#flights.keys()) if (key.startsWith(keyPrefix)) this.#flights.delete(key)
+    await this.#try(about, (store) => store.delete(keyPrefix))
+  }
+
+  #fly(request: CacheRequest, known?: CacheEntry): Promise<Outcome<FetchedPrompt>> {
+    const { key } = request
+    const under = this.#flights.get(key)
+    if (under) return under
+    const flight: Promise<Outcome<FetchedPrompt>> = this.#load(
+      request,
+      known,
+      () => this.#flights.get(key) === flight,
+    ).finally(() => {
+      if (this.#flights.get(key) === flight) this.#flights.delete(key)
+    })
+    this.#flights.set(key, flight)
+    return flight
+  }
+
+  async #load(
+    request: CacheRequest,
+    known: CacheEntry | undefined,
+    isWanted: () => boolean,
+  ): Promise<Outcome<FetchedPrompt>> {
+    const { key, load, options, now } = request
+    const { ttl = TTL_MS, staleTtl = STALE_TTL_MS } = options
+    const outcome = await load(known?.etag)
+    const etag = outcome?.response.headers.get('etag')
+    // nothing new comes only where something was known
+    const prompt = (outcome?.data ?? known?.prompt) as Prompt
+    const entry = { ...(known?.etag && { etag: known.etag }), ...(etag && { etag }), prompt, storedAt: now() }
+    this.#pauses.delete(key)
+    // a write in the meantime has dropped this flight: what it brings may be the text before
+    if (isWanted()) await this.#try(request, (store) => store.set(key, entry, Math.max(ttl, staleTtl)))
+    const fetched = outcomeOf(entry, 'network')
+    return outcome ? { ...fetched, response: outcome.response } : fetched
+  }
+
+  /** A renewal failed: the kept copy stays, unless the prompt is gone. */
+  async #keep(request: CacheRequest, error: unknown): Promise<void> {
+    const { key, now, logger } = request
+    if (error instanceof ApiError && error.status === 404) return this.drop(key, request)
+    if (this.#pauses.size >= MAX_PROMPTS) this.#pauses.clear()
+    this.#pauses.set(key, now() + PAUSE_AFTER_FAILURE_MS)
+    logger.info(`A kept prompt could not be renewed: ${error}`)
+  }
+
+  /** Asks the store; without it the cache goes on as if it were empty. */
+  async #try<T>({ options, logger }: Pick<CacheRequest, 'options' | 'logger'>, use: (store: CacheStore) => T) {
+    try {
+      return await use(options.store ?? this.#memory)
+    } catch (error) {
+      logger.warn('The prompt store failed', error)
+      return undefined
+    }
+  }
+}
+
+function outcomeOf({ prompt, storedAt }: CacheEntry, source: FetchedPrompt['source']): Outcome<FetchedPrompt> {
+  // a copy, so that a caller's change stays its own
+  const data = { ...(JSON.parse(JSON.stringify(prompt)) as Prompt), source, fetchedAt: storedAt }
+  return {
+    data,
+    get response() {
+      return Response.json(prompt)
+    },
+  }
+}

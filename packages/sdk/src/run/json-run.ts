@@ -1,0 +1,47 @@
+import type { Outcome } from '../api-promise.ts'
+import { StetError } from '../errors.ts'
+import type { OutputKind } from '../registry.ts'
+import { type RunStart, sentOptions } from '../stream/run-start.ts'
+import { roundOptions } from '../tools/round-options.ts'
+import type { Api } from '../transport/api.ts'
+import { observe } from '../transport/request.ts'
+import type { RunResult } from '../types.ts'
+
+const JSON_RUN_TIMEOUT_MS = 600_000
+
+/** Runs over one JSON answer, or several where tools are answered in turns. */
+export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStart<O>): Promise<Outcome<RunResult<O>>> {
+  const { operation, fields, options } = start
+  try {
+    const sent = sentOptions(start)
+    const first = await api.answer<RunResult<O>>(operation, { ...fields, stream: false }, sent, JSON_RUN_TIMEOUT_MS)
+    const outcome = options.tools ? await answerTurns(api, start, first) : first
+    options.onFinished?.(outcome.data)
+    return outcome
+  } catch (error) {
+    if (StetError.isInstance(error)) observe(api.settings, () => options.onError?.(error))
+    throw error
+  }
+}
+
+/** Answers the calls that a JSON run ended with, turn by turn; gives the last outcome with the sums of all. */
+async function answerTurns<O extends OutputKind>(
+  api: Api,
+  start: RunStart<O>,
+  first: Outcome<RunResult<O>>,
+): Promise<Outcome<RunResult<O>>> {
+  const { signal = new AbortController().signal, onToolCall } = start.options
+  let outcome = first
+  const scene = () => ({ conversationUuid: outcome.data.uuid, messages: outcome.data.conversation, signal })
+  const { ToolLoop } = await import('../tools/tool-loop.ts')
+  const loop = new ToolLoop(api, start, { scene, tell() {} })
+  for (;;) {
+    const { uuid: conversationUuid, toolRequests } = outcome.data
+    for (const call of toolRequests) onToolCall?.(call)
+    const message = loop.goesOn(toolRequests) ? await loop.answerAll(toolRequests, outcome.data) : undefined
+    if (!message) return { response: outcome.response, data: loop.total(outcome.data) }
+    const chat = { conversationUuid, messages: [message], stream: false }
+    const options = roundOptions(start.options, loop.rounds)
+    outcome = await api.answer('conversations.chat', chat, options, JSON_RUN_TIMEOUT_MS)
+  }
+}

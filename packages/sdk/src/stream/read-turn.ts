@@ -1,0 +1,108 @@
+import { ApiError, ConnectionError } from '../errors.ts'
+import type { ResumeOptions } from '../options.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Answer } from '../transport/exchange.ts'
+import { readRetryAfterMs } from '../transport/rate-limit.ts'
+import { type Frame, readFrames } from '../transport/sse.ts'
+
+// after the terminal event the server closes by itself; waiting for it keeps the connection for the next request
+const FAREWELL_MS = 1000
+const IDLE_TIMEOUT_MS = 45_000
+const JITTER = 0.25
+
+/** One run to read: a turn of its conversation. */
+export interface Turn {
+  open: () => Promise<Answer>
+  /** It is joined after an event that the caller named. */
+  isJoined: boolean
+  /** What joins the run again; undefined when nothing can. */
+  attach: () => (() => Promise<Answer>) | undefined
+  resume: ResumeOptions
+  runtime: Runtime
+  /** Milliseconds, 45_000 */
+  idleTimeout: number | undefined
+  signal: AbortSignal
+  /** Whether nothing more is wanted: the terminal event has come, or the reader has gone. */
+  isOver: () => boolean
+  /** The id of the last event that was taken. */
+  lastEventId: () => string | undefined
+  onHead: (head: Answer) => void
+  /** Takes a frame; throws what makes its connection useless. */
+  onFrame: (frame: Frame, head: Answer) => void
+  onReconnecting: (about: { attempt: number; delayMs: number; cause: string }) => void
+  onReconnected: () => void
+  /** The error of a stream that is lost for good. */
+  lost: (message: string, cause?: unknown) => Error
+}
+
+/** Reads a run to its terminal event, over as many connections as it takes; every event is taken once. */
+export async function readTurn(turn: Turn): Promise<void> {
+  const { isOver, lastEventId, lost, idleTimeout = IDLE_TIMEOUT_MS } = turn
+  /** Frames of this turn that were taken. */
+  let taken = 0
+  /** Attempts to join since the last of them. */
+  let attempts = 0
+  let isRejoined = turn.isJoined
+
+  /** Servers that do not honour Last-Event-ID replay from the first event; where ids are missing, places tell. */
+  function isOld({ id }: Frame, index: number): boolean {
+    return id ? Number(id) <= Number(lastEventId()) : index <= taken
+  }
+
+  /** Reads one connection and tells why it ended. */
+  async function read(head: Answer): Promise<Error> {
+    const { body } = head.response
+    turn.onHead(head)
+    if (!body) throw lost('No body to read; use stream: false in this runtime')
+    let index = 0
+    const onFrame = (frame: Frame) => {
+      index += 1
+      if (isOver() || (isRejoined && isOld(frame, index))) return
+      turn.onFrame(frame, head)
+      taken += 1
+      attempts = 0
+    }
+    const idleMs = () => (isOver() ? FAREWELL_MS : idleTimeout)
+    try {
+      const isIdle = await readFrames(body, { onFrame, idleMs, signal: turn.signal })
+      return new Error(isIdle ? `Nothing arrived for ${idleTimeout} ms` : 'The stream ended before its run')
+    } catch (cause) {
+      const isNoJson = cause instanceof SyntaxError
+      return new Error(isNoJson ? 'The stream holds an event that is not JSON' : 'The connection broke', { cause })
+    }
+  }
+
+  for (let head = await turn.open(); ; isRejoined = true) {
+    let broken: unknown = await read(head)
+    if (isOver()) return
+    for (;;) {
+      const { maxAttempts = 3 } = turn.resume
+      const { message, cause } = broken as Error
+      const attach = turn.attach()
+      if (!attach || attempts >= maxAttempts) throw lost(message, cause ?? broken)
+      const delayMs = delayOf(turn, attempts, broken)
+      attempts += 1
+      turn.onReconnecting({ attempt: attempts, delayMs, cause: message })
+      await turn.runtime.sleep(delayMs, turn.signal)
+      try {
+        head = await attach()
+        break
+      } catch (error) {
+        if (!isPassing(error)) throw lost(`${message}, and it cannot be joined again (${error})`, error)
+        broken = error
+      }
+    }
+    turn.onReconnected()
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof ApiError ? error.retryable : error instanceof ConnectionError
+}
+
+function delayOf({ resume, runtime }: Turn, attempt: number, broken: unknown): number {
+  const { initialDelay = 500, maxDelay = 8000 } = resume
+  const ordered =
+    broken instanceof ApiError && broken.headers ? readRetryAfterMs(broken.headers, runtime.now()) : undefined
+  return ordered ?? Math.min(initialDelay * 2 ** attempt, maxDelay) * (1 - JITTER * runtime.random())
+}

@@ -1,0 +1,63 @@
+import { ConfigurationError } from '../errors.ts'
+import type { AttachOptions, RequestOptions, Scope, StreamCallbacks, StreamControls } from '../options.ts'
+import type { OutputKind } from '../registry.ts'
+import type { Api } from '../transport/api.ts'
+import type { Message } from '../types.ts'
+
+const STOP_TIMEOUT_MS = 5000
+
+type StartOptions<O extends OutputKind> = Scope &
+  RequestOptions &
+  StreamCallbacks<O> &
+  StreamControls & {
+    stream?: boolean
+    background?: boolean
+    mcpHeaders?: Record<string, Record<string, string>>
+  }
+
+/** A run to start: its route, what it sends beside its options, and the caller's options. */
+export interface RunStart<O extends OutputKind> {
+  operation: 'prompts.run' | 'conversations.chat' | 'runs.attach'
+  fields: { path: string } | { conversationUuid: string } | { conversationUuid: string; messages: Message[] }
+  options: StartOptions<O>
+  path?: string
+  /** The event that an attach begins after. */
+  lastEventId?: string | undefined
+}
+
+/** Stops a run, without waiting long. */
+export function stopRun(api: Api, conversationUuid: string): PromiseLike<unknown> {
+  return api.call('runs.stop', { conversationUuid }, { timeout: STOP_TIMEOUT_MS })
+}
+
+/** The names of the tools that the run shall wait for; undefined when it shall end with its calls. */
+export function inlineTools<O extends OutputKind>({ operation, options }: RunStart<O>): string[] | undefined {
+  const { tools, toolMode, stream } = options
+  // what a joined run waits for belongs to the process that started it
+  if (!tools || toolMode === 'turns' || stream === false || operation === 'runs.attach') return undefined
+  return Object.keys(tools).filter((name) => tools[name])
+}
+
+/** For tools with a run that nobody waits for. */
+export function noToolsInBackground(): ConfigurationError {
+  return new ConfigurationError('A background run takes no tools: give them to job.attach({ tools })')
+}
+
+/** The options that travel, and those of the request. */
+export function sentOptions<O extends OutputKind>({ options, lastEventId }: RunStart<O>): RequestOptions {
+  const { tools, toolMode, maxToolRounds, resume, idleTimeout, bufferEvents, onAbort, ...others } = options
+  const { onEvent, onText, onToolCall, onFinished, onError, ...sent } = others
+  return lastEventId === undefined ? sent : { ...sent, headers: { 'Last-Event-ID': lastEventId, ...sent.headers } }
+}
+
+/** The options of the request itself, for further ones of the same run. */
+export function requestOnly({ signal, timeout, maxRetries, headers }: RequestOptions): RequestOptions {
+  // an option that is undefined counts as absent
+  return { signal, timeout, maxRetries, headers } as RequestOptions
+}
+
+/** Joins the latest run of a conversation. */
+export function attachStart<O extends OutputKind>(conversationUuid: string, o: AttachOptions<O>): RunStart<O> {
+  const { lastEventId, ...options } = o
+  return { operation: 'runs.attach', fields: { conversationUuid }, options, lastEventId }
+}

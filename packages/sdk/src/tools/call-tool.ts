@@ -1,0 +1,81 @@
+import { ToolExecutionError } from '../errors.ts'
+import { deferred } from '../stream/deferred.ts'
+import { onAbort } from '../transport/on-abort.ts'
+import { startTimer } from '../transport/timer.ts'
+import type { Message, ToolCall } from '../types.ts'
+import type { StandardSchema, Tool, ToolContext, ToolHandler } from './tool.ts'
+
+const TIMEOUT_MS = 240_000
+const LONGEST_LINE = 500
+
+/** Thrown by `pauseExecution()`. */
+export const PAUSE = Symbol('pause')
+
+/** What goes to the model. */
+export interface ToolAnswer {
+  result: unknown
+  isError: boolean
+}
+
+/** What the handlers of a run may know of it. */
+export interface ToolScene {
+  conversationUuid: string
+  messages: Message[]
+  /** Aborted when nobody waits for the answer any more. */
+  signal: AbortSignal
+}
+
+/**
+ * Runs a handler. Arguments that do not fit, exceptions and the end of its time become an error of one line for the
+ * model; rejects only with PAUSE and with ToolExecutionError.
+ */
+export async function callTool(handler: Tool | ToolHandler, call: ToolCall, scene: ToolScene): Promise<ToolAnswer> {
+  const tool: Partial<Tool> & Pick<Tool, 'execute'> = typeof handler === 'function' ? { execute: handler } : handler
+  const { input, execute, timeout = TIMEOUT_MS, onInvalidArgs } = tool
+  const controller = new AbortController()
+  const over = deferred<never>()
+  const leave = (reason: unknown) => {
+    controller.abort(reason)
+    over.reject(reason)
+  }
+  const unfollow = onAbort(scene.signal, () => leave(scene.signal.reason))
+  const stopTimer = startTimer(timeout, () => leave(new Error(`${call.name} gave no result in ${timeout} ms`)))
+  try {
+    const { value, issues } = input ? await validate(input, call) : { value: call.arguments }
+    if (issues && onInvalidArgs === 'throw') throw new ToolExecutionError(issues)
+    if (issues) return { result: issues, isError: true }
+    const context: ToolContext = { ...call, ...scene, signal: controller.signal, pauseExecution }
+    const given = await Promise.race([execute(value, context), over.promise])
+    // what JSON cannot hold fails here, where the model learns of it
+    return { result: JSON.parse(JSON.stringify(given ?? null) ?? 'null'), isError: false }
+  } catch (error) {
+    if (error === PAUSE) throw error
+    if (error instanceof ToolExecutionError) throw Object.assign(error, { call })
+    return { result: lineOf(error), isError: true }
+  } finally {
+    stopTimer()
+    unfollow()
+  }
+}
+
+function pauseExecution(): never {
+  throw PAUSE
+}
+
+async function validate({ '~standard': schema }: StandardSchema, { name, arguments: args }: ToolCall) {
+  const checked = await schema.validate(args)
+  if (!checked.issues) return { value: checked.value }
+  const issues = checked.issues.map(({ message, path = [] }) => `${path.map(keyOf).join('.') || name}: ${message}`)
+  return { value: undefined, issues: lineOf(`Invalid arguments: ${issues.join('; ')}`) }
+}
+
+// a path holds keys, or objects that hold one
+function keyOf(segment: unknown): unknown {
+  return typeof segment === 'object' && segment && 'key' in segment ? segment.key : segment
+}
+
+// no stack, no second line: the model needs the reason, and nothing of this process
+function lineOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  return (text.trim().split(/[\r\n]/)[0] || 'The tool failed').slice(0, LONGEST_LINE)
+}

@@ -1,0 +1,37 @@
+import type { OutputKind } from '../registry.ts'
+import type { Failed, Progress } from '../stream/result.ts'
+import type { ContentPart, Message, RunResult, ToolCall } from '../types.ts'
+
+/**
+ * The result of a run that was stopped because a tool paused: its open calls wait for a chat. Undefined when it ended for
+ * another reason.
+ */
+export function pausedResult<O extends OutputKind>(data: Failed, { text }: Progress): RunResult<O> | undefined {
+  const { uuid, messages, source, tokenUsage, cost, error } = data
+  if (error.code !== 'abort_error') return undefined
+  const toolCalls = openCalls(messages)
+  const response = { streamType: 'text', text, usage: tokenUsage, toolCalls, cost, finishReason: 'tool-calls' }
+  return {
+    uuid,
+    conversation: messages,
+    // a stopped run names no model: the calls are what this result is for
+    response: { ...response, model: '', provider: '', documentLogUuid: uuid, input: messages, output: [] } as never,
+    toolRequests: toolCalls,
+    source,
+    tokenUsage,
+    cost,
+  }
+}
+
+/** The tool calls that no message answers. */
+function openCalls(messages: readonly Message[]): ToolCall[] {
+  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
+  const answered = new Set(parts.map((part) => part.type === 'tool-result' && part.toolCallId))
+  return parts
+    .filter(isCall)
+    .flatMap(({ toolCallId: id, toolName: name, args }) => (answered.has(id) ? [] : [{ id, name, arguments: args }]))
+}
+
+function isCall(part: ContentPart): part is Extract<ContentPart, { type: 'tool-call' }> {
+  return part.type === 'tool-call'
+}

@@ -1,0 +1,141 @@
+import { ApiError } from '../errors.ts'
+import type { OutputKind } from '../registry.ts'
+import type { SdkEventData } from '../stream/events.ts'
+import type { Completed, Failed, Progress } from '../stream/result.ts'
+import { inlineTools, type RunStart, stopRun } from '../stream/run-start.ts'
+import type { Api } from '../transport/api.ts'
+import type { Answer } from '../transport/exchange.ts'
+import type { ContentPart, Message, RunResult, ToolCall } from '../types.ts'
+import { callTool, PAUSE, type ToolAnswer, type ToolScene } from './call-tool.ts'
+import { pausedResult } from './paused-result.ts'
+import { roundOptions } from './round-options.ts'
+import { type Spent, sumOf } from './spent.ts'
+import type { ToolMap } from './tool.ts'
+
+const MAX_ROUNDS = 10
+// a run waits for a result: sending it outlasts what the stream itself would
+const RESULT_RETRIES = 5
+
+/** What the loop sees of its run, and tells about itself. */
+export interface ToolHost {
+  scene: () => ToolScene
+  tell: (event: SdkEventData) => void
+}
+
+/**
+ * Answers the tool calls of one run, each once: `inline` while the run waits for each result, or in `turns`, where it
+ * ends with its calls and goes on by chat.
+ */
+export class ToolLoop<O extends OutputKind> {
+  /** Handlers that have not answered yet. */
+  running = 0
+  /** Chats so far. */
+  rounds = 0
+  #isPaused = false
+  #spent: Spent[] = []
+  readonly #api: Api
+  readonly #start: RunStart<O>
+  readonly #isInline: boolean
+  readonly #tools: ToolMap
+  readonly #maxRounds: number
+  readonly #host: ToolHost
+  readonly #handled = new Set<string>()
+
+  constructor(api: Api, start: RunStart<O>, host: ToolHost) {
+    const { tools = {}, maxToolRounds } = start.options
+    this.#api = api
+    this.#start = start
+    this.#isInline = inlineTools(start) !== undefined
+    this.#tools = tools
+    this.#maxRounds = maxToolRounds ?? api.settings.streaming?.maxToolRounds ?? MAX_ROUNDS
+    this.#host = host
+  }
+
+  /** Answers a call that the run may be waiting for; calls without a handler are left alone. */
+  async answer(call: ToolCall): Promise<void> {
+    if (!this.#isInline || !this.#tools[call.name] || this.#handled.has(call.id)) return
+    this.#handled.add(call.id)
+    try {
+      const answer = await this.#run(call)
+      if (!this.#isPaused && !this.#host.scene().signal.aborted) await this.#post({ toolCallId: call.id, ...answer })
+    } catch (error) {
+      if (error !== PAUSE) throw error
+      if (this.#isPaused) return
+      this.#isPaused = true
+      // the run ends here; what it was waiting for stays open in its conversation
+      await stopRun(this.#api, this.#host.scene().conversationUuid)
+    }
+  }
+
+  /** Whether a run that ended with these calls goes on: every one of them has a handler. */
+  goesOn(calls: readonly ToolCall[] = []): boolean {
+    const isAnswerable = calls.length > 0 && calls.every(({ name }) => this.#tools[name])
+    return !this.#isInline && isAnswerable && this.rounds < this.#maxRounds
+  }
+
+  /** The message that answers all calls of a turn; undefined when one of them paused. */
+  async answerAll(calls: readonly ToolCall[], spent: Spent): Promise<Message | undefined> {
+    try {
+      const content = await Promise.all(
+        calls.map(async (call): Promise<ContentPart> => {
+          const { result, isError } = await this.#run(call)
+          const part = { type: 'tool-result' as const, toolCallId: call.id, toolName: call.name, result }
+          return isError ? { ...part, isError } : part
+        }),
+      )
+      this.rounds += 1
+      this.#spent.push(spent)
+      return { role: 'tool', content }
+    } catch (error) {
+      if (error === PAUSE) return undefined
+      throw error
+    }
+  }
+
+  /** Answers the calls that a turn of a stream ended with; gives what opens the next turn, unless a handler paused. */
+  async nextTurn(end: Completed, signal: AbortSignal): Promise<(() => Promise<Answer>) | undefined> {
+    const message = await this.answerAll(end.toolRequests, end)
+    if (!message) return undefined
+    const fields = { conversationUuid: end.uuid, messages: [message], stream: true }
+    const options = { ...roundOptions(this.#start.options, this.rounds), signal }
+    return () => this.#api.open('conversations.chat', fields, options)
+  }
+
+  /** The result with what earlier turns cost added to its sums. */
+  total(result: RunResult<O>): RunResult<O> {
+    return { ...result, ...sumOf([...this.#spent, result]) }
+  }
+
+  /** The result of a run that was stopped because a handler paused. */
+  pausedResult(data: Failed, progress: Progress): RunResult<O> | undefined {
+    return this.#isPaused ? pausedResult(data, progress) : undefined
+  }
+
+  async #run(call: ToolCall): Promise<ToolAnswer> {
+    const { now } = this.#api.settings.runtime
+    const { scene, tell } = this.#host
+    const startedAt = now()
+    this.running += 1
+    try {
+      tell({ type: 'tool-started', call })
+      const answer = await callTool(this.#tools[call.name] ?? (() => undefined), call, scene())
+      tell({ type: 'tool-finished', call, ...answer, durationMs: now() - startedAt })
+      return answer
+    } finally {
+      this.running -= 1
+    }
+  }
+
+  // a result that the service refuses, for example for its size, is the tool's failure and not the run's
+  async #post(answer: ToolAnswer & { toolCallId: string }): Promise<void> {
+    const { settings } = this.#api
+    const send = (body: typeof answer) =>
+      this.#api.call('runs.toolResult', body, { maxRetries: Math.max(settings.maxRetries, RESULT_RETRIES) })
+    try {
+      await send(answer)
+    } catch (error) {
+      if (!(error instanceof ApiError) || ![400, 413, 422].includes(error.status)) throw error
+      await send({ ...answer, result: `The result was refused: ${error.message}`, isError: true })
+    }
+  }
+}

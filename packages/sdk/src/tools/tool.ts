@@ -1,0 +1,71 @@
+import type { Nothing } from '../registry.ts'
+import type { Message, ToolCall } from '../types.ts'
+
+/** What schema libraries have in common (standardschema.dev): all of the usual ones can be given as they are. */
+export interface StandardSchema<I = unknown, O = I> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (v: unknown) => SchemaResult<O> | Promise<SchemaResult<O>>
+    readonly types?: { readonly input: I; readonly output: O } | undefined
+  }
+}
+
+type SchemaResult<O> =
+  | { value: O; issues?: undefined }
+  | { issues: readonly { message: string; path?: readonly unknown[] | undefined }[] }
+
+// Arguments that nobody has typed: a handler may declare any type for them, so they must be assignable both ways.
+// biome-ignore lint/suspicious/noExplicitAny: the one hole, which the callers of handlers without a registry need
+type Untyped = any
+
+type SchemaOut<S> = S extends StandardSchema<Untyped, infer O> ? O : never
+
+/** What a handler knows about its call. */
+export interface ToolContext extends ToolCall {
+  conversationUuid: string
+  /** The conversation so far. */
+  messages: Message[]
+  /** Aborts when the stream ends or the tool's time is over. */
+  signal: AbortSignal
+  /** Leaves this call, and the others of its turn, open: the run ends with them, to be answered by a later `chat()`. */
+  pauseExecution(): never
+}
+
+/** A tool with a schema of its arguments. */
+export interface Tool<A = Untyped> {
+  input: StandardSchema<Untyped, A>
+  execute: (args: A, ctx: ToolContext) => unknown
+  /** Milliseconds, 240_000; then the model gets an error. */
+  timeout?: number
+  /** Arguments that do not fit go to the model as an error (`report`, default), or stop the run (`throw`). */
+  onInvalidArgs?: 'report' | 'throw'
+}
+
+/** A tool without a schema: the arguments are what the model sent. */
+export type ToolHandler<A = Untyped> = (args: A, ctx: ToolContext) => unknown
+
+/** Tools by the names that the prompt declares. */
+export type ToolMap<T = Nothing> = { [K in keyof T]?: Tool<T[K]> | ToolHandler<T[K]> } & {
+  [name: string]: Tool | ToolHandler | undefined
+}
+
+/** Handlers for tools whose arguments the caller types. */
+export type HandlerMap<T> = { [K in keyof T]: ToolHandler<T[K]> }
+
+/**
+ * A tool whose arguments are checked before it runs, and typed by its schema.
+ *
+ * @example
+ * const tools = {
+ *   get_weather: tool({ input: z.object({ city: z.string() }), execute: ({ city }) => weatherOf(city) }),
+ * }
+ */
+export function tool<S extends StandardSchema<Untyped, Untyped>>(t: {
+  input: S
+  execute: (args: SchemaOut<S>, ctx: ToolContext) => unknown
+  timeout?: number
+  onInvalidArgs?: 'report' | 'throw'
+}): Tool<SchemaOut<S>> {
+  return t
+}

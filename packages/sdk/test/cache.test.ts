@@ -1,0 +1,448 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  type CacheEntry,
+  ConfigurationError,
+  ConnectionError,
+  NotFoundError,
+  type Prompt,
+  Stet,
+  type StetOptions,
+} from '../src/index.ts'
+import { json, localServer, type Recorded, type Reply } from './support/local-server.ts'
+import { forbidUnhandledRejections } from './support/unhandled.ts'
+
+forbidUnhandledRejections()
+
+const START = Date.parse('2026-01-02T03:04:05Z')
+// the clock alone: sockets and timers stay real
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: START }))
+afterEach(() => void vi.useRealTimers())
+const pass = (ms: number) => vi.setSystemTime(Date.now() + ms)
+
+const client = (url: string, o: StetOptions = {}) =>
+  new Stet({ apiKey: 'k', baseUrl: url, projectId: 7, logLevel: 'off', maxRetries: 0, cache: true, ...o })
+
+/** A server whose prompts hold the version of their text; `text` is the current one. */
+function promptServer() {
+  const state = { text: 'one', status: 200, gate: Promise.resolve(), path: '' }
+  const reply: Reply = async (response, request) => {
+    await state.gate
+    const { text, status } = state
+    if (status !== 200)
+      return json({ name: 'Failure', message: 'no', errorCode: 'x', details: {} }, status)(response, request)
+    const etag = `"${text}"`
+    if (request.headers['if-none-match'] === etag) return void response.writeHead(304, { ETag: etag }).end()
+    return json({ content: text, path: request.url, versionUuid: 'v-live', config: {} }, 200, { ETag: etag })(
+      response,
+      request,
+    )
+  }
+  return localServer(reply).then((server) => ({ ...server, state }))
+}
+
+const seen = ({ content, source }: { content: string; source: string }) => [content, source]
+const gets = (requests: Recorded[]) => requests.filter(({ method }) => method === 'GET')
+
+describe('the age of a prompt', () => {
+  it('fresh: no request', async () => {
+    const { url, requests } = await promptServer()
+    const stet = client(url)
+    expect(seen(await stet.prompts.get('a'))).toEqual(['one', 'network'])
+    pass(59_999)
+    const kept = await stet.prompts.get('a')
+    expect(seen(kept)).toEqual(['one', 'cache'])
+    expect(kept.fetchedAt).toBe(START)
+    expect(requests).toHaveLength(1)
+  })
+
+  it('older: given at once, and renewed by one request in the background', async () => {
+    const { url, requests, state } = await promptServer()
+    const waited: Promise<unknown>[] = []
+    const stet = client(url, { cache: { waitUntil: (work) => waited.push(work) } })
+    await stet.prompts.get('a')
+    pass(60_000)
+    state.text = 'two'
+    const stale = await Promise.all([1, 2, 3].map(() => stet.prompts.get('a')))
+    expect(stale.map(seen)).toEqual([1, 2, 3].map(() => ['one', 'stale']))
+    expect(waited).toHaveLength(1)
+    await waited[0]
+    expect(requests).toHaveLength(2)
+    expect(requests[1]?.headers['if-none-match']).toBe('"one"')
+    expect(seen(await stet.prompts.get('a'))).toEqual(['two', 'cache'])
+    expect(requests).toHaveLength(2)
+  })
+
+  it('unchanged: its age begins anew, and its ETag stays', async () => {
+    const { url, requests } = await promptServer()
+    let renewal: Promise<unknown> = Promise.resolve()
+    const hooks = { onError: vi.fn() }
+    const cache = {
+      waitUntil: (work: Promise<unknown>) => {
+        renewal = work
+      },
+    }
+    const stet = client(url, { cache, hooks })
+    await stet.prompts.get('a')
+    for (const round of [1, 2]) {
+      pass(60_001)
+      expect(seen(await stet.prompts.get('a'))).toEqual(['one', 'stale'])
+      await renewal
+      expect(seen(await stet.prompts.get('a'))).toEqual(['one', 'cache'])
+      expect(requests[round]?.headers['if-none-match']).toBe('"one"')
+    }
+    expect(hooks.onError).not.toHaveBeenCalled()
+  })
+
+  it('too old: a request of its own', async () => {
+    const { url, requests, state } = await promptServer()
+    const stet = client(url)
+    await stet.prompts.get('a')
+    state.text = 'two'
+    pass(3_600_000)
+    expect(seen(await stet.prompts.get('a'))).toEqual(['two', 'network'])
+    expect(requests[1]?.headers['if-none-match']).toBeUndefined()
+  })
+
+  it('a renewal that fails keeps the copy and waits 5 s', async () => {
+    const { url, requests, state } = await promptServer()
+    let renewal: Promise<unknown> = Promise.resolve()
+    const stet = client(url, {
+      cache: {
+        waitUntil: (work) => {
+          renewal = work
+        },
+      },
+    })
+    const read = async () => {
+      const got = seen(await stet.prompts.get('a'))
+      await renewal
+      return [...got, requests.length]
+    }
+    await read()
+    state.status = 500
+    pass(60_000)
+    expect(await read()).toEqual(['one', 'stale', 2])
+    pass(4999)
+    expect(await read()).toEqual(['one', 'stale', 2])
+    pass(1)
+    expect(await read()).toEqual(['one', 'stale', 3])
+    pass(5000)
+    state.status = 200
+    state.text = 'two'
+    await read()
+    expect(await read()).toEqual(['two', 'cache', 4])
+  })
+
+  it('a prompt that is gone is forgotten', async () => {
+    const { url, state } = await promptServer()
+    let renewal: Promise<unknown> = Promise.resolve()
+    const stet = client(url, {
+      cache: {
+        waitUntil: (work) => {
+          renewal = work
+        },
+      },
+    })
+    await stet.prompts.get('a')
+    await stet.prompts.get('ab')
+    state.status = 404
+    pass(60_000)
+    expect(seen(await stet.prompts.get('a'))).toEqual(['one', 'stale'])
+    await renewal
+    await expect(stet.prompts.get('a')).rejects.toBeInstanceOf(NotFoundError)
+    // another path that begins the same way stays
+    expect(seen(await stet.prompts.get('ab'))).toEqual(['one', 'stale'])
+    await renewal
+  })
+})
+
+describe('one request', () => {
+  it('serves all callers that miss the same prompt', async () => {
+    const { url, requests } = await promptServer()
+    const stet = client(url)
+    const all = await Promise.all(['a', 'a', 'b', 'a'].map((path) => stet.prompts.get(path)))
+    expect(all.map(({ source }) => source)).toEqual(all.map(() => 'network'))
+    expect(requests).toHaveLength(2)
+    // what one caller changes is no other's
+    if (all[0]) all[0].config['model'] = 'mine'
+    expect((await stet.prompts.get('a')).config).toEqual({})
+  })
+
+  it('goes on when one of them leaves', async () => {
+    const { url, requests, state } = await promptServer()
+    let open = () => {}
+    state.gate = new Promise((resolve) => {
+      open = resolve
+    })
+    const stet = client(url)
+    const controller = new AbortController()
+    const leaving = stet.prompts.get('a', { signal: controller.signal })
+    const staying = stet.prompts.get('a')
+    await vi.waitFor(() => expect(requests).toHaveLength(1), 20_000)
+    controller.abort()
+    await expect(leaving).rejects.toMatchObject({ name: 'AbortError' })
+    open()
+    expect(seen(await staying)).toEqual(['one', 'network'])
+    expect(requests).toHaveLength(1)
+  })
+
+  it('that fails fails for all of them, and is not kept', async () => {
+    const { url, state } = await promptServer()
+    state.status = 403
+    const stet = client(url)
+    for (const outcome of await Promise.allSettled([stet.prompts.get('a'), stet.prompts.get('a')])) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { status: 403 } })
+    }
+    state.status = 200
+    expect(seen(await stet.prompts.get('a'))).toEqual(['one', 'network'])
+  })
+})
+
+describe('keys', () => {
+  it('tell callers, addresses, projects, versions and paths apart', async () => {
+    const { url, requests } = await promptServer()
+    let key = 'first'
+    const stet = client(url, { apiKey: () => key })
+    const read = async () => {
+      await stet.prompts.get('a')
+      await stet.prompts.get('b')
+      await stet.project(8).prompts.get('a')
+      await stet.version('v1').prompts.get('a')
+      await stet.prompts.get('a', { headers: { Authorization: 'Bearer other' } })
+    }
+    await read()
+    await read()
+    expect(requests).toHaveLength(5)
+    key = 'second'
+    await read()
+    expect(requests).toHaveLength(9)
+  })
+
+  it('hold no secret', async () => {
+    const { url } = await promptServer()
+    const store = { get: vi.fn(() => undefined), set: vi.fn(), delete: vi.fn() }
+    await client(url, { apiKey: 'stet_secret', cache: { store } }).prompts.get('a')
+    const [key, entry, ttl] = store.set.mock.calls[0] as unknown as [string, CacheEntry, number]
+    expect(key).toMatch(/^[0-9a-f]{16}\|.*\/projects\/7\/versions\/live\/documents\/a\|$/)
+    expect(key).not.toContain('stet_secret')
+    expect(entry).toMatchObject({ prompt: { content: 'one' }, storedAt: START, etag: '"one"' })
+    expect(ttl).toBe(3_600_000)
+    expect(store.get).toHaveBeenCalledWith(key)
+  })
+})
+
+describe('writes', () => {
+  const V = 'v1'
+  const writes: [string, (stet: Stet) => Promise<unknown>, string[]][] = [
+    ['create', (stet) => stet.prompts.create('n', { versionUuid: V }), [V]],
+    ['getOrCreate', (stet) => stet.prompts.getOrCreate('n', { versionUuid: V }), [V]],
+    ['createOrUpdate', (stet) => stet.prompts.createOrUpdate('a', { versionUuid: V, prompt: 'x' }), [V]],
+    [
+      'a forced write',
+      (stet) => stet.prompts.createOrUpdate('a', { versionUuid: V, prompt: 'x', force: true }),
+      [V, 'live'],
+    ],
+    ['delete', (stet) => stet.prompts.delete('a', { versionUuid: V }), [V]],
+    ['push', (stet) => stet.versions.push(V, []), [V]],
+    ['revert', (stet) => stet.versions.revert(V), [V]],
+    ['publish', (stet) => stet.versions.publish(V), [V, 'live']],
+    ['nothing', (stet) => stet.versions.create('next'), []],
+  ]
+  it.each(writes)('%s forgets what it may have changed', async (_, write, forgotten) => {
+    const { url, requests } = await promptServer()
+    const stet = client(url)
+    const versions = [V, 'v2', 'live']
+    for (const version of versions) await stet.version(version).prompts.get('a')
+    const other = stet.project(8)
+    await other.prompts.get('a')
+    await write(stet)
+    const before = gets(requests).length
+    for (const version of versions) {
+      const { source } = await stet.version(version).prompts.get('a')
+      expect([version, source]).toEqual([version, forgotten.includes(version) ? 'network' : 'cache'])
+    }
+    expect((await other.prompts.get('a')).source).toBe('cache')
+    expect(gets(requests)).toHaveLength(before + forgotten.length)
+  })
+
+  it('a request under way does not bring the old text back', async () => {
+    const { url, requests, state } = await promptServer()
+    const stet = client(url)
+    let open = () => {}
+    state.gate = new Promise((resolve) => {
+      open = resolve
+    })
+    const early = stet.prompts.get('a')
+    await vi.waitFor(() => expect(requests).toHaveLength(1), 20_000)
+    const write = stet.prompts.createOrUpdate('a', { prompt: 'two', force: true })
+    state.gate = Promise.resolve()
+    await write
+    open()
+    await early
+    state.text = 'two'
+    expect(seen(await stet.prompts.get('a'))).toEqual(['two', 'network'])
+  })
+
+  it('one that fails forgets too: it may have happened', async () => {
+    const { url, state } = await promptServer()
+    const stet = client(url)
+    await stet.prompts.get('a')
+    state.status = 500
+    await expect(stet.prompts.createOrUpdate('a', { prompt: 'x', force: true })).rejects.toThrow()
+    state.status = 200
+    expect((await stet.prompts.get('a')).source).toBe('network')
+  })
+})
+
+describe('limits and stores', () => {
+  it('the least recently used prompt goes first', async () => {
+    const { url } = await promptServer()
+    const stet = client(url, { cache: { max: 2 } })
+    for (const path of ['a', 'b', 'a', 'c']) await stet.prompts.get(path)
+    expect((await stet.prompts.get('a')).source).toBe('cache')
+    expect((await stet.prompts.get('b')).source).toBe('network')
+  })
+
+  it('an own store is shared by clients, and asked for what they forget', async () => {
+    const { url, requests } = await promptServer()
+    const entries = new Map<string, CacheEntry>()
+    const store = {
+      get: async (key: string) => entries.get(key),
+      set: async (key: string, entry: CacheEntry) => void entries.set(key, entry),
+      delete: async (prefix: string) => {
+        for (const key of entries.keys()) if (key.startsWith(prefix)) entries.delete(key)
+      },
+    }
+    await client(url, { cache: { store } }).prompts.get('a')
+    const second = client(url, { cache: { store } })
+    expect((await second.prompts.get('a')).source).toBe('cache')
+    expect(requests).toHaveLength(1)
+    await client(url, { cache: { store } }).versions.publish('v1')
+    expect((await second.prompts.get('a')).source).toBe('network')
+  })
+
+  it('a store that fails is logged and passed over', async () => {
+    const { url } = await promptServer()
+    const fail = () => Promise.reject(new Error('redis is away'))
+    const warn = vi.fn()
+    const logger = { error: warn, warn, info: warn, debug() {} }
+    const stet = client(url, { cache: { store: { get: fail, set: fail, delete: fail } }, logger, logLevel: 'warn' })
+    expect(seen(await stet.prompts.get('a'))).toEqual(['one', 'network'])
+    await stet.versions.publish('v1')
+    expect(warn.mock.calls.length).toBeGreaterThan(0)
+    for (const call of warn.mock.calls) expect(String(call)).toContain('redis is away')
+  })
+
+  it('the cache is off unless somebody asks for it', async () => {
+    const { url, requests } = await promptServer()
+    const stet = client(url, { cache: false })
+    await stet.prompts.get('a')
+    expect((await stet.prompts.get('a')).source).toBe('network')
+    await stet.prompts.get('a', { cache: true })
+    expect((await stet.prompts.get('a', { cache: { ttl: 5 } })).source).toBe('cache')
+    pass(6)
+    expect((await stet.prompts.get('a', { cache: { ttl: 5, staleTtl: 5 } })).source).toBe('network')
+    expect(requests).toHaveLength(4)
+  })
+
+  it('clients made from one share its cache', async () => {
+    const { url, requests } = await promptServer()
+    const stet = client(url)
+    await stet.withOptions({ timeout: 5000 }).prompts.get('a')
+    expect((await stet.project(7).prompts.get('a')).source).toBe('cache')
+    expect(requests).toHaveLength(1)
+  })
+
+  it('prefetch fills it', async () => {
+    const { url, requests, state } = await promptServer()
+    const stet = client(url)
+    const paths = Array.from({ length: 9 }, (_, index) => `p${index}`)
+    await stet.prompts.prefetch(paths)
+    for (const path of paths) expect((await stet.prompts.get(path)).source).toBe('cache')
+    expect(requests).toHaveLength(9)
+    state.status = 404
+    await expect(stet.prompts.prefetch(['gone'])).rejects.toBeInstanceOf(NotFoundError)
+  })
+
+  it('an answer from the cache has a response too', async () => {
+    const { url } = await promptServer()
+    const stet = client(url)
+    await stet.prompts.get('a')
+    const { data, response, requestId } = await stet.prompts.get('a').withResponse()
+    expect([data.source, response.status, requestId]).toEqual(['cache', 200, null])
+    expect(await (await stet.prompts.get('a').asResponse()).json()).toMatchObject({ content: 'one' })
+  })
+})
+
+describe('fallback', () => {
+  const bundle = { 'support/reply': 'Hello {{ name }}' }
+
+  it.each([429, 500, 503])('is used for %i, says so, and warns once', async (status) => {
+    const { url, state } = await promptServer()
+    state.status = status
+    const warn = vi.fn()
+    const logger = { error: warn, warn, info() {}, debug() {} }
+    const stet = client(url, { logger, logLevel: 'warn' })
+    const prompt = await stet.prompts.get('support/reply', { fallback: bundle['support/reply'] })
+    expect(prompt).toMatchObject({
+      content: 'Hello {{ name }}',
+      resolvedContent: 'Hello {{ name }}',
+      contentHash: '1cc8b4910ff8026121f71a45ce3e85ec9b0c8f4f8bacec9a1fa4e72386161d08',
+      path: 'support/reply',
+      projectId: 7,
+      versionUuid: 'live',
+      source: 'fallback',
+      fetchedAt: START,
+      errors: [],
+    } satisfies Partial<Prompt> & { source: string; fetchedAt: number })
+    expect(warn.mock.calls).toEqual([[expect.stringContaining('support/reply')]])
+    // it is not kept: the next call asks again
+    state.status = 200
+    expect(seen(await stet.prompts.get('support/reply', { fallback: 'x' }))).toEqual(['one', 'network'])
+  })
+
+  it.each([401, 403, 404, 400, 422])('never masks %i', async (status) => {
+    const { url, state } = await promptServer()
+    state.status = status
+    await expect(client(url).prompts.get('a', { fallback: 'x' })).rejects.toMatchObject({ status })
+    await expect(client(url, { cache: false }).prompts.get('a', { fallback: 'x' })).rejects.toMatchObject({ status })
+  })
+
+  it('takes a prompt or a function, with and without the cache', async () => {
+    for (const cache of [true, false]) {
+      const stet = client('http://127.0.0.1:1', { cache })
+      const snapshot = { content: 'kept', config: { model: 'm' }, contentHash: 'h' }
+      expect(await stet.prompts.get('a', { fallback: snapshot })).toMatchObject({ ...snapshot, source: 'fallback' })
+      const fallback = vi.fn(async () => 'computed')
+      expect(await stet.prompts.get('a', { fallback })).toMatchObject({ content: 'computed', source: 'fallback' })
+      expect(fallback).toHaveBeenCalledWith(expect.any(ConnectionError))
+    }
+  })
+
+  it('a kept prompt is better, while the server is down', async () => {
+    const { url, state } = await promptServer()
+    let renewal: Promise<unknown> = Promise.resolve()
+    const cache = {
+      waitUntil: (work: Promise<unknown>) => {
+        renewal = work
+      },
+    }
+    const stet = client(url, { cache })
+    await stet.prompts.get('a')
+    state.status = 503
+    pass(1_000_000)
+    expect(seen(await stet.prompts.get('a', { fallback: 'x' }))).toEqual(['one', 'stale'])
+    await renewal
+    pass(3_600_000)
+    expect(seen(await stet.prompts.get('a', { fallback: 'x' }))).toEqual(['x', 'fallback'])
+  })
+
+  it('does not hide an abort', async () => {
+    const { url } = await promptServer()
+    const signal = AbortSignal.abort()
+    await expect(client(url).prompts.get('a', { fallback: 'x', signal })).rejects.toMatchObject({ name: 'AbortError' })
+    await expect(client(url, { apiKey: '' }).prompts.get('a', { fallback: 'x' })).rejects.toBeInstanceOf(
+      ConfigurationError,
+    )
+  })
+})

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import current from 'typescript'
+import oldest from 'typescript-5.4'
+import older from 'typescript-5.9'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Compiler, complaints } from './support/compiler.ts'
+import { packed } from './support/packed.ts'
+
+const USAGE = readFileSync(new URL('types.test-d.ts', import.meta.url), 'utf8').replace('../src/index.ts', '@stet/sdk')
+const REGISTRY = `import { Stet } from '@stet/sdk'
+  declare module '@stet/sdk' {
+    interface PromptRegistry {
+      'support/reply': { parameters: { ticket: string }; output: { score: number } }
+      'travel/plan': { tools: { get_weather: { city: string } } }
+    }
+  }
+  const stet = new Stet()
+  stet.prompts.run('support/reply', { parameters: { ticket: 't' } }).then(({ response }) => response.object.score.toFixed())
+  stet.prompts.run('travel/plan', { tools: { get_weather: ({ city }) => city.length } })
+  stet.prompts.run('another')
+`
+
+let folder: string
+beforeAll(async () => {
+  folder = await packed('compilers-test')
+})
+
+// the compilers differ in types that this test does not use
+const compilers = [oldest, older, current] as unknown as Compiler[]
+describe.each(compilers.map((compiler) => [compiler.version, compiler] as const))('TypeScript %s', (_, compiler) => {
+  const complain = (application: string) =>
+    complaints(compiler, folder, { 'application.ts': application }, ['application.ts', 'index.d.mts'])
+
+  it('takes every usage, and refuses what it shall refuse', () => {
+    expect(USAGE).toContain("from '@stet/sdk'")
+    expect(complain(USAGE)).toEqual([])
+  })
+
+  it('takes a registry by module augmentation', () => {
+    expect(complain(REGISTRY)).toEqual([])
+    const [complaint] = complain(`${REGISTRY}; stet.prompts.run('support/reply', { parameters: {} })`)
+    expect(complaint).toMatch(/Property 'ticket' is missing/)
+    const [other] = complain(
+      `${REGISTRY}; stet.prompts.run('travel/plan', { tools: { get_weather: (a: number) => a } })`,
+    )
+    expect(other).toMatch(/not assignable/)
+  })
+
+  it('refuses unknown paths with strictPaths', () => {
+    const strict = `${REGISTRY}; declare module '@stet/sdk' { interface RegistryConfig { strictPaths: true } }`
+    expect(complain(strict)).toEqual([expect.stringMatching(/'"another"' is not assignable/)])
+  })
+})

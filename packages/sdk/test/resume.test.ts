@@ -1,0 +1,253 @@
+import { describe, expect, it, vi } from 'vitest'
+import {
+  type RunStream,
+  type SdkEventData,
+  Stet,
+  type StetOptions,
+  type StreamEvent,
+  StreamInterruptedError,
+} from '../src/index.ts'
+import { events, json, localServer, openEvents } from './support/local-server.ts'
+import { BEHAVIOURS, type Behaviour, runServer } from './support/run-server.ts'
+import { frames, result, runEvents, SOURCE, USAGE, UUID } from './support/sample-run.ts'
+import { forbidUnhandledRejections } from './support/unhandled.ts'
+
+forbidUnhandledRejections()
+
+const QUICK = { initialDelay: 1 }
+const client = (url: string, o: StetOptions = {}) =>
+  new Stet({ apiKey: 'k', baseUrl: url, projectId: 7, logLevel: 'off', streaming: { resume: QUICK }, ...o })
+
+const RUN = runEvents(['Hel', 'lo ', 'wörld'])
+const behaviours = Object.keys(BEHAVIOURS) as Behaviour[]
+/** Before each event, in the middle of each, and after the last one. */
+const places = [...RUN.flatMap((_, index) => [index, index + 0.5]), RUN.length]
+
+/** What a reader of each kind saw. */
+async function watch(stream: RunStream) {
+  const seen: StreamEvent[] = []
+  let text = ''
+  stream
+    .on('event', (event) => seen.push(event))
+    .on('text', (delta) => {
+      text += delta
+    })
+  const iterated: StreamEvent[] = []
+  for await (const event of stream) iterated.push(event)
+  return { seen, iterated, text, result: await stream.finalResult() }
+}
+
+async function expectUndisturbed(stream: RunStream, firstId = 1) {
+  const { seen, iterated, text, result: final } = await watch(stream)
+  expect(seen.map(({ event, data }) => [event, data])).toEqual(RUN)
+  expect(iterated).toEqual(seen)
+  expect(text).toBe('Hello wörld')
+  expect(final).toEqual(result('Hello wörld'))
+  const ids = seen.map(({ id }) => id).filter((id) => id !== '')
+  expect(ids).toEqual(ids.map((_, index) => String(firstId + index)))
+  expect(stream.state).toBe('finished')
+}
+
+describe.each(behaviours)('a server that %s', (behaviour) => {
+  it.each(places)('a cut at %d changes nothing', async (cut) => {
+    const server = await runServer({ behaviour, cuts: [cut] })
+    await expectUndisturbed(client(server.url).prompts.stream('a'))
+    expect(server.attaches()).toHaveLength(cut === RUN.length ? 0 : 1)
+    expect(server.stops()).toEqual([])
+  })
+
+  it('two cuts in one run change nothing, wherever they are', async () => {
+    for (let first = 0; first < RUN.length; first++) {
+      for (let second = first; second < RUN.length; second += 2) {
+        const server = await runServer({ behaviour, cuts: [first, second] })
+        await expectUndisturbed(client(server.url).prompts.stream('a'))
+        expect(server.attaches()).toHaveLength(2)
+      }
+    }
+  })
+
+  it('a cut in a chat turn changes nothing', async () => {
+    for (const cut of places) {
+      const server = await runServer({ behaviour, cuts: [cut], firstId: 41 })
+      await expectUndisturbed(client(server.url).prompts.chatStream(UUID, 'And then?'), 41)
+    }
+  })
+
+  it('an attach that is cut before its head is tried again', async () => {
+    const server = await runServer({ behaviour, cuts: [3, 'before the head', 'before the head', 6] })
+    await expectUndisturbed(client(server.url).prompts.stream('a'))
+    expect(server.attaches()).toHaveLength(4)
+  })
+})
+
+describe('joining again', () => {
+  it('names the last event, keeps the headers of the call, and says so', async () => {
+    const server = await runServer({ behaviour: 'honours the id', cuts: [0, 4] })
+    const heard: SdkEventData[] = []
+    const states: string[] = []
+    const stream = client(server.url).prompts.stream('a', { headers: { 'X-Own': '1' } })
+    stream.on('sdk', (event) => {
+      heard.push(event)
+      states.push(stream.state)
+    })
+    await stream.finalResult()
+    const asked = server
+      .attaches()
+      .map(({ url, body, headers }) => [url, body, headers['last-event-id'], headers['x-own']])
+    const url = `/api/v3/conversations/${UUID}/attach`
+    expect(asked).toEqual([
+      [url, { stream: true }, undefined, '1'],
+      [url, { stream: true }, '4', '1'],
+    ])
+    expect(heard).toEqual([
+      { type: 'reconnecting', attempt: 1, delayMs: expect.any(Number), cause: expect.any(String) },
+      { type: 'reconnected', fromEventId: undefined },
+      { type: 'reconnecting', attempt: 1, delayMs: expect.any(Number), cause: expect.any(String) },
+      { type: 'reconnected', fromEventId: '4' },
+    ])
+    expect(states[0]).toBe('reconnecting')
+    expect(stream.requestId).toBe('req_0')
+  })
+
+  it('gives up after the attempts that bring nothing new', async () => {
+    const dead = Array.from({ length: 9 }, () => 5)
+    const server = await runServer({ behaviour: 'replays all with ids', cuts: dead })
+    const stream = client(server.url).prompts.stream('a', { resume: { ...QUICK, maxAttempts: 2 } })
+    const error = await stream.finalResult().catch((e: unknown) => e)
+    expect(error).toBeInstanceOf(StreamInterruptedError)
+    expect(error).toMatchObject({ conversationUuid: UUID, lastEventId: '5', partial: { text: 'Hel' } })
+    expect(server.attaches()).toHaveLength(2)
+    // the run goes on without its reader: it is not ours to stop
+    expect(server.stops()).toEqual([])
+  })
+
+  it('every new event gives all attempts back', async () => {
+    const server = await runServer({ behaviour: 'honours the id', cuts: RUN.map((_, index) => index) })
+    await expectUndisturbed(client(server.url).prompts.stream('a', { resume: { ...QUICK, maxAttempts: 1 } }))
+    expect(server.attaches()).toHaveLength(RUN.length)
+  })
+
+  it('ends when the server knows no such conversation', async () => {
+    const { url, requests } = await localServer(
+      events(frames(RUN.slice(0, 5))),
+      json({ name: 'NotFoundError', message: 'Conversation not found', errorCode: 'x', details: {} }, 404),
+    )
+    const error = await client(url)
+      .prompts.run('a')
+      .catch((e: unknown) => e)
+    expect(error).toBeInstanceOf(StreamInterruptedError)
+    expect(String(error)).toContain('Conversation not found')
+    expect(error).toMatchObject({ cause: { status: 404 }, partial: { text: 'Hel' } })
+    expect(requests).toHaveLength(2)
+  })
+
+  it('outlives a server that is starting, and waits as it asks', async () => {
+    const starting = json({ name: 'ServiceUnavailableError', message: 'starting' }, 503, { 'retry-after-ms': '7' })
+    const { url } = await localServer(events(frames(RUN.slice(0, 5))), starting, starting, events(frames(RUN)))
+    const delays: number[] = []
+    const stream = client(url).prompts.stream('a')
+    stream.on('sdk', (event) => event.type === 'reconnecting' && delays.push(event.delayMs))
+    expect(await stream.finalText()).toBe('Hello wörld')
+    expect(delays.slice(1)).toEqual([7, 7])
+  })
+
+  it('grows its delays up to the longest, with jitter downwards', async () => {
+    const { url } = await localServer(events(frames(RUN.slice(0, 5))))
+    const delays: number[] = []
+    const resume = { initialDelay: 4, maxDelay: 10, maxAttempts: 4 }
+    const stream = client(url).prompts.stream('a', { resume })
+    stream.on('sdk', (event) => event.type === 'reconnecting' && delays.push(event.delayMs))
+    await expect(stream.finalResult()).rejects.toBeInstanceOf(StreamInterruptedError)
+    expect(delays).toHaveLength(4)
+    for (const [attempt, longest] of [4, 8, 10, 10].entries()) {
+      expect(delays[attempt]).toBeLessThanOrEqual(longest)
+      expect(delays[attempt]).toBeGreaterThanOrEqual(longest * 0.75)
+    }
+  })
+
+  it('silence is a cut too', async () => {
+    const { url, requests } = await localServer(openEvents(frames(RUN.slice(0, 5))), events(frames(RUN)))
+    const stream = client(url).prompts.stream('a', { idleTimeout: 50 })
+    await expectUndisturbed(stream)
+    expect(requests[1]?.headers['last-event-id']).toBe('5')
+  })
+
+  it('so are events that are not JSON', async () => {
+    const broken = `${frames(RUN.slice(0, 5))}event: provider-event\ndata: {"type"\nid: 6\n\n`
+    const { url } = await localServer(events(broken), events(frames(RUN)))
+    await expectUndisturbed(client(url).prompts.stream('a'))
+  })
+
+  it('a failed run ends with its error after a cut', async () => {
+    const error = {
+      name: 'DocumentRunError',
+      message: 'no',
+      errorCode: 'ai_run_error',
+      code: 'ai_run_error',
+      details: {},
+    }
+    const data = { type: 'chain-error', uuid: UUID, messages: [], timestamp: 1, providerLogUuid: '', source: SOURCE }
+    const failed = [
+      ...RUN.slice(0, 5),
+      ['latitude-event', { ...data, error, tokenUsage: USAGE, cost: 0 }],
+    ] as typeof RUN
+    const server = await runServer({ events: failed, behaviour: 'replays all without ids', cuts: [5] })
+    await expect(client(server.url).prompts.run('a')).rejects.toMatchObject({
+      name: 'RunError',
+      errorCode: 'ai_run_error',
+    })
+  })
+
+  it('a stream in the background joins again too', async () => {
+    const server = await localServer(
+      json({ uuid: UUID }),
+      events(frames(RUN.slice(0, 5))),
+      events(frames(RUN.slice(5)).replaceAll(/id: (\d+)/g, (_, id) => `id: ${Number(id) + 5}`)),
+    )
+    await expectUndisturbed(client(server.url).prompts.stream('a', { background: true }))
+  })
+
+  it('an attach of the caller goes on after its own event', async () => {
+    const server = await runServer({ behaviour: 'replays all with ids', cuts: [8] })
+    const stream = client(server.url).runs.attachStream(UUID, { lastEventId: '3' })
+    expect(stream.lastEventId).toBe('3')
+    const seen: string[] = []
+    for await (const { id } of stream) seen.push(id)
+    expect(seen).toEqual(RUN.slice(3).map((_, index) => String(index + 4)))
+    expect(server.attaches().map(({ headers }) => headers['last-event-id'])).toEqual(['3', '8'])
+  })
+
+  it('does not happen without a conversation to join', async () => {
+    const { url, requests } = await localServer(
+      events('event: provider-event\ndata: {"type":"start-step","step":1}\n\n'),
+    )
+    await expect(client(url).prompts.run('a')).rejects.toBeInstanceOf(StreamInterruptedError)
+    expect(requests).toHaveLength(1)
+  })
+})
+
+describe('leaving while the stream is away', () => {
+  it.each(['abort', 'detach'] as const)('%s() ends the wait', async (leave) => {
+    const server = await runServer({ behaviour: 'honours the id', cuts: [5] })
+    const stream = client(server.url).prompts.stream('a', { resume: { initialDelay: 1e6, maxDelay: 1e6 } })
+    await vi.waitFor(() => expect(stream.state).toBe('reconnecting'), 20_000)
+    await stream[leave]()
+    await stream.abort()
+    await expect(stream.finalResult()).rejects.toMatchObject({ name: 'AbortError', detached: leave === 'detach' })
+    expect(server.stops()).toHaveLength(leave === 'abort' ? 1 : 0)
+    expect(server.attaches()).toEqual([])
+  })
+
+  it('abort() during an attach stops the run once', async () => {
+    const { url, requests } = await localServer((response, request) => {
+      if (request.url.endsWith('/run')) return events(frames(RUN.slice(0, 5)))(response, request)
+      // the attach is never answered
+      if (request.url.endsWith('/stop')) return json({})(response, request)
+    })
+    const stream = client(url).prompts.stream('a')
+    await vi.waitFor(() => expect(requests).toHaveLength(2), 20_000)
+    await stream.abort()
+    await expect(stream.finalText()).rejects.toMatchObject({ name: 'AbortError' })
+    expect(requests.filter((request) => request.url.endsWith('/stop'))).toHaveLength(1)
+  })
+})

@@ -1,0 +1,51 @@
+import type ts from 'typescript'
+
+/** Any of the compilers under test: what is used of them is the same in all. */
+export type Compiler = typeof ts
+
+/** The complaints of a compiler about files that exist as text only, in their own folder. */
+export function complaints(
+  compiler: Compiler,
+  folder: string,
+  texts: Record<string, string>,
+  check: string[],
+): string[] {
+  const options: ts.CompilerOptions = {
+    strict: true,
+    noEmit: true,
+    types: [],
+    target: compiler.ScriptTarget.ES2022,
+    lib: ['es2022', 'dom', 'dom.iterable', 'dom.asynciterable', 'esnext.disposable'].map((name) => `lib.${name}.d.ts`),
+    module: compiler.ModuleKind.ESNext,
+    moduleResolution: compiler.ModuleResolutionKind.Bundler,
+    paths: { '@stet/sdk': [`${folder}/index.d.mts`] },
+  }
+  const virtual = new Map(Object.entries(texts).map(([name, text]) => [`${folder}/${name}`, text]))
+  const host = compiler.createCompilerHost(options)
+  const { getSourceFile, fileExists, readFile } = host
+  host.fileExists = (name) => virtual.has(name) || fileExists.call(host, name)
+  host.readFile = (name) => virtual.get(name) ?? readFile.call(host, name)
+  host.getSourceFile = (name, ...rest) => {
+    const text = virtual.get(name)
+    if (text !== undefined) return compiler.createSourceFile(name, text, compiler.ScriptTarget.ES2022)
+    const key = `${compiler.version} ${name}`
+    const source = parsed.get(key) ?? getSourceFile.call(host, name, ...rest)
+    if (source) parsed.set(key, source)
+    return source
+  }
+  const program = compiler.createProgram([...virtual.keys()], options, host)
+  const found = [
+    ...program.getOptionsDiagnostics(),
+    ...program
+      .getSourceFiles()
+      .filter(({ fileName }) => check.some((name) => fileName === `${folder}/${name}`))
+      .flatMap((source) => [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]),
+  ]
+  return found.map(({ messageText, file, start = 0 }) => {
+    const line = file ? file.text.slice(0, start).split('\n').length : 0
+    return `${line}: ${compiler.flattenDiagnosticMessageText(messageText, ' ')}`
+  })
+}
+
+// the standard library takes most of the time
+const parsed = new Map<string, ts.SourceFile>()

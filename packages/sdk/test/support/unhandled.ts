@@ -1,0 +1,14 @@
+import { afterEach, beforeEach, expect } from 'vitest'
+
+/** Fails each test of the file that leaves a rejection unhandled. */
+export function forbidUnhandledRejections(): void {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => unhandled.push(reason)
+  beforeEach(() => void process.on('unhandledRejection', note))
+  afterEach(async () => {
+    // Node reports a rejection at the end of the turn in which nobody handled it
+    await new Promise(setImmediate)
+    process.off('unhandledRejection', note)
+    expect(unhandled.splice(0)).toEqual([])
+  })
+}

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs'
+import ts from 'typescript'
+import { beforeAll, expect, it } from 'vitest'
+import { complaints } from './support/compiler.ts'
+import { packed } from './support/packed.ts'
+
+const SURFACE = readFileSync(new URL('fixtures/surface.d.ts', import.meta.url), 'utf8')
+
+let folder: string
+let built: string
+beforeAll(async () => {
+  folder = await packed('surface-test')
+  // private members make a class differ from every other; what is compared is what callers see
+  built = readFileSync(`${folder}/index.d.mts`, 'utf8').replaceAll('#private;', '')
+})
+
+/** The type arguments under which a generic type is compared; the others have none. */
+const ARGUMENTS: Record<string, string[]> = {
+  PromptPath: ['<Registry>', '<{}>'],
+  ParamsOf: ["<Registry, 'reply'>", "<Registry, 'unknown'>"],
+  OutputOf: ["<Registry, 'triage'>", "<Registry, 'reply'>"],
+  ToolsOf: ["<Registry, 'plan'>", "<Registry, 'reply'>"],
+  Stet: ['<Registry>', ''],
+  Prompts: ['<Registry>', ''],
+  ApiPromise: ['<string>'],
+  Page: ['<string>'],
+  PagePromise: ['<string>'],
+  RunResponse: ["<'text'>", '<{ a: number }>'],
+  RunResult: ["<'text'>", '<{ a: number }>'],
+  RunJob: ["<'text'>", '<{ a: number }>'],
+  StandardSchema: ['<unknown, { a: number }>'],
+  Tool: ['<{ a: number }>', ''],
+  ToolHandler: ['<{ a: number }>', ''],
+  ToolMap: ['<{ x: { a: number } }>', ''],
+  HandlerMap: ['<{ x: { a: number } }>'],
+  StreamCallbacks: ["<'text'>", '<{ a: number }>'],
+  StreamControls: ['<{ x: { a: number } }>', ''],
+  RunOptions: ["<Registry, 'reply'>", "<Registry, 'triage'>", "<Registry, 'plan'>", '<{}, string, { a: number }>'],
+  ChatOptions: ["<'text'>", '<{ a: number }>'],
+  AttachOptions: ["<'text'>", '<{ a: number }>'],
+  StreamEventMap: ["<'text'>", '<{ a: number }>'],
+  AsyncIterableStream: ['<string>'],
+  RunStream: ["<'text'>", '<{ a: number }>'],
+}
+/** What is compared as a value, too: how it is made, and its static members. */
+const VALUES = ['Stet', 'ToolExecutionError', 'tool']
+/** What the package exports beside the surface, with the reason. */
+const BESIDE: Record<string, string> = {}
+
+const namesIn = (text: string) => [
+  ...text.matchAll(/^export (?:declare )?(?:abstract )?(interface|class|type|function|const) (\w+)/gm),
+]
+
+it('the built declarations and the surface name the same', () => {
+  const [, list = ''] = /export \{([^}]*)\};?\s*$/.exec(built) ?? []
+  const exported = list.split(',').map((name) => name.trim().replace(/^type /, ''))
+  expect(exported.filter((name) => !(name in BESIDE)).sort()).toEqual(
+    namesIn(SURFACE)
+      .map(([, , name]) => name)
+      .sort(),
+  )
+})
+
+it('the built declarations and the surface agree, in both directions', () => {
+  const types = namesIn(SURFACE).filter(([, kind]) => kind !== 'function' && kind !== 'const')
+  const pairs = types.flatMap(([, , name = '']) => (ARGUMENTS[name] ?? ['']).map((given) => `${name}${given}`))
+  const test = [
+    "import type * as Built from './built.d.mts'",
+    "import type * as Surface from './surface.d.mts'",
+    `interface Registry {
+      reply: { parameters: { ticket: string; tone?: 'kind' } }
+      triage: { parameters: { ticket: string }; output: { urgency: 'low' | 'high' } }
+      plan: { tools: { get_weather: { city: string } } }
+    }`,
+    'declare function agree<A, B extends A>(): void',
+    ...pairs.flatMap((pair) => [`agree<Built.${pair}, Surface.${pair}>()`, `agree<Surface.${pair}, Built.${pair}>()`]),
+    ...VALUES.flatMap((name) => [
+      `agree<typeof Built.${name}, typeof Surface.${name}>()`,
+      `agree<typeof Surface.${name}, typeof Built.${name}>()`,
+    ]),
+    '// @ts-expect-error types that differ do not agree',
+    'agree<Built.Usage, Surface.Me>()',
+  ]
+  const texts = { 'check.ts': test.join('\n'), 'built.d.mts': built, 'surface.d.mts': SURFACE }
+  const found = complaints(ts, folder, texts, Object.keys(texts))
+  expect(
+    found.map((complaint) => complaint.replace(/^(\d+)/, (line) => `${test.join('\n').split('\n')[Number(line) - 1]}`)),
+  ).toEqual([])
+})

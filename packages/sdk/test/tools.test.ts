@@ -1,0 +1,420 @@
+import { describe, expect, it, vi } from 'vitest'
+import {
+  ConfigurationError,
+  type SdkEventData,
+  type StandardSchema,
+  Stet,
+  type StetOptions,
+  ToolExecutionError,
+  tool,
+} from '../src/index.ts'
+import { deferred } from '../src/stream/deferred.ts'
+import { events, json, localServer, openEvents, type Reply } from './support/local-server.ts'
+import { BEHAVIOURS, type Behaviour, runServer } from './support/run-server.ts'
+import { frames, result, runEvents, UUID } from './support/sample-run.ts'
+import { endingWith, jsonEndingWith, waitingRun } from './support/tool-run.ts'
+import { forbidUnhandledRejections } from './support/unhandled.ts'
+
+forbidUnhandledRejections()
+
+const client = (url: string, o: StetOptions = {}) =>
+  new Stet({
+    apiKey: 'k',
+    baseUrl: url,
+    projectId: 7,
+    logLevel: 'off',
+    streaming: { resume: { initialDelay: 1 } },
+    ...o,
+  })
+
+/** A schema as any library would give it. */
+const city: StandardSchema<unknown, { city: string }> = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: (value) => {
+      const { city } = value as { city?: unknown }
+      if (typeof city === 'string') return { value: { city: city.trim() } }
+      return { issues: [{ message: 'must be text\nand more', path: ['place', { key: 'city' }] }] }
+    },
+  },
+}
+const rome = { id: 'call_1', name: 'get_weather', arguments: { city: ' Rome ' } }
+const oslo = { id: 'call_2', name: 'get_weather', arguments: { city: 'Oslo' } }
+const faulty = { id: 'call_3', name: 'get_weather', arguments: { city: 5 } }
+const other = { id: 'call_4', name: 'ask', arguments: {} }
+
+describe('inline', () => {
+  it('names the tools, posts each result while the stream is open, and tells of it', async () => {
+    const { events: run, waitsAt } = waitingRun([rome, oslo])
+    const server = await runServer({ events: run, waitsAt, behaviour: 'honours the id', cuts: [] })
+    const told: SdkEventData[] = []
+    const contexts: unknown[] = []
+    const stream = client(server.url).prompts.stream('a', {
+      tools: {
+        get_weather: tool({
+          input: city,
+          execute: ({ city }, { pauseExecution, signal, ...context }) => {
+            contexts.push({ ...context, state: stream.state })
+            return { sky: city === 'Rome' ? 'blue' : 'grey' }
+          },
+        }),
+        unused: undefined,
+      },
+    })
+    stream.on('sdk', (event) => told.push(event))
+    expect(await stream.finalText()).toBe('Sunny.')
+    expect(server.requests[0]?.body).toEqual({ path: 'a', stream: true, tools: ['get_weather'] })
+    expect(server.results).toEqual([
+      { toolCallId: 'call_1', result: { sky: 'blue' }, isError: false },
+      { toolCallId: 'call_2', result: { sky: 'grey' }, isError: false },
+    ])
+    const conversation = { conversationUuid: UUID, messages: expect.any(Array), state: 'tools' }
+    expect(contexts).toEqual([
+      { ...rome, ...conversation },
+      { ...oslo, ...conversation },
+    ])
+    const finished = { isError: false, durationMs: expect.any(Number) }
+    for (const [call, result] of [
+      [rome, { sky: 'blue' }],
+      [oslo, { sky: 'grey' }],
+    ]) {
+      expect(told.filter((event) => 'call' in event && event.call.id === (call as typeof rome).id)).toEqual([
+        { type: 'tool-started', call },
+        { type: 'tool-finished', call, result, ...finished },
+      ])
+    }
+  })
+
+  it('a chat names them too', async () => {
+    const { events: run, waitsAt } = waitingRun([rome])
+    const server = await runServer({ events: run, waitsAt, behaviour: 'honours the id', cuts: [] })
+    const tools = { get_weather: () => 'blue' }
+    expect((await client(server.url).prompts.chat(UUID, 'Rome?', { tools })).response.text).toBe('Sunny.')
+    expect(server.requests[0]?.body).toMatchObject({ tools: ['get_weather'], stream: true })
+  })
+
+  const reports: [string, object, unknown][] = [
+    ['arguments that do not fit', faulty, 'Invalid arguments: place.city: must be text'],
+    ['an exception', { ...rome, arguments: { city: 'throw' } }, 'The weather service is down'],
+    ['a rejection that is no error', { ...rome, arguments: { city: 'reject' } }, 'no service'],
+    ['the end of its time', { ...rome, arguments: { city: 'hang' } }, 'get_weather gave no result in 30 ms'],
+    ['a result that is not JSON', { ...rome, arguments: { city: 'cycle' } }, expect.stringMatching(/circular|cyclic/i)],
+  ]
+  it.each(reports)('%s goes to the model as one line', async (_, call, line) => {
+    const { events: run, waitsAt } = waitingRun([call as typeof rome])
+    const server = await runServer({ events: run, waitsAt, behaviour: 'honours the id', cuts: [] })
+    let signal: AbortSignal | undefined
+    const execute = async ({ city }: { city: string }, ctx: { signal: AbortSignal }) => {
+      signal = ctx.signal
+      if (city === 'throw') throw new Error('The weather service is down\n    at /home/me/secret.ts:1')
+      if (city === 'reject') return Promise.reject('no service')
+      if (city === 'hang') return new Promise(() => {})
+      const cycle: { self?: unknown } = {}
+      cycle.self = cycle
+      return cycle
+    }
+    const get_weather = tool({ input: city, execute, timeout: 30 })
+    expect((await client(server.url).prompts.run('a', { tools: { get_weather } })).response.text).toBe('Sunny.')
+    expect(server.results).toEqual([{ toolCallId: expect.any(String), result: line, isError: true }])
+    if (line === reports[3]?.[2]) expect(signal?.aborted).toBe(true)
+  })
+
+  it('a tool that gives nothing gives null', async () => {
+    const { events: run, waitsAt } = waitingRun([rome])
+    const server = await runServer({ events: run, waitsAt, behaviour: 'honours the id', cuts: [] })
+    await client(server.url).prompts.run('a', { tools: { get_weather: () => undefined } })
+    expect(server.results).toEqual([{ toolCallId: 'call_1', result: null, isError: false }])
+  })
+
+  it('a result that the service refuses becomes an error result', async () => {
+    const { events: run, waitsAt } = waitingRun([rome])
+    const server = await runServer({ events: run, waitsAt, behaviour: 'honours the id', cuts: [], refusals: 1 })
+    expect((await client(server.url).prompts.run('a', { tools: { get_weather: () => 'x' } })).response.text).toBe(
+      'Sunny.',
+    )
+    expect(server.results).toEqual([
+      { toolCallId: 'call_1', result: 'x', isError: false },
+      { toolCallId: 'call_1', result: expect.stringMatching(/^The result was refused: 413/), isError: true },
+    ])
+  })
+
+  it('calls without a handler are left alone', async () => {
+    const { events: run } = waitingRun([other])
+    const server = await runServer({ events: run, behaviour: 'honours the id', cuts: [] })
+    expect((await client(server.url).prompts.run('a', { tools: { get_weather: () => 1 } })).response.text).toBe(
+      'Sunny.',
+    )
+    expect(server.results).toEqual([])
+  })
+
+  const stopping: [string, object][] = [
+    [
+      'a handler that throws ToolExecutionError',
+      { get_weather: () => Promise.reject(new ToolExecutionError('broken')) },
+    ],
+    ['arguments that must fit', { get_weather: tool({ input: city, execute: () => 1, onInvalidArgs: 'throw' }) }],
+  ]
+  it.each(stopping)('%s stops the run and rejects', async (_, tools) => {
+    const server = await runServer({ ...waitingRun([faulty]), behaviour: 'honours the id', cuts: [] })
+    const stream = client(server.url).prompts.stream('a', { tools: tools as Record<string, never> })
+    const error = await stream.finalResult().catch((e: unknown) => e)
+    expect(error).toBeInstanceOf(ToolExecutionError)
+    expect(error).toMatchObject({ name: 'ToolExecutionError', call: faulty })
+    expect(stream.state).toBe('errored')
+    await vi.waitFor(() => expect(server.stops()).toHaveLength(1), 20_000)
+    expect(server.results).toEqual([])
+  })
+
+  it('a result that cannot be sent stops the run and rejects', async () => {
+    const { events: run, waitsAt } = waitingRun([rome])
+    const { url, requests } = await localServer((response, request) => {
+      if (request.url.endsWith('/run')) return openEvents(frames(run.slice(0, waitsAt)))(response, request)
+      if (request.url.endsWith('/results'))
+        return json({ name: 'ForbiddenError', message: 'no' }, 403)(response, request)
+      return json({})(response, request)
+    })
+    await expect(client(url).prompts.run('a', { tools: { get_weather: () => 1 } })).rejects.toMatchObject({
+      status: 403,
+    })
+    await vi.waitFor(() => expect(requests.filter((request) => request.url.endsWith('/stop'))).toHaveLength(1), 20_000)
+  })
+
+  it("abort() ends the handler's signal, stops the run once and posts nothing", async () => {
+    const server = await runServer({ ...waitingRun([rome]), behaviour: 'honours the id', cuts: [] })
+    let signal: AbortSignal | undefined
+    const answer = deferred<string>()
+    const tools = {
+      get_weather: (_: unknown, ctx: { signal: AbortSignal }) => {
+        signal = ctx.signal
+        return answer.promise
+      },
+    }
+    const stream = client(server.url).prompts.stream('a', { tools })
+    await vi.waitFor(() => expect(stream.state).toBe('tools'), 20_000)
+    await stream.abort()
+    answer.resolve('late')
+    await expect(stream.finalResult()).rejects.toMatchObject({ name: 'AbortError' })
+    expect(signal?.aborted).toBe(true)
+    expect(server.stops()).toHaveLength(1)
+    expect(server.results).toEqual([])
+  })
+
+  it('pauseExecution() stops the run and gives its open calls', async () => {
+    const { events: run, waitsAt } = waitingRun([rome, oslo])
+    const server = await runServer({
+      events: run,
+      waitsAt,
+      behaviour: 'honours the id',
+      cuts: [],
+      stopsWith: [rome, oslo],
+    })
+    const finished = vi.fn()
+    const paused = await client(server.url).prompts.run('a', {
+      tools: { get_weather: (_, { pauseExecution }) => pauseExecution() },
+      onFinished: finished,
+    })
+    expect(paused).toMatchObject({
+      uuid: UUID,
+      toolRequests: [rome, oslo],
+      response: { toolCalls: [rome, oslo], finishReason: 'tool-calls' },
+      tokenUsage: { totalTokens: 5 },
+    })
+    expect(finished).toHaveBeenCalledOnce()
+    expect(server.stops()).toHaveLength(1)
+    expect(server.results).toEqual([])
+  })
+
+  it.each(Object.keys(BEHAVIOURS) as Behaviour[])(
+    'no call is handled twice after a cut, by a server that %s',
+    async (behaviour) => {
+      const { events: run, waitsAt } = waitingRun([rome, oslo])
+      for (let cut = 0; cut <= run.length; cut++) {
+        const server = await runServer({ events: run, waitsAt, behaviour, cuts: [cut] })
+        const handled: string[] = []
+        const stream = client(server.url).prompts.stream('a', {
+          tools: { get_weather: (_, { id }) => void handled.push(id) },
+        })
+        const seen: unknown[] = []
+        for await (const { event, data } of stream) seen.push([event, data])
+        expect(seen).toEqual(run)
+        expect(await stream.finalText()).toBe('Sunny.')
+        expect(handled).toEqual(['call_1', 'call_2'])
+        expect(server.results).toHaveLength(2)
+      }
+    },
+  )
+})
+
+describe('in turns', () => {
+  const chats = (requests: { url: string; body: unknown }[]) =>
+    requests.filter(({ url }) => url.endsWith('/chat')).map(({ body }) => body)
+
+  it('a run that ends with calls goes on by chat, in the same stream', async () => {
+    const { url, requests } = await localServer(
+      events(frames(endingWith([rome, faulty]))),
+      events(frames(endingWith([oslo]), 21)),
+      events(frames(runEvents(['Sun', 'ny.']), 41)),
+    )
+    const tools = { get_weather: tool({ input: city, execute: ({ city }) => `sky of ${city}` }) }
+    const onFinished = vi.fn()
+    const stream = client(url).prompts.stream('a', {
+      tools,
+      toolMode: 'turns',
+      onFinished,
+      mcpHeaders: { x: { y: 'z' } },
+    })
+    const ids: number[] = []
+    for await (const { id } of stream) ids.push(Number(id))
+    expect(ids).toEqual([...ids].sort((a, b) => a - b))
+    expect(new Set(ids).size).toBe(endingWith([rome]).length * 2 + 1 + runEvents(['a', 'b']).length)
+    const final = await stream.finalResult()
+    expect(final.response.text).toBe('Sunny.')
+    // what all turns cost
+    expect(final).toMatchObject({ tokenUsage: { totalTokens: 15, inputTokens: 9 }, cost: 1.5 })
+    expect(onFinished.mock.calls).toEqual([[final]])
+    expect(requests[0]?.body).toEqual({ path: 'a', stream: true, mcpHeaders: { x: { y: 'z' } } })
+    const part = { type: 'tool-result', toolName: 'get_weather' }
+    expect(chats(requests)).toEqual([
+      {
+        stream: true,
+        mcpHeaders: { x: { y: 'z' } },
+        messages: [
+          {
+            role: 'tool',
+            content: [
+              { ...part, toolCallId: 'call_1', result: 'sky of Rome' },
+              { ...part, toolCallId: 'call_3', result: expect.stringMatching(/^Invalid arguments/), isError: true },
+            ],
+          },
+        ],
+      },
+      {
+        stream: true,
+        mcpHeaders: { x: { y: 'z' } },
+        messages: [{ role: 'tool', content: [{ ...part, toolCallId: 'call_2', result: 'sky of Oslo' }] }],
+      },
+    ])
+  })
+
+  it('without a stream the result is the same', async () => {
+    const onToolCall = vi.fn()
+    const { url, requests } = await localServer(json(jsonEndingWith([rome])), json(result('Sunny.')))
+    const tools = { get_weather: () => 'blue' }
+    const final = await client(url).prompts.run('a', { stream: false, tools, onToolCall, idempotencyKey: 'mine' })
+    expect(final).toMatchObject({ response: { text: 'Sunny.' }, tokenUsage: { totalTokens: 10 }, cost: 1 })
+    expect(onToolCall.mock.calls).toEqual([[rome]])
+    expect(requests[0]?.body).toEqual({ path: 'a', stream: false })
+    expect(chats(requests)).toEqual([{ stream: false, messages: [expect.objectContaining({ role: 'tool' })] }])
+    // one key stands for one body
+    expect(requests.map(({ headers }) => headers['idempotency-key'])).toEqual(['mine', 'mine-tools-1'])
+  })
+
+  it('tools given to an attach answer the calls that the run ended with, and only those', async () => {
+    const shown = endingWith([rome])
+    const { url, requests } = await localServer(events(frames(shown)), events(frames(runEvents(['Sunny.']), 41)))
+    const get_weather = vi.fn(() => 'blue')
+    expect((await client(url).runs.attach(UUID, { tools: { get_weather } })).response.text).toBe('Sunny.')
+    expect(get_weather).toHaveBeenCalledOnce()
+    expect(requests.map((request) => request.url.split('/').at(-1))).toEqual(['attach', 'chat'])
+    expect(requests[0]?.body).toEqual({ stream: true })
+  })
+
+  it.each([true, false])('the loop ends after its rounds with the calls still open (stream: %s)', async (stream) => {
+    const reply: Reply = stream ? events(frames(endingWith([rome]))) : json(jsonEndingWith([rome]))
+    const { url, requests } = await localServer(reply)
+    const get_weather = vi.fn(() => 'blue')
+    const final = await client(url).prompts.run('a', {
+      stream,
+      toolMode: 'turns',
+      tools: { get_weather },
+      maxToolRounds: 3,
+    })
+    expect(final.toolRequests).toEqual([rome])
+    expect(get_weather).toHaveBeenCalledTimes(3)
+    expect(chats(requests)).toHaveLength(3)
+  })
+
+  it.each([true, false])('a turn with a call that nobody handles is given back whole (stream: %s)', async (stream) => {
+    const reply: Reply = stream ? events(frames(endingWith([rome, other]))) : json(jsonEndingWith([rome, other]))
+    const { url, requests } = await localServer(reply)
+    const get_weather = vi.fn()
+    const final = await client(url).prompts.run('a', { stream, toolMode: 'turns', tools: { get_weather } })
+    expect(final.toolRequests).toEqual([rome, other])
+    expect(get_weather).not.toHaveBeenCalled()
+    expect(requests).toHaveLength(1)
+  })
+
+  it.each([true, false])('pauseExecution() gives the open calls of its turn (stream: %s)', async (stream) => {
+    const reply: Reply = stream ? events(frames(endingWith([rome, oslo]))) : json(jsonEndingWith([rome, oslo]))
+    const { url, requests } = await localServer(reply)
+    const tools = {
+      get_weather: (_: unknown, ctx: { id: string; pauseExecution(): never }) =>
+        ctx.id === 'call_2' ? ctx.pauseExecution() : 1,
+    }
+    const final = await client(url).prompts.run('a', { stream, toolMode: 'turns', tools })
+    expect(final.toolRequests).toEqual([rome, oslo])
+    expect(requests).toHaveLength(1)
+  })
+
+  it.each([true, false])('a handler that throws ToolExecutionError rejects (stream: %s)', async (stream) => {
+    const reply: Reply = stream ? events(frames(endingWith([rome]))) : json(jsonEndingWith([rome]))
+    const { url } = await localServer(reply)
+    const tools = { get_weather: () => Promise.reject(new ToolExecutionError('broken', { cause: 5 })) }
+    const onError = vi.fn()
+    const run = client(url).prompts.run('a', { stream, toolMode: 'turns', tools, onError })
+    await expect(run).rejects.toMatchObject({ name: 'ToolExecutionError', call: rome, cause: 5 })
+    expect(onError).toHaveBeenCalledOnce()
+  })
+
+  it.each([true, false])('abort during a handler ends the call (stream: %s)', async (stream) => {
+    const reply: Reply = stream ? events(frames(endingWith([rome]))) : json(jsonEndingWith([rome]))
+    const { url, requests } = await localServer(reply)
+    const controller = new AbortController()
+    const get_weather = vi.fn(() => new Promise(() => {}))
+    const run = client(url).prompts.run('a', {
+      stream,
+      toolMode: 'turns',
+      tools: { get_weather },
+      signal: controller.signal,
+    })
+    run.catch(() => {})
+    await vi.waitFor(() => expect(get_weather).toHaveBeenCalled(), 20_000)
+    controller.abort()
+    await expect(run).rejects.toMatchObject({ name: 'AbortError' })
+    expect(chats(requests)).toEqual([])
+  })
+
+  it('a cut in a later turn is joined again', async () => {
+    const second = frames(runEvents(['Sun', 'ny.']), 41)
+    const { url, requests } = await localServer(
+      events(frames(endingWith([rome]))),
+      events(second.slice(0, second.length / 2)),
+      events(second),
+    )
+    const stream = client(url).prompts.stream('a', { toolMode: 'turns', tools: { get_weather: () => 'blue' } })
+    const ids: string[] = []
+    for await (const { id } of stream) ids.push(id)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids).toHaveLength(endingWith([rome]).length + runEvents(['a', 'b']).length)
+    expect(await stream.finalText()).toBe('Sunny.')
+    expect(requests.map((request) => request.url.split('/').at(-1))).toEqual(['run', 'chat', 'attach'])
+  })
+
+  it('behind a proxy the stream is one run', async () => {
+    const { url } = await localServer(events(frames(endingWith([rome]))), events(frames(runEvents(['Sunny.']), 41)))
+    const stream = client(url).prompts.stream('a', { toolMode: 'turns', tools: { get_weather: () => 'blue' } })
+    const text = await stream.toResponse().text()
+    expect(text.match(/"type":"chain-completed"/g)).toHaveLength(1)
+    expect(text.trimEnd().split('\n\n').at(-1)).toContain('"type":"chain-completed"')
+  })
+})
+
+it.each(['run', 'stream'] as const)('%s in the background takes no tools', async (how) => {
+  const { url, requests } = await localServer(json({ uuid: UUID }))
+  const options = { background: true, tools: { get_weather: () => 1 } }
+  const call =
+    how === 'run' ? client(url).prompts.run('a', options) : client(url).prompts.stream('a', options).finalResult()
+  await expect(call).rejects.toBeInstanceOf(ConfigurationError)
+  expect(requests).toEqual([])
+})

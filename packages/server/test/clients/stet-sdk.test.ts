@@ -1,0 +1,204 @@
+/** The real client against the real server: streams that are cut on their way, tools, jobs, the cache. */
+import { type AbortError, RunError, type RunStream, Stet, type StreamEvent, tool } from '@stet/sdk'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { prompt, type RunBench, runBench } from '../runs/run-bench.ts'
+import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts'
+
+const weather = 'tools:\n  get_weather: { description: Weather, parameters: { type: object } }\n  ask: {}\n'
+let bench: RunBench
+let stet: Stet
+let proxy: FaultProxy
+/** The same client behind a proxy that breaks connections. */
+let shaky: Stet
+beforeAll(async () => {
+  bench = await runBench(
+    { hello: prompt('<user>Hi</user>'), weather: prompt('<user>Weather?</user>', weather) },
+    { STET_MAX_STREAMS_PER_KEY: '100000' },
+  )
+  const projectId = Number(/projects\/(\d+)/.exec(bench.live)?.[1])
+  const options = { apiKey: bench.key, projectId, logLevel: 'off', streaming: { resume: { initialDelay: 5 } } } as const
+  proxy = await faultProxy(Number(new URL(bench.server.url).port))
+  stet = new Stet({ ...options, baseUrl: bench.server.url })
+  // a cut is counted on a connection: each request opens its own
+  const defaultHeaders = { Connection: 'close' }
+  shaky = new Stet({ ...options, baseUrl: `http://127.0.0.1:${proxy.port}`, defaultHeaders })
+})
+afterAll(async () => {
+  await proxy?.close()
+  await bench?.close()
+})
+
+const rome = { id: 'a', name: 'get_weather', arguments: { city: 'Rome' } }
+const oslo = { id: 'b', name: 'get_weather', arguments: { city: 'Oslo' } }
+const question = { id: 'c', name: 'ask', arguments: {} }
+
+async function collect(stream: RunStream): Promise<StreamEvent[]> {
+  const events: StreamEvent[] = []
+  for await (const event of stream) events.push(event)
+  return events
+}
+const idsOf = (events: readonly StreamEvent[]) => events.map(({ id }) => Number(id))
+
+describe('a stream that is cut on its way', () => {
+  it('loses and doubles nothing, wherever the cuts are', async () => {
+    const words = Array.from({ length: 12 }, (_, index) => `wörd${index} `)
+    bench.fake.setDefault({ deltas: words })
+    const { length } = JSON.stringify(await collect(stet.prompts.stream('hello')))
+    let cuts = 0
+    let rejoined = 0
+    for (let first = 700; first < length; first += 450) {
+      const second = 300 + ((first * 7) % 900)
+      proxy.cutAfter(first, second)
+      cuts += 2
+      const stream = shaky.prompts.stream('hello')
+      stream.on('sdk', ({ type }) => {
+        if (type === 'reconnecting') rejoined += 1
+      })
+      const events = await collect(stream)
+      expect(idsOf(events)).toEqual(events.map((_, index) => index + 1))
+      expect(await stream.finalText()).toBe(words.join(''))
+      const stored = await stet.runs.attach(stream.conversationUuid ?? '')
+      expect(await stream.finalResult()).toEqual(stored)
+    }
+    // a second connection that has little left to bring ends before its cut
+    expect(rejoined).toBeGreaterThan(cuts / 2)
+  })
+
+  it('in a chat turn too', async () => {
+    bench.fake.setDefault({ deltas: ['a ', 'b ', 'c'] })
+    const { uuid } = await stet.prompts.run('hello')
+    proxy.cutAfter(1500, 400)
+    const stream = shaky.prompts.chatStream(uuid, 'And then?')
+    const [first = 0, ...others] = idsOf(await collect(stream))
+    expect(first).toBeGreaterThan(1)
+    expect(others).toEqual(others.map((_, index) => first + 1 + index))
+    expect(await stream.finalText()).toBe('a b c')
+  })
+
+  it('while a tool is waited for too', async () => {
+    bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
+    // the head and the events before the call are longer than this, those of the second connection as well
+    proxy.cutAfter(1500, 1200)
+    const handled = vi.fn(async () => 'blue')
+    const stream = shaky.prompts.stream('weather', { tools: { get_weather: handled } })
+    const told: string[] = []
+    stream.on('sdk', ({ type }) => told.push(type))
+    const events = await collect(stream)
+    expect(idsOf(events)).toEqual(events.map((_, index) => index + 1))
+    expect(await stream.finalText()).toBe('Sunny.')
+    expect(handled).toHaveBeenCalledOnce()
+    expect(told.filter((type) => type === 'reconnected').length).toBeGreaterThan(0)
+  })
+})
+
+describe('tools', () => {
+  it('inline: a schema, an invalid call beside a good one, one result each', async () => {
+    const faulty = { id: 'c', name: 'get_weather', arguments: { city: 5 } }
+    bench.fake.enqueue({ toolCalls: [rome, faulty] }, { text: 'Half of it.' })
+    const execute = vi.fn(({ city }: { city: string }) => ({ sky: `over ${city}` }))
+    const get_weather = tool({ input: z.object({ city: z.string() }), execute })
+    const result = await stet.prompts.run('weather', { tools: { get_weather } })
+    expect(result.response.text).toBe('Half of it.')
+    expect(execute).toHaveBeenCalledOnce()
+    const sent = bench.fake.requests.at(-1)?.body['messages'] as { role: string; content: string }[]
+    const answers = sent.filter(({ role }) => role === 'tool').map(({ content }) => content)
+    expect(answers).toEqual([JSON.stringify({ sky: 'over Rome' }), expect.stringMatching(/Invalid arguments: city/)])
+  })
+
+  it.each([true, false])('in turns: the run goes on by chat, with the sums of both (stream: %s)', async (stream) => {
+    bench.fake.enqueue({ toolCalls: [rome, oslo] }, { text: 'Sunny and cold.' })
+    const tools = { get_weather: ({ city }: { city: string }) => (city === 'Rome' ? 'sunny' : 'cold') }
+    const result = await stet.prompts.run('weather', { stream, toolMode: 'turns', tools })
+    expect(result.response.text).toBe('Sunny and cold.')
+    expect(result.toolRequests).toEqual([])
+    // each turn is a run of its own on the server; the call is told what both cost
+    const { tokenUsage, cost, status, conversation } = await stet.conversations.get(result.uuid)
+    expect(status).toBe('completed')
+    expect(result).toMatchObject({ conversation, cost: 2 * cost })
+    expect(result.tokenUsage.totalTokens).toBe(2 * tokenUsage.totalTokens)
+  })
+
+  it('a call that nobody handles ends the run with it', async () => {
+    bench.fake.enqueue({ toolCalls: [rome, question] })
+    const result = await stet.prompts.run('weather', { tools: { get_weather: () => 'blue' } })
+    expect(result.toolRequests).toMatchObject([{ name: 'ask' }])
+  })
+
+  it('pauseExecution() leaves the calls open, and a later chat answers them', async () => {
+    bench.fake.enqueue({ toolCalls: [rome] })
+    const paused = await stet.prompts.run('weather', {
+      tools: { get_weather: (_, { pauseExecution }) => pauseExecution() },
+    })
+    const [call] = paused.toolRequests
+    expect(call).toMatchObject({ name: 'get_weather', arguments: { city: 'Rome' } })
+    bench.fake.enqueue({ text: 'Sunny after all.' })
+    const part = { type: 'tool-result' as const, toolCallId: call?.id ?? '', toolName: 'get_weather', result: 'sunny' }
+    const next = await stet.prompts.chat(paused.uuid, [{ role: 'tool', content: [part] }])
+    expect(next.response.text).toBe('Sunny after all.')
+    const sent = bench.fake.requests.at(-1)?.body['messages'] as { role: string; content: string }[]
+    expect(sent.at(-1)).toMatchObject({ role: 'tool', content: 'sunny' })
+  })
+
+  it('a job takes its tools when it is attached', async () => {
+    bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
+    const job = await stet.prompts.run('weather', { background: true })
+    const result = await job.result({ tools: { get_weather: () => 'blue' } })
+    expect(result.response.text).toBe('Sunny.')
+  })
+})
+
+describe('leaving', () => {
+  it('abort() stops the run on the server; a second reader learns of it', async () => {
+    bench.fake.enqueue({ deltas: ['a ', 'b'], hang: 'mid-stream' })
+    const asked = bench.fake.waitForRequest(bench.fake.requests.length + 1)
+    const stream = stet.prompts.stream('hello')
+    const uuid = await stream.started()
+    await asked
+    const other = stet.runs.attach(uuid)
+    other.catch(() => {})
+    await stream.abort()
+    const error = await stream.finalResult().catch((e: unknown) => e as AbortError)
+    expect(error).toMatchObject({ name: 'AbortError', conversationUuid: uuid })
+    await expect(other).rejects.toBeInstanceOf(RunError)
+    await expect(other).rejects.toMatchObject({ errorCode: 'abort_error' })
+    expect((await stet.conversations.get(uuid)).status).toBe('stopped')
+  })
+
+  it('detach() leaves it running, and attachStream goes on where the reader was', async () => {
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    bench.fake.enqueue({ deltas: ['a ', 'b'], gate, gateAfter: 1 })
+    const stream = stet.prompts.stream('hello')
+    await vi.waitFor(() => expect(stream.text).not.toBe(''), 20_000)
+    const before = stream.lastEventId ?? ''
+    const uuid = stream.detach() ?? ''
+    const rest = stet.runs.attachStream(uuid, { lastEventId: before })
+    open()
+    const ids = idsOf(await collect(rest))
+    expect(ids[0]).toBe(Number(before) + 1)
+    expect((await rest.finalResult()).response.text).toBe('a b')
+  })
+})
+
+describe('the cache', () => {
+  it('knows the ETag, and what this client writes', async () => {
+    const cached = stet.withOptions({ cache: { ttl: 0, staleTtl: 60_000, waitUntil: (work) => renewals.push(work) } })
+    const renewals: Promise<unknown>[] = []
+    const statuses: number[] = []
+    const watched = cached.withOptions({ hooks: { onResponse: ({ status }) => statuses.push(status) } })
+    expect((await watched.prompts.get('hello')).source).toBe('network')
+    expect((await watched.prompts.get('hello')).source).toBe('stale')
+    await Promise.all(renewals)
+    expect(statuses).toEqual([200, 304])
+    const draft = await watched.versions.create('next')
+    const [{ content = '' } = {}] = await watched.version(draft.uuid).prompts.list({ prefix: 'hello' })
+    await watched.prompts.createOrUpdate('hello', { versionUuid: draft.uuid, prompt: `${content}<user>More</user>` })
+    expect((await watched.prompts.get('hello')).source).toBe('stale')
+    await watched.versions.publish(draft.uuid)
+    const fresh = await watched.prompts.get('hello')
+    expect(fresh).toMatchObject({ source: 'network', content: expect.stringContaining('More') })
+  })
+})
