@@ -11,8 +11,8 @@ const short: readonly [bench: string, environment: Record<string, string>][] = [
   ['attach', { EVENTS: '5000', REQUESTS: '20' }],
   ['slow', { CHUNKS: '150' }],
   ['background', { CHUNKS: '50', STREAMS: '100' }],
-  ['sdk', { EVENTS: '2000', RUNS: '20' }],
-  ['cli', {}],
+  ['clients/sdk', { EVENTS: '2000', RUNS: '20' }],
+  ['clients/cli', {}],
 ]
 
 let worst = 0

@@ -47,7 +47,7 @@ export function toUIMessageStreamResponse(s: UIMessageSource, init: ResponseInit
     yield encoder.encode('data: [DONE]\n\n')
   }
   return new Response(
-    readableOf(frames(), () => encoder.encode(': ping\n\n')),
+    readableOf(frames(), () => encoder.encode(': ping\n')),
     { ...init, headers },
   )
 }

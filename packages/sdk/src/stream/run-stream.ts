@@ -150,7 +150,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
 
   /** The same events as bytes, ids kept, for a proxy route. */
   toReadableStream(): ReadableStream<Uint8Array> {
-    return readableOf(framed(this.#events()), () => bytesOf(': ping\n\n'))
+    return readableOf(framed(this.#events()), () => bytesOf(': ping\n'))
   }
 
   /**

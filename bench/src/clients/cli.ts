@@ -7,13 +7,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describeMachine } from './subjects/machine.ts'
+import { describeMachine } from '../subjects/machine.ts'
 
 const limit = 1.2
 const noiseLimit = 0.1
 const rounds = Number(process.env['ROUNDS'] ?? 40)
 const tickMs = 10
-const bin = fileURLToPath(new URL('../../packages/cli/bin/stet.mjs', import.meta.url))
+const bin = fileURLToPath(new URL('../../../packages/cli/bin/stet.mjs', import.meta.url))
 
 const folder = mkdtempSync(join(tmpdir(), 'stet-bench-cli-'))
 const empty = join(folder, 'empty.mjs')

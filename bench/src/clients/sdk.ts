@@ -1,8 +1,8 @@
 /** `pnpm bench:sdk`: CPU of the client per streamed event against a bare `fetch` + parser loop; requests of a kept prompt. */
 import { Stet } from '@stet/sdk'
 import { createParser } from 'eventsource-parser'
-import { compare, type Figures, loadMeasures, percentile } from './measuring/rounds.ts'
-import { startControl } from './subjects/candidates.ts'
+import { compare, type Figures, loadMeasures, percentile } from '../measuring/rounds.ts'
+import { startControl } from '../subjects/candidates.ts'
 
 const events = Number(process.env['EVENTS'] ?? 10_000)
 const runs = Number(process.env['RUNS'] ?? 40)
