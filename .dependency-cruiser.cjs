@@ -135,6 +135,12 @@ module.exports = {
       to: { path: '^packages/server' },
     },
     {
+      name: 'only-questions-load-the-prompt-library',
+      severity: 'error',
+      from: { path: '^packages/cli/src', pathNot: '^packages/cli/src/ui/questions\\.ts$' },
+      to: { path: 'node_modules/@clack' },
+    },
+    {
       name: 'no-test-code-in-src',
       severity: 'error',
       from: { path: '^packages/[^/]+/src', pathNot: '\\.test\\.ts$' },

@@ -14,13 +14,13 @@ const codeMeanings: Record<keyof typeof exitCodes, string> = {
   usage: 'wrong flag, missing input that nobody can be asked for, cancelled question',
   differences: 'differences found by `status --check` or `diff --exit-code`',
   not_allowed: 'no key, a wrong one, or one without the scope',
-  not_found: 'no such project, version or prompt',
+  not_found: 'no such project, version, prompt, conversation, key or provider',
   conflict: 'both sides changed, the version is published, or live moved',
   invalid: 'a prompt that does not compile, or input that the server refuses',
   run_failed: 'the run itself failed',
   unreachable: 'server not reachable, time limit, stream lost',
   rate_limited: 'still over the rate limit after the retries',
-  interrupted: 'ended by Ctrl-C',
+  interrupted: 'ended by Ctrl-C (143: by SIGTERM)',
 }
 
 const sections: string[] = []
@@ -32,7 +32,10 @@ const text = `# Command line
 commands themselves (\`pnpm --filter @stet/cli docs\`).
 
 - Data goes to standard output, everything for humans to standard error: \`stet run x > answer.txt\` holds the answer and nothing else.
-- \`--json\` prints one JSON document; \`run --json\` prints one line for each event, then one with the result.
+- \`--json\` prints one JSON document; \`run\`, \`chat\` and \`attach\` print one line for each event, then one with the result.
+- Ctrl-C during \`run\` and \`chat\` stops the run on the server, a second one leaves at once; in \`attach\` it only leaves.
+- A connection that breaks during a run is joined again, up to three times in a row: \`… reconnecting (1/3)\`.
+- Versions and conversations are named by their uuid or its first 8 digits.
 - Nothing is asked unless all three ends are a terminal, \`CI\` is unset, and neither \`--json\` nor \`--no-input\` is given.
 - Writes go to a draft. Live is written by \`publish\`, and otherwise only with \`--force\`.
 - What a colleague changed is never overwritten or deleted without \`--force\`, \`--theirs\`, \`--prune\` or a confirmation that lists it.
@@ -47,6 +50,7 @@ stored for. \`--verbose\` says where each value comes from.
 | \`stet.config.json\` | project root: \`baseUrl\`, \`projectId\`, \`promptsDir\`, \`include\`, \`ignore\`, \`profiles\`; commit it |
 | \`stet.lock.json\` | state of the last pull or push, the base of every comparison; commit it (\`stet.lock.<profile>.json\` for other profiles) |
 | \`~/.config/stet/credentials.json\` | stored logins, mode 0600 |
+| \`~/.local/state/stet/recent.json\` | the last 200 conversations, so that the first digits name them; may be deleted |
 
 ## Global flags
 

@@ -6,7 +6,7 @@ import { createClient } from './settings/client.ts'
 import type { GlobalFlags } from './settings/global-flags.ts'
 import { resolveSettings, type Settings } from './settings/resolve.ts'
 import { createStyle, type Style } from './ui/marks.ts'
-import { askConfirmation, askText, type Question } from './ui/questions.ts'
+import { askChoice, askConfirmation, askText, type Choice, type Question } from './ui/questions.ts'
 
 /** What a command works with. Settings and client are made when first asked for, so that help opens nothing. */
 export interface Context {
@@ -28,6 +28,8 @@ export interface Context {
   confirm(message: string, flag: string): Promise<boolean>
   /** A value; without a human the flag that gives it is named. */
   ask(question: Question & { flag: string }): Promise<string>
+  /** One of several; without a human they are listed, and the flag that names one. `--yes` is no answer to it. */
+  choose(message: string, choices: readonly Choice[], flag: string): Promise<string>
 }
 
 export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Context {
@@ -71,6 +73,11 @@ export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Conte
     async ask({ flag, ...question }) {
       if (!canAsk) throw new CliError('usage', `${question.message}: missing`, { hint: flag })
       return askText(question)
+    },
+    async choose(message, choices, flag) {
+      if (canAsk) return askChoice(message, choices)
+      const lines = choices.map(({ value, label }) => `${value}  ${label}`)
+      throw new CliError('usage', `${message} Nobody is there to answer`, { lines, hint: flag })
     },
   }
   return ctx

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os'
+import { createInterface } from 'node:readline'
 
 /** Everything a command touches outside of files and the network; tests bring their own. */
 export interface Io {
@@ -15,6 +16,24 @@ export interface Io {
   readStdin(): Promise<Uint8Array>
   /** Calls the handler on each Ctrl-C until the returned function is called. */
   onInterrupt(handler: () => void): () => void
+  /** Reads what a human types, line by line, while other things happen. */
+  openLines(listeners: LineListeners): LineInput
+}
+
+/** What happens at the keyboard. */
+export interface LineListeners {
+  onLine(text: string): void
+  /** Ctrl-C: the terminal does not turn it into a signal while lines are read. */
+  onInterrupt(): void
+  /** Ctrl-D, or the end of the input. */
+  onEnd(): void
+}
+
+/** A keyboard that is being read. */
+export interface LineInput {
+  /** Shows that a line is expected. */
+  prompt(mark: string): void
+  close(): void
 }
 
 /** The process itself. */
@@ -43,6 +62,20 @@ export function systemIo(): Io {
       process.on('SIGINT', handler)
       return () => void process.off('SIGINT', handler)
     },
+    openLines,
+  }
+}
+
+function openLines({ onLine, onInterrupt, onEnd }: LineListeners): LineInput {
+  // The marks of the keyboard go where everything for humans goes.
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  lines.on('line', onLine).on('SIGINT', onInterrupt).on('close', onEnd)
+  return {
+    prompt(mark) {
+      lines.setPrompt(mark)
+      lines.prompt()
+    },
+    close: () => lines.close(),
   }
 }
 

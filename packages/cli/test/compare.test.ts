@@ -2,24 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compare } from '../src/sync/compare.ts'
 import { type Compared, planPull, planPush } from '../src/sync/plan.ts'
-
-const rows = [
-  // base, local, remote, state, push, pull
-  ['x', 'x', 'x', 'same', '-', 'none'],
-  ['x', 'y', 'x', 'local-edit', 'send', 'keep'],
-  ['x', 'x', 'y', 'remote-edit', '-', 'write'],
-  ['x', 'y', 'y', 'same-edit', '-', 'lock-only'],
-  ['x', 'y', 'z', 'conflict', 'stop', 'write-beside'],
-  ['', 'y', '', 'local-new', 'send', 'keep'],
-  ['', '', 'y', 'remote-new', '-', 'write'],
-  ['', 'y', 'y', 'same-new', '-', 'lock-only'],
-  ['', 'y', 'z', 'both-new', 'stop', 'write-beside'],
-  ['x', '', 'x', 'local-delete', 'delete', 'keep-deleted'],
-  ['x', 'x', '', 'remote-delete', '-', 'delete'],
-  ['x', 'y', '', 'edit-against-delete', 'stop', 'keep'],
-  ['x', '', 'y', 'delete-against-edit', 'stop', 'write'],
-  ['x', '', '', 'both-deleted', '-', 'lock-only'],
-] as const
+import { threeWayRows } from './support/three-way-rows.ts'
 
 const side = (text: string): string | undefined => text || undefined
 
@@ -47,7 +30,7 @@ function pushOf(one: Compared): string {
   return plan.changes.length > 0 ? 'send' : '-'
 }
 
-test.each(rows)('base "%s", local "%s", remote "%s" is %s', (base, local, remote, state, push, pull) => {
+test.each(threeWayRows)('base "%s", local "%s", remote "%s" is %s', (base, local, remote, state, push, pull) => {
   const one = comparedOf(base, local, remote)
   expect(one?.state).toBe(state)
   expect(one && pushOf(one)).toBe(push)

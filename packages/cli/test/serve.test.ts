@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Person } from './support/stet.ts'
@@ -17,7 +17,11 @@ test('the built program says its version, and a command that needs a server says
 test('serve starts the server as a child, passes the signal on and gives its exit code', async () => {
   const folder = await temporaryFolder()
   const person = new Person(folder, { address: 'http://127.0.0.1:1' })
-  const child = person.spawn(['serve', '--port', '0', '--data', './data'])
+  // What --open calls on this system, in a folder of its own before all others.
+  const opened = join(folder, 'opened.txt')
+  await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 })
+  const path = `${folder}:${process.env['PATH']}`
+  const child = person.spawn(['serve', '--port', '0', '--data', './data', '--open'], { PATH: path })
   let stdout = ''
   const listening = new Promise<string>((resolve) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -28,6 +32,8 @@ test('serve starts the server as a child, passes the signal on and gives its exi
   })
   const address = await listening
   expect((await fetch(`${address}/ready`)).status).toBe(200)
+  const openedText = () => readFile(opened, 'utf8').catch(() => '')
+  await expect.poll(openedText, { timeout: 120_000 }).toBe(`${address}/docs\n`)
   const key = (await readFile(join(folder, 'data', 'admin.key'), 'utf8')).trim()
   expect(await person.stet(['login', '--api-key-stdin', '--base-url', address], key)).toMatchObject({ code: 0 })
   child.kill('SIGTERM')

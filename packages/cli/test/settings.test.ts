@@ -29,6 +29,7 @@ async function resolveIn(
       err: () => {},
       readStdin: async () => new Uint8Array(),
       onInterrupt: () => () => {},
+      openLines: () => ({ prompt() {}, close() {} }),
     },
     flags: readGlobalFlags(options),
     warn: () => {},

@@ -125,6 +125,14 @@ test('every failure has its code and one line of JSON', async () => {
   expect(await failure(['publish', '--yes'])).toMatchObject({ code: 'invalid', exitCode: 7 })
 })
 
+test('push --publish without a change succeeds and publishes nothing', async () => {
+  const person = await personWithProject('nothing new')
+  const again = await person.stet(['push', '--publish', '--yes', '--json'])
+  expect(again.code).toBe(0)
+  expect(JSON.parse(again.stdout)).toMatchObject({ version: { status: 'merged' }, changes: [] })
+  expect(JSON.parse((await person.stet(['versions', 'list', '--json'])).stdout).versions).toHaveLength(1)
+})
+
 test('a deletion is sent only when it is asked for', async () => {
   const person = await personWithProject('deletion')
   await rm(join(person.folder, 'prompts', 'support', 'tone.promptl'))

@@ -6,7 +6,8 @@ import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import { configFileName } from '../settings/config-file.ts'
 import { readTextIfPresent, writeFileAtomically } from '../settings/json-file.ts'
-import type { Resolved, Settings } from '../settings/resolve.ts'
+import { type LatitudeLock, latitudeLockName, readLatitudeLock } from '../settings/latitude-lock.ts'
+import type { Settings } from '../settings/resolve.ts'
 import { describeVersion, findLiveOrNewestDraft, findVersion } from '../sync/version-ref.ts'
 import { saveLock } from '../sync/workspace.ts'
 import { type PullReport, pull, sayPull } from './pull.ts'
@@ -18,18 +19,32 @@ interface InitReport {
   pull: PullReport | null
 }
 
+interface InitInput {
+  create: string | undefined
+  dir: string | undefined
+  readsLatitude: boolean
+  wantsPull: boolean
+  isForced: boolean
+}
+
 export const command = defineCommand({
   summary: 'Connects this folder with a project: writes stet.config.json and stet.lock.json, and pulls the prompts.',
-  examples: ['stet init --project 1', 'stet init --create "Support bot" --dir prompts'],
+  examples: [
+    'stet init --project 1',
+    'stet init --create "Support bot" --dir prompts',
+    'stet init --from-latitude --project 1',
+  ],
   flags: [
     { long: '--create', value: '<name>', summary: 'make a new project instead of naming one' },
     { long: '--dir', value: '<folder>', summary: 'folder of the prompt files (prompts)' },
+    { long: '--from-latitude', summary: `take project, folder and version from ${latitudeLockName}` },
     { long: '--no-pull', summary: 'write the files, but no prompts' },
     { long: '--force', summary: 'replace an existing configuration and lock' },
   ],
-  parse(raw) {
+  parse(raw): InitInput {
     return {
       create: textFlag(raw, 'create'),
+      readsLatitude: hasFlag(raw, 'fromLatitude'),
       dir: textFlag(raw, 'dir'),
       wantsPull: raw.flags['pull'] !== false,
       isForced: hasFlag(raw, 'force'),
@@ -43,8 +58,9 @@ export const command = defineCommand({
       })
     }
     const client = await ctx.client()
-    const { project, version } = await chooseProject(client, input.create, settings, ctx)
-    await writeConfig(settings, project.id, input.dir)
+    const former = await findFormerLock(input, settings, ctx)
+    const { project, version } = await chooseProject(client, input.create, former, settings, ctx)
+    await writeConfig(settings, project.id, input.dir ?? former?.rootFolder)
     await saveLock({ settings }, version, version.isLive, {})
     // What was resolved so far did not know the files that are written now.
     const next = ctx.reopened({ project: String(project.id) })
@@ -61,23 +77,57 @@ export const command = defineCommand({
   exitCode: ({ pull }) => (pull && pull.refused.length > 0 ? exitCodes.unexpected : exitCodes.success),
 })
 
+// Offered where it is found, and never taken unasked: the numbers of another server mean nothing here.
+async function findFormerLock(
+  { readsLatitude, create }: InitInput,
+  { root }: Settings,
+  ctx: Context,
+): Promise<LatitudeLock | undefined> {
+  const lock = await readLatitudeLock(root)
+  if (!lock && readsLatitude) throw new CliError('not_found', `There is no ${latitudeLockName} in ${root}`)
+  if (!lock || readsLatitude) return lock
+  if (!ctx.isInteractive || create !== undefined) {
+    ctx.say(`${latitudeLockName} found: --from-latitude takes project, folder and version from it`)
+    return undefined
+  }
+  const question = `Take project ${lock.projectId} and folder ${lock.rootFolder} from ${latitudeLockName}?`
+  return (await ctx.confirm(question, '--from-latitude')) ? lock : undefined
+}
+
 async function chooseProject(
   client: Stet,
   name: string | undefined,
+  former: LatitudeLock | undefined,
   settings: Settings,
   ctx: Context,
 ): Promise<{ project: Pick<Project, 'id' | 'name'>; version: Version }> {
   if (name !== undefined) return client.projects.create(name)
-  const id = await ctx.projectId()
-  const project = (await client.projects.list()).find((one) => one.id === id)
+  const projects = await client.projects.list()
+  const id = settings.projectId?.value ?? former?.projectId ?? (await askForProject(projects, ctx))
+  const project = projects.find((one) => one.id === id)
   if (!project) {
-    throw new CliError('not_found', `No project ${id} (${settings.projectId?.origin})`, {
+    throw new CliError('not_found', `No project ${id} (${settings.projectId?.origin ?? latitudeLockName})`, {
       hint: 'stet init --create <name>',
     })
   }
-  const ref: Resolved<string> | undefined = settings.versionRef
   const scoped = client.project(id)
-  return { project, version: await (ref ? findVersion(scoped, ref.value) : findLiveOrNewestDraft(scoped)) }
+  const ref = settings.versionRef?.value
+  if (ref !== undefined) return { project, version: await findVersion(scoped, ref) }
+  return { project, version: (await findFormerVersion(scoped, former)) ?? (await findLiveOrNewestDraft(scoped)) }
+}
+
+async function askForProject(projects: readonly Project[], ctx: Context): Promise<number> {
+  const choices = projects.map(({ id, name }) => ({ value: String(id), label: name }))
+  const flags = '--project <id>, or --create <name>'
+  if (choices.length === 0) throw new CliError('usage', 'There is no project yet', { hint: flags })
+  return Number(await ctx.choose('Which project?', choices, flags))
+}
+
+// Only a draft is worth going back to, and only on the server that the lock was written for.
+async function findFormerVersion(client: Stet, former: LatitudeLock | undefined): Promise<Version | undefined> {
+  if (!former) return undefined
+  const versions = await client.versions.list({ status: 'draft' })
+  return versions.find(({ uuid }) => uuid === former.version)
 }
 
 // Keys that somebody else wrote stay; only what init is asked to set changes.

@@ -62,6 +62,13 @@ export async function pull(ctx: Context, input: PullInput): Promise<PullReport> 
   }
   if (input.bundle !== undefined) await writeBundle(input.bundle, workspace, ctx)
   for (const { path, reason } of refused) ctx.warn(`${path} ${reason}: not written`)
+  for (const { one, action } of steps) {
+    if (one.state === 'edit-against-delete' && action === 'keep') {
+      ctx.warn(
+        `${one.path} was deleted on the server and edited here: kept (--ours keeps it for good, --theirs deletes it)`,
+      )
+    }
+  }
   const { version, scan } = workspace
   return {
     version: { uuid: version.uuid, status: version.status, name: version.title },

@@ -87,7 +87,9 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
     refused: workspace.scan.refused,
     durationMs: Math.round(performance.now() - startedMs),
   }
-  if (input.publishes && !input.isDry) report.published = await publishVersion(ctx.reopened(), { ref: version.uuid })
+  // Without a change there may be no draft: then live holds all of it already.
+  if (input.publishes && !input.isDry && version.status === 'draft')
+    report.published = await publishVersion(ctx.reopened(), { ref: version.uuid })
   return report
 }
 

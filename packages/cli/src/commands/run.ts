@@ -1,20 +1,25 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import type { Message, RunResult, Stet } from '@stet/sdk'
-import { defineCommand, listFlag, type RawInput, textFlag } from '../command.ts'
+import { defineCommand, hasFlag, listFlag, type RawInput, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
-import { CliError, exitCodes } from '../exit-code.ts'
-import { findVersion } from '../sync/version-ref.ts'
-import { sayFoot, showRun } from '../ui/live-run.ts'
-import { type ParameterArgument, parseParameter, parseParameterFile, readParameters } from '../ui/parameters.ts'
+import { CliError } from '../exit-code.ts'
+import { rememberConversation } from '../settings/recent.ts'
+import { findVersionToRun } from '../sync/version-ref.ts'
+import { showRun, showWholeRun } from '../ui/live-run.ts'
+import { withMissingParameters } from '../ui/missing-parameters.ts'
+import { gatherParameters, type ParameterInput, parameterFlags, parseParameters } from '../ui/parameters.ts'
+import { parseShown, type Shown, shownFlag } from '../ui/run-output.ts'
+import { loadToolHandlers } from '../ui/tool-handlers.ts'
 
-interface RunInput {
+/** What a run is made from. */
+export interface RunInput {
   path: string
-  parameters: ParameterArgument[]
-  parameterFile: string | undefined
+  parameters: ParameterInput
   messages: Message[]
-  isStreaming: boolean
-  customIdentifier: string | undefined
+  transport: 'stream' | 'json' | 'background'
+  customIdentifier?: string | undefined
+  shown: Shown
+  saveTo?: string | undefined
+  toolsFile?: string | undefined
 }
 
 export const command = defineCommand({
@@ -23,119 +28,81 @@ export const command = defineCommand({
     'stet run support/reply -p customer=Ana -p ticket=@ticket.txt',
     'stet run support/triage -p urgent:=true --params more.json --no-stream',
     'stet run support/reply -p ticket="It fails" --json | jq -r .event',
+    'stet attach $(stet run report --background)',
   ],
   args: [{ name: 'path', summary: 'the prompt', isRequired: true }],
   flags: [
-    {
-      long: '--param',
-      short: '-p',
-      value: '<name=value>',
-      isMany: true,
-      summary: 'parameter: name=text, name=@file or name:=json',
-    },
-    { long: '--params', value: '<file>', summary: 'parameters from a JSON file; - is standard input' },
+    ...parameterFlags,
     { long: '--message', short: '-m', value: '<text>', isMany: true, summary: 'user message after the prompt' },
+    { long: '--background', summary: 'print the uuid of the conversation and leave; stet attach follows it' },
     { long: '--no-stream', summary: 'wait for the whole answer' },
+    { long: '--tools', value: '<module>', summary: 'answer tool calls by the exported functions of a module' },
     { long: '--id', value: '<identifier>', summary: 'identifier of your own, kept with the conversation' },
+    shownFlag,
+    { long: '--save', value: '<file>', summary: 'also write the result as JSON' },
   ],
   parse: parseRun,
-  async run(input, ctx) {
-    const client = await ctx.client()
-    await ctx.projectId()
-    const versionUuid = await versionOf(client, ctx)
-    const options = {
-      versionUuid,
-      ...(input.messages.length > 0 && { messages: input.messages }),
-      ...(input.customIdentifier !== undefined && { customIdentifier: input.customIdentifier }),
-    }
-    const start = (parameters: Record<string, unknown>): Promise<RunResult> => {
-      if (!input.isStreaming) return runWhole(client, input.path, { ...options, parameters }, ctx)
-      const stream = client.prompts.stream(input.path, { ...options, parameters })
-      return showRun(stream, { path: input.path, versionName: versionName(versionUuid) }, ctx)
-    }
-    return withMissingParameters(start, await gatherParameters(input, ctx), ctx)
-  },
-  exitCode: () => exitCodes.success,
+  run: runPrompt,
 })
 
 function parseRun(raw: RawInput): RunInput {
+  const isBackground = hasFlag(raw, 'background')
+  const saveTo = textFlag(raw, 'save')
+  const toolsFile = textFlag(raw, 'tools')
+  const isStreaming = raw.flags['stream'] !== false
+  if (isBackground && (saveTo !== undefined || toolsFile !== undefined || !isStreaming)) {
+    throw new CliError(
+      'usage',
+      '--background leaves before there is an answer: without --no-stream, --tools and --save',
+    )
+  }
+  if (toolsFile !== undefined && !isStreaming) throw new CliError('usage', 'Either --tools or --no-stream')
   return {
     path: (raw.args[0] ?? '').replace(/\.promptl$/, ''),
-    parameters: listFlag(raw, 'param').map(parseParameter),
-    parameterFile: textFlag(raw, 'params'),
+    parameters: parseParameters(raw),
     messages: listFlag(raw, 'message').map((content): Message => ({ role: 'user', content })),
-    isStreaming: raw.flags['stream'] !== false,
+    transport: isBackground ? 'background' : isStreaming ? 'stream' : 'json',
     customIdentifier: textFlag(raw, 'id'),
+    shown: parseShown(raw),
+    saveTo,
+    toolsFile,
   }
 }
 
-async function gatherParameters(input: RunInput, ctx: Context): Promise<Record<string, unknown>> {
-  const { parameterFile } = input
-  if (parameterFile === '-' && ctx.flags.apiKeyStdin) {
-    throw new CliError('usage', '--params - and --api-key-stdin both read standard input')
+/** Runs a prompt and shows it; undefined when it was only started. */
+export async function runPrompt(input: RunInput, ctx: Context): Promise<RunResult | undefined> {
+  const client = await ctx.client()
+  await ctx.projectId()
+  const handlers = input.toolsFile === undefined ? undefined : await loadToolHandlers(input.toolsFile, ctx.io.cwd)
+  const versionUuid = await findVersionToRun(client, ctx)
+  const options = {
+    versionUuid,
+    ...(input.messages.length > 0 && { messages: input.messages }),
+    ...(input.customIdentifier !== undefined && { customIdentifier: input.customIdentifier }),
   }
-  const named = await readParameters(input.parameters, ctx.io.cwd)
-  if (parameterFile === undefined) return named
-  if (parameterFile === '-')
-    return { ...parseParameterFile(new TextDecoder().decode(await ctx.io.readStdin())), ...named }
-  const text = await readFile(resolve(ctx.io.cwd, parameterFile), 'utf8').catch(() => {
-    throw new CliError('usage', `--params: cannot read ${parameterFile}`)
-  })
-  return { ...parseParameterFile(text), ...named }
+  const { path, shown, saveTo } = input
+  const head = { path, versionName: versionUuid === 'live' ? 'live' : versionUuid.slice(0, 8) }
+  const start = (parameters: Record<string, unknown>): Promise<RunResult | undefined> => {
+    const all = { ...options, parameters }
+    if (input.transport === 'background') return startInBackground(client, path, all, ctx)
+    if (input.transport === 'json') {
+      const wait = (signal: AbortSignal): PromiseLike<RunResult> =>
+        client.prompts.run(path, { ...all, stream: false, signal })
+      return showWholeRun(wait, { shown, head, saveTo }, ctx)
+    }
+    const following = { client, onInterrupt: 'stop' as const, shown, head, saveTo, handlers }
+    return showRun(client.prompts.stream(path, all), following, ctx)
+  }
+  return withMissingParameters(start, await gatherParameters(input.parameters, ctx), ctx)
 }
 
-// The lock names the version only for its own server and project; flags and variables go before it.
-async function versionOf(client: Stet, ctx: Context): Promise<string> {
-  const { versionRef, lock, baseUrl, projectId } = await ctx.settings()
-  if (versionRef) return versionRef.value === 'live' ? 'live' : (await findVersion(client, versionRef.value)).uuid
-  if (lock?.baseUrl !== baseUrl.value || lock.projectId !== projectId?.value) return 'live'
-  return lock.version.ref ?? lock.version.uuid
-}
-
-function versionName(versionUuid: string): string {
-  return versionUuid === 'live' ? 'live' : versionUuid.slice(0, 8)
-}
-
-async function runWhole(
+async function startInBackground(
   client: Stet,
   path: string,
   options: { versionUuid: string; parameters: Record<string, unknown> },
   ctx: Context,
-): Promise<RunResult> {
-  const startedMs = performance.now()
-  const result = await client.prompts.run(path, { ...options, stream: false })
-  if (ctx.flags.json) ctx.io.out(`${JSON.stringify(result)}\n`)
-  else {
-    const { text } = result.response
-    ctx.io.out(text.endsWith('\n') ? text : `${text}\n`)
-    sayFoot(result, { totalMs: performance.now() - startedMs, firstTextMs: undefined }, ctx)
-  }
-  return result
-}
-
-// The server names what is missing before a run begins: asking costs a human one more request, and nobody else anything.
-async function withMissingParameters(
-  start: (parameters: Record<string, unknown>) => Promise<RunResult>,
-  parameters: Record<string, unknown>,
-  ctx: Context,
-): Promise<RunResult> {
-  const { UnprocessableEntityError } = await import('@stet/sdk')
-  try {
-    return await start(parameters)
-  } catch (error) {
-    const missing = error instanceof UnprocessableEntityError ? missingOf(error.details) : []
-    if (missing.length === 0) throw error
-    if (!ctx.isInteractive) {
-      const flags = missing.map((name) => `-p ${name}=…`).join(' ')
-      throw new CliError('usage', `Missing parameters: ${missing.join(', ')}`, { hint: flags })
-    }
-    const asked: Record<string, unknown> = {}
-    for (const name of missing) asked[name] = await ctx.ask({ message: name, flag: `-p ${name}=…` })
-    return start({ ...parameters, ...asked })
-  }
-}
-
-function missingOf(details: unknown): string[] {
-  if (typeof details !== 'object' || details === null || !('missing' in details)) return []
-  return Array.isArray(details.missing) ? details.missing.filter((name) => typeof name === 'string') : []
+): Promise<undefined> {
+  const { uuid } = await client.prompts.run(path, { ...options, background: true })
+  await rememberConversation(uuid, ctx)
+  ctx.io.out(ctx.flags.json ? `${JSON.stringify({ uuid })}\n` : `${uuid}\n`)
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { defineCommand, textFlag } from '../command.ts'
+import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { readCredentials, writeCredentials } from '../settings/credentials.ts'
@@ -17,6 +17,7 @@ interface ServeInput {
   host: string | undefined
   data: string | undefined
   databaseUrl: string | undefined
+  opensBrowser: boolean
 }
 
 export const command = defineCommand({
@@ -32,13 +33,20 @@ export const command = defineCommand({
       variable: 'DATABASE_URL',
       summary: 'PostgreSQL instead of the own database',
     },
+    { long: '--open', summary: 'show the API reference in a browser' },
   ],
   parse(raw): ServeInput {
     const port = textFlag(raw, 'port')
     if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) < 65_536)) {
       throw new CliError('usage', `--port: a number up to 65535, not "${port}"`)
     }
-    return { port, host: textFlag(raw, 'host'), data: textFlag(raw, 'data'), databaseUrl: textFlag(raw, 'databaseUrl') }
+    return {
+      port,
+      host: textFlag(raw, 'host'),
+      data: textFlag(raw, 'data'),
+      databaseUrl: textFlag(raw, 'databaseUrl'),
+      opensBrowser: hasFlag(raw, 'open'),
+    }
   },
   async run(input, ctx) {
     const { cwd } = ctx.io
@@ -46,7 +54,11 @@ export const command = defineCommand({
     if (host !== undefined && !['127.0.0.1', 'localhost', '::1'].includes(host)) {
       ctx.warn(`${host} can be reached from outside: put TLS in front, keys travel in clear text otherwise`)
     }
-    return { exitCode: await runServer(await findServerBin(cwd), environmentOf(input, ctx), cwd, ctx) }
+    const onListening = (address: string): void => {
+      if (input.opensBrowser) openInBrowser(`${address}/docs`, ctx)
+    }
+    const server = { bin: await findServerBin(cwd), env: environmentOf(input, ctx) }
+    return { exitCode: await runServer(server, onListening, ctx) }
   },
   exitCode: ({ exitCode }) => exitCode,
 })
@@ -76,9 +88,13 @@ async function findServerBin(cwd: string): Promise<string> {
   throw new CliError('unexpected', 'The server is not installed here', { hint: `npm install ${serverPackage}` })
 }
 
-function runServer(bin: string, env: NodeJS.ProcessEnv, cwd: string, ctx: Context): Promise<number> {
+function runServer(
+  { bin, env }: { bin: string; env: NodeJS.ProcessEnv },
+  onListening: (address: string) => void,
+  ctx: Context,
+): Promise<number> {
   return new Promise((done, fail) => {
-    const child = spawn(process.execPath, [bin], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, [bin], { cwd: ctx.io.cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
     let firstKey: string | undefined
     let address: string | undefined
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -86,6 +102,7 @@ function runServer(bin: string, env: NodeJS.ProcessEnv, cwd: string, ctx: Contex
       firstKey ??= /stet_[0-9A-Za-z]{36}/.exec(text)?.[0]
       const heard = /stet listening on (\S+)/.exec(text)?.[1]
       if (heard && firstKey && !address) keepFirstKey(firstKey, heard, ctx).catch((error) => ctx.warn(String(error)))
+      if (heard && !address) onListening(heard)
       address ??= heard
     })
     // In a terminal the child gets Ctrl-C by itself; this process only has to wait for it.
@@ -99,6 +116,18 @@ function runServer(bin: string, env: NodeJS.ProcessEnv, cwd: string, ctx: Contex
       done(code ?? (signal === 'SIGTERM' ? 143 : 130))
     })
   })
+}
+
+// A machine without a browser serves all the same.
+function openInBrowser(url: string, { io, warn }: Context): void {
+  const openers: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
+    darwin: ['open'],
+    win32: ['cmd', '/c', 'start', ''],
+  }
+  const [program, ...args] = openers[io.platform] ?? ['xdg-open']
+  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true, env: { ...io.env } })
+  child.once('error', () => warn(`No browser was found for ${url}`))
+  child.unref()
 }
 
 async function keepFirstKey(apiKey: string, address: string, ctx: Context): Promise<void> {

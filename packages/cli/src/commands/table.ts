@@ -17,7 +17,12 @@ export const commandTable: Readonly<Record<string, TableEntry>> = {
   push: { summary: 'send changed files to a draft', load: () => import('./push.ts') },
   pull: { summary: 'write changes of the server into files', load: () => import('./pull.ts') },
   publish: { summary: 'make a draft the live version', load: () => import('./publish.ts') },
+  rollback: { summary: 'bring an earlier version back', load: () => import('./rollback.ts') },
+  revert: { summary: 'drop changes of a draft', load: () => import('./revert.ts') },
   run: { summary: 'run a prompt and print its answer as it comes', load: () => import('./run.ts') },
+  chat: { summary: 'continue a conversation', load: () => import('./chat.ts') },
+  attach: { summary: 'follow a run, or replay it', load: () => import('./attach.ts') },
+  stop: { summary: 'stop a run', load: () => import('./stop.ts') },
   'versions list': { summary: 'list drafts and published versions', load: () => import('./versions/list.ts') },
   'versions show': {
     summary: 'show a version and what it changes',
@@ -28,8 +33,34 @@ export const commandTable: Readonly<Record<string, TableEntry>> = {
     summary: 'compare the folder with another version',
     load: () => import('./versions/use.ts'),
   },
+  'conversations list': { summary: 'list conversations', load: () => import('./conversations/list.ts') },
+  'conversations get': { summary: 'print a conversation', load: () => import('./conversations/get.ts') },
+  'logs create': { summary: 'record an execution from elsewhere', load: () => import('./logs/create.ts') },
+  annotate: { summary: 'score a conversation', load: () => import('./annotate.ts') },
+  'evaluations create': { summary: 'make a way to score conversations', load: () => import('./evaluations/create.ts') },
+  'evaluations list': { summary: 'list evaluations', load: () => import('./evaluations/list.ts') },
+  'keys create': { summary: 'make an API key', load: () => import('./keys/create.ts') },
+  'keys list': { summary: 'list API keys', load: () => import('./keys/list.ts') },
+  'keys rotate': { summary: 'replace an API key', load: () => import('./keys/rotate.ts') },
+  'keys revoke': { summary: 'end an API key', load: () => import('./keys/revoke.ts') },
+  'providers add': { summary: 'store a model provider', load: () => import('./providers/add.ts') },
+  'providers list': { summary: 'list model providers', load: () => import('./providers/list.ts') },
+  'providers update': { summary: 'change a stored model provider', load: () => import('./providers/update.ts') },
+  'providers remove': { summary: 'delete a stored model provider', load: () => import('./providers/remove.ts') },
+  'projects list': { summary: 'list projects', load: () => import('./projects/list.ts') },
+  'projects create': { summary: 'make a project', load: () => import('./projects/create.ts') },
+  'config list': { summary: 'show settings and profiles', load: () => import('./config/list.ts') },
   serve: { summary: 'start a server on this machine', load: () => import('./serve.ts') },
 }
 
 /** Summaries of the words that only group commands. */
-export const groupSummaries: Readonly<Record<string, string>> = { versions: 'drafts and published versions' }
+export const groupSummaries: Readonly<Record<string, string>> = {
+  versions: 'drafts and published versions',
+  conversations: 'what ran',
+  logs: 'what ran elsewhere',
+  evaluations: 'ways to score conversations',
+  keys: 'API keys of the workspace',
+  providers: 'model providers of the workspace',
+  projects: 'projects of the workspace',
+  config: 'settings that hold here',
+}

@@ -1,4 +1,5 @@
 import type { Stet, Version } from '@stet/sdk'
+import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -24,6 +25,17 @@ export async function findLiveOrNewestDraft(client: Stet): Promise<Version> {
   const found = versions.find(({ isLive }) => isLive) ?? versions.find(({ status }) => status === 'draft')
   if (found) return found
   throw new CliError('not_found', 'The project has no version', { hint: 'stet versions create <name>' })
+}
+
+/**
+ * The version that is run, `live` or a uuid: the one that a flag or variable names, else that of the lock. The lock has a
+ * say only for its own server and project.
+ */
+export async function findVersionToRun(client: Stet, ctx: Context): Promise<string> {
+  const { versionRef, lock, baseUrl, projectId } = await ctx.settings()
+  if (versionRef) return versionRef.value === 'live' ? 'live' : (await findVersion(client, versionRef.value)).uuid
+  if (lock?.baseUrl !== baseUrl.value || lock.projectId !== projectId?.value) return 'live'
+  return lock.version.ref ?? lock.version.uuid
 }
 
 /** A version in a few words. */

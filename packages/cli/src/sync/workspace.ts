@@ -109,7 +109,8 @@ export function selectPaths(
   return compared.filter(({ path }) => wanted.some((name) => matches(path, name)))
 }
 
-function toPromptPath(name: string, promptsDir: string, cwd: string): string {
+/** The path of a prompt that somebody named by its path or its file. */
+export function toPromptPath(name: string, promptsDir: string, cwd: string): string {
   const absolute = resolve(cwd, name)
   const isFile = absolute === promptsDir || absolute.startsWith(`${promptsDir}/`)
   const path = isFile && name.includes('.') ? absolute.slice(promptsDir.length + 1) : name

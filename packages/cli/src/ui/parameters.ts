@@ -1,6 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
+import type { RawInput } from '../command.ts'
+import { listFlag, textFlag } from '../command.ts'
+import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
+import type { Flag } from '../settings/global-flags.ts'
 import { isJsonObject } from '../settings/json-file.ts'
 
 /** One `-p`: a text as it stands, the content of a file, or a JSON value. */
@@ -8,6 +12,46 @@ export interface ParameterArgument {
   name: string
   kind: 'text' | 'file' | 'json'
   value: string
+}
+
+/** The flags that give parameters. */
+export const parameterFlags: readonly Flag[] = [
+  {
+    long: '--param',
+    short: '-p',
+    value: '<name=value>',
+    isMany: true,
+    summary: 'parameter: name=text, name=@file or name:=json',
+  },
+  { long: '--params', value: '<file>', summary: 'parameters from a JSON file; - is standard input' },
+]
+
+/** What those flags said, files unread. */
+export interface ParameterInput {
+  named: ParameterArgument[]
+  /** `-` is standard input. */
+  file: string | undefined
+}
+
+export function parseParameters(raw: RawInput): ParameterInput {
+  return { named: listFlag(raw, 'param').map(parseParameter), file: textFlag(raw, 'params') }
+}
+
+/** Reads everything that the flags name; a single `-p` goes before the file of all. */
+export async function gatherParameters(
+  { named, file }: ParameterInput,
+  ctx: Context,
+): Promise<Record<string, unknown>> {
+  if (file === '-' && ctx.flags.apiKeyStdin) {
+    throw new CliError('usage', '--params - and --api-key-stdin both read standard input')
+  }
+  const values = await readParameters(named, ctx.io.cwd)
+  if (file === undefined) return values
+  if (file === '-') return { ...parseParameterFile(new TextDecoder().decode(await ctx.io.readStdin())), ...values }
+  const text = await readFile(resolve(ctx.io.cwd, file), 'utf8').catch(() => {
+    throw new CliError('usage', `--params: cannot read ${file}`)
+  })
+  return { ...parseParameterFile(text), ...values }
 }
 
 const mediaTypes: Record<string, string> = {
@@ -42,8 +86,7 @@ export async function readParameters(
   return values
 }
 
-/** The object of a `--params` file. */
-export function parseParameterFile(text: string): Record<string, unknown> {
+function parseParameterFile(text: string): Record<string, unknown> {
   const value = parseJson(text, '--params')
   if (isJsonObject(value)) return value
   throw new CliError('usage', '--params: one JSON object of name to value')

@@ -31,6 +31,20 @@ export async function askConfirmation(message: string): Promise<boolean> {
   return answer
 }
 
+/** One answer of a choice. */
+export interface Choice {
+  value: string
+  label: string
+}
+
+/** Asks for one of several. */
+export async function askChoice(message: string, choices: readonly Choice[]): Promise<string> {
+  const clack = await import('@clack/prompts')
+  const answer = await clack.select({ message, options: [...choices], ...terminal() })
+  if (clack.isCancel(answer)) throw new CliError('usage', 'cancelled')
+  return answer
+}
+
 // Standard output belongs to data, also while asking.
 function terminal(): { input: Readable; output: Writable } {
   return { input: process.stdin, output: process.stderr }

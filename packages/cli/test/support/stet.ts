@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { RunningServer } from './server.ts'
+import { Terminal } from './terminal.ts'
 import type { Ended } from './test-io.ts'
 
 const bin = fileURLToPath(new URL('../../bin/stet.mjs', import.meta.url))
@@ -20,6 +21,7 @@ export class Person {
       PATH: process.env['PATH'] ?? '',
       HOME: folder,
       XDG_CONFIG_HOME: join(folder, '.config'),
+      XDG_STATE_HOME: join(folder, '.state'),
       STET_BASE_URL: server.address,
       LANG: 'C.UTF-8',
       ...env,
@@ -37,6 +39,11 @@ export class Person {
 
   spawn(args: readonly string[], env: Record<string, string> = {}): ChildProcessWithoutNullStreams {
     return spawn(process.execPath, [bin, ...args], { cwd: this.folder, env: { ...this.#env, ...env } })
+  }
+
+  /** The same at a terminal. */
+  sitDown(args: readonly string[], env: Record<string, string> = {}): Terminal {
+    return new Terminal([process.execPath, bin, ...args], this.folder, { ...this.#env, ...env })
   }
 
   stet(args: readonly string[], stdin = '', env: Record<string, string> = {}): Promise<Ended> {

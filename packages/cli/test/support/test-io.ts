@@ -23,6 +23,7 @@ export async function runInProcess(argv: readonly string[], given: Partial<Io> &
     },
     readStdin: async () => new Uint8Array(),
     onInterrupt: () => () => {},
+    openLines: () => ({ prompt() {}, close() {} }),
     ...given,
   }
   const code = await run(argv, io)

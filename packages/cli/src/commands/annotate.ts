@@ -1,0 +1,68 @@
+import type { Stet } from '@stet/sdk'
+import { defineCommand, textFlag } from '../command.ts'
+import type { Context } from '../context.ts'
+import { CliError } from '../exit-code.ts'
+import { findConversation } from '../settings/recent.ts'
+
+export const command = defineCommand({
+  summary: "Scores a conversation. Without --evaluation the prompt's only evaluation is used.",
+  examples: [
+    'stet annotate 9f0d6c1e 4 --reason "clear, slightly long"',
+    'stet annotate 9f0d6c1e 1 --evaluation a3f4c5d6',
+  ],
+  args: [
+    { name: 'conversation', summary: 'its uuid, or the first 8 digits', isRequired: true },
+    { name: 'score', summary: '0 or 1, or a number in the range of the evaluation', isRequired: true },
+  ],
+  flags: [
+    { long: '--evaluation', value: '<uuid>', summary: 'uuid of the evaluation, or its first digits' },
+    { long: '--reason', value: '<text>', summary: 'why' },
+  ],
+  parse(raw) {
+    const [ref = '', text = ''] = raw.args
+    const score = Number(text)
+    if (text.trim() === '' || !Number.isFinite(score))
+      throw new CliError('usage', `The score is a number, not "${text}"`)
+    return { ref, score, evaluation: textFlag(raw, 'evaluation'), reason: textFlag(raw, 'reason') }
+  },
+  async run({ ref, score, evaluation, reason }, ctx) {
+    const client = await ctx.client()
+    const uuid = await findConversation(ref, ctx)
+    const { uuid: evaluationUuid, name } = await findEvaluation(client, uuid, evaluation, ctx)
+    const annotation = await client.evaluations.annotate(
+      uuid,
+      score,
+      evaluationUuid,
+      reason === undefined ? {} : { reason },
+    )
+    return { annotation, evaluation: name }
+  },
+  print({ annotation, evaluation }, { style, say }) {
+    const { score, normalizedScore, hasPassed } = annotation
+    const outcome = hasPassed ? 'passed' : 'failed'
+    say(`${style.ok} ${score} (normalized ${normalizedScore}) · ${outcome} · evaluation "${evaluation}"`)
+  },
+})
+
+async function findEvaluation(
+  client: Stet,
+  conversationUuid: string,
+  named: string | undefined,
+  ctx: Context,
+): Promise<{ uuid: string; name: string }> {
+  const { projectId, documentUuid, path } = await client.conversations.get(conversationUuid)
+  const all = await client.evaluations.list({ projectId })
+  const fitting = all.filter((one) => one.documentUuid === null || one.documentUuid === documentUuid)
+  const wanted = named === undefined ? fitting : fitting.filter(({ uuid }) => uuid.startsWith(named.toLowerCase()))
+  const [only, ...others] = wanted
+  if (!only) {
+    const hint = named === undefined ? 'stet evaluations create <name> --metric rating' : 'stet evaluations list'
+    throw new CliError('not_found', `No ${named === undefined ? 'evaluation' : 'such evaluation'} for ${path}`, {
+      hint,
+    })
+  }
+  if (others.length === 0) return only
+  const choices = wanted.map(({ uuid, name, metric }) => ({ value: uuid, label: `${name} (${metric})` }))
+  const chosen = await ctx.choose('Which evaluation?', choices, '--evaluation <uuid>')
+  return wanted.find(({ uuid }) => uuid === chosen) ?? only
+}

@@ -1,0 +1,37 @@
+import { defineCommand, textFlag } from '../command.ts'
+import { CliError } from '../exit-code.ts'
+import { findConversation } from '../settings/recent.ts'
+import { showRun, showWholeRun } from '../ui/live-run.ts'
+import { parseShown, shownFlag } from '../ui/run-output.ts'
+
+export const command = defineCommand({
+  summary: 'Follows the latest run of a conversation, or replays it. Ctrl-C leaves; the run goes on.',
+  examples: [
+    'stet attach 9f0d6c1e',
+    'stet attach 9f0d6c1e --from 12 --show events',
+    `stet attach 9f0d6c1e --json | jq -r 'select(.data.type=="text-delta").data.textDelta'`,
+  ],
+  args: [{ name: 'conversation', summary: 'its uuid, or the first 8 digits', isRequired: true }],
+  flags: [
+    { long: '--from', value: '<event>', summary: 'only what comes after the event of this id' },
+    { long: '--no-stream', summary: 'wait for the whole answer' },
+    shownFlag,
+  ],
+  parse(raw) {
+    const from = textFlag(raw, 'from')
+    const isStreaming = raw.flags['stream'] !== false
+    if (from !== undefined && !/^\d{1,15}$/.test(from)) throw new CliError('usage', `--from: a number, not "${from}"`)
+    if (from !== undefined && !isStreaming) throw new CliError('usage', 'Either --from or --no-stream')
+    return { ref: raw.args[0] ?? '', from, isStreaming, shown: parseShown(raw) }
+  },
+  async run({ ref, from, isStreaming, shown }, ctx) {
+    const client = await ctx.client()
+    const uuid = await findConversation(ref, ctx)
+    if (!isStreaming) {
+      await showWholeRun((signal) => client.runs.attach(uuid, { stream: false, signal }), { shown, head: {} }, ctx)
+      return
+    }
+    const stream = client.runs.attachStream(uuid, from === undefined ? {} : { lastEventId: from })
+    await showRun(stream, { client, onInterrupt: 'leave', shown, head: {}, from }, ctx)
+  },
+})

@@ -1,0 +1,92 @@
+import { defineCommand, type RawInput, textFlag } from '../command.ts'
+import type { Context } from '../context.ts'
+import { CliError } from '../exit-code.ts'
+import { findConversation } from '../settings/recent.ts'
+import { chatLoop } from '../ui/chat-loop.ts'
+import { showRun } from '../ui/live-run.ts'
+import { type ParameterInput, parameterFlags, parseParameters } from '../ui/parameters.ts'
+import { parseShown, type Shown, shownFlag } from '../ui/run-output.ts'
+import { runPrompt } from './run.ts'
+
+interface ChatInput {
+  ref: string | undefined
+  path: string | undefined
+  parameters: ParameterInput
+  message: string | undefined
+  shown: Shown
+}
+
+export const command = defineCommand({
+  summary: 'Continues a conversation: one turn with --message or piped text, else line by line.',
+  examples: [
+    'stet chat 9f0d6c1e -m "Shorter, please"',
+    'echo "Shorter, please" | stet chat 9f0d6c1e',
+    'stet chat --prompt support/reply -p customer=Ana -p ticket=@ticket.txt',
+  ],
+  args: [{ name: 'conversation', summary: 'its uuid, or the first 8 digits' }],
+  flags: [
+    { long: '--prompt', value: '<path>', summary: 'begin a conversation with this prompt' },
+    ...parameterFlags,
+    { long: '--message', short: '-m', value: '<text>', summary: 'what is said; - is standard input' },
+    shownFlag,
+  ],
+  parse: parseChat,
+  run: chat,
+})
+
+function parseChat(raw: RawInput): ChatInput {
+  const [ref] = raw.args
+  const path = textFlag(raw, 'prompt')?.replace(/\.promptl$/, '')
+  if ((ref === undefined) === (path === undefined)) {
+    throw new CliError('usage', 'Either a conversation or --prompt', { hint: 'stet chat <uuid>' })
+  }
+  const parameters = parseParameters(raw)
+  if (path === undefined && (parameters.named.length > 0 || parameters.file !== undefined)) {
+    throw new CliError('usage', 'Parameters belong to --prompt')
+  }
+  return { ref, path, parameters, message: textFlag(raw, 'message'), shown: parseShown(raw) }
+}
+
+async function chat(input: ChatInput, ctx: Context): Promise<void> {
+  const message = await messageOf(input, ctx)
+  if (message === undefined && !ctx.isInteractive && input.path === undefined) {
+    throw new CliError('usage', 'Nothing to say', { hint: '-m <text>, or text on standard input' })
+  }
+  const begun = input.path === undefined ? undefined : await begin(input, input.path, message, ctx)
+  const uuid = begun ?? (await findConversation(input.ref ?? '', ctx))
+  if (begun === undefined && message !== undefined) return say(uuid, message, input.shown, ctx)
+  if (message !== undefined || !ctx.isInteractive) return
+  const client = await ctx.client()
+  await chatLoop(
+    {
+      say: (text, turnCtx) => say(uuid, text, input.shown, turnCtx),
+      messages: async () => (await client.conversations.get(uuid)).conversation,
+    },
+    ctx,
+  )
+}
+
+async function begin(
+  { parameters, shown }: ChatInput,
+  path: string,
+  message: string | undefined,
+  ctx: Context,
+): Promise<string | undefined> {
+  const messages = message === undefined ? [] : [{ role: 'user' as const, content: message }]
+  return (await runPrompt({ path, parameters, messages, transport: 'stream', shown }, ctx))?.uuid
+}
+
+async function say(uuid: string, message: string, shown: Shown, ctx: Context): Promise<void> {
+  const client = await ctx.client()
+  await showRun(client.prompts.chatStream(uuid, message), { client, onInterrupt: 'stop', shown, head: {} }, ctx)
+}
+
+// Piped text is the message, unless the key or the parameters come that way.
+async function messageOf({ message, parameters }: ChatInput, ctx: Context): Promise<string | undefined> {
+  if (message !== undefined && message !== '-') return message
+  const isTaken = ctx.flags.apiKeyStdin || parameters.file === '-'
+  if (message === '-' && isTaken) throw new CliError('usage', 'Only one flag can read standard input')
+  if (isTaken || (message === undefined && ctx.io.tty.stdin)) return undefined
+  const text = new TextDecoder().decode(await ctx.io.readStdin()).trim()
+  return text === '' ? undefined : text
+}

@@ -1,0 +1,59 @@
+import type { ConversationSummary, RunState } from '@stet/sdk'
+import { defineCommand, type RawInput, textFlag } from '../../command.ts'
+import { CliError } from '../../exit-code.ts'
+import { formatAge, formatTable, shortUuid } from '../../output.ts'
+import { parseDuration } from '../../settings/duration.ts'
+
+const states: readonly RunState[] = ['queued', 'running', 'completed', 'error', 'stopped']
+const pageSize = 100
+
+export const command = defineCommand({
+  summary: 'Lists conversations, newest first.',
+  examples: ['stet conversations list --status running', 'stet conversations list --path support/reply --since 24h'],
+  flags: [
+    { long: '--path', value: '<path>', summary: 'of this prompt' },
+    { long: '--status', value: '<state>', summary: 'queued, running, completed, error or stopped' },
+    { long: '--id', value: '<identifier>', summary: 'with this identifier of your own' },
+    { long: '--since', value: '<duration>', summary: 'begun within this time, such as 24h' },
+    { long: '--limit', value: '<n>', summary: 'how many at most (20)' },
+  ],
+  parse: parseFilter,
+  async run({ limit, sinceSeconds, ...filter }, ctx) {
+    await ctx.projectId()
+    const from = sinceSeconds === undefined ? {} : { from: new Date(Date.now() - sinceSeconds * 1000).toISOString() }
+    const page = await (await ctx.client()).conversations.list({ ...filter, ...from, limit: Math.min(limit, pageSize) })
+    return { conversations: await page.toArray({ limit }) }
+  },
+  print({ conversations }, { io }) {
+    const isShort = io.tty.stdout
+    const columns = [
+      { head: 'UUID', cell: ({ uuid }: ConversationSummary) => (isShort ? shortUuid(uuid) : uuid) },
+      { head: 'STATUS', cell: ({ status }: ConversationSummary) => status },
+      { head: 'PROMPT', cell: ({ path }: ConversationSummary) => path },
+      {
+        head: 'VERSION',
+        cell: ({ versionUuid: uuid }: ConversationSummary) => (isShort ? shortUuid(uuid) : uuid),
+      },
+      { head: 'STARTED', cell: ({ createdAt: at }: ConversationSummary) => (isShort ? formatAge(at) : at) },
+    ]
+    io.out(formatTable(columns, conversations, io))
+  },
+})
+
+function parseFilter(raw: RawInput) {
+  const path = textFlag(raw, 'path')?.replace(/\.promptl$/, '')
+  const status = textFlag(raw, 'status')
+  const customIdentifier = textFlag(raw, 'id')
+  const since = textFlag(raw, 'since')
+  const limit = textFlag(raw, 'limit') ?? '20'
+  const state = states.find((one) => one === status)
+  if (status !== undefined && !state) throw new CliError('usage', `--status: ${states.join(', ')}, not "${status}"`)
+  if (!/^[1-9]\d{0,5}$/.test(limit)) throw new CliError('usage', `--limit: a positive integer, not "${limit}"`)
+  return {
+    ...(path !== undefined && { path }),
+    ...(state && { status: state }),
+    ...(customIdentifier !== undefined && { customIdentifier }),
+    ...(since !== undefined && { sinceSeconds: parseDuration(since, '--since') }),
+    limit: Number(limit),
+  }
+}

@@ -1,0 +1,68 @@
+import type { EvaluationInput } from '@stet/sdk'
+import { defineCommand, hasFlag, type RawInput, textFlag } from '../../command.ts'
+import { CliError } from '../../exit-code.ts'
+import { findVersionToRun } from '../../sync/version-ref.ts'
+
+const ratingFlags = ['--min', '--max', '--min-threshold', '--max-threshold'] as const
+const ratingKeys = ['minRating', 'maxRating', 'minThreshold', 'maxThreshold'] as const
+
+export const command = defineCommand({
+  summary: 'Makes an evaluation: a way for people to score conversations. Prints its uuid.',
+  examples: [
+    'stet evaluations create Helpful --metric rating --min-threshold 4',
+    'stet evaluations create "Right label" --metric binary --path support/triage',
+  ],
+  args: [{ name: 'name', summary: 'what is judged', isRequired: true }],
+  flags: [
+    { long: '--metric', value: '<metric>', summary: 'binary (0 or 1) or rating (a number in a range)' },
+    { long: '--path', value: '<path>', summary: 'for this prompt only, else for every prompt of the project' },
+    { long: '--description', value: '<text>', summary: 'for those who score' },
+    { long: '--min', value: '<n>', summary: 'lowest rating (1)' },
+    { long: '--max', value: '<n>', summary: 'highest rating (5)' },
+    { long: '--min-threshold', value: '<n>', summary: 'lowest rating that passes' },
+    { long: '--max-threshold', value: '<n>', summary: 'highest rating that passes' },
+    { long: '--reverse', summary: 'a low score is a good one' },
+  ],
+  parse: parseEvaluation,
+  async run({ path, ...input }, ctx) {
+    await ctx.projectId()
+    const client = await ctx.client()
+    if (path === undefined) return client.evaluations.create(input)
+    const { documentUuid } = await client.prompts.get(path, { versionUuid: await findVersionToRun(client, ctx) })
+    return client.evaluations.create({ ...input, documentUuid })
+  },
+  print(evaluation, { io, style, say }) {
+    io.out(`${evaluation.uuid}\n`)
+    say(`${style.ok} Created evaluation "${evaluation.name}" (${evaluation.metric})`)
+  },
+})
+
+function parseEvaluation(raw: RawInput): EvaluationInput & { path?: string } {
+  const metric = textFlag(raw, 'metric')
+  if (metric !== 'binary' && metric !== 'rating') {
+    throw new CliError('usage', `--metric: binary or rating${metric === undefined ? '' : `, not "${metric}"`}`)
+  }
+  const path = textFlag(raw, 'path')?.replace(/\.promptl$/, '')
+  const description = textFlag(raw, 'description')
+  const ratings = ratingFlags.flatMap((flag, index) => {
+    const name = flag.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+    const text = textFlag(raw, name)
+    if (text === undefined) return []
+    if (metric === 'binary') throw new CliError('usage', `${flag} belongs to --metric rating`)
+    return [[ratingKeys[index], numberOf(text, flag)] as const]
+  })
+  const configuration = { ...Object.fromEntries(ratings), ...(hasFlag(raw, 'reverse') && { reverseScale: true }) }
+  return {
+    name: raw.args[0] ?? '',
+    metric,
+    configuration,
+    ...(path !== undefined && { path }),
+    ...(description !== undefined && { description }),
+  }
+}
+
+function numberOf(text: string, flag: string): number {
+  const value = Number(text)
+  if (text.trim() !== '' && Number.isFinite(value)) return value
+  throw new CliError('usage', `${flag}: a number, not "${text}"`)
+}

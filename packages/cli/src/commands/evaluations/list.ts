@@ -1,0 +1,37 @@
+import type { Evaluation } from '@stet/sdk'
+import { defineCommand, textFlag } from '../../command.ts'
+import { formatTable } from '../../output.ts'
+import { findVersionToRun } from '../../sync/version-ref.ts'
+
+export const command = defineCommand({
+  summary: 'Lists the evaluations of the project, newest first.',
+  examples: ['stet evaluations list', 'stet evaluations list --path support/triage --json'],
+  flags: [{ long: '--path', value: '<path>', summary: 'those that score this prompt' }],
+  parse: (raw) => ({ path: textFlag(raw, 'path')?.replace(/\.promptl$/, '') }),
+  async run({ path }, ctx): Promise<{ evaluations: Evaluation[] }> {
+    await ctx.projectId()
+    const client = await ctx.client()
+    const all = await client.evaluations.list()
+    if (path === undefined) return { evaluations: all }
+    const prompt = await client.prompts.get(path, { versionUuid: await findVersionToRun(client, ctx) })
+    // An evaluation without a prompt of its own scores every one.
+    const isFor = ({ documentUuid }: Evaluation): boolean =>
+      documentUuid === null || documentUuid === prompt.documentUuid
+    return { evaluations: all.filter(isFor) }
+  },
+  print({ evaluations }, { io }) {
+    const columns = [
+      { head: 'UUID', cell: ({ uuid }: Evaluation) => uuid },
+      { head: 'NAME', cell: ({ name }: Evaluation) => name },
+      { head: 'METRIC', cell: ({ metric }: Evaluation) => metric },
+      { head: 'RANGE', cell: rangeOf },
+      { head: 'PROMPT', cell: ({ documentUuid }: Evaluation) => documentUuid ?? 'every prompt' },
+    ]
+    io.out(formatTable(columns, evaluations, io))
+  },
+})
+
+function rangeOf({ metric, configuration }: Evaluation): string {
+  if (metric === 'binary') return '0 or 1'
+  return `${configuration['minRating']} to ${configuration['maxRating']}`
+}

@@ -1,0 +1,73 @@
+import type { ApiKeyInfo, KeyPlan, KeyScope } from '@stet/sdk'
+import { defineCommand, type RawInput, textFlag } from '../../command.ts'
+import { CliError } from '../../exit-code.ts'
+import { parseDuration } from '../../settings/duration.ts'
+import { describeKey } from './find-key.ts'
+
+const scopes: readonly KeyScope[] = ['read', 'run', 'write', 'publish', 'admin']
+const plans: readonly KeyPlan[] = ['hobby', 'team', 'enterprise', 'custom']
+
+interface KeyInput {
+  name: string
+  scopes?: KeyScope[]
+  projectId?: number
+  plan?: KeyPlan
+  limit?: number
+  /** Seconds from now. */
+  lifetime?: number
+}
+
+export const command = defineCommand({
+  summary: 'Makes an API key. The key alone goes to standard output, this once.',
+  examples: [
+    'stet keys create ci --scopes read,write,publish --expires 90d',
+    'stet keys create web --scopes run --only-project 1 > key.txt',
+  ],
+  args: [{ name: 'name', summary: 'what it is for', isRequired: true }],
+  flags: [
+    { long: '--scopes', value: '<list>', summary: 'read, run, write, publish, admin (all but admin)' },
+    { long: '--only-project', value: '<id>', summary: 'the only project that the key can see' },
+    { long: '--expires', value: '<duration>', summary: 'how long it works, such as 90d (for good)' },
+    { long: '--plan', value: '<plan>', summary: 'hobby, team, enterprise or custom (team)' },
+    { long: '--limit', value: '<n>', summary: 'requests per second of the plan custom' },
+  ],
+  parse: parseKey,
+  async run({ lifetime, ...input }, ctx): Promise<ApiKeyInfo & { key: string }> {
+    const expiresAt = lifetime === undefined ? undefined : new Date(Date.now() + lifetime * 1000).toISOString()
+    return (await ctx.client()).apiKeys.create({ ...input, ...(expiresAt && { expiresAt }) })
+  },
+  print(created, { io, style, say }) {
+    io.out(`${created.key}\n`)
+    say(`${style.ok} Created ${describeKey(created)}`)
+  },
+})
+
+function parseKey(raw: RawInput): KeyInput {
+  const named = textFlag(raw, 'scopes')
+    ?.split(',')
+    .map((scope) => oneOf(scopes, scope.trim(), '--scopes'))
+  const plan = textFlag(raw, 'plan')
+  const projectId = positive(textFlag(raw, 'onlyProject'), '--only-project')
+  const limit = positive(textFlag(raw, 'limit'), '--limit')
+  const expires = textFlag(raw, 'expires')
+  if ((plan === 'custom') !== (limit !== undefined)) throw new CliError('usage', '--plan custom goes with --limit')
+  return {
+    name: raw.args[0] ?? '',
+    ...(named && { scopes: named }),
+    ...(projectId !== undefined && { projectId }),
+    ...(plan !== undefined && { plan: oneOf(plans, plan, '--plan') }),
+    ...(limit !== undefined && { limit }),
+    ...(expires !== undefined && { lifetime: parseDuration(expires, '--expires') }),
+  }
+}
+
+function oneOf<T extends string>(known: readonly T[], text: string, flag: string): T {
+  const found = known.find((one) => one === text)
+  if (found) return found
+  throw new CliError('usage', `${flag}: ${known.join(', ')}, not "${text}"`)
+}
+
+function positive(text: string | undefined, flag: string): number | undefined {
+  if (text === undefined || /^[1-9]\d{0,8}$/.test(text)) return text === undefined ? undefined : Number(text)
+  throw new CliError('usage', `${flag}: a positive integer, not "${text}"`)
+}

@@ -1,0 +1,31 @@
+import { defineCommand, textFlag } from '../../command.ts'
+import { CliError } from '../../exit-code.ts'
+import { parseDuration } from '../../settings/duration.ts'
+import { describeKey, findKey } from './find-key.ts'
+
+export const command = defineCommand({
+  summary:
+    'Makes a new key in place of an old one, which goes on working for the overlap. The key goes to standard output.',
+  examples: ['stet keys rotate 3 --overlap 24h > key.txt', 'stet keys rotate stet_3f9a --yes'],
+  args: [{ name: 'key', summary: 'its id or prefix', isRequired: true }],
+  flags: [{ long: '--overlap', value: '<duration>', summary: 'how long the old key still works, at most 7d (0s)' }],
+  parse: (raw) => ({
+    ref: raw.args[0] ?? '',
+    overlapSeconds: parseDuration(textFlag(raw, 'overlap') ?? '0s', '--overlap'),
+  }),
+  async run({ ref, overlapSeconds }, ctx) {
+    const client = await ctx.client()
+    const old = await findKey(client, ref)
+    const isAtOnce = overlapSeconds === 0
+    const question = `The old key ${describeKey(old)} ends at once. Rotate it?`
+    if (isAtOnce && !(await ctx.confirm(question, '--yes, or --overlap <duration>'))) {
+      throw new CliError('usage', 'Nothing was changed')
+    }
+    return client.apiKeys.rotate(old.id, { overlapSeconds })
+  },
+  print(created, { io, style, say }, { overlapSeconds }) {
+    io.out(`${created.key}\n`)
+    const end = overlapSeconds === 0 ? 'has ended' : `works for ${overlapSeconds} s more`
+    say(`${style.ok} Rotated ${describeKey(created)}; the old key ${end}`)
+  },
+})

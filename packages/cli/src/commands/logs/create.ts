@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Message } from '@stet/sdk'
+import { defineCommand, textFlag } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { CliError } from '../../exit-code.ts'
+import { isJsonObject } from '../../settings/json-file.ts'
+import { rememberConversation } from '../../settings/recent.ts'
+import { findVersionToRun } from '../../sync/version-ref.ts'
+
+export const command = defineCommand({
+  summary: 'Records an execution that happened elsewhere as a conversation, and prints its uuid.',
+  examples: [
+    'stet logs create support/reply --messages talk.json --response "On its way."',
+    'stet logs create support/reply --messages - < talk.json',
+  ],
+  args: [{ name: 'path', summary: 'the prompt', isRequired: true }],
+  flags: [
+    { long: '--messages', value: '<file>', summary: 'JSON list of messages; - is standard input' },
+    { long: '--response', value: '<text>', summary: 'closing message of the assistant' },
+    { long: '--response-file', value: '<file>', summary: 'closing message from a file' },
+    { long: '--id', value: '<identifier>', summary: 'identifier of your own, kept with the conversation' },
+  ],
+  parse(raw) {
+    const messagesFile = textFlag(raw, 'messages')
+    const [response, responseFile] = [textFlag(raw, 'response'), textFlag(raw, 'responseFile')]
+    if (messagesFile === undefined) throw new CliError('usage', 'Which messages?', { hint: '--messages <file>' })
+    if (response !== undefined && responseFile !== undefined) {
+      throw new CliError('usage', 'Either --response or --response-file')
+    }
+    const path = (raw.args[0] ?? '').replace(/\.promptl$/, '')
+    return { path, messagesFile, response, responseFile, customIdentifier: textFlag(raw, 'id') }
+  },
+  async run({ path, messagesFile, response, responseFile, customIdentifier }, ctx) {
+    await ctx.projectId()
+    const client = await ctx.client()
+    const messages = parseMessages(await readInput(messagesFile, '--messages', ctx))
+    const closing = responseFile === undefined ? response : await readInput(responseFile, '--response-file', ctx)
+    const log = await client.logs.create(path, messages, {
+      versionUuid: await findVersionToRun(client, ctx),
+      ...(closing !== undefined && { response: closing }),
+      ...(customIdentifier !== undefined && { customIdentifier }),
+    })
+    await rememberConversation(log.uuid, ctx)
+    return log
+  },
+  print({ uuid }, { io }) {
+    io.out(`${uuid}\n`)
+  },
+})
+
+async function readInput(file: string, flag: string, ctx: Context): Promise<string> {
+  if (file === '-') {
+    if (ctx.flags.apiKeyStdin) throw new CliError('usage', `${flag} - and --api-key-stdin both read standard input`)
+    return new TextDecoder().decode(await ctx.io.readStdin())
+  }
+  return readFile(resolve(ctx.io.cwd, file), 'utf8').catch(() => {
+    throw new CliError('usage', `${flag}: cannot read ${file}`)
+  })
+}
+
+// Whether each message is a valid one is the server's word.
+function parseMessages(text: string): Message[] {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (Array.isArray(value) && value.every(isMessage)) return value
+  } catch {
+    // said below
+  }
+  throw new CliError('usage', '--messages: a JSON list of messages with role and content')
+}
+
+function isMessage(value: unknown): value is Message {
+  return isJsonObject(value) && typeof value['role'] === 'string' && 'content' in value
+}

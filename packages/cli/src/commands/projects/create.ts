@@ -1,0 +1,26 @@
+import { defineCommand, textFlag } from '../../command.ts'
+
+export const command = defineCommand({
+  summary: 'Makes a project with its first draft, and prints its id.',
+  examples: ['stet projects create "Support bot"', 'stet projects create "Support bot" --default-model gpt-4o-mini'],
+  args: [{ name: 'name', summary: 'name of the project', isRequired: true }],
+  flags: [
+    { long: '--default-provider', value: '<name>', summary: 'provider of prompts that name none' },
+    { long: '--default-model', value: '<model>', summary: 'model of prompts that name none' },
+  ],
+  parse(raw) {
+    const defaultProvider = textFlag(raw, 'defaultProvider')
+    const defaultModel = textFlag(raw, 'defaultModel')
+    const defaults = {
+      ...(defaultProvider !== undefined && { defaultProvider }),
+      ...(defaultModel !== undefined && { defaultModel }),
+    }
+    return { name: raw.args[0] ?? '', defaults }
+  },
+  run: async ({ name, defaults }, ctx) => (await ctx.client()).projects.create(name, defaults),
+  print({ project }, { io, style, say }) {
+    io.out(`${project.id}\n`)
+    say(`${style.ok} Created project ${project.id} "${project.name}"`)
+    say(`  Next: stet init --project ${project.id}`)
+  },
+})

@@ -1,0 +1,28 @@
+import { defineCommand, textFlag } from '../../command.ts'
+import { CliError } from '../../exit-code.ts'
+import { describeEntry, entryFlags, parseEntry, readToken } from './entry.ts'
+
+export const command = defineCommand({
+  summary: 'Stores a model provider. The token comes from standard input or a masked question, never from a flag.',
+  examples: [
+    'stet providers add openai --type openai --token-stdin < key.txt',
+    'stet providers add local --type custom --url http://127.0.0.1:11434/v1 --token-stdin <<< none',
+  ],
+  args: [{ name: 'name', summary: 'what prompts call it', isRequired: true }],
+  flags: [{ long: '--type', value: '<kind>', summary: 'openai, anthropic, google, azure, custom, ...' }, ...entryFlags],
+  parse(raw) {
+    const provider = textFlag(raw, 'type')
+    if (provider === undefined) throw new CliError('usage', 'Which kind of provider?', { hint: '--type <kind>' })
+    return { name: raw.args[0] ?? '', provider, entry: parseEntry(raw) }
+  },
+  async run({ name, provider, entry }, ctx) {
+    const { readsToken, ...settings } = entry
+    const token = readsToken
+      ? await readToken(ctx)
+      : await ctx.ask({ message: 'Token', isSecret: true, flag: '--token-stdin' })
+    return (await ctx.client()).providerKeys.create({ name, provider, token, ...settings })
+  },
+  print(entry, { style, say }) {
+    say(`${style.ok} ${describeEntry(entry)}`)
+  },
+})

@@ -1,0 +1,68 @@
+import type { ProviderKeyInfo, Stet } from '@stet/sdk'
+import { hasFlag, type RawInput, textFlag } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { CliError } from '../../exit-code.ts'
+import type { Flag } from '../../settings/global-flags.ts'
+import { isJsonObject } from '../../settings/json-file.ts'
+
+/** What can be said of an entry beside its name and kind. */
+export const entryFlags: readonly Flag[] = [
+  { long: '--token-stdin', summary: "read the provider's token from standard input" },
+  { long: '--url', value: '<base>', summary: 'address of a service that speaks the same protocol' },
+  { long: '--default-model', value: '<model>', summary: 'model of prompts that name none' },
+  { long: '--configuration', value: '<json>', summary: 'further settings as one JSON object' },
+]
+
+export interface EntryInput {
+  readsToken: boolean
+  url?: string
+  defaultModel?: string
+  configuration?: Record<string, unknown>
+}
+
+export function parseEntry(raw: RawInput): EntryInput {
+  const url = textFlag(raw, 'url')
+  const defaultModel = textFlag(raw, 'defaultModel')
+  const configuration = textFlag(raw, 'configuration')
+  return {
+    readsToken: hasFlag(raw, 'tokenStdin'),
+    ...(url !== undefined && { url }),
+    ...(defaultModel !== undefined && { defaultModel }),
+    ...(configuration !== undefined && { configuration: parseConfiguration(configuration) }),
+  }
+}
+
+/** The token from standard input: never from a flag, which the process list and the shell history would show. */
+export async function readToken(ctx: Context): Promise<string> {
+  if (ctx.flags.apiKeyStdin) throw new CliError('usage', '--token-stdin and --api-key-stdin both read standard input')
+  const token = new TextDecoder().decode(await ctx.io.readStdin()).trim()
+  if (token === '') throw new CliError('usage', '--token-stdin: standard input is empty')
+  return token
+}
+
+/** The stored entry of a name, whatever its case; entries of the server's own settings cannot be changed. */
+export async function findEntry(client: Stet, name: string): Promise<ProviderKeyInfo> {
+  const isNamed = (one: ProviderKeyInfo): boolean => one.name.toLowerCase() === name.toLowerCase()
+  const entries = (await client.providerKeys.list()).filter(isNamed)
+  const stored = entries.find(({ id }) => id !== 0)
+  if (stored) return stored
+  if (entries.length === 0) throw new CliError('not_found', `No provider "${name}"`, { hint: 'stet providers list' })
+  throw new CliError('conflict', `Provider "${name}" comes from the settings of the server`, {
+    hint: `change it there, or: stet providers add ${name}`,
+  })
+}
+
+/** An entry in a few words. */
+export function describeEntry({ name, provider, token }: ProviderKeyInfo): string {
+  return `Provider "${name}" (${provider}) · token ${token}`
+}
+
+function parseConfiguration(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isJsonObject(value)) return value
+  } catch {
+    // said below
+  }
+  throw new CliError('usage', '--configuration: one JSON object')
+}

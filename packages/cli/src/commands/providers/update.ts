@@ -1,0 +1,31 @@
+import { defineCommand, textFlag } from '../../command.ts'
+import { CliError } from '../../exit-code.ts'
+import { describeEntry, entryFlags, findEntry, parseEntry, readToken } from './entry.ts'
+
+export const command = defineCommand({
+  summary: 'Changes a stored model provider; what is not named stays. The next model call uses it.',
+  examples: [
+    'stet providers update openai --token-stdin < new-key.txt',
+    'stet providers update openai --default-model gpt-4o-mini',
+  ],
+  args: [{ name: 'name', summary: 'the stored provider', isRequired: true }],
+  flags: [{ long: '--rename', value: '<name>', summary: 'new name' }, ...entryFlags],
+  parse(raw) {
+    const name = textFlag(raw, 'rename')
+    const entry = parseEntry(raw)
+    if (name === undefined && !entry.readsToken && Object.keys(entry).length === 1) {
+      throw new CliError('usage', 'Nothing to change', { hint: '--token-stdin, --url, --default-model or --rename' })
+    }
+    return { ref: raw.args[0] ?? '', name, entry }
+  },
+  async run({ ref, name, entry }, ctx) {
+    const client = await ctx.client()
+    const { readsToken, ...settings } = entry
+    const { id } = await findEntry(client, ref)
+    const changes = { ...settings, ...(name !== undefined && { name }) }
+    return client.providerKeys.update(id, readsToken ? { ...changes, token: await readToken(ctx) } : changes)
+  },
+  print(entry, { style, say }) {
+    say(`${style.ok} ${describeEntry(entry)}`)
+  },
+})

@@ -1,0 +1,50 @@
+import type { RevertResult, Stet, Version } from '@stet/sdk'
+import { defineCommand } from '../command.ts'
+import type { Context } from '../context.ts'
+import { CliError } from '../exit-code.ts'
+import { describeVersion, findVersion } from '../sync/version-ref.ts'
+import { promptsDirOf, toPromptPath } from '../sync/workspace.ts'
+
+export const command = defineCommand({
+  summary:
+    'Drops changes of the draft: prompts show the text of live again. Files stay; stet pull brings them up to date.',
+  examples: ['stet revert support/reply', 'stet revert --yes', 'stet revert -V 0b9c7b7e support/reply support/triage'],
+  args: [{ name: 'path', summary: 'prompts; every change of the draft without any', isMany: true }],
+  parse: ({ args }) => ({ names: args }),
+  async run({ names }, ctx): Promise<RevertResult> {
+    const client = await ctx.client()
+    const draft = await findDraft(client, ctx)
+    const settings = await ctx.settings()
+    const paths = names.map((name) => toPromptPath(name, promptsDirOf(settings), ctx.io.cwd))
+    const listed = paths.length > 0 ? paths : await changedPaths(client, draft)
+    if (listed.length === 0) return { versionUuid: draft.uuid, reverted: [] }
+    const question = `Drop the changes of ${describeVersion(draft)} to ${listed.join(', ')}?`
+    if (!(await ctx.confirm(question, '--yes'))) throw new CliError('usage', 'Nothing was changed')
+    const result = await client.versions.revert(draft.uuid, { paths: listed })
+    if (result.reverted.length > 0 || paths.length === 0) return result
+    throw new CliError('not_found', `${describeVersion(draft)} does not change ${listed.join(', ')}`, {
+      hint: `stet versions show ${draft.uuid.slice(0, 8)}`,
+    })
+  },
+  print({ reverted }, { style, say }) {
+    for (const { path, action } of reverted) say(`${style.down} ${action.padEnd(8)} ${path}`)
+    if (reverted.length === 0) say(`${style.ok} The draft has no changes`)
+    else say(`${style.ok} ${reverted.length} reverted; stet pull brings the files up to date`)
+  },
+})
+
+async function findDraft(client: Stet, ctx: Context): Promise<Version> {
+  await ctx.projectId()
+  const { lock, versionRef } = await ctx.settings()
+  const ref = versionRef?.value ?? lock?.version.uuid
+  if (ref === undefined) throw new CliError('usage', 'Which draft?', { hint: '--version-uuid <ref>' })
+  const version = await findVersion(client, ref)
+  if (version.status === 'draft') return version
+  throw new CliError('conflict', `${describeVersion(version)} is published: it has no changes to drop`, {
+    hint: 'stet rollback brings an earlier version back',
+  })
+}
+
+async function changedPaths(client: Stet, draft: Version): Promise<string[]> {
+  return (await client.versions.diff(draft.uuid)).changes.map(({ path }) => path)
+}

@@ -1,0 +1,76 @@
+import { join } from 'node:path'
+import type { Context } from '../context.ts'
+import { CliError } from '../exit-code.ts'
+import type { Io } from '../io.ts'
+import { isJsonObject, readTextIfPresent, writeFileAtomically } from './json-file.ts'
+
+const kept = 200
+const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+interface Recent {
+  uuid: string
+  /** With its API prefix. */
+  baseUrl: string
+}
+
+function recentFileOf(io: Io): string {
+  return join(io.env['XDG_STATE_HOME'] || join(io.homeDir, '.local', 'state'), 'stet', 'recent.json')
+}
+
+// A file that is damaged or of another version is an empty one: nothing depends on it.
+async function readRecent(io: Io): Promise<Recent[]> {
+  try {
+    const value: unknown = JSON.parse((await readTextIfPresent(recentFileOf(io))) ?? '[]')
+    return Array.isArray(value) ? value.filter(isRecent) : []
+  } catch {
+    return []
+  }
+}
+
+/** Keeps a conversation, so that the first digits of its uuid name it later. */
+export async function rememberConversation(uuid: string, ctx: Context): Promise<void> {
+  const { baseUrl } = await ctx.settings()
+  const others = (await readRecent(ctx.io)).filter((one) => one.uuid !== uuid)
+  const recent = [{ uuid, baseUrl: baseUrl.value }, ...others].slice(0, kept)
+  try {
+    await writeFileAtomically(recentFileOf(ctx.io), `${JSON.stringify(recent)}\n`)
+  } catch {
+    // a home that cannot be written: the whole uuid still works
+  }
+}
+
+/** The uuid of the conversation that somebody typed, whole or by its first 8 digits. */
+export async function findConversation(ref: string, ctx: Context): Promise<string> {
+  if (uuidForm.test(ref)) return ref.toLowerCase()
+  if (!/^[0-9a-f-]{8,}$/i.test(ref)) {
+    throw new CliError('usage', `Not a conversation: ${ref}`, { hint: 'a uuid, or at least its first 8 digits' })
+  }
+  const isMatch = ({ uuid }: { uuid: string }): boolean => uuid.startsWith(ref.toLowerCase())
+  const { baseUrl } = await ctx.settings()
+  const here = (await readRecent(ctx.io)).filter((one) => one.baseUrl === baseUrl.value && isMatch(one))
+  const matches = here.length > 0 ? here : (await newestOfServer(ctx)).filter(isMatch)
+  const [only, ...others] = matches
+  if (!only) {
+    throw new CliError('not_found', `No recent conversation begins with ${ref}`, {
+      hint: 'stet conversations list, or the whole uuid',
+    })
+  }
+  if (others.length === 0) return only.uuid
+  throw new CliError('usage', `Several conversations begin with ${ref}`, { lines: matches.map(({ uuid }) => uuid) })
+}
+
+// What this machine has forgotten may still be among the newest; a key that may not list them knows no prefixes.
+async function newestOfServer(ctx: Context): Promise<{ uuid: string }[]> {
+  const client = await ctx.client()
+  const { ForbiddenError } = await import('@stet/sdk')
+  try {
+    return (await client.conversations.list({ limit: 100 })).items
+  } catch (error) {
+    if (error instanceof ForbiddenError) return []
+    throw error
+  }
+}
+
+function isRecent(value: unknown): value is Recent {
+  return isJsonObject(value) && typeof value['uuid'] === 'string' && typeof value['baseUrl'] === 'string'
+}

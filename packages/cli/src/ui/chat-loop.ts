@@ -1,0 +1,111 @@
+import { resolve } from 'node:path'
+import type { Message } from '@stet/sdk'
+import type { Context } from '../context.ts'
+import { CliError, describeFailure } from '../exit-code.ts'
+import { failureText } from '../output.ts'
+import { writeFileAtomically } from '../settings/json-file.ts'
+import { conversationText } from './conversation-text.ts'
+
+/** The conversation that a loop talks to. */
+export interface Talk {
+  /** One turn; its answer is printed while it comes. */
+  say(text: string, ctx: Context): Promise<unknown>
+  messages(): Promise<readonly Message[]>
+}
+
+const help = '/exit leaves, /stop ends an answer, /messages shows all, /save <file> keeps it, \\ at the end goes on'
+
+/** What the keyboard has said and nobody has heard yet. */
+class Keyboard {
+  readonly #lines: string[] = []
+  #wake = (): void => {}
+  #state: 'open' | 'ended' | 'interrupted' = 'open'
+
+  push(line: string): void {
+    this.#lines.push(line)
+    this.#wake()
+  }
+
+  finish(state: 'ended' | 'interrupted'): void {
+    if (this.#state === 'open') this.#state = state
+    this.#wake()
+  }
+
+  /** The next line; undefined at the end of the input. */
+  async next(): Promise<string | undefined> {
+    while (this.#lines.length === 0 && this.#state === 'open') {
+      await new Promise<void>((wake) => {
+        this.#wake = wake
+      })
+    }
+    if (this.#state === 'interrupted') throw new CliError('interrupted', 'Left')
+    return this.#lines.shift()
+  }
+}
+
+/** Reads and answers until somebody leaves. Ctrl-C ends an answer that is being given, and otherwise the loop. */
+export async function chatLoop(talk: Talk, ctx: Context): Promise<void> {
+  const keyboard = new Keyboard()
+  let stopAnswer: (() => void) | undefined
+  const input = ctx.io.openLines({
+    onLine(text) {
+      if (stopAnswer && text.trim() === '/stop') stopAnswer()
+      else keyboard.push(text)
+    },
+    onInterrupt() {
+      if (stopAnswer) stopAnswer()
+      else keyboard.finish('interrupted')
+    },
+    onEnd: () => keyboard.finish('ended'),
+  })
+  // While the keyboard is read Ctrl-C is no signal: what a turn listens to is rung from here.
+  const onInterrupt = (handler: () => void): (() => void) => {
+    stopAnswer = handler
+    return () => {
+      if (stopAnswer === handler) stopAnswer = undefined
+    }
+  }
+  const turnCtx: Context = { ...ctx, io: { ...ctx.io, onInterrupt } }
+  try {
+    ctx.say(ctx.style.dim(help))
+    for (;;) {
+      input.prompt('> ')
+      const text = await readMessage(keyboard, () => input.prompt('… '))
+      if (text === undefined || text === '/exit') return
+      await obey(text, talk, turnCtx)
+    }
+  } finally {
+    input.close()
+  }
+}
+
+async function readMessage(keyboard: Keyboard, goOn: () => void): Promise<string | undefined> {
+  let text = ''
+  for (;;) {
+    const line = await keyboard.next()
+    if (line === undefined) return undefined
+    if (!line.endsWith('\\')) return (text + line).trim()
+    text += `${line.slice(0, -1)}\n`
+    goOn()
+  }
+}
+
+// What fails is said, and the conversation goes on: it is still there.
+async function obey(text: string, talk: Talk, ctx: Context): Promise<void> {
+  const [, file] = /^\/save\s+(.+)$/.exec(text) ?? []
+  try {
+    if (text === '') return
+    if (text === '/messages') ctx.io.err(conversationText(await talk.messages()))
+    else if (text === '/stop') ctx.say('Nothing runs')
+    else if (file) await save(file, talk, ctx)
+    else if (text.startsWith('/')) ctx.say(help)
+    else await talk.say(text, ctx)
+  } catch (error) {
+    ctx.io.err(failureText(await describeFailure(error), false, ctx.io, ctx.flags.color))
+  }
+}
+
+async function save(file: string, talk: Talk, ctx: Context): Promise<void> {
+  await writeFileAtomically(resolve(ctx.io.cwd, file), `${JSON.stringify(await talk.messages(), null, 2)}\n`)
+  ctx.say(`${ctx.style.ok} Wrote ${file}`)
+}

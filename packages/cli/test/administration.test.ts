@@ -1,0 +1,228 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Stet } from '@stet/sdk'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RunningServer, startServer } from './support/server.ts'
+import { Person } from './support/stet.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+const keyForm = /^stet_[0-9A-Za-z]{36}$/
+const token = 'sk-verysecrettokenof40characters000009x2f'
+
+let server: RunningServer
+let client: Stet
+beforeAll(async () => {
+  server = await startServer({ OPENAI_API_KEY: 'sk-from-the-environment-0000' })
+  client = new Stet({ apiKey: server.adminKey, baseUrl: server.address, projectId: 1 })
+  const [draft] = await client.versions.list()
+  const prompt = (path: string) => ({ path, content: 'Hello.\n', status: 'added' as const })
+  await client.versions.push(draft?.uuid ?? '', [prompt('hello'), prompt('other')])
+  await client.versions.publish(draft?.uuid ?? '')
+})
+afterAll(() => server.stop())
+
+/** Somebody without any file. */
+async function someone(env: Record<string, string> = {}): Promise<Person> {
+  return new Person(await temporaryFolder(), server, {
+    STET_API_KEY: server.adminKey,
+    STET_PROJECT_ID: '1',
+    ...env,
+  })
+}
+
+async function answer(person: Person, argv: readonly string[], stdin = '') {
+  const { code, stdout, stderr } = await person.stet([...argv, '--json'], stdin)
+  if (code !== 0) throw new Error(`${argv.join(' ')}: ${code} ${stderr}`)
+  return JSON.parse(stdout)
+}
+
+test('keys: the key alone goes to standard output, works with its scopes, and ends when it is revoked', async () => {
+  const person = await someone()
+  const created = await person.stet(['keys', 'create', 'ci', '--scopes', 'read,run', '--expires', '90d'])
+  expect(created.code).toBe(0)
+  const key = created.stdout.trim()
+  expect(key).toMatch(keyForm)
+  expect(created.stderr).toContain('"ci" · read, run · expires 20')
+  expect(created.stderr).not.toContain(key)
+  const holder = await someone({ STET_API_KEY: key })
+  expect(await holder.stet(['versions', 'list'])).toMatchObject({ code: 0 })
+  expect(await holder.stet(['versions', 'create', 'x'])).toMatchObject({ code: 4 })
+
+  const { keys } = await answer(person, ['keys', 'list'])
+  const { prefix, expiresAt } = keys.find(({ name }: { name: string }) => name === 'ci')
+  expect(Math.round((Date.parse(expiresAt) - Date.now()) / 86_400_000)).toBe(90)
+  expect((await person.stet(['keys', 'list'])).stdout).toContain(`\tci\t${prefix}\tread,run\t`)
+
+  expect(await person.stet(['keys', 'revoke', prefix])).toMatchObject({ code: 2 })
+  expect(await holder.stet(['versions', 'list'])).toMatchObject({ code: 0 })
+  expect(await person.stet(['keys', 'revoke', prefix, '--yes'])).toMatchObject({ code: 0, stdout: '' })
+  expect(await holder.stet(['versions', 'list'])).toMatchObject({ code: 4 })
+  expect(await person.stet(['keys', 'revoke', prefix, '--yes'])).toMatchObject({ code: 5 })
+  expect((await person.stet(['keys', 'list'])).stdout).toContain('revoked')
+})
+
+test('keys: rotate gives a new key at once or with an overlap, and says what becomes of the old one', async () => {
+  const person = await someone()
+  const first = await answer(person, [
+    'keys',
+    'create',
+    'shop',
+    '--only-project',
+    '1',
+    '--plan',
+    'custom',
+    '--limit',
+    '9',
+  ])
+  expect(first).toMatchObject({ projectId: 1, plan: 'custom', limit: 9 })
+  const use = async (key: string) => (await (await someone({ STET_API_KEY: key })).stet(['versions', 'list'])).code
+  const overlapped = await person.stet(['keys', 'rotate', String(first.id), '--overlap', '1h'])
+  const second = overlapped.stdout.trim()
+  expect(second).toMatch(keyForm)
+  expect(overlapped.stderr).toContain('works for 3600 s more')
+  expect([await use(first.key), await use(second)]).toEqual([0, 0])
+  const third = (await answer(person, ['keys', 'rotate', second.slice(0, 9), '--yes'])).key
+  expect([await use(second), await use(third)]).toEqual([4, 0])
+  expect(await person.stet(['keys', 'rotate', third.slice(0, 9)])).toMatchObject({ code: 2, stdout: '' })
+})
+
+test('providers: the token comes from standard input, is masked ever after, and can be replaced', async () => {
+  const person = await someone()
+  const added = await person.stet(['providers', 'add', 'mine', '--type', 'openai', '--token-stdin'], `${token}\n`)
+  expect(added).toMatchObject({ code: 0, stdout: '' })
+  expect(added.stderr).toContain('Provider "mine" (openai) · token sk-********9x2f')
+  expect(await person.stet(['providers', 'add', 'mine', '--type', 'openai', '--token-stdin'], token)).toMatchObject({
+    code: 6,
+  })
+  expect(await person.stet(['providers', 'add', 'more', '--type', 'openai'])).toMatchObject({ code: 2 })
+  expect(await person.stet(['providers', 'add', 'more', '--type', 'openai', '--token-stdin'])).toMatchObject({
+    code: 2,
+  })
+
+  const updated = await answer(person, ['providers', 'update', 'MINE', '--default-model', 'm-1', '--rename', 'ours'])
+  expect(updated).toMatchObject({ name: 'ours', defaultModel: 'm-1', token: 'sk-********9x2f' })
+  const replaced = await answer(person, ['providers', 'update', 'ours', '--token-stdin'], `${token}aaaa`)
+  expect(replaced).toMatchObject({ defaultModel: 'm-1', token: 'sk-********aaaa' })
+  expect(await person.stet(['providers', 'update', 'ours'])).toMatchObject({ code: 2 })
+  expect(await person.stet(['providers', 'update', 'openai', '--url', 'http://127.0.0.1:1/v1'])).toMatchObject({
+    code: 6,
+  })
+  expect((await person.stet(['providers', 'list'])).stdout).toMatch(/^ours\topenai\tsk-\*{8}aaaa\tm-1\t-\tstored\t/m)
+
+  expect(await person.stet(['providers', 'remove', 'ours'])).toMatchObject({ code: 2 })
+  expect(await person.stet(['providers', 'remove', 'ours', '--yes'])).toMatchObject({ code: 0 })
+  expect(await person.stet(['providers', 'remove', 'ours', '--yes'])).toMatchObject({ code: 5 })
+  expect(person.printed).not.toContain(token)
+})
+
+test('projects: create prints the id, list shows it', async () => {
+  const person = await someone()
+  const created = await person.stet(['projects', 'create', 'Support bot', '--default-model', 'm-2'])
+  expect(created.stdout).toMatch(/^\d+\n$/)
+  const id = Number(created.stdout)
+  const { projects, current } = await answer(person, ['projects', 'list'])
+  expect(current).toBe(1)
+  expect(projects.find((one: { id: number }) => one.id === id)).toMatchObject({ defaultModel: 'm-2' })
+  expect((await person.stet(['projects', 'list'])).stdout).toContain(`\t${id}\tSupport bot\t-\t`)
+})
+
+test('logs, conversations: what happened elsewhere can be recorded, listed, printed and continued', async () => {
+  const person = await someone()
+  const messages = JSON.stringify([{ role: 'user', content: 'Where is my order?' }])
+  const piped = await person.stet(['logs', 'create', 'hello', '--messages', '-', '--response', 'On its way.'], messages)
+  const uuid = piped.stdout.trim()
+  expect(uuid).toMatch(/^[0-9a-f-]{36}$/)
+  await writeFile(join(person.folder, 'talk.json'), messages)
+  await writeFile(join(person.folder, 'answer.txt'), 'Tomorrow.')
+  const argv = ['logs', 'create', 'hello', '--messages', 'talk.json', '--response-file', 'answer.txt', '--id', 'case 7']
+  const second = await answer(person, argv)
+  expect(second).toMatchObject({ customIdentifier: 'case 7' })
+
+  const text = await person.stet(['conversations', 'get', uuid.slice(0, 8)])
+  expect(text.stdout).toBe('[user]\nWhere is my order?\n\n[assistant]\nOn its way.\n')
+  const markdown = await person.stet(['conversations', 'get', uuid, '--format', 'markdown'])
+  expect(markdown.stdout).toBe('## user\n\nWhere is my order?\n\n## assistant\n\nOn its way.\n')
+  const json = await person.stet(['conversations', 'get', uuid, '--format', 'json'])
+  expect(JSON.parse(json.stdout)).toEqual(await answer(person, ['conversations', 'get', uuid]))
+
+  const byId = await answer(person, ['conversations', 'list', '--id', 'case 7', '--since', '1h'])
+  expect(byId.conversations.map((one: { uuid: string }) => one.uuid)).toEqual([second.uuid])
+  const limited = await answer(person, ['conversations', 'list', '--path', 'hello', '--limit', '1'])
+  expect(limited.conversations).toHaveLength(1)
+  expect((await answer(person, ['conversations', 'list', '--status', 'running'])).conversations).toEqual([])
+  expect((await person.stet(['conversations', 'list', '--path', 'other'])).stdout).toBe('')
+  expect(await person.stet(['logs', 'create', 'none', '--messages', '-'], messages)).toMatchObject({ code: 5 })
+  expect(await person.stet(['logs', 'create', 'hello', '--messages', '-'], '{}')).toMatchObject({ code: 2 })
+})
+
+test('evaluations and annotate: the only evaluation is taken, several are listed, a score out of range is 7', async () => {
+  const person = await someone()
+  const messages = '[{"role":"user","content":"Hi"}]'
+  const log = async (path: string) =>
+    (await person.stet(['logs', 'create', path, '--messages', '-'], messages)).stdout.trim()
+  const uuid = await log('hello')
+  const none = await person.stet(['annotate', uuid, '4'])
+  expect(none.code).toBe(5)
+  expect(none.stderr).toContain('stet evaluations create')
+  const created = await person.stet([
+    'evaluations',
+    'create',
+    'Helpful',
+    '--metric',
+    'rating',
+    '--path',
+    'hello',
+    '--min-threshold',
+    '4',
+  ])
+  const rating = created.stdout.trim()
+  const scored = await person.stet(['annotate', uuid.slice(0, 8), '4', '--reason', 'clear, slightly long'])
+  expect(scored.stderr).toContain('4 (normalized 75) · passed · evaluation "Helpful"')
+  expect(await client.conversations.annotations(uuid)).toMatchObject([
+    { score: 4, evaluationUuid: rating, metadata: { reason: 'clear, slightly long' } },
+  ])
+  const outside = await person.stet(['annotate', uuid, '6', '--json'])
+  expect(outside).toMatchObject({ code: 7, stdout: '' })
+
+  const binary = await answer(person, ['evaluations', 'create', 'Right', '--metric', 'binary', '--reverse'])
+  expect(binary).toMatchObject({ documentUuid: null, configuration: { reverseScale: true } })
+  const several = await person.stet(['annotate', uuid, '1', '--yes'])
+  expect(several.code).toBe(2)
+  expect(several.stderr).toContain(`${rating}  Helpful (rating)`)
+  expect(several.stderr).toContain(`${binary.uuid}  Right (binary)`)
+  const named = await answer(person, ['annotate', uuid, '1', '--evaluation', binary.uuid.slice(0, 8)])
+  expect(named).toMatchObject({ evaluation: 'Right', annotation: { normalizedScore: 0, hasPassed: false } })
+  expect(await person.stet(['annotate', await log('other'), '1', '--evaluation', rating])).toMatchObject({ code: 5 })
+
+  const forOther = await answer(person, ['evaluations', 'list', '--path', 'other'])
+  expect(forOther.evaluations.map(({ name }: { name: string }) => name)).toEqual(['Right'])
+  expect((await person.stet(['evaluations', 'list'])).stdout.split('\n')).toHaveLength(3)
+})
+
+test('config list: every setting with its origin and the profiles, without a request and without a secret', async () => {
+  const person = await someone({ STET_PROJECT_ID: '' })
+  await writeFile(
+    join(person.folder, 'stet.config.json'),
+    JSON.stringify({ projectId: 12, profiles: { staging: { baseUrl: 'https://stet.staging.example' } } }),
+  )
+  await person.stet(['login', '--profile', 'local', '--api-key-stdin'], server.adminKey)
+  const file = join(person.folder, '.config', 'stet', 'credentials.json')
+  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ local: { keyName: 'admin' } })
+  const away = ['--base-url', 'http://127.0.0.1:1']
+  const { values, profiles } = await answer(person, ['config', 'list', ...away])
+  const settings = Object.fromEntries(values.map((one: { name: string }) => [one.name, one]))
+  expect(settings).toMatchObject({
+    baseUrl: { value: 'http://127.0.0.1:1/api/v3', origin: '--base-url' },
+    apiKey: { value: `${server.adminKey.slice(0, 9)}…`, origin: 'STET_API_KEY' },
+    projectId: { value: 12, origin: 'configuration' },
+    promptsDir: { value: 'prompts', origin: 'configuration' },
+  })
+  expect(profiles).toEqual([
+    { name: 'local', baseUrl: `${server.address}/api/v3`, keyName: 'admin' },
+    { name: 'staging', baseUrl: 'https://stet.staging.example', keyName: null },
+  ])
+  const shown = await person.stet(['config', 'list', '--show-origin'])
+  expect(shown.stdout).toContain('projectId\t12\tconfiguration\n')
+  expect((await person.stet(['config', 'list'])).stdout).toContain('projectId\t12\n')
+  expect(person.printed).not.toContain(server.adminKey)
+})

@@ -1,0 +1,58 @@
+import * as sdk from '@stet/sdk'
+import { expect, test } from 'vitest'
+import { CliError, describeFailure, exitCodes } from '../src/exit-code.ts'
+import { failureText } from '../src/output.ts'
+
+const answer = (status: number, errorCode = 'X') => ({
+  status,
+  errorCode,
+  message: 'refused',
+  details: {},
+  requestId: 'req_1',
+  headers: new Headers(),
+  serverResponse: '{"message":"refused"}',
+  method: 'GET',
+  url: 'http://127.0.0.1:1/api/v3/me',
+  attempts: 1,
+})
+
+test.each([
+  [new sdk.BadRequestError(answer(400)), 7],
+  [new sdk.UnauthorizedError(answer(401)), 4],
+  [new sdk.ForbiddenError(answer(403)), 4],
+  [new sdk.NotFoundError(answer(404)), 5],
+  [new sdk.ConflictError(answer(409)), 6],
+  [new sdk.ConflictError(answer(412)), 6],
+  [new sdk.ApiError(answer(413)), 7],
+  [new sdk.UnprocessableEntityError(answer(422)), 7],
+  [new sdk.RunError(answer(422, 'ai_run_error')), 8],
+  [new sdk.RunError(answer(422, 'chain_compile_error')), 7],
+  [new sdk.RateLimitError(answer(429)), 10],
+  [new sdk.InternalServerError(answer(500)), 1],
+  [new sdk.InternalServerError(answer(503)), 9],
+  [new sdk.ConnectionError('no route'), 9],
+  [new sdk.TimeoutError('too slow'), 9],
+  [new sdk.StreamInterruptedError('cut', { conversationUuid: 'c' }), 9],
+  [new sdk.ConfigurationError('no project'), 2],
+  [new sdk.AbortError('left'), 130],
+  [new CliError('differences', 'differs'), 3],
+  [new Error('bug'), 1],
+])('%s has an exit code, and its JSON line carries it', async (error, exitCode) => {
+  const failure = await describeFailure(error)
+  expect(failure.exitCode).toBe(exitCode)
+  const io = { env: {}, tty: { stdin: false, stdout: false, stderr: false } } as Parameters<typeof failureText>[2]
+  const line = failureText(failure, true, io, false)
+  expect(line.trim().split('\n')).toHaveLength(1)
+  expect(JSON.parse(line).error).toMatchObject({ code: failure.code, exitCode, message: failure.message })
+})
+
+test('a stream that was lost names the command that goes on', async () => {
+  const uuid = '9f0d6c1e-2c1b-4f43-8d5e-0a9b0c1d2e3f'
+  const { next } = await describeFailure(new sdk.StreamInterruptedError('cut', { conversationUuid: uuid }))
+  expect(next).toContain(`stet attach ${uuid}`)
+})
+
+test('every exit code stands for one thing', () => {
+  const codes = Object.values(exitCodes)
+  expect(new Set(codes).size).toBe(codes.length)
+})

@@ -1,0 +1,118 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Stet } from '@stet/sdk'
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RunningServer, startServer } from './support/server.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+import { runInProcess } from './support/test-io.ts'
+
+let server: RunningServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.stop())
+
+const paths = ['a', 'b']
+
+/** Somebody with a checkout, who remembers every text that was ever on the screen: only those may be overwritten. */
+class Colleague {
+  readonly seen = new Set<string>()
+  readonly #prompts: string
+  readonly #run: (...argv: string[]) => Promise<{ code: number; stderr: string }>
+
+  constructor(folder: string, projectId: number) {
+    this.#prompts = join(folder, 'prompts')
+    const env = {
+      STET_API_KEY: server.adminKey,
+      STET_BASE_URL: server.address,
+      STET_PROJECT_ID: String(projectId),
+      XDG_CONFIG_HOME: join(folder, '.config'),
+    }
+    this.#run = (...argv) => runInProcess(argv, { cwd: folder, env })
+  }
+
+  static async join(projectId: number): Promise<Colleague> {
+    const folder = await temporaryFolder()
+    await mkdir(join(folder, '.git'))
+    const colleague = new Colleague(folder, projectId)
+    const { code, stderr } = await colleague.#run('init')
+    if (code !== 0) throw new Error(stderr)
+    await colleague.files()
+    return colleague
+  }
+
+  async files(): Promise<Record<string, string>> {
+    const names = await readdir(this.#prompts)
+    const texts = await Promise.all(names.map((name) => readFile(join(this.#prompts, name), 'utf8')))
+    for (const text of texts) this.seen.add(text)
+    return Object.fromEntries(names.map((name, index) => [name, texts[index] ?? '']))
+  }
+
+  async edit(path: string, text: string): Promise<void> {
+    await writeFile(join(this.#prompts, `${path}.promptl`), text)
+    this.seen.add(text)
+  }
+
+  async settle(): Promise<void> {
+    for (const path of paths) await rm(join(this.#prompts, `${path}.promptl.remote`), { force: true })
+  }
+
+  remove = (path: string): Promise<void> => rm(join(this.#prompts, `${path}.promptl`), { force: true })
+  pull = () => this.#run('pull')
+  push = () => this.#run('push', '--delete', '--publish', '--yes')
+}
+
+const step = fc.record({
+  who: fc.constantFrom(0, 1),
+  what: fc.constantFrom('edit', 'remove', 'pull', 'push', 'send', 'send', 'settle'),
+  path: fc.constantFrom(...paths),
+})
+
+test('two people in any order: nobody overwrites or deletes what they have not seen, and no edit is lost to a pull', async () => {
+  const account = new Stet({ apiKey: server.adminKey, baseUrl: server.address })
+  let count = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 7 }), async (steps) => {
+      count += 1
+      /** Every text that was ever live. */
+      const published = new Set<string>()
+      const { project, version } = await account.projects.create(`walk ${count}`)
+      const client = account.project(project.id)
+      const first = paths.map((path) => ({ path, content: `${path} at first\n`, status: 'added' as const }))
+      await client.versions.push(version.uuid, first)
+      await client.versions.publish(version.uuid)
+      const people = await Promise.all([Colleague.join(project.id), Colleague.join(project.id)])
+      const live = async (): Promise<Map<string, string>> =>
+        new Map((await client.prompts.list({ versionUuid: 'live' })).map(({ path, content }) => [path, content]))
+
+      for (const [index, { who, what, path }] of steps.entries()) {
+        const person = people[who] ?? people[0]
+        const filesBefore = await person.files()
+        if (what === 'edit' || what === 'send') await person.edit(path, `${path} by ${who} in step ${index}\n`)
+        if (what === 'edit') continue
+        if (what === 'remove') await person.remove(path)
+        else if (what === 'settle') await person.settle()
+        else if (what === 'pull') {
+          expect((await person.pull()).code).toBe(0)
+          const after = await person.files()
+          for (const [name, text] of Object.entries(filesBefore)) {
+            // What nobody else has is still here: replaced is only what the server has had.
+            const isOwn = text.includes(` by ${who} `) && !published.has(text)
+            if (isOwn && !name.endsWith('.remote')) expect(after[name]).toBe(text)
+          }
+        } else {
+          const liveBefore = await live()
+          const { code } = await person.push()
+          const liveAfter = await live()
+          if (code !== 0) expect(liveAfter).toEqual(liveBefore)
+          for (const [name, text] of liveBefore) {
+            if (liveAfter.get(name) !== text) expect(person.seen).toContain(text)
+          }
+          for (const text of liveAfter.values()) published.add(text)
+        }
+      }
+    }),
+    { numRuns: 50, seed: 20_261_121 },
+  )
+})

@@ -1,0 +1,248 @@
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Stet } from '@stet/sdk'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Provider, startSilentProvider } from './support/provider.ts'
+import { startProxy, type Way } from './support/proxy.ts'
+import { type RunningServer, startServer } from './support/server.ts'
+import { Person } from './support/stet.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+const prompts = {
+  slow: '---\nprovider: openai\nmodel: m\n---\nTell.\n',
+  echo: '---\nprovider: demo\nmodel: demo\nparameters:\n  text: { type: text, required: true }\n---\n<user>{{ text }}</user>\n',
+  weather:
+    '---\nprovider: demo\nmodel: demo\ntools:\n  get_weather:\n    description: Weather\n    parameters: { type: object, properties: { city: { type: string } }, required: [city] }\n---\n<user>Call get_weather.</user>\n',
+}
+
+let provider: Provider
+let server: RunningServer
+let proxy: Way
+let client: Stet
+beforeAll(async () => {
+  provider = await startSilentProvider()
+  server = await startServer(provider.env)
+  proxy = await startProxy(server.address)
+  client = new Stet({ apiKey: server.adminKey, baseUrl: server.address, projectId: 1 })
+  const [draft] = await client.versions.list()
+  const changes = Object.entries(prompts).map(([path, content]) => ({ path, content, status: 'added' as const }))
+  await client.versions.push(draft?.uuid ?? '', changes)
+  await client.versions.publish(draft?.uuid ?? '')
+})
+afterAll(async () => {
+  provider.stop()
+  await proxy.stop()
+  await server.stop()
+})
+
+const keyEnv = () => ({ STET_API_KEY: server.adminKey, STET_PROJECT_ID: '1' })
+
+/** Somebody without any file; behind the proxy when it is given. */
+async function someone(way: { address: string } = server): Promise<Person> {
+  return new Person(await temporaryFolder(), way, keyEnv())
+}
+
+/** A program that is running, with what it has printed so far. */
+function start(person: Person, args: readonly string[]) {
+  const child = person.spawn(args)
+  const printed = { stdout: '', stderr: '' }
+  let wake = (): void => {}
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      printed[name] += text
+      wake()
+    })
+  }
+  child.stdin.end()
+  const closed = once(child, 'close').then(([code, signal]: unknown[]) => ({ code, signal }))
+  return {
+    child,
+    printed,
+    closed,
+    async prints(name: 'stdout' | 'stderr', text: string): Promise<void> {
+      while (!printed[name].includes(text)) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+  }
+}
+
+async function conversationIn(text: string): Promise<{ uuid: string; status: string }> {
+  const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(text)?.[0] ?? ''
+  return client.conversations.get(uuid)
+}
+
+test('the first Ctrl-C stops the run on the server, keeps what was printed and exits 130', async () => {
+  const program = start(await someone(), ['run', 'slow'])
+  await program.prints('stdout', 'Begun')
+  program.child.kill('SIGINT')
+  expect(await program.closed).toEqual({ code: 130, signal: null })
+  expect(program.printed.stdout).toBe('Begun\n')
+  expect(program.printed.stderr).toContain('Stopped')
+  expect(await conversationIn(program.printed.stderr)).toMatchObject({ status: 'stopped' })
+})
+
+test('with --json an interrupted run ends with one line that says so', async () => {
+  const program = start(await someone(), ['run', 'slow', '--json'])
+  await program.prints('stdout', 'text-delta')
+  program.child.kill('SIGINT')
+  expect(await program.closed).toMatchObject({ code: 130 })
+  const { error } = JSON.parse(program.printed.stderr)
+  expect(error).toMatchObject({ code: 'interrupted', exitCode: 130 })
+  expect(await conversationIn(error.lines[0])).toMatchObject({ status: 'stopped' })
+})
+
+test('the second Ctrl-C leaves at once, although the server does not answer the stop', async () => {
+  const way = await startProxy(server.address)
+  way.held = /\/stop$/
+  const program = start(await someone(way), ['run', 'slow'])
+  await program.prints('stdout', 'Begun')
+  program.child.kill('SIGINT')
+  await expect.poll(() => way.seen.some((line) => line.endsWith('/stop')), { timeout: 120_000 }).toBe(true)
+  program.child.kill('SIGINT')
+  expect(await program.closed).toEqual({ code: null, signal: 'SIGINT' })
+  await way.stop()
+})
+
+test('Ctrl-C in attach only leaves: nothing is sent and the run goes on, until stop ends it', async () => {
+  const way = await startProxy(server.address)
+  const person = await someone(way)
+  const uuid = (await person.stet(['run', 'slow', '--background'])).stdout.trim()
+  expect(uuid).toMatch(/^[0-9a-f-]{36}$/)
+  const program = start(person, ['attach', uuid.slice(0, 8)])
+  await program.prints('stdout', 'Begun')
+  program.child.kill('SIGINT')
+  expect(await program.closed).toMatchObject({ code: 130 })
+  expect(program.printed.stderr).toContain(`stet attach ${uuid}`)
+  expect(way.seen.filter((line) => line.endsWith('/stop'))).toEqual([])
+  expect(await client.conversations.get(uuid)).toMatchObject({ status: 'running' })
+
+  expect((await person.stet(['stop', uuid.slice(0, 8)])).stderr).toContain(`Stopped ${uuid.slice(0, 8)}`)
+  expect(await client.conversations.get(uuid)).toMatchObject({ status: 'stopped' })
+  const again = await person.stet(['stop', uuid, '--json'])
+  expect(JSON.parse(again.stdout)).toEqual({ uuid, stopped: false, status: 'stopped' })
+  const followed = await person.stet(['attach', uuid, '--json'])
+  expect(followed).toMatchObject({ code: 8 })
+  expect(JSON.parse(followed.stderr).error).toMatchObject({ code: 'run_failed', errorCode: 'abort_error' })
+  await way.stop()
+})
+
+test('Ctrl-C while a whole answer is awaited leaves with 130', async () => {
+  const way = await startProxy(server.address)
+  const program = start(await someone(way), ['run', 'slow', '--no-stream'])
+  await expect.poll(() => way.seen.some((line) => line.endsWith('/run')), { timeout: 120_000 }).toBe(true)
+  program.child.kill('SIGINT')
+  expect(await program.closed).toEqual({ code: 130, signal: null })
+  expect(program.printed).toEqual({ stdout: '', stderr: expect.stringContaining('grace period') })
+  await way.stop()
+})
+
+test('a run survives cuts of the connection, says so, and prints the same answer once', async () => {
+  const whole = await (await someone()).stet(['run', 'echo', '-p', 'text=one two three four five six'])
+  const person = await someone(proxy)
+  for (const cuts of [[1], [6], [8, 2, 3], [5, 0, 1]]) {
+    proxy.cuts.splice(0, Number.POSITIVE_INFINITY, ...cuts)
+    const ended = await person.stet(['run', 'echo', '-p', 'text=one two three four five six'])
+    expect(ended).toMatchObject({ code: 0, stdout: whole.stdout })
+    expect(ended.stderr).toContain('… reconnecting (1/3)')
+    expect(proxy.cuts).toEqual([])
+  }
+})
+
+test('with --json each event is printed once across a cut, and the reconnect is a warning line', async () => {
+  const person = await someone(proxy)
+  proxy.cuts.push(7)
+  const { code, stdout, stderr } = await person.stet(['run', 'echo', '-p', 'text=hello', '--json'])
+  expect(code).toBe(0)
+  expect(JSON.parse(stderr)).toEqual({ warning: { message: 'reconnecting (1/3)' } })
+  const lines: { id?: string; event: string }[] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.at(-1)).toMatchObject({ event: 'result' })
+  const ids = lines.slice(0, -1).map(({ id }) => Number(id))
+  expect(ids).toEqual(ids.map((_, index) => index + 1))
+})
+
+test('a connection that stays broken ends with 9 and the command that goes on; --no-retry does not try again', async () => {
+  const person = await someone(proxy)
+  proxy.cuts.push(6, 0, 0, 0)
+  const ended = await person.stet(['run', 'echo', '-p', 'text=hello'])
+  expect(ended.code).toBe(9)
+  expect(ended.stderr).toContain('… reconnecting (3/3)')
+  const [, uuid = ''] = /stet attach ([0-9a-f-]{36})/.exec(ended.stderr) ?? []
+  expect((await person.stet(['attach', uuid])).stdout).toContain('hello')
+  proxy.cuts.push(6)
+  const once = await person.stet(['run', 'echo', '-p', 'text=hello', '--no-retry'])
+  expect(once.code).toBe(9)
+  expect(once.stderr).not.toContain('reconnecting')
+})
+
+test('attach replays an ended run, after an event or whole, as text, events, messages and JSON', async () => {
+  const person = await someone()
+  const ran = await person.stet(['run', 'echo', '-p', 'text=hello', '--save', 'result.json'])
+  const { uuid, response } = JSON.parse(await readFile(join(person.folder, 'result.json'), 'utf8'))
+  expect(ran.stdout).toBe(`${response.text}\n`)
+  expect(ran.stderr).toContain(`stet chat ${uuid.slice(0, 8)}`)
+  expect((await person.stet(['attach', uuid.slice(0, 8)])).stdout).toBe(ran.stdout)
+  expect((await person.stet(['attach', uuid, '--no-stream'])).stdout).toBe(ran.stdout)
+  const events = (await person.stet(['attach', uuid, '--show', 'events'])).stdout.trim().split('\n')
+  expect(events[0]).toBe('1\tlatitude-event\tchain-started')
+  const last = events.length
+  expect(events.at(-1)).toBe(`${last}\tlatitude-event\tchain-completed`)
+  const rest = await person.stet(['attach', uuid, '--show', 'events', '--from', String(last - 2)])
+  expect(rest.stdout.trim().split('\n')).toEqual(events.slice(-2))
+  const nothing = await person.stet(['attach', uuid, '--show', 'events', '--from', String(last)])
+  expect(nothing).toMatchObject({ code: 0, stdout: '' })
+  const messages = await person.stet(['attach', uuid, '--show', 'messages'])
+  expect(messages.stdout).toBe(`[user]\nhello\n\n[assistant]\n${response.text}\n`)
+})
+
+test('chat: one turn with --message or piped text, a beginning with --prompt, and nothing to say is 2', async () => {
+  const person = await someone()
+  const begun = await person.stet(['chat', '--prompt', 'echo', '-p', 'text=hello', '--json'])
+  const { uuid } = JSON.parse(begun.stdout.trim().split('\n').at(-1) ?? '').data
+  expect((await person.stet(['chat', uuid.slice(0, 8), '-m', 'and more'])).stdout).toContain('and more')
+  expect((await person.stet(['chat', uuid], 'from a pipe\n')).stdout).toContain('from a pipe')
+  const silent = await person.stet(['chat', uuid])
+  expect(silent).toMatchObject({ code: 2, stdout: '' })
+  expect(silent.stderr).toContain('-m <text>')
+  const { conversation } = await client.conversations.get(uuid)
+  expect(conversation.filter(({ role }) => role === 'user')).toHaveLength(3)
+})
+
+test('run --message adds a message, --show messages prints the conversation', async () => {
+  const person = await someone()
+  const ended = await person.stet(['run', 'echo', '-p', 'text=a', '-m', 'b', '--show', 'messages'])
+  expect(ended.stdout.startsWith('[user]\na\n\n[user]\nb\n\n[assistant]\n')).toBe(true)
+})
+
+test('--tools answers the calls of the model; what a handler throws is told to the model', async () => {
+  const person = await someone()
+  const module = (body: string) => writeFile(join(person.folder, 'tools.mjs'), body)
+  await module('export const get_weather = ({ city }) => ({ sky: `blue over ${typeof city}` })\n')
+  const answered = await person.stet(['run', 'weather', '--tools', 'tools.mjs'])
+  expect(answered).toMatchObject({ code: 0 })
+  expect(answered.stdout).toContain('blue over string')
+  await module('export default { get_weather() { throw new Error("no satellite") } }\n')
+  const failed = await person.stet(['run', 'weather', '--tools', './tools.mjs'])
+  expect(failed.stdout).toContain('failed: no satellite')
+  await module('export const other = () => 1\n')
+  const open = await person.stet(['run', 'weather', '--tools', 'tools.mjs'])
+  expect(open.stderr).toContain('tool call get_weather')
+  await module('export const value = 1\n')
+  expect(await person.stet(['run', 'weather', '--tools', 'tools.mjs'])).toMatchObject({ code: 2 })
+  expect(await person.stet(['run', 'weather', '--tools', 'none.mjs'])).toMatchObject({ code: 2 })
+})
+
+test('the first digits of a uuid are enough on a machine that has forgotten it, and unknown ones are 5', async () => {
+  const person = await someone()
+  const uuid = (await person.stet(['run', 'echo', '-p', 'text=x', '--background', '--json'])).stdout
+  const { uuid: known } = JSON.parse(uuid)
+  expect((await (await someone()).stet(['attach', known.slice(0, 8)])).stdout).toContain('x')
+  expect(await person.stet(['attach', 'ffffffff'])).toMatchObject({ code: 5, stdout: '' })
+  expect(await person.stet(['attach', 'short'])).toMatchObject({ code: 2, stdout: '' })
+})

@@ -1,0 +1,33 @@
+import { execFileSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const folder = fileURLToPath(new URL('..', import.meta.url))
+const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
+
+test('the package is at most 400 kB unpacked and holds the program, its schema and nothing native', () => {
+  const text = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const [{ unpackedSize, files }] = JSON.parse(text)
+  const paths = files.map(({ path }: { path: string }) => path)
+  expect(unpackedSize).toBeLessThanOrEqual(400_000)
+  expect(paths).toEqual(expect.arrayContaining(['bin/stet.mjs', 'dist/main.mjs', 'schema/config.json', 'package.json']))
+  expect(paths.filter((path: string) => !/^(bin|dist)\/[\w.-]+\.mjs$|^schema\/|^package\.json$/.test(path))).toEqual([])
+})
+
+test('it has at most five dependencies, pinned, and runs nothing when it is installed', () => {
+  const versions: string[] = Object.values(manifest.dependencies)
+  expect(versions.length).toBeLessThanOrEqual(5)
+  for (const version of versions) expect(version).toMatch(/^(\d+\.\d+\.\d+|workspace:\*)$/)
+  expect(Object.keys(manifest.scripts).filter((name) => /install|prepare/.test(name))).toEqual([])
+})
+
+test('the entry loads nothing but what the version needs; the rest comes lazily', async () => {
+  const entry = await readFile(new URL('../dist/main.mjs', import.meta.url), 'utf8')
+  expect(entry).not.toMatch(/^import /m)
+  expect(entry).toContain('import("./program-')
+})

@@ -1,0 +1,179 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Change, Stet } from '@stet/sdk'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startProxy, type Way } from './support/proxy.ts'
+import { type RunningServer, startServer } from './support/server.ts'
+import { Person } from './support/stet.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+let server: RunningServer
+let proxy: Way
+beforeAll(async () => {
+  server = await startServer()
+  proxy = await startProxy(server.address)
+})
+afterAll(async () => {
+  await proxy.stop()
+  await server.stop()
+})
+
+/** A project of its own, with somebody who names it by variables. */
+async function project(name: string): Promise<{ person: Person; client: Stet; id: number }> {
+  const account = new Stet({ apiKey: server.adminKey, baseUrl: server.address })
+  const { id } = (await account.projects.create(name)).project
+  const person = new Person(await temporaryFolder(), server, {
+    STET_API_KEY: server.adminKey,
+    STET_PROJECT_ID: String(id),
+  })
+  return { person, client: account.project(id), id }
+}
+
+const write = (path: string, content: string): Change => ({ path, content, status: 'modified' })
+
+async function publish(client: Stet, changes: readonly Change[]): Promise<string> {
+  const draft = await client.versions.create('change')
+  await client.versions.push(draft.uuid, changes)
+  return (await client.versions.publish(draft.uuid)).uuid
+}
+
+async function live(client: Stet): Promise<Record<string, string>> {
+  const prompts = await client.prompts.list({ versionUuid: 'live' })
+  return Object.fromEntries(prompts.map(({ path, content }) => [path, content]))
+}
+
+/** Three published versions: a prompt edited, one added and one deleted in between. */
+async function history(client: Stet): Promise<string[]> {
+  return [
+    await publish(client, [write('tone', 'Be short.\n'), write('old', 'Old.\n')]),
+    await publish(client, [write('tone', 'Be kind.\n'), write('new', 'New.\n')]),
+    await publish(client, [write('tone', 'Be loud.\n'), { path: 'old', status: 'deleted' }]),
+  ]
+}
+
+test('rollback publishes the version before live as a new one, and shows what it changes first', async () => {
+  const { person, client } = await project('rollback')
+  await history(client)
+  const asked = await person.stet(['rollback'])
+  expect(asked).toMatchObject({ code: 2, stdout: '' })
+  expect(asked.stderr).toContain('--yes')
+  const dry = await person.stet(['rollback', '--dry-run', '--json'])
+  expect(JSON.parse(dry.stdout)).toMatchObject({
+    target: { version: 2 },
+    version: null,
+    changes: [
+      { path: 'old', status: 'added' },
+      { path: 'tone', status: 'modified' },
+    ],
+  })
+  expect(await client.versions.list({ status: 'draft' })).toHaveLength(1)
+
+  const done = await person.stet(['rollback', '--yes'])
+  expect(done).toMatchObject({ code: 0, stdout: '' })
+  expect(done.stderr).toContain('-Be loud.\n+Be kind.')
+  expect(done.stderr).toContain('Live is now v4, with the contents of v2')
+  expect(await live(client)).toEqual({ tone: 'Be kind.\n', old: 'Old.\n', new: 'New.\n' })
+  expect(await client.versions.get('live')).toMatchObject({ version: 4, title: 'rollback to v2' })
+})
+
+test('rollback takes a number or a uuid; the contents of live are nothing to do, and a draft is refused', async () => {
+  const { person, client } = await project('rollback by name')
+  const [first = '', , third = ''] = await history(client)
+  const back = await person.stet(['rollback', '1', '--yes', '--json', '--title', 'calm again'])
+  expect(JSON.parse(back.stdout)).toMatchObject({ version: { version: 4, title: 'calm again' } })
+  expect(await live(client)).toEqual({ tone: 'Be short.\n', old: 'Old.\n' })
+  const nothing = await person.stet(['rollback', first.slice(0, 8), '--yes', '--json'])
+  expect(JSON.parse(nothing.stdout)).toMatchObject({ version: null, changes: [] })
+  expect(await person.stet(['rollback', third, '--yes'])).toMatchObject({ code: 0 })
+  expect(await live(client)).toEqual({ tone: 'Be loud.\n', new: 'New.\n' })
+  const draft = await client.versions.create('never published')
+  expect(await person.stet(['rollback', draft.uuid, '--yes'])).toMatchObject({ code: 2 })
+  expect(await person.stet(['rollback', '99', '--yes'])).toMatchObject({ code: 5 })
+})
+
+test('rollback in a project with one version, or none, says that there is nothing before', async () => {
+  const { person, client } = await project('first version')
+  expect(await person.stet(['rollback', '--yes'])).toMatchObject({ code: 5 })
+  await publish(client, [write('tone', 'Be short.\n')])
+  const { code, stderr } = await person.stet(['rollback', '--yes'])
+  expect(code).toBe(5)
+  expect(stderr).toContain('no version before live')
+})
+
+test('rollback stops with 6 when somebody publishes after the diff was shown', async () => {
+  const { person, client, id } = await project('rollback race')
+  await history(client)
+  // The colleague is quicker than the draft that the rollback opens.
+  proxy.before = async (line) => {
+    if (!line.endsWith('/push')) return
+    proxy.before = undefined
+    await publish(client, [write('tone', 'Be new.\n')])
+  }
+  const racer = new Person(person.folder, proxy, { STET_API_KEY: server.adminKey, STET_PROJECT_ID: String(id) })
+  expect(await racer.stet(['rollback', '--yes'])).toMatchObject({ code: 6 })
+  expect(await live(client)).toMatchObject({ tone: 'Be new.\n' })
+})
+
+test('revert drops changes of a draft by path, or all of them; files stay until a pull', async () => {
+  const { person, client, id } = await project('revert')
+  await publish(client, [write('tone', 'Be short.\n'), write('old', 'Old.\n')])
+  await mkdir(join(person.folder, '.git'))
+  await person.stet(['init', '--project', String(id)])
+  const file = join(person.folder, 'prompts', 'tone.promptl')
+  await writeFile(file, 'Be kind.\n')
+  await writeFile(join(person.folder, 'prompts', 'new.promptl'), 'New.\n')
+  const { version } = JSON.parse((await person.stet(['push', '--json'])).stdout)
+  const texts = async () =>
+    Object.fromEntries((await client.prompts.list({ versionUuid: version.uuid })).map((one) => [one.path, one.content]))
+
+  const asked = await person.stet(['revert', 'tone'])
+  expect(asked).toMatchObject({ code: 2 })
+  expect(asked.stderr).toContain('--yes')
+  expect(await texts()).toMatchObject({ tone: 'Be kind.\n' })
+  const byFile = await person.stet(['revert', 'prompts/tone.promptl', '--yes', '--json'])
+  expect(JSON.parse(byFile.stdout)).toMatchObject({ reverted: [{ path: 'tone', action: 'reset' }] })
+  expect(await texts()).toEqual({ tone: 'Be short.\n', old: 'Old.\n', new: 'New.\n' })
+  expect(await readFile(file, 'utf8')).toBe('Be kind.\n')
+  expect(await person.stet(['revert', 'tone', '--yes'])).toMatchObject({ code: 5 })
+
+  const all = await person.stet(['revert', '--yes'])
+  expect(all.stderr).toContain('removed  new')
+  expect(await texts()).toEqual({ tone: 'Be short.\n', old: 'Old.\n' })
+  expect((await person.stet(['revert', '--yes'])).stderr).toContain('no changes')
+  await person.stet(['pull'])
+  expect(await readFile(file, 'utf8')).toBe('Be short.\n')
+  expect(await person.stet(['revert', '--yes', '-V', 'live'])).toMatchObject({ code: 6 })
+})
+
+test('init --from-latitude takes project, folder and draft, and the first push needs no further step', async () => {
+  const { person, client, id } = await project('converted')
+  await publish(client, [write('tone', 'Be short.\n')])
+  const draft = await client.versions.create('half done')
+  await mkdir(join(person.folder, '.git'))
+  const stet = (argv: string[]) => person.stet(argv, '', { STET_PROJECT_ID: '' })
+  expect(await stet(['init', '--from-latitude'])).toMatchObject({ code: 5 })
+  const lock = { projectId: id, rootFolder: 'src/prompts', version: draft.uuid }
+  await writeFile(join(person.folder, 'latitude-lock.json'), JSON.stringify(lock))
+  const hinted = await stet(['init'])
+  expect(hinted.code).toBe(2)
+  expect(hinted.stderr).toContain('--from-latitude')
+  await mkdir(join(person.folder, 'src/prompts'), { recursive: true })
+  await writeFile(join(person.folder, 'src/prompts/tone.promptl'), 'Be short.\n')
+  await writeFile(join(person.folder, 'src/prompts/added.promptl'), 'Added.\n')
+  const init = await stet(['init', '--from-latitude', '--json'])
+  expect(JSON.parse(init.stdout)).toMatchObject({ project: { id }, version: { uuid: draft.uuid } })
+  const pushed = JSON.parse((await stet(['push', '--json'])).stdout)
+  expect(pushed).toMatchObject({ version: { uuid: draft.uuid }, changes: [{ path: 'added', status: 'added' }] })
+  expect(JSON.parse(await readFile(join(person.folder, 'stet.config.json'), 'utf8'))).toMatchObject({
+    projectId: id,
+    promptsDir: 'src/prompts',
+  })
+})
+
+test('a lock of the discontinued service that names no project is refused with its name', async () => {
+  const { person } = await project('broken lock')
+  await writeFile(join(person.folder, 'latitude-lock.json'), '{"rootFolder":"prompts"}')
+  const { code, stderr } = await person.stet(['init', '--from-latitude'])
+  expect(code).toBe(2)
+  expect(stderr).toContain('latitude-lock.json')
+})
