@@ -23,7 +23,10 @@ export function importLangfuse(value: unknown): ImportedPrompt[] {
   for (const prompt of listOf(value).map(readPrompt)) {
     if (prompt) byName.set(prompt.name, [...(byName.get(prompt.name) ?? []), prompt])
   }
-  return [...byName.values()].map(convertNewest)
+  const included = new Set(
+    [...JSON.stringify(value ?? null).matchAll(reference)].map(([, parts]) => partsOf(parts).get('name')),
+  )
+  return [...byName.values()].map((versions) => convertNewest(versions, included))
 }
 
 function listOf(value: unknown): unknown[] {
@@ -39,7 +42,7 @@ function readPrompt(raw: unknown): LangfusePrompt | undefined {
   return { name: raw['name'], version: Number(raw['version'] ?? 1), labels, raw }
 }
 
-function convertNewest(versions: readonly LangfusePrompt[]): ImportedPrompt {
+function convertNewest(versions: readonly LangfusePrompt[], included: ReadonlySet<string | undefined>): ImportedPrompt {
   const sorted = [...versions].sort((a, b) => b.version - a.version)
   const labelled = (label: string): LangfusePrompt | undefined => sorted.find(({ labels }) => labels.includes(label))
   const chosen = labelled('production') ?? labelled('latest') ?? sorted[0]
@@ -52,8 +55,13 @@ function convertNewest(versions: readonly LangfusePrompt[]): ImportedPrompt {
   if (further.length > 0) losses.push(`The labels ${further.join(', ')} have no counterpart`)
   if (Array.isArray(raw['tags']) && raw['tags'].length > 0)
     losses.push(`The tags ${raw['tags'].join(', ')} have no counterpart`)
-  const messages = messagesOf(raw['prompt'], name, losses)
-  return { path: name, content: formatPrompt(configOf(raw['config'], losses), messages), losses }
+  const config = configOf(raw['config'], losses)
+  const { prompt } = raw
+  // A text that others include has to stay text: a message cannot stand within a message.
+  if (typeof prompt === 'string' && included.has(name)) {
+    return { path: name, content: `${formatPrompt(config, [])}${convertText(prompt, name, losses)}\n`, losses }
+  }
+  return { path: name, content: formatPrompt(config, messagesOf(prompt, name, losses)), losses }
 }
 
 function configOf(config: unknown, losses: string[]): Record<string, unknown> {
@@ -90,11 +98,20 @@ function placeholderMessage(name: string, losses: string[]): TextMessage {
 
 const reference = /@@@langfusePrompt:([^@]+)@@@/g
 
+function partsOf(text = ''): Map<string, string> {
+  return new Map(
+    text.split('|').map((part) => {
+      const [key = '', ...value] = part.split('=')
+      return [key, value.join('=')]
+    }),
+  )
+}
+
 function convertText(text: string, path: string, losses: string[]): string {
   let converted = ''
   let done = 0
   for (const match of text.matchAll(reference)) {
-    const parts = new Map((match[1] ?? '').split('|').map((part) => part.split('=', 2) as [string, string]))
+    const parts = partsOf(match[1])
     const target = parts.get('name')
     converted += convertPlaceholders(text.slice(done, match.index), losses)
     converted += target === undefined ? escapeText(match[0]) : `<prompt path="/${target}" />`
