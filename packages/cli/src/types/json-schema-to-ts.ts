@@ -70,7 +70,7 @@ function arrayType({ items, prefixItems }: Record<string, unknown>, scope: Scope
 }
 
 function listOf(type: string): string {
-  return /[ |&]/.test(type) && !type.startsWith('{') ? `(${type})[]` : /[|&] /.test(type) ? `(${type})[]` : `${type}[]`
+  return /[|&]/.test(type) ? `(${type})[]` : `${type}[]`
 }
 
 function objectType({ properties, required, additionalProperties }: Record<string, unknown>, scope: Scope): string {
