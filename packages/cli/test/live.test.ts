@@ -55,13 +55,19 @@ function start(person: Person, args: readonly string[]) {
     })
   }
   child.stdin.end()
-  const closed = once(child, 'close').then(([code, signal]: unknown[]) => ({ code, signal }))
+  let hasClosed = false
+  const closed = once(child, 'close').then(([code, signal]: unknown[]) => {
+    hasClosed = true
+    wake()
+    return { code, signal }
+  })
   return {
     child,
     printed,
     closed,
     async prints(name: 'stdout' | 'stderr', text: string): Promise<void> {
       while (!printed[name].includes(text)) {
+        if (hasClosed) throw new Error(`"${text}" was not printed: ${JSON.stringify(printed)}`)
         await new Promise<void>((resolve) => {
           wake = resolve
         })

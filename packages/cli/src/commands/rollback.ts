@@ -2,6 +2,7 @@ import type { Change, Prompt, Stet, Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
+import { shortUuid } from '../output.ts'
 import { sendToDraft } from '../sync/send.ts'
 import { describeVersion, findVersion } from '../sync/version-ref.ts'
 import { countLines, formatCount, unifiedDiff } from '../ui/diff.ts'
@@ -58,6 +59,8 @@ async function rollBack(input: RollbackInput, ctx: Context): Promise<RollbackRep
     throw new CliError('usage', 'Nothing was changed')
   }
   const draft = await client.versions.create(input.title ?? `rollback to v${target.version}`.slice(0, 256))
+  // Said at once: should the rest fail, the draft is what is left.
+  ctx.say(`+ created draft "${draft.title}" (${shortUuid(draft.uuid)})`)
   // The base of each change is what was just shown: whatever anybody published since makes it a conflict.
   await sendToDraft(client, draft, changes)
   return { ...report, version: await client.versions.publish(draft.uuid) }
