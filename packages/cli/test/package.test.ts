@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
@@ -32,4 +32,19 @@ test('the entry loads nothing but what the version needs; the rest comes lazily'
   const entry = await readFile(new URL('../dist/main.mjs', import.meta.url), 'utf8')
   expect(entry).not.toMatch(/^import /m)
   expect(entry).toMatch(/import\([`"']\.\/program-/)
+})
+
+test('the template engine lies in a chunk that only compiling commands ask for', async () => {
+  const dist = new URL('../dist/', import.meta.url)
+  const names = await readdir(dist)
+  const texts = new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(new URL(name, dist), 'utf8')] as const)),
+  )
+  const engines = names.filter((name) => /from\s*["']acorn["']/.test(texts.get(name) ?? ''))
+  expect(engines).toHaveLength(1)
+  const [engine = ''] = engines
+  const users = names.filter((name) => texts.get(name)?.includes(`./${engine}`))
+  expect(users).toHaveLength(1)
+  expect(texts.get(users[0] ?? '')).toMatch(new RegExp(`import\\([\`"']\\./${engine.replaceAll('.', '\\.')}`))
+  expect(texts.get(users[0] ?? '')).not.toMatch(new RegExp(`from\\s*["']\\./${engine.replaceAll('.', '\\.')}`))
 })
