@@ -8,7 +8,8 @@ import { isOn } from '../io.ts'
 import type { State } from '../sync/compare.ts'
 import { type Refusal, scanPrompts } from '../sync/scan.ts'
 import { openWorkspace, promptsDirOf, type Workspace } from '../sync/workspace.ts'
-import { generateTypes, shownFile } from '../types/generated-types.ts'
+import { shownFile } from '../ui/shown-file.ts'
+import { generateTypes } from './types/generated-types.ts'
 
 interface CheckData {
   /** How many files were compiled. */

@@ -7,7 +7,7 @@ import { findCaseClashes, isWithin, problemOfPath, promptEnding } from '../sync/
 import { type Refusal, scanPrompts } from '../sync/scan.ts'
 import { findVersionToRun } from '../sync/version-ref.ts'
 import { promptsDirOf, toPromptPath } from '../sync/workspace.ts'
-import { shownFile } from '../types/generated-types.ts'
+import { shownFile } from '../ui/shown-file.ts'
 
 interface ExportInput {
   names: readonly string[]

@@ -1,7 +1,8 @@
 import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import { exitCodes } from '../../exit-code.ts'
 import { writeFileAtomically } from '../../settings/json-file.ts'
-import { generateTypes, shownFile } from '../../types/generated-types.ts'
+import { shownFile } from '../../ui/shown-file.ts'
+import { generateTypes } from './generated-types.ts'
 
 export const command = defineCommand({
   summary:

@@ -1,7 +1,7 @@
-import { convertResponseFormat, convertTools } from './function-tools.ts'
-import type { ImportedPrompt } from './imported-prompt.ts'
-import { openAiKeys, takeSettings } from './model-settings.ts'
-import { convertPlaceholders, formatPrompt, type TextMessage } from './prompt-text.ts'
+import { convertResponseFormat, convertTools } from '../function-tools.ts'
+import type { ImportedPrompt } from '../imported-prompt.ts'
+import { openAiKeys, takeSettings } from '../model-settings.ts'
+import { convertPlaceholders, formatPrompt, type TextMessage } from '../prompt-text.ts'
 
 const message = /<(system|user|assistant|developer|tool)((?:\s[^>]*)?)>([\s\S]*?)<\/\1>/g
 const part = /<image\s+url="([^"]*)"[^>]*?\/?>(?:\s*<\/image>)?|<tool\s+([^>]*)>([\s\S]*?)<\/tool>|<\/?text>/g

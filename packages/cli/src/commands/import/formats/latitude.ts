@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { CliError } from '../exit-code.ts'
-import { isJsonObject } from '../settings/json-file.ts'
-import { readLatitudeLock } from '../settings/latitude-lock.ts'
-import { type Refusal, scanPrompts } from '../sync/scan.ts'
-import type { ImportedPrompt } from './imported-prompt.ts'
+import { CliError } from '../../../exit-code.ts'
+import { isJsonObject } from '../../../settings/json-file.ts'
+import { readLatitudeLock } from '../../../settings/latitude-lock.ts'
+import { type Refusal, scanPrompts } from '../../../sync/scan.ts'
+import type { ImportedPrompt } from '../imported-prompt.ts'
 
 /** How long the other server may take to answer. */
 const TIMEOUT_MS = 60_000

@@ -1,5 +1,5 @@
 import type { PromptScan } from '@stet/template'
-import { isJsonObject } from '../settings/json-file.ts'
+import { isJsonObject } from '../../settings/json-file.ts'
 
 /** What a prompt says that stet will refuse: it does not compile, or a run of it would fail before its first model call. */
 export function findUnsupported({ errors, config }: PromptScan): string[] {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../settings/json-file.ts'
+import { isJsonObject } from '../../settings/json-file.ts'
 import { type Property, quoted, recordOf, typeOfSchema } from './json-schema-to-ts.ts'
 
 /** What the types of a prompt are made of. */

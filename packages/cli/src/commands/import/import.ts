@@ -1,15 +1,15 @@
 import { join, resolve } from 'node:path'
-import { defineCommand, hasFlag, textFlag } from '../command.ts'
-import { compileTexts } from '../compile/compile-texts.ts'
-import type { Context } from '../context.ts'
-import { CliError, exitCodes } from '../exit-code.ts'
+import { defineCommand, hasFlag, textFlag } from '../../command.ts'
+import { compileTexts } from '../../compile/compile-texts.ts'
+import type { Context } from '../../context.ts'
+import { CliError, exitCodes } from '../../exit-code.ts'
+import { readTextIfPresent, writeFileAtomically } from '../../settings/json-file.ts'
+import { isWithin, promptEnding } from '../../sync/prompt-path.ts'
+import { promptsDirOf } from '../../sync/workspace.ts'
+import { shownFile } from '../../ui/shown-file.ts'
 import { findUnsupported } from '../import/find-unsupported.ts'
 import { type ImportedPrompt, settlePaths } from '../import/imported-prompt.ts'
 import { readSource, type SourceKind, sourceKinds } from '../import/read-source.ts'
-import { readTextIfPresent, writeFileAtomically } from '../settings/json-file.ts'
-import { isWithin, promptEnding } from '../sync/prompt-path.ts'
-import { promptsDirOf } from '../sync/workspace.ts'
-import { shownFile } from '../types/generated-types.ts'
 
 interface ImportedFile {
   path: string

@@ -1,8 +1,8 @@
-import { isJsonObject } from '../settings/json-file.ts'
-import { convertResponseFormat, convertTools } from './function-tools.ts'
-import type { ImportedPrompt } from './imported-prompt.ts'
-import { openAiKeys, takeSettings } from './model-settings.ts'
-import { convertPlaceholders, formatPrompt, type TextMessage } from './prompt-text.ts'
+import { isJsonObject } from '../../../settings/json-file.ts'
+import { convertResponseFormat, convertTools } from '../function-tools.ts'
+import type { ImportedPrompt } from '../imported-prompt.ts'
+import { openAiKeys, takeSettings } from '../model-settings.ts'
+import { convertPlaceholders, formatPrompt, type TextMessage } from '../prompt-text.ts'
 
 // Set by the service on what it stores; they say nothing about the prompt.
 const bookkeeping = new Set(

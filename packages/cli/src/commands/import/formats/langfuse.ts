@@ -1,8 +1,8 @@
-import { isJsonObject } from '../settings/json-file.ts'
-import { convertResponseFormat, convertTools } from './function-tools.ts'
-import type { ImportedPrompt } from './imported-prompt.ts'
-import { openAiKeys, takeSettings } from './model-settings.ts'
-import { convertPlaceholders, escapeText, formatPrompt, type TextMessage, variableName } from './prompt-text.ts'
+import { isJsonObject } from '../../../settings/json-file.ts'
+import { convertResponseFormat, convertTools } from '../function-tools.ts'
+import type { ImportedPrompt } from '../imported-prompt.ts'
+import { openAiKeys, takeSettings } from '../model-settings.ts'
+import { convertPlaceholders, escapeText, formatPrompt, type TextMessage, variableName } from '../prompt-text.ts'
 
 interface LangfusePrompt {
   name: string

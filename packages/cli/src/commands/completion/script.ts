@@ -1,4 +1,4 @@
-import type { Flag } from '../settings/global-flags.ts'
+import type { Flag } from '../../settings/global-flags.ts'
 
 /** The shells that a script can be printed for. */
 export const shells = ['bash', 'zsh', 'fish'] as const

@@ -1,15 +1,16 @@
 import { createRequire } from 'node:module'
 import type { Stet } from '@stet/sdk'
-import { version } from '../../package.json' with { type: 'json' }
-import { compileTexts } from '../compile/compile-texts.ts'
-import { problemsOf } from '../compile/problem.ts'
-import type { Context } from '../context.ts'
-import { isJsonObject } from '../settings/json-file.ts'
-import type { Settings } from '../settings/resolve.ts'
-import { scanPrompts } from '../sync/scan.ts'
-import { describeVersion, findVersionToRun } from '../sync/version-ref.ts'
-import { promptsDirOf, refuseOtherLock } from '../sync/workspace.ts'
-import { generateTypes, shownFile } from '../types/generated-types.ts'
+import { version } from '../../../package.json' with { type: 'json' }
+import { compileTexts } from '../../compile/compile-texts.ts'
+import { problemsOf } from '../../compile/problem.ts'
+import type { Context } from '../../context.ts'
+import { isJsonObject } from '../../settings/json-file.ts'
+import type { Settings } from '../../settings/resolve.ts'
+import { scanPrompts } from '../../sync/scan.ts'
+import { describeVersion, findVersionToRun } from '../../sync/version-ref.ts'
+import { promptsDirOf, refuseOtherLock } from '../../sync/workspace.ts'
+import { shownFile } from '../../ui/shown-file.ts'
+import { generateTypes } from '../types/generated-types.ts'
 import type { Finding } from './finding.ts'
 
 /** Clocks that differ by less do no harm; the `Date` of an answer is exact to a second. */

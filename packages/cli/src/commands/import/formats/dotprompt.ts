@@ -1,9 +1,9 @@
-import { isJsonObject } from '../settings/json-file.ts'
+import { isJsonObject } from '../../../settings/json-file.ts'
+import type { ImportedPrompt } from '../imported-prompt.ts'
+import { openAiKeys, splitModel, takeSettings } from '../model-settings.ts'
+import { formatPrompt } from '../prompt-text.ts'
 import { convertHandlebars } from './handlebars.ts'
-import type { ImportedPrompt } from './imported-prompt.ts'
-import { openAiKeys, splitModel, takeSettings } from './model-settings.ts'
 import { convertPicoschema } from './picoschema.ts'
-import { formatPrompt } from './prompt-text.ts'
 
 /**
  * A `.prompt` file of dotprompt (Genkit): front matter with `model`, `config`, `input`, `output` and `tools`, a Handlebars template.

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../settings/json-file.ts'
+import { isJsonObject } from '../../settings/json-file.ts'
 
 /**
  * Tools in the list form of the OpenAI APIs, `{ type: 'function', function: { name, … } }` or flat, as the map of the front matter.

@@ -1,10 +1,10 @@
-import { defineCommand, textFlag } from '../command.ts'
-import type { Context } from '../context.ts'
+import { defineCommand, textFlag } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { describeFailure, exitCodes } from '../../exit-code.ts'
+import type { Settings } from '../../settings/resolve.ts'
 import * as checks from '../doctor/checks.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { checkStreaming } from '../doctor/streaming.ts'
-import { describeFailure, exitCodes } from '../exit-code.ts'
-import type { Settings } from '../settings/resolve.ts'
 
 export const command = defineCommand({
   summary: 'Checks programs, files, server, key, clock, prompts and streaming, and says what is wrong.',

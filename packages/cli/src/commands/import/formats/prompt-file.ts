@@ -1,9 +1,9 @@
 import { parse } from 'yaml'
-import { CliError } from '../exit-code.ts'
-import { isJsonObject } from '../settings/json-file.ts'
+import { CliError } from '../../../exit-code.ts'
+import { isJsonObject } from '../../../settings/json-file.ts'
+import type { ImportedPrompt } from '../imported-prompt.ts'
 import { importDotprompt } from './dotprompt.ts'
 import { importHumanloop } from './humanloop.ts'
-import type { ImportedPrompt } from './imported-prompt.ts'
 
 const frontMatter = /^\uFEFF?\s*---[ \t]*\r?\n([\s\S]*?)\r?\n?---[ \t]*(?:\r?\n|$)/
 

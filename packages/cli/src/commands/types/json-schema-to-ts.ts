@@ -1,4 +1,4 @@
-import { isJsonObject } from '../settings/json-file.ts'
+import { isJsonObject } from '../../settings/json-file.ts'
 
 /** How deep a schema is followed; what lies below is `unknown`. */
 const MAX_DEPTH = 30

@@ -1,14 +1,14 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { Context } from '../context.ts'
-import { CliError } from '../exit-code.ts'
-import { isMissing } from '../settings/json-file.ts'
-import type { Refusal } from '../sync/scan.ts'
+import type { Context } from '../../context.ts'
+import { CliError } from '../../exit-code.ts'
+import { isMissing } from '../../settings/json-file.ts'
+import type { Refusal } from '../../sync/scan.ts'
+import { importLangfuse } from './formats/langfuse.ts'
+import { readLatitudeFolder, readLatitudeServer } from './formats/latitude.ts'
+import { importOpenAi } from './formats/openai.ts'
+import { importPromptFile } from './formats/prompt-file.ts'
 import type { ImportedPrompt } from './imported-prompt.ts'
-import { importLangfuse } from './langfuse.ts'
-import { readLatitudeFolder, readLatitudeServer } from './latitude.ts'
-import { importOpenAi } from './openai.ts'
-import { importPromptFile } from './prompt-file.ts'
 
 /** The tools whose prompts can be imported. */
 export const sourceKinds = ['latitude', 'langfuse', 'openai', 'dotprompt'] as const

@@ -1,4 +1,4 @@
-import { escapeText, type TextMessage, variableName } from './prompt-text.ts'
+import { escapeText, type TextMessage, variableName } from '../prompt-text.ts'
 
 /** A block that is open. `item` is what names within it belong to; undefined where it changes nothing. */
 interface Block {

@@ -1,4 +1,4 @@
-import { findCaseClashes, problemOfPath } from '../sync/prompt-path.ts'
+import { findCaseClashes, problemOfPath } from '../../sync/prompt-path.ts'
 
 /** A prompt of another tool, in the language of stet. */
 export interface ImportedPrompt {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../settings/json-file.ts'
+import { isJsonObject } from '../../../settings/json-file.ts'
 
 const scalars = new Set(['string', 'boolean', 'null', 'number', 'integer'])
 

@@ -1,13 +1,13 @@
-import { relative, resolve, sep } from 'node:path'
-import { compileTexts } from '../compile/compile-texts.ts'
-import type { Context } from '../context.ts'
-import { CliError } from '../exit-code.ts'
-import { readTextIfPresent } from '../settings/json-file.ts'
-import type { Settings } from '../settings/resolve.ts'
-import { promptEnding } from '../sync/prompt-path.ts'
-import { scanPrompts } from '../sync/scan.ts'
-import { findVersionToRun } from '../sync/version-ref.ts'
-import { promptsDirOf } from '../sync/workspace.ts'
+import { resolve } from 'node:path'
+import { compileTexts } from '../../compile/compile-texts.ts'
+import type { Context } from '../../context.ts'
+import { CliError } from '../../exit-code.ts'
+import { readTextIfPresent } from '../../settings/json-file.ts'
+import type { Settings } from '../../settings/resolve.ts'
+import { promptEnding } from '../../sync/prompt-path.ts'
+import { scanPrompts } from '../../sync/scan.ts'
+import { findVersionToRun } from '../../sync/version-ref.ts'
+import { promptsDirOf } from '../../sync/workspace.ts'
 import { formatRegistry, type TypedPrompt } from './registry.ts'
 
 /** What decides the text of the types. */
@@ -59,9 +59,4 @@ async function localPrompts(settings: Settings): Promise<TypedPrompt[]> {
   }
   if (lines.length > 0) throw new CliError('invalid', 'Prompts do not compile', { lines, hint: 'stet check --local' })
   return [...scans].map(([path, { config, parameters }]) => ({ path, config, parameters }))
-}
-
-/** A file as people name it: from the working folder, with `/`. */
-export function shownFile(file: string, cwd: string): string {
-  return relative(cwd, file).split(sep).join('/')
 }
