@@ -32,6 +32,7 @@ test('bash completes commands, words of groups and flags, and leaves arguments t
     '--no-retry',
   ])
   expect(complete('--json', 'keys', 'cr')).toEqual(['create'])
+  expect(complete('-C', 'app', '--project', '7', 'keys', 'cr')).toEqual(['create'])
   expect(complete('run', 'some')).toEqual([''])
 })
 

@@ -35,33 +35,39 @@ function candidatesOf({ commands, globalFlags }: CompletionWords): Map<string, s
   return found
 }
 
-// Words of the command line without flags decide; words after the command's own name are its arguments.
-function shellFunction(
-  words: CompletionWords,
-  current: string,
-  typed: string,
-  answer: (list: string) => string,
-): string {
+// Words without flags decide; those after a command's own name are its arguments. The names are its own: zsh keeps "words" for itself.
+function shellFunction(words: CompletionWords, typed: string, answer: (list: string) => string): string {
   const cases = [...candidatesOf(words)].map(([key, list]) => `    '${key}') ${answer(list.join(' '))} ;;`)
   const names = words.commands.map((one) => `'${one.words}'`).join('|')
-  return `  local words='' word two
-  for word in ${typed}; do
-    case "$word" in
+  return `  local stet_line='' stet_word stet_skip=''
+  for stet_word in ${typed}; do
+    if [ -n "$stet_skip" ]; then stet_skip=''; continue; fi
+    case "$stet_word" in
+      ${flagsWithValue(words).join('|')}) stet_skip=1 ;;
       -*) ;;
       *)
-        two="\${words:+$words }$word"
-        case "$words" in ${names}) ;; *) words="$two" ;; esac ;;
+        case "$stet_line" in
+          ${names}) ;;
+          *) stet_line="\${stet_line:+$stet_line }$stet_word" ;;
+        esac ;;
     esac
   done
-  case "$words" in
+  case "$stet_line" in
 ${cases.join('\n')}
-  esac
-  ${current}`
+  esac`
+}
+
+// A name that is a switch of one command and takes a value in another is left out: a switch must not swallow a word.
+function flagsWithValue({ commands, globalFlags }: CompletionWords): string[] {
+  const all = [...globalFlags, ...commands.flatMap(({ flags }) => flags)]
+  const switches = new Set(all.filter(({ value }) => value === undefined).map(({ long }) => long))
+  const taking = all.filter(({ long, value }) => value !== undefined && !switches.has(long))
+  return [...new Set(taking.flatMap(({ long, short }) => (short ? [long, short] : [long])))]
 }
 
 function bashScript(words: CompletionWords): string {
   const answer = (list: string): string => `candidates='${list}'`
-  const body = shellFunction(words, '', '"${COMP_WORDS[@]:1:COMP_CWORD-1}"', answer)
+  const body = shellFunction(words, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"', answer)
   return `# stet completion for bash
 _stet() {
   local candidates=''
@@ -74,16 +80,17 @@ complete -o default -F _stet stet
 
 function zshScript(words: CompletionWords): string {
   const answer = (list: string): string => `candidates=(${list})`
-  const body = shellFunction(words, '', '"${words_typed[@]}"', answer)
+  const body = shellFunction(words, '"${stet_typed[@]}"', answer)
   return `#compdef stet
 _stet() {
-  local -a candidates words_typed
-  words_typed=("\${(@)words[2,CURRENT-1]}")
+  local -a candidates stet_typed
+  stet_typed=("\${(@)words[2,CURRENT-1]}")
 ${body}
   compadd -a candidates
   _files
 }
-compdef _stet stet
+# Called by the completion system itself, or read from a start-up file.
+if [ "$funcstack[1]" = _stet ]; then _stet "$@"; else compdef _stet stet; fi
 `
 }
 
