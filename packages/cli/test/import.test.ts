@@ -28,7 +28,7 @@ async function importFrom(...args: string[]) {
 
 /** The messages that a run of an imported prompt begins with; parts as text, or as their type. */
 async function render(content: string, parameters: Record<string, unknown>, documents: Record<string, string> = {}) {
-  const source = { path: 'imported', content, documents }
+  const source = { path: 'support/imported', content, documents }
   const rendered = await step(source, { parameters, now: '2026-01-01T00:00:00.000Z' })
   return rendered.added.map(({ role, content }) => ({
     role,
@@ -58,6 +58,7 @@ test('Langfuse: the version in production, its text word for word, settings, too
     ].sort(),
   )
   const chat = await read('support/chat')
+  expect(chat).toContain('<prompt path="../tone" />')
   expect(chat).toContain('maxTokens: 200\n')
   const documents = { tone: await read('tone') }
   expect(await render(chat, { company: 'Acme', question: 'Why?', history: [{ a: 1 }] }, documents)).toEqual([
@@ -128,7 +129,7 @@ test('dotprompt: Picoschema, blocks, loops, roles and partials', async () => {
     items: [{ title: 'pen' }, { title: 'ink', price: 2 }],
     photo: 'https://example.com/p.png',
   }
-  const [system, user] = await render(text, values, { house_rules: await read('house_rules') })
+  const [system, user] = await render(text, values, { 'support/house_rules': await read('house_rules') })
   expect(system?.role).toBe('system')
   expect(system?.text.replaceAll(/\s+/g, ' ')).toBe(
     'You greet people. Stay kind and write {{braces}} as they are. Answer in English.',

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { stringify } from 'yaml'
 
 /** A message as other tools know it; the content is in the language of stet already. */
@@ -63,4 +64,9 @@ export function variableName(name: string, losses: string[]): string {
   const loss = `The variable "${name}" is now named "${variable}"`
   if (variable !== name && !losses.includes(loss)) losses.push(loss)
   return variable
+}
+
+/** A reference from one prompt to another, relative, so that it holds in whatever folder both are written to. */
+export function referenceTo(target: string, from: string, attributes = ''): string {
+  return `<prompt path="${posix.relative(posix.dirname(from), target)}"${attributes} />`
 }

@@ -26,7 +26,7 @@ export function importDotprompt(path: string, head: Readonly<Record<string, unkn
   }
   noteTools(tools, losses)
   const isPartial = /(^|\/)_[^/]*$/.test(path)
-  const messages = convertHandlebars(body, isPartial, losses)
+  const messages = convertHandlebars(body, { path, isPartial }, losses)
   const content = isPartial
     ? `${messages.map((one) => one.content.trim()).join('\n')}\n`
     : formatPrompt(front, messages)

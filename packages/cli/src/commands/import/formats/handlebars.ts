@@ -1,4 +1,4 @@
-import { escapeText, type TextMessage, variableName } from '../prompt-text.ts'
+import { escapeText, referenceTo, type TextMessage, variableName } from '../prompt-text.ts'
 
 /** A block that is open. `item` is what names within it belong to; undefined where it changes nothing. */
 interface Block {
@@ -9,6 +9,8 @@ interface Block {
 }
 
 interface State {
+  /** Of the prompt that is converted: references are relative to it. */
+  path: string
   messages: TextMessage[]
   blocks: Block[]
   isPartial: boolean
@@ -21,8 +23,12 @@ const tag = /\\?\{\{!--[\s\S]*?--\}\}|\\?\{\{\{[\s\S]*?\}\}\}|\\?\{\{[\s\S]*?\}\
  * A Handlebars template with the helpers of dotprompt as messages. Variables, `if`, `unless`, `each`, `ifEquals`, `unlessEquals`,
  * `role`, `media`, `json` and partials have counterparts; every other helper is a loss and stays in the text, escaped.
  */
-export function convertHandlebars(template: string, isPartial: boolean, losses: string[]): TextMessage[] {
-  const state: State = { messages: [{ role: 'user', content: '' }], blocks: [], isPartial, losses }
+export function convertHandlebars(
+  template: string,
+  { path, isPartial }: { path: string; isPartial: boolean },
+  losses: string[],
+): TextMessage[] {
+  const state: State = { path, messages: [{ role: 'user', content: '' }], blocks: [], isPartial, losses }
   let done = 0
   for (const match of template.matchAll(tag)) {
     write(state, escapeText(template.slice(done, match.index)))
@@ -98,7 +104,7 @@ function includePartial(state: State, [name = '', ...args]: readonly string[]): 
     const [key = '', value] = arg.split('=', 2)
     return value === undefined ? '' : ` ${key}={{ ${translate(state, value)} }}`
   })
-  write(state, `<prompt path="${name}"${passed.join('')} />`)
+  write(state, referenceTo(name, state.path, passed.join('')))
   state.losses.push(`The partial "${name}" sees only what is passed as attributes: pass its variables, if it has any`)
 }
 

@@ -2,7 +2,14 @@ import { isJsonObject } from '../../../settings/json-file.ts'
 import { convertResponseFormat, convertTools } from '../function-tools.ts'
 import type { ImportedPrompt } from '../imported-prompt.ts'
 import { openAiKeys, takeSettings } from '../model-settings.ts'
-import { convertPlaceholders, escapeText, formatPrompt, type TextMessage, variableName } from '../prompt-text.ts'
+import {
+  convertPlaceholders,
+  escapeText,
+  formatPrompt,
+  referenceTo,
+  type TextMessage,
+  variableName,
+} from '../prompt-text.ts'
 
 interface LangfusePrompt {
   name: string
@@ -114,7 +121,7 @@ function convertText(text: string, path: string, losses: string[]): string {
     const parts = partsOf(match[1])
     const target = parts.get('name')
     converted += convertPlaceholders(text.slice(done, match.index), losses)
-    converted += target === undefined ? escapeText(match[0]) : `<prompt path="/${target}" />`
+    converted += target === undefined ? escapeText(match[0]) : referenceTo(target, path)
     if (target !== undefined) {
       const pin = parts.get('version') ?? parts.get('label')
       losses.push(

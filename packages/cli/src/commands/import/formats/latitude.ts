@@ -26,9 +26,9 @@ export async function readLatitudeFolder(folder: string): Promise<{ prompts: Imp
  * @param key goes to that address and to no other
  */
 export async function readLatitudeServer(address: string, key: string): Promise<ImportedPrompt[]> {
-  const match = /^(https?:\/\/.+?\/projects\/\d+)(?:\/versions\/([^/]+))?\/?$/.exec(address)
+  const match = /^(https?:\/\/[^@]+?\/projects\/\d+)(?:\/versions\/([^/]+))?\/?$/.exec(address)
   if (!match) {
-    throw new CliError('usage', `Not the address of a project: ${address}`, {
+    throw new CliError('usage', 'Not the address of a project', {
       hint: 'https://<host>/api/v3/projects/<id>, with /versions/<uuid> for another version than live',
     })
   }
