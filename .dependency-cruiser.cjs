@@ -99,7 +99,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^packages/(server|contract|cli)/src',
-        pathNot: [`${S}/adapters/template-sandbox/child/`, '^packages/cli/src/types/local-scan'],
+        pathNot: `${S}/adapters/template-sandbox/child/`,
       },
       to: { path: 'node_modules/promptl-ai' },
     },
@@ -134,6 +134,12 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/cli/src' },
       to: { path: '^packages/server' },
+    },
+    {
+      name: 'only-compile-loads-the-template-engine',
+      severity: 'error',
+      from: { path: '^packages/cli/src', pathNot: '^packages/cli/src/compile/' },
+      to: { path: '^packages/template', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'only-questions-load-the-prompt-library',

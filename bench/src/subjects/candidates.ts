@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { LoadRequest } from '../measuring/load.ts'
 import { type Subject, startSubject } from './subject.ts'
 
-const controls = fileURLToPath(new URL('../controls/', import.meta.url))
+const controls = fileURLToPath(new URL('../../controls/', import.meta.url))
 const server = fileURLToPath(new URL('../../../packages/server/dist/main.mjs', import.meta.url))
 
 const prompt =

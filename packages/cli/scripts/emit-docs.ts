@@ -10,13 +10,14 @@ const file = fileURLToPath(new URL('../../../docs/cli.md', import.meta.url))
 
 const codeMeanings: Record<keyof typeof exitCodes, string> = {
   success: 'success',
-  unexpected: 'unexpected failure, or files that were left out',
+  unexpected:
+    'unexpected failure, files that were left out, a fault that `doctor` found, or a loss under `import --strict`',
   usage: 'wrong flag, missing input that nobody can be asked for, cancelled question',
-  differences: 'differences found by `status --check` or `diff --exit-code`',
+  differences: 'differences found by `check`, `status --check`, `types generate --check` or `diff --exit-code`',
   not_allowed: 'no key, a wrong one, or one without the scope',
   not_found: 'no such project, version, prompt, conversation, key or provider',
   conflict: 'both sides changed, the version is published, or live moved',
-  invalid: 'a prompt that does not compile, or input that the server refuses',
+  invalid: 'a prompt that does not compile, or input that is refused',
   run_failed: 'the run itself failed',
   unreachable: 'server not reachable, time limit, stream lost',
   rate_limited: 'still over the rate limit after the retries',
@@ -47,7 +48,7 @@ stored for. \`--verbose\` says where each value comes from.
 
 | file | what it is |
 |---|---|
-| \`stet.config.json\` | project root: \`baseUrl\`, \`projectId\`, \`promptsDir\`, \`include\`, \`ignore\`, \`profiles\`; commit it |
+| \`stet.config.json\` | project root: \`baseUrl\`, \`projectId\`, \`promptsDir\`, \`include\`, \`ignore\`, \`types\`, \`profiles\`; commit it |
 | \`stet.lock.json\` | state of the last pull or push, the base of every comparison; commit it (\`stet.lock.<profile>.json\` for other profiles) |
 | \`~/.config/stet/credentials.json\` | stored logins, mode 0600 |
 | \`~/.local/state/stet/recent.json\` | the last 200 conversations, so that the first digits name them; may be deleted |
@@ -59,6 +60,17 @@ ${flagTable(globalFlags)}
 ## Commands
 
 ${sections.join('\n')}
+## Imports
+
+\`stet import\` converts what has a counterpart and reports the rest, one line for each loss; every file is compiled afterwards.
+
+| kind | source | how it is read |
+|---|---|---|
+| \`latitude\` | folder of \`.promptl\` files, with or without \`latitude-lock.json\`; or the address of a project with \`--source-key-stdin\` | texts stay as they are |
+| \`langfuse\` | JSON of the export, of one prompt, or of an API page | of each prompt the version in production; a text prompt becomes a user message, or stays text where others include it |
+| \`openai\` | JSON of prompt objects: \`model\`, \`instructions\`, \`input\`, \`tools\`, \`text.format\`, \`variables\` | values of variables become defaults |
+| \`dotprompt\` | \`.prompt\` files of dotprompt and of Humanloop | Picoschema becomes parameters and \`schema\`, Handlebars blocks become blocks of the language |
+
 ## Exit codes
 
 | code | meaning |

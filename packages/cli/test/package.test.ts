@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
@@ -16,7 +16,9 @@ test('the package is at most 400 kB unpacked and holds the program, its schema a
   const paths = files.map(({ path }: { path: string }) => path)
   expect(unpackedSize).toBeLessThanOrEqual(400_000)
   expect(paths).toEqual(expect.arrayContaining(['bin/stet.mjs', 'dist/main.mjs', 'schema/config.json', 'package.json']))
-  expect(paths.filter((path: string) => !/^(bin|dist)\/[\w.-]+\.mjs$|^schema\/|^package\.json$/.test(path))).toEqual([])
+  expect(
+    paths.filter((path: string) => !/^(bin|dist)\/[\w.-]+\.mjs$|^schema\/|^package\.json$|^LICENSES\.txt$/.test(path)),
+  ).toEqual([])
 })
 
 test('it has at most five dependencies, pinned, and runs nothing when it is installed', () => {
@@ -29,5 +31,20 @@ test('it has at most five dependencies, pinned, and runs nothing when it is inst
 test('the entry loads nothing but what the version needs; the rest comes lazily', async () => {
   const entry = await readFile(new URL('../dist/main.mjs', import.meta.url), 'utf8')
   expect(entry).not.toMatch(/^import /m)
-  expect(entry).toContain('import("./program-')
+  expect(entry).toMatch(/import\([`"']\.\/program-/)
+})
+
+test('the template engine lies in a chunk that only compiling commands ask for', async () => {
+  const dist = new URL('../dist/', import.meta.url)
+  const names = await readdir(dist)
+  const texts = new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(new URL(name, dist), 'utf8')] as const)),
+  )
+  const engines = names.filter((name) => /from\s*["']acorn["']/.test(texts.get(name) ?? ''))
+  expect(engines).toHaveLength(1)
+  const [engine = ''] = engines
+  const users = names.filter((name) => texts.get(name)?.includes(`./${engine}`))
+  expect(users).toHaveLength(1)
+  expect(texts.get(users[0] ?? '')).toMatch(new RegExp(`import\\([\`"']\\./${engine.replaceAll('.', '\\.')}`))
+  expect(texts.get(users[0] ?? '')).not.toMatch(new RegExp(`from\\s*["']\\./${engine.replaceAll('.', '\\.')}`))
 })

@@ -101,7 +101,7 @@ test('the published schema of the configuration names the keys that are read', a
   const schema: { properties: Record<string, unknown> } = JSON.parse(
     await readFile(new URL('../schema/config.json', import.meta.url), 'utf8'),
   )
-  const samples: Record<string, unknown> = { projectId: 1, include: [], ignore: [], profiles: {} }
+  const samples: Record<string, unknown> = { types: {}, projectId: 1, include: [], ignore: [], profiles: {} }
   for (const name of Object.keys(schema.properties)) {
     expect(() => parseConfig({ [name]: samples[name] ?? 'text' }, 'f'), name).not.toThrow()
   }

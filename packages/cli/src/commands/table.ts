@@ -50,6 +50,17 @@ export const commandTable: Readonly<Record<string, TableEntry>> = {
   'projects list': { summary: 'list projects', load: () => import('./projects/list.ts') },
   'projects create': { summary: 'make a project', load: () => import('./projects/create.ts') },
   'config list': { summary: 'show settings and profiles', load: () => import('./config/list.ts') },
+  check: { summary: 'compile, compare and check types, for CI', load: () => import('./check.ts') },
+  'types generate': { summary: 'write TypeScript types of the prompts', load: () => import('./types/generate.ts') },
+  import: { summary: 'turn prompts of other tools into files', load: () => import('./import/import.ts') },
+  export: { summary: 'write all prompts to a folder or a file', load: () => import('./export.ts') },
+  doctor: { summary: 'find out what is wrong', load: () => import('./doctor/doctor.ts') },
+  completion: {
+    summary: 'print a script that completes commands',
+    load: async () => ({
+      command: (await import('./completion/completion.ts')).commandOf(commandTable, groupSummaries),
+    }),
+  },
   serve: { summary: 'start a server on this machine', load: () => import('./serve.ts') },
 }
 
@@ -63,4 +74,5 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   providers: 'model providers of the workspace',
   projects: 'projects of the workspace',
   config: 'settings that hold here',
+  types: 'TypeScript types of the prompts',
 }

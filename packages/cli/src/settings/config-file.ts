@@ -13,14 +13,23 @@ export interface Config {
   promptsDir: string
   include: string[]
   ignore: string[]
+  /** Where generated types go, relative to the project, and whether unknown paths are errors in them. */
+  types: { out: string; strictPaths: boolean; isConfigured: boolean }
   profiles: Record<string, { baseUrl?: string; projectId?: number }>
 }
 
-const keys = ['$schema', 'baseUrl', 'projectId', 'promptsDir', 'include', 'ignore', 'profiles']
+const keys = ['$schema', 'baseUrl', 'projectId', 'promptsDir', 'include', 'ignore', 'types', 'profiles']
+const typesKeys = ['out', 'strictPaths']
 const profileKeys = ['baseUrl', 'projectId']
 
 /** The settings of a folder without a configuration file. */
-export const defaultConfig: Config = { promptsDir: 'prompts', include: ['**/*.promptl'], ignore: [], profiles: {} }
+export const defaultConfig: Config = {
+  promptsDir: 'prompts',
+  include: ['**/*.promptl'],
+  ignore: [],
+  types: { out: 'prompts.gen.d.ts', strictPaths: false, isConfigured: false },
+  profiles: {},
+}
 
 /** The configuration file that applies to a folder. */
 export function findConfigFile(folder: string): string | undefined {
@@ -51,8 +60,18 @@ export function parseConfig(value: Record<string, unknown>, file: string): Confi
     promptsDir: textAt(value, 'promptsDir', file) ?? defaultConfig.promptsDir,
     include: patternsAt(value, 'include', file) ?? defaultConfig.include,
     ignore: patternsAt(value, 'ignore', file) ?? defaultConfig.ignore,
+    types: typesAt(value, file),
     profiles,
   }
+}
+
+function typesAt(value: Record<string, unknown>, file: string): Config['types'] {
+  const types = objectAt(value, 'types', file)
+  if (!types) return defaultConfig.types
+  refuseUnknown(types, typesKeys, `${file}, types`)
+  const strictPaths = types['strictPaths'] ?? false
+  if (typeof strictPaths !== 'boolean') throw wrong(file, 'types.strictPaths', 'true or false')
+  return { out: textAt(types, 'out', file) ?? defaultConfig.types.out, strictPaths, isConfigured: true }
 }
 
 function addressAndProject(value: Record<string, unknown>, file: string): { baseUrl?: string; projectId?: number } {

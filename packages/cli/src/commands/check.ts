@@ -1,0 +1,117 @@
+import { relative } from 'node:path'
+import { defineCommand, hasFlag } from '../command.ts'
+import { compileTexts } from '../compile/compile-texts.ts'
+import { annotationOf, type Problem, problemsOf } from '../compile/problem.ts'
+import type { Context } from '../context.ts'
+import { exitCodes } from '../exit-code.ts'
+import { isOn } from '../io.ts'
+import type { State } from '../sync/compare.ts'
+import { type Refusal, scanPrompts } from '../sync/scan.ts'
+import { openWorkspace, promptsDirOf, type Workspace } from '../sync/workspace.ts'
+import { shownFile } from '../ui/shown-file.ts'
+import { generateTypes } from './types/generated-types.ts'
+
+interface CheckData {
+  /** How many files were compiled. */
+  checked: number
+  problems: Problem[]
+  /** What differs between files and server; empty with --local. */
+  differences: { path: string; state: State }[]
+  /** Null when no types are configured. */
+  types: { file: string; isCurrent: boolean } | null
+  refused: Refusal[]
+}
+
+const inStep: ReadonlySet<State> = new Set<State>(['same', 'same-edit', 'same-new', 'both-deleted'])
+
+export const command = defineCommand({
+  summary: 'Checks everything at once, for CI: compiles the files, compares them with the server, checks the types.',
+  examples: ['stet check', 'stet check --local', 'stet check --json'],
+  flags: [{ long: '--local', summary: 'the files alone: no request, no key' }],
+  parse: (raw) => ({ isLocal: hasFlag(raw, 'local') }),
+  run: async ({ isLocal }, ctx): Promise<CheckData> => {
+    const found = isLocal ? await checkFiles(ctx) : await checkAll(ctx)
+    annotate(found.problems, ctx)
+    return { ...found, types: await checkTypes(found, isLocal, ctx) }
+  },
+  print: printCheck,
+  exitCode({ problems, differences, types, refused }) {
+    if (problems.some(({ severity }) => severity === 'error')) return exitCodes.invalid
+    if (differences.length > 0 || types?.isCurrent === false) return exitCodes.differences
+    return refused.length > 0 ? exitCodes.unexpected : exitCodes.success
+  },
+})
+
+type Found = Omit<CheckData, 'types'>
+
+async function checkFiles(ctx: Context): Promise<Found> {
+  const settings = await ctx.settings()
+  const scan = await scanPrompts(promptsDirOf(settings), settings.config.include, settings.config.ignore)
+  for (const { path, reason } of scan.refused) ctx.warn(`${path} ${reason}: left out`)
+  const scans = await compileTexts(new Map([...scan.prompts].map(([path, { text }]) => [path, text])))
+  return {
+    checked: scan.prompts.size,
+    problems: problemsOf(scans, scan.prompts),
+    differences: [],
+    refused: scan.refused,
+  }
+}
+
+async function checkAll(ctx: Context): Promise<Found> {
+  const workspace = await openWorkspace(ctx)
+  const { scan, remote, compared } = workspace
+  const contents = new Map([...remote].map(([path, { content }]) => [path, content]))
+  const scans = await compileTexts(new Map([...scan.prompts].map(([path, { text }]) => [path, text])), contents)
+  const differing = compared.filter(({ state, hasLeftover }) => hasLeftover || !inStep.has(state))
+  return {
+    checked: scan.prompts.size,
+    problems: [...problemsOf(scans, scan.prompts), ...serverProblems(workspace)],
+    differences: differing.map(({ path, state, hasLeftover }) => ({ path, state: hasLeftover ? 'conflict' : state })),
+    refused: scan.refused,
+  }
+}
+
+// Of prompts that are files too, the files are what counts.
+function serverProblems({ scan, remote }: Workspace): Problem[] {
+  return [...remote.values()]
+    .filter(({ path }) => !scan.prompts.has(path))
+    .flatMap(({ path, errors }) =>
+      errors.map(({ code, message, line, column, frame }) => {
+        return { path, file: null, line, column, code, message, frame, severity: 'error' as const }
+      }),
+    )
+}
+
+// Prompts that do not compile have no types; they are reported already.
+async function checkTypes({ problems }: Found, isLocal: boolean, ctx: Context): Promise<CheckData['types']> {
+  const { config } = await ctx.settings()
+  const isBroken = problems.some(({ severity, file }) => severity === 'error' && file !== null)
+  if (!config.types.isConfigured || (isLocal && isBroken)) return null
+  const { file, isCurrent } = await generateTypes({ out: undefined, isLocal, isStrict: false }, ctx)
+  return { file: shownFile(file, ctx.io.cwd), isCurrent }
+}
+
+function annotate(problems: readonly Problem[], { io }: Context): void {
+  if (!isOn(io.env['GITHUB_ACTIONS'])) return
+  // GitHub names files from the root of the checkout; it reads both outputs, and standard output holds the data.
+  const root = io.env['GITHUB_WORKSPACE'] || io.cwd
+  for (const problem of problems) {
+    if (problem.file !== null) io.err(annotationOf(problem, relative(root, problem.file).replaceAll('\\', '/')))
+  }
+}
+
+function printCheck({ checked, problems, differences, types }: CheckData, { io, style, say }: Context): void {
+  for (const { path, file, line, column, code, message, frame, severity } of problems) {
+    const place = file === null ? `${path} (server)` : shownFile(file, io.cwd)
+    const mark = severity === 'error' ? style.red(severity) : style.yellow(severity)
+    io.out(`${place}:${line}:${column} ${mark} ${message} (${code})\n${frame}\n`)
+  }
+  for (const { path, state } of differences) io.out(`${style.yellow('differs')} ${path} (${state})\n`)
+  if (types && !types.isCurrent) io.out(`${style.yellow('out of date')} ${types.file}\n`)
+  const errors = problems.filter(({ severity }) => severity === 'error').length
+  const counts = [`${errors} ${errors === 1 ? 'error' : 'errors'}`, `${differences.length} differences`]
+  const isFine = errors + differences.length === 0 && types?.isCurrent !== false
+  say(`${isFine ? style.ok : style.fail} ${checked} files checked · ${counts.join(' · ')}`)
+  if (differences.length > 0) say('  hint: stet status')
+  if (types && !types.isCurrent) say('  hint: stet types generate')
+}

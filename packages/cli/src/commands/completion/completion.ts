@@ -1,0 +1,35 @@
+import { type Command, defineCommand } from '../../command.ts'
+import { CliError } from '../../exit-code.ts'
+import { globalFlags } from '../../settings/global-flags.ts'
+import { type CompletionWords, completionScript, shells } from '../completion/script.ts'
+import type { TableEntry } from '../table.ts'
+
+/** The command over a table of commands; handed in, since the table holds this command too. */
+export function commandOf(table: Readonly<Record<string, TableEntry>>, groups: CompletionWords['groups']): Command {
+  return defineCommand({
+    summary: 'Prints a script that completes commands and flags in a shell.',
+    examples: [
+      'stet completion bash > ~/.local/share/bash-completion/completions/stet',
+      'stet completion zsh > "${fpath[1]}/_stet"',
+      'stet completion fish > ~/.config/fish/completions/stet.fish',
+    ],
+    args: [{ name: 'shell', summary: shells.join(', '), isRequired: true }],
+    parse(raw) {
+      const shell = shells.find((one) => one === raw.args[0])
+      if (!shell) throw new CliError('usage', `Not a shell: ${raw.args[0]}`, { hint: `one of ${shells.join(', ')}` })
+      return { shell }
+    },
+    async run({ shell }) {
+      return { shell, script: completionScript(shell, { commands: await readCommands(table), groups, globalFlags }) }
+    },
+    print: ({ script }, { io }) => io.out(script),
+  })
+}
+
+async function readCommands(table: Readonly<Record<string, TableEntry>>): Promise<CompletionWords['commands']> {
+  const commands: CompletionWords['commands'] = []
+  for (const [words, { summary, load }] of Object.entries(table)) {
+    commands.push({ words, summary, flags: (await load()).command.flags })
+  }
+  return commands
+}

@@ -1,0 +1,114 @@
+import { createRequire } from 'node:module'
+import type { Stet } from '@stet/sdk'
+import { version } from '../../../package.json' with { type: 'json' }
+import { compileTexts } from '../../compile/compile-texts.ts'
+import { problemsOf } from '../../compile/problem.ts'
+import type { Context } from '../../context.ts'
+import { isJsonObject } from '../../settings/json-file.ts'
+import type { Settings } from '../../settings/resolve.ts'
+import { scanPrompts } from '../../sync/scan.ts'
+import { describeVersion, findVersionToRun } from '../../sync/version-ref.ts'
+import { promptsDirOf, refuseOtherLock } from '../../sync/workspace.ts'
+import { shownFile } from '../../ui/shown-file.ts'
+import { generateTypes } from '../types/generated-types.ts'
+import type { Finding } from './finding.ts'
+
+/** Clocks that differ by less do no harm; the `Date` of an answer is exact to a second. */
+const CLOCK_TOLERANCE_MS = 5_000
+
+type Result = Omit<Finding, 'name'>
+
+/** Which programs these are. */
+export function checkPrograms(): Result {
+  const sdk: unknown = createRequire(import.meta.url)('@stet/sdk/package.json')
+  const sdkVersion = isJsonObject(sdk) ? sdk['version'] : 'unknown'
+  return ok(`node ${process.versions.node} · stet ${version} · sdk ${sdkVersion}`)
+}
+
+/** Whether a configuration applies. It is read already: a broken one ends before. */
+export function checkConfig({ configFile }: Settings, { io }: Context): Result {
+  return configFile ? ok(shownFile(configFile, io.cwd)) : warn('no stet.config.json: stet init writes one')
+}
+
+/** Whether the lock belongs to the server and project that are meant. */
+export function checkLock(settings: Settings): Result {
+  if (!settings.lock) return warn('none: stet init or stet pull writes it')
+  refuseOtherLock(settings)
+  return ok(`${Object.keys(settings.lock.prompts).length} prompts, version ${settings.lock.version.uuid.slice(0, 8)}`)
+}
+
+/** Whether the server answers, how fast, and how its clock differs from the one here. */
+export async function checkServer({ baseUrl }: Settings, client: Stet): Promise<{ server: Result; clock: Result }> {
+  // The first request opens the connection; the second one shows how long an answer takes.
+  await client.health()
+  const startedAt = Date.now()
+  const { data, response } = await client.health().withResponse()
+  const took = Date.now() - startedAt
+  const date = Date.parse(response.headers.get('date') ?? '')
+  return {
+    server: ok(`${baseUrl.value} · version ${data.version} · ${took} ms`),
+    clock: Number.isNaN(date)
+      ? { status: 'skip', message: 'the server sends no Date' }
+      : clockOf(date, startedAt, took),
+  }
+}
+
+/** Compares the `Date` of an answer with the time in the middle of its request. All in milliseconds. */
+export function clockOf(date: number, startedAt: number, tookMs: number): Result {
+  const ahead = Math.round((date - (startedAt + tookMs / 2)) / 1000)
+  if (Math.abs(date - startedAt) <= CLOCK_TOLERANCE_MS + tookMs) return ok('in step with the server')
+  return warn(`server is ${Math.abs(ahead)} s ${ahead > 0 ? 'ahead of' : 'behind'} the local clock`)
+}
+
+/** Whether the server takes the key. */
+export async function checkAuth({ apiKey }: Settings, client: Stet): Promise<Result> {
+  const me = await client.me()
+  const { name, scopes, expiresAt } = me.apiKey
+  const until = expiresAt === null ? '' : ` · expires ${expiresAt.slice(0, 10)}`
+  return ok(`key "${name}" · ${scopes.join(', ')}${until} (${apiKey?.origin})`)
+}
+
+/** Whether the project and the version are there. */
+export async function checkProject({ projectId }: Settings, client: Stet, ctx: Context): Promise<Result> {
+  if (!projectId) return warn('none: --project <id>, STET_PROJECT_ID, or stet init')
+  const found = await client.versions.get(await findVersionToRun(client, ctx))
+  return ok(`${projectId.value} (${projectId.origin}) · ${describeVersion(found)}`)
+}
+
+/** Whether every file compiles. */
+export async function checkPrompts(settings: Settings): Promise<Result> {
+  const { prompts, refused } = await scanPrompts(
+    promptsDirOf(settings),
+    settings.config.include,
+    settings.config.ignore,
+  )
+  const scans = await compileTexts(new Map([...prompts].map(([path, { text }]) => [path, text])))
+  const errors = problemsOf(scans, prompts).filter(({ severity }) => severity === 'error')
+  const [first] = errors
+  if (first) {
+    return {
+      status: 'fail',
+      message: `${errors.length} errors, first ${first.path}:${first.line} ${first.message} · stet check`,
+    }
+  }
+  const [left] = refused
+  if (left) return warn(`${prompts.size} files compile; left out: ${left.path} ${left.reason}`)
+  return prompts.size === 0 ? { status: 'skip', message: 'no prompt files' } : ok(`${prompts.size} files compile`)
+}
+
+/** Whether the generated types are those of the server's prompts. */
+export async function checkTypes({ config }: Settings, ctx: Context): Promise<Result> {
+  if (!config.types.isConfigured) return { status: 'skip', message: 'not configured' }
+  const { file, isCurrent } = await generateTypes({ out: undefined, isLocal: false, isStrict: false }, ctx)
+  return isCurrent
+    ? ok(shownFile(file, ctx.io.cwd))
+    : warn(`${shownFile(file, ctx.io.cwd)} is out of date: stet types generate`)
+}
+
+function ok(message: string): Result {
+  return { status: 'ok', message }
+}
+
+function warn(message: string): Result {
+  return { status: 'warn', message }
+}

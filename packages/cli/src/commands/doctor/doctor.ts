@@ -1,0 +1,85 @@
+import { defineCommand, textFlag } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { describeFailure, exitCodes } from '../../exit-code.ts'
+import type { Settings } from '../../settings/resolve.ts'
+import * as checks from '../doctor/checks.ts'
+import type { Finding } from '../doctor/finding.ts'
+import { checkStreaming } from '../doctor/streaming.ts'
+
+export const command = defineCommand({
+  summary: 'Checks programs, files, server, key, clock, prompts and streaming, and says what is wrong.',
+  examples: ['stet doctor', 'stet doctor --prompt support/reply', 'stet doctor --json'],
+  flags: [{ long: '--prompt', value: '<path>', summary: 'run this prompt, to see whether its events arrive live' }],
+  parse: (raw) => ({ prompt: textFlag(raw, 'prompt') }),
+  async run({ prompt }, ctx) {
+    const findings: Finding[] = []
+    await noting(findings, 'node')(async () => checks.checkPrograms())
+    const settings = await readSettings(findings, ctx)
+    if (settings) {
+      await noting(findings, 'lock')(async () => checks.checkLock(settings))
+      await noting(findings, 'prompts')(() => checks.checkPrompts(settings))
+      if (await reachServer(findings, settings, ctx)) await askServer(findings, settings, prompt, ctx)
+    }
+    return { findings, isHealthy: findings.every(({ status }) => status !== 'fail') }
+  },
+  print({ findings }, { io, style }) {
+    const marks = { ok: style.ok, warn: style.warn, fail: style.fail, skip: style.dim('-') }
+    for (const { name, status, message } of findings) io.out(`${marks[status]} ${name.padEnd(7)} ${message}\n`)
+  },
+  exitCode: ({ isHealthy }) => (isHealthy ? exitCodes.success : exitCodes.unexpected),
+})
+
+type Check = () => Promise<Omit<Finding, 'name'>>
+
+/** Runs a check under a name; one that throws has failed, and the others go on. */
+function noting(findings: Finding[], name: string): (check: Check) => Promise<boolean> {
+  return async (check) => {
+    try {
+      findings.push({ name, ...(await check()) })
+      return true
+    } catch (error) {
+      const { message, next } = await describeFailure(error)
+      findings.push({ name, status: 'fail', message: next ? `${message} · ${next}` : message })
+      return false
+    }
+  }
+}
+
+async function readSettings(findings: Finding[], ctx: Context): Promise<Settings | undefined> {
+  let settings: Settings | undefined
+  await noting(
+    findings,
+    'config',
+  )(async () => {
+    settings = await ctx.settings()
+    return checks.checkConfig(settings, ctx)
+  })
+  return settings
+}
+
+async function reachServer(findings: Finding[], settings: Settings, ctx: Context): Promise<boolean> {
+  let clock: Omit<Finding, 'name'> | undefined
+  const isThere = await noting(
+    findings,
+    'server',
+  )(async () => {
+    const found = await checks.checkServer(settings, await ctx.client())
+    clock = found.clock
+    return found.server
+  })
+  if (clock) findings.push({ name: 'clock', ...clock })
+  return isThere
+}
+
+async function askServer(
+  findings: Finding[],
+  settings: Settings,
+  prompt: string | undefined,
+  ctx: Context,
+): Promise<void> {
+  const client = await ctx.client()
+  if (!(await noting(findings, 'auth')(() => checks.checkAuth(settings, client)))) return
+  await noting(findings, 'project')(() => checks.checkProject(settings, client, ctx))
+  if (settings.projectId) await noting(findings, 'types')(() => checks.checkTypes(settings, ctx))
+  if (settings.projectId) await noting(findings, 'stream')(() => checkStreaming(client, prompt))
+}

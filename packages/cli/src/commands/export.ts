@@ -1,0 +1,114 @@
+import { join, resolve } from 'node:path'
+import { defineCommand, hasFlag, textFlag } from '../command.ts'
+import type { Context } from '../context.ts'
+import { CliError, exitCodes } from '../exit-code.ts'
+import { readTextIfPresent, writeFileAtomically } from '../settings/json-file.ts'
+import { findCaseClashes, isWithin, problemOfPath, promptEnding } from '../sync/prompt-path.ts'
+import { type Refusal, scanPrompts } from '../sync/scan.ts'
+import { findVersionToRun } from '../sync/version-ref.ts'
+import { promptsDirOf, toPromptPath } from '../sync/workspace.ts'
+import { shownFile } from '../ui/shown-file.ts'
+
+interface ExportInput {
+  names: readonly string[]
+  out: string
+  isLocal: boolean
+  isForced: boolean
+}
+
+export const command = defineCommand({
+  summary: 'Writes prompts to a folder of files, or as one JSON file of path to text.',
+  examples: [
+    'stet export --out backup',
+    'stet export --out prompts.json',
+    'stet export support --out support.json --local',
+  ],
+  args: [{ name: 'path', summary: 'prompts or folders; all without one', isMany: true }],
+  flags: [
+    { long: '--out', value: '<folder or file.json>', summary: 'where to write' },
+    { long: '--local', summary: 'from the files instead of the server' },
+    { long: '--force', summary: 'overwrite files that differ' },
+  ],
+  parse(raw): ExportInput {
+    const out = textFlag(raw, 'out')
+    if (out === undefined) throw new CliError('usage', 'Where to?', { hint: '--out <folder or file.json>' })
+    return { names: raw.args, out, isLocal: hasFlag(raw, 'local'), isForced: hasFlag(raw, 'force') }
+  },
+  async run(input, ctx) {
+    const texts = await selectTexts(input, ctx)
+    const target = resolve(ctx.io.cwd, input.out)
+    const { files, refused } = target.endsWith('.json')
+      ? { files: new Map([[target, bundleOf(texts)]]), refused: [] }
+      : await filesOf(texts, target)
+    const written = await writeAll(files, input.isForced, ctx)
+    return { prompts: texts.size - refused.length, files: written, refused }
+  },
+  print({ prompts, files, refused }, { io, say, style, warn }) {
+    for (const { file } of files) io.out(`${file}\n`)
+    for (const { path, reason } of refused) warn(`${path} ${reason}: left out`)
+    say(`${style.ok} ${prompts} ${prompts === 1 ? 'prompt' : 'prompts'} exported`)
+  },
+  exitCode: ({ refused }) => (refused.length > 0 ? exitCodes.unexpected : exitCodes.success),
+})
+
+async function selectTexts({ names, isLocal }: ExportInput, ctx: Context): Promise<Map<string, string>> {
+  const settings = await ctx.settings()
+  const promptsDir = promptsDirOf(settings)
+  const all = isLocal
+    ? [...(await scanPrompts(promptsDir, settings.config.include, settings.config.ignore)).prompts].map(
+        ([path, { text }]): [string, string] => [path, text],
+      )
+    : await serverTexts(ctx)
+  const wanted = names.map((name) => toPromptPath(name, promptsDir, ctx.io.cwd))
+  const matches = (path: string, name: string): boolean => name === '' || path === name || path.startsWith(`${name}/`)
+  const missing = wanted.find((name) => !all.some(([path]) => matches(path, name)))
+  if (missing !== undefined) throw new CliError('not_found', `No prompt or folder ${missing}`)
+  return new Map(all.filter(([path]) => wanted.length === 0 || wanted.some((name) => matches(path, name))))
+}
+
+async function serverTexts(ctx: Context): Promise<[string, string][]> {
+  await ctx.projectId()
+  const client = await ctx.client()
+  const prompts = await client.prompts.list({ versionUuid: await findVersionToRun(client, ctx) })
+  return prompts.map(({ path, content }) => [path, content])
+}
+
+function bundleOf(texts: ReadonlyMap<string, string>): string {
+  const sorted = [...texts].sort(([a], [b]) => (a < b ? -1 : 1))
+  return `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`
+}
+
+async function filesOf(
+  texts: ReadonlyMap<string, string>,
+  target: string,
+): Promise<{ files: Map<string, string>; refused: Refusal[] }> {
+  const files = new Map<string, string>()
+  const refused: Refusal[] = []
+  const clashes = findCaseClashes(texts.keys())
+  for (const [path, text] of texts) {
+    const file = join(target, path + promptEnding)
+    const problem = clashes.has(path) ? 'differs from another path only in case' : problemOfPath(path)
+    if (problem) refused.push({ path, reason: problem })
+    else if (!(await isWithin(target, file))) refused.push({ path, reason: 'leads out of the folder' })
+    else files.set(file, text)
+  }
+  return { files, refused }
+}
+
+async function writeAll(
+  files: ReadonlyMap<string, string>,
+  isForced: boolean,
+  { io }: Context,
+): Promise<{ file: string }[]> {
+  const differing: string[] = []
+  for (const [file, text] of files) {
+    const before = await readTextIfPresent(file)
+    if (before !== undefined && before !== text) differing.push(shownFile(file, io.cwd))
+  }
+  // All or nothing: half an export looks like a whole one.
+  if (differing.length > 0 && !isForced) {
+    throw new CliError('conflict', 'Files with another text are there already', { lines: differing, hint: '--force' })
+  }
+  for (const [file, text] of files) await writeFileAtomically(file, text)
+  return [...files.keys()].map((file) => ({ file: shownFile(file, io.cwd) }))
+}

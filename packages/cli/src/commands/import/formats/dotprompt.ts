@@ -1,0 +1,70 @@
+import { isJsonObject } from '../../../settings/json-file.ts'
+import type { ImportedPrompt } from '../imported-prompt.ts'
+import { openAiKeys, splitModel, takeSettings } from '../model-settings.ts'
+import { formatPrompt } from '../prompt-text.ts'
+import { convertHandlebars } from './handlebars.ts'
+import { convertPicoschema } from './picoschema.ts'
+
+/**
+ * A `.prompt` file of dotprompt (Genkit): front matter with `model`, `config`, `input`, `output` and `tools`, a Handlebars template.
+ * Source: google.github.io/dotprompt/reference/frontmatter, …/template and …/picoschema. A partial, a file whose name begins with `_`,
+ * becomes a prompt of that name without the `_`, which is how templates refer to it.
+ */
+export function importDotprompt(path: string, head: Readonly<Record<string, unknown>>, body: string): ImportedPrompt {
+  const losses: string[] = []
+  const { model, config, input, output, tools, name, description, ...rest } = head
+  for (const [key, value] of Object.entries(rest)) {
+    losses.push(`"${key}" has no counterpart: ${JSON.stringify(value).slice(0, 200)}`)
+  }
+  if (typeof name === 'string' && !path.endsWith(name)) losses.push(`The name "${name}" gives way to the file's name`)
+  const front = {
+    ...(typeof model === 'string' && splitModel(model)),
+    ...(typeof description === 'string' && { description }),
+    ...takeSettings(isJsonObject(config) ? config : {}, openAiKeys, losses),
+    parameters: parametersOf(input, losses),
+    schema: outputOf(output, losses),
+  }
+  noteTools(tools, losses)
+  const isPartial = /(^|\/)_[^/]*$/.test(path)
+  const messages = convertHandlebars(body, { path, isPartial }, losses)
+  const content = isPartial
+    ? `${messages.map((one) => one.content.trim()).join('\n')}\n`
+    : formatPrompt(front, messages)
+  return { path: path.replace(/(^|\/)_([^/]*)$/, '$1$2'), content, losses }
+}
+
+function parametersOf(input: unknown, losses: string[]): Record<string, unknown> | undefined {
+  if (!isJsonObject(input)) return undefined
+  const defaults = isJsonObject(input['default']) ? input['default'] : {}
+  const schema = convertPicoschema(input['schema'], losses)
+  const properties = isJsonObject(schema?.['properties']) ? schema['properties'] : {}
+  const required = Array.isArray(schema?.['required']) ? schema['required'] : []
+  const parameters: Record<string, unknown> = {}
+  for (const name of new Set([...Object.keys(properties), ...Object.keys(defaults)])) {
+    const property = isJsonObject(properties[name]) ? properties[name] : {}
+    const { type, description } = property
+    parameters[name] = {
+      // What has no type of its own here is taken as it comes.
+      type: typeof type === 'string' && type !== 'string' ? type : 'text',
+      ...(description !== undefined && { description }),
+      ...(required.includes(name) && { required: true }),
+      ...(Object.hasOwn(defaults, name) && { default: defaults[name] }),
+    }
+  }
+  return Object.keys(parameters).length > 0 ? parameters : undefined
+}
+
+function outputOf(output: unknown, losses: string[]): Record<string, unknown> | undefined {
+  if (!isJsonObject(output)) return undefined
+  const schema = convertPicoschema(output['schema'], losses)
+  if (schema && Object.keys(schema).length > 0) return schema
+  if (output['format'] !== undefined && output['format'] !== 'text') {
+    losses.push(`The output format "${output['format']}" has no schema: say it in the prompt`)
+  }
+  return undefined
+}
+
+function noteTools(tools: unknown, losses: string[]): void {
+  if (!Array.isArray(tools) || tools.length === 0) return
+  losses.push(`The tools ${tools.join(', ')} are defined in code: declare them under "tools" with their parameters`)
+}

@@ -1,0 +1,155 @@
+import { escapeText, referenceTo, type TextMessage, variableName } from '../prompt-text.ts'
+
+/** A block that is open. `item` is what names within it belong to; undefined where it changes nothing. */
+interface Block {
+  close: string
+  item?: string
+  /** How the block ends in the language of stet; empty for one that has no counterpart. */
+  end: string
+}
+
+interface State {
+  /** Of the prompt that is converted: references are relative to it. */
+  path: string
+  messages: TextMessage[]
+  blocks: Block[]
+  isPartial: boolean
+  losses: string[]
+}
+
+const tag = /\\?\{\{!--[\s\S]*?--\}\}|\\?\{\{\{[\s\S]*?\}\}\}|\\?\{\{[\s\S]*?\}\}/g
+
+/**
+ * A Handlebars template with the helpers of dotprompt as messages. Variables, `if`, `unless`, `each`, `ifEquals`, `unlessEquals`,
+ * `role`, `media`, `json` and partials have counterparts; every other helper is a loss and stays in the text, escaped.
+ */
+export function convertHandlebars(
+  template: string,
+  { path, isPartial }: { path: string; isPartial: boolean },
+  losses: string[],
+): TextMessage[] {
+  const state: State = { path, messages: [{ role: 'user', content: '' }], blocks: [], isPartial, losses }
+  let done = 0
+  for (const match of template.matchAll(tag)) {
+    write(state, escapeText(template.slice(done, match.index)))
+    convertTag(state, match[0])
+    done = match.index + match[0].length
+  }
+  write(state, escapeText(template.slice(done)))
+  return state.messages.filter(({ content }) => content.trim() !== '')
+}
+
+function write(state: State, text: string): void {
+  const last = state.messages.at(-1)
+  if (last) last.content += text
+}
+
+function convertTag(state: State, source: string): void {
+  if (source.startsWith('\\')) {
+    write(state, escapeText(source.slice(1)))
+    return
+  }
+  const inside = source
+    .replace(/^\{{2,3}~?/, '')
+    .replace(/~?\}{2,3}$/, '')
+    .trim()
+  if (inside.startsWith('!')) return
+  const words = inside.match(/"[^"]*"|'[^']*'|\S+/g) ?? []
+  const [head = '', ...rest] = words
+  if (head.startsWith('#')) openBlock(state, head.slice(1), rest, source)
+  else if (head.startsWith('/')) closeBlock(state, head.slice(1))
+  else if (head === 'else' || head === '^') otherwise(state, rest, source)
+  else if (head.startsWith('>')) includePartial(state, [head.slice(1), ...rest].filter(Boolean))
+  else if (rest.length > 0 || head === 'history') callHelper(state, head, rest, source)
+  else write(state, `{{ ${translate(state, head)} }}`)
+}
+
+function openBlock(state: State, name: string, args: readonly string[], source: string): void {
+  const [first = '', second = ''] = args.map((arg) => translate(state, arg))
+  const conditions: Record<string, string> = {
+    if: first,
+    unless: `!${first}`,
+    ifEquals: `${first} == ${second}`,
+    unlessEquals: `${first} != ${second}`,
+  }
+  const condition = Object.hasOwn(conditions, name) ? conditions[name] : undefined
+  if (condition !== undefined) {
+    write(state, `{{ if ${condition} }}`)
+    state.blocks.push({ close: name, end: '{{ endif }}' })
+  } else if (name === 'each') {
+    const depth = state.blocks.filter(({ item }) => item !== undefined).length
+    const named = /as\s+\|\s*(\w+)/.exec(args.join(' '))?.[1]
+    const item = named ?? (depth === 0 ? 'item' : `item${depth + 1}`)
+    write(state, `{{ for ${item}, ${item}Index in ${first} }}`)
+    state.blocks.push({ close: name, item, end: '{{ endfor }}' })
+  } else {
+    lose(state, source)
+    state.blocks.push({ close: name, end: '' })
+  }
+}
+
+function closeBlock(state: State, name: string): void {
+  const block = state.blocks.pop()
+  write(state, block?.end || escapeText(`{{/${name}}}`))
+}
+
+function otherwise(state: State, [helper, ...args]: readonly string[], source: string): void {
+  if (helper === undefined) write(state, '{{ else }}')
+  else if (helper === 'if') write(state, `{{ else if ${translate(state, args[0] ?? '')} }}`)
+  else lose(state, source)
+}
+
+function includePartial(state: State, [name = '', ...args]: readonly string[]): void {
+  const passed = args.map((arg) => {
+    const [key = '', value] = arg.split('=', 2)
+    return value === undefined ? '' : ` ${key}={{ ${translate(state, value)} }}`
+  })
+  write(state, referenceTo(name, state.path, passed.join('')))
+  state.losses.push(`The partial "${name}" sees only what is passed as attributes: pass its variables, if it has any`)
+}
+
+function callHelper(state: State, name: string, args: readonly string[], source: string): void {
+  const [first = ''] = args
+  if (name === 'json') write(state, `{{ ${translate(state, first)} }}`)
+  else if (name === 'media') {
+    const url = args.find((arg) => arg.startsWith('url='))?.slice(4) ?? ''
+    write(state, `<content-image>{{ ${translate(state, url)} }}</content-image>`)
+  } else if (name === 'role') beginMessage(state, first.slice(1, -1))
+  else if (name === 'history') {
+    state.losses.push('{{history}} was left out: messages that a caller passes come at the end')
+  } else lose(state, source)
+}
+
+function beginMessage(state: State, role: string): void {
+  if (state.blocks.length > 0 || state.isPartial) {
+    state.losses.push(`{{role "${role}"}} within a block or a partial was left out: a message cannot begin there`)
+  } else state.messages.push({ role: role === 'model' ? 'assistant' : role, content: '' })
+}
+
+function lose(state: State, source: string): void {
+  state.losses.push(`${source} has no counterpart and stays as text`)
+  write(state, escapeText(source))
+}
+
+/** A name or a literal in the language of stet; within `each` a bare name belongs to the item. */
+function translate(state: State, text: string): string {
+  if (/^("[^"]*"|'[^']*'|-?\d+(\.\d+)?|true|false|null|undefined)$/.test(text)) return text
+  const loops = state.blocks.map(({ item }) => item).filter((item) => item !== undefined)
+  const item = loops.at(-1)
+  if (text === '@index' || text === '@key') return item ? `${item}Index` : 'index'
+  if (text === '@first') return item ? `${item}Index == 0` : 'first'
+  if (text === 'this' || text === '.') return item ?? 'input'
+  if (text.startsWith('@root.')) return names(text.slice(6), state)
+  if (text.startsWith('../')) {
+    const outer = loops.at(-2)
+    return names(`${outer ? `${outer}.` : ''}${text.slice(3)}`, state)
+  }
+  const bare = text.replace(/^(this\.|\.\/)/, '')
+  const isNamed = loops.includes(bare.split('.')[0] ?? '')
+  return names(item !== undefined && !isNamed ? `${item}.${bare}` : bare, state)
+}
+
+function names(path: string, { losses }: State): string {
+  const [first = '', ...rest] = path.split('.').filter((name) => name !== '')
+  return [variableName(first, losses), ...rest].join('.')
+}

@@ -1,0 +1,65 @@
+import { convertResponseFormat, convertTools } from '../function-tools.ts'
+import type { ImportedPrompt } from '../imported-prompt.ts'
+import { openAiKeys, takeSettings } from '../model-settings.ts'
+import { convertPlaceholders, formatPrompt, type TextMessage } from '../prompt-text.ts'
+
+const message = /<(system|user|assistant|developer|tool)((?:\s[^>]*)?)>([\s\S]*?)<\/\1>/g
+const part = /<image\s+url="([^"]*)"[^>]*?\/?>(?:\s*<\/image>)?|<tool\s+([^>]*)>([\s\S]*?)<\/tool>|<\/?text>/g
+
+/**
+ * A `.prompt` file of Humanloop: settings in YAML, tools as a JSON list in it, messages in `<system>`, `<user>`, `<assistant>` and
+ * `<tool>`, images as `<image url="…">`, texts beside them in `<text>`, tool calls as `<tool name id>` within `<assistant>`.
+ * Source: humanloop.com/docs/v5/reference/serialized-files and …/v4/prompt-file-format.
+ */
+export function importHumanloop(path: string, head: Readonly<Record<string, unknown>>, body: string): ImportedPrompt {
+  const losses: string[] = []
+  const { endpoint, tools, response_format: format, template_language: language, ...settings } = head
+  if (endpoint !== undefined && endpoint !== 'chat') losses.push(`The endpoint "${endpoint}" has no counterpart`)
+  if (language !== undefined && language !== 'default')
+    losses.push(`The template language "${language}" is not converted`)
+  const config = {
+    ...takeSettings(settings, openAiKeys, losses),
+    tools: convertTools(tools, losses),
+    schema: convertResponseFormat(format, losses),
+  }
+  return { path, content: formatPrompt(config, messagesOf(body, losses)), losses }
+}
+
+function messagesOf(body: string, losses: string[]): TextMessage[] {
+  const messages: TextMessage[] = []
+  for (const [, role = '', attributes = '', text = ''] of withoutNestedTools(body).matchAll(message)) {
+    if (role === 'tool') losses.push(`The tool answer <tool${attributes}> was left out: it belongs to a conversation`)
+    else messages.push({ role, content: contentOf(text.replaceAll(nestedTool, '<tool$1</tool>'), losses) })
+  }
+  const outside = withoutNestedTools(body).replaceAll(message, '').trim()
+  if (messages.length === 0 && outside !== '') return [{ role: 'user', content: convertPlaceholders(outside, losses) }]
+  if (outside !== '') losses.push(`Text outside of messages was left out: ${outside.slice(0, 200)}`)
+  return messages
+}
+
+// Tool calls within an answer have the tag of tool answers: renamed while messages are told apart.
+const nestedTool = /<nested-tool([\s\S]*?)<\/nested-tool>/g
+
+function withoutNestedTools(body: string): string {
+  return body.replaceAll(/<assistant>[\s\S]*?<\/assistant>/g, (answer) =>
+    answer.replaceAll(/<tool(\s[\s\S]*?)<\/tool>/g, '<nested-tool$1</nested-tool>'),
+  )
+}
+
+function contentOf(text: string, losses: string[]): string {
+  let converted = ''
+  let done = 0
+  for (const match of text.matchAll(part)) {
+    converted += convertPlaceholders(text.slice(done, match.index), losses)
+    const [, url, call, args = ''] = match
+    if (url !== undefined) converted += `<content-image>${convertPlaceholders(url, losses)}</content-image>`
+    if (call !== undefined) converted += toolCall(call, args.trim())
+    done = match.index + match[0].length
+  }
+  return converted + convertPlaceholders(text.slice(done), losses)
+}
+
+function toolCall(attributes: string, args: string): string {
+  const value = (name: string): string => new RegExp(`${name}="([^"]*)"`).exec(attributes)?.[1] ?? ''
+  return `<tool-call id="${value('id')}" name="${value('name')}" arguments={{ ${args || '{}'} }} />`
+}

@@ -1,0 +1,134 @@
+import { isJsonObject } from '../../../settings/json-file.ts'
+import { convertResponseFormat, convertTools } from '../function-tools.ts'
+import type { ImportedPrompt } from '../imported-prompt.ts'
+import { openAiKeys, takeSettings } from '../model-settings.ts'
+import {
+  convertPlaceholders,
+  escapeText,
+  formatPrompt,
+  referenceTo,
+  type TextMessage,
+  variableName,
+} from '../prompt-text.ts'
+
+interface LangfusePrompt {
+  name: string
+  version: number
+  labels: string[]
+  raw: Record<string, unknown>
+}
+
+/**
+ * Prompts of Langfuse: the JSON of its bulk export (a list of prompt versions), of one prompt, or of an API page with `data`.
+ * Sources: langfuse.com/docs/prompt-management/data-model (name, type, prompt, config, version, labels, tags),
+ * …/features/message-placeholders (`{ type: 'placeholder', name }`), …/features/composability (`@@@langfusePrompt:name=…@@@`).
+ *
+ * Of several versions the one with the label `production` is taken, else `latest`, else the newest.
+ */
+export function importLangfuse(value: unknown): ImportedPrompt[] {
+  const byName = new Map<string, LangfusePrompt[]>()
+  for (const prompt of listOf(value).map(readPrompt)) {
+    if (prompt) byName.set(prompt.name, [...(byName.get(prompt.name) ?? []), prompt])
+  }
+  const included = new Set(
+    [...JSON.stringify(value ?? null).matchAll(reference)].map(([, parts]) => partsOf(parts).get('name')),
+  )
+  return [...byName.values()].map((versions) => convertNewest(versions, included))
+}
+
+function listOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value
+  if (!isJsonObject(value)) return []
+  const list = value['data'] ?? value['prompts']
+  return Array.isArray(list) ? list : [value]
+}
+
+function readPrompt(raw: unknown): LangfusePrompt | undefined {
+  if (!isJsonObject(raw) || typeof raw['name'] !== 'string' || !('prompt' in raw)) return undefined
+  const labels = Array.isArray(raw['labels']) ? raw['labels'].filter((label) => typeof label === 'string') : []
+  return { name: raw['name'], version: Number(raw['version'] ?? 1), labels, raw }
+}
+
+function convertNewest(versions: readonly LangfusePrompt[], included: ReadonlySet<string | undefined>): ImportedPrompt {
+  const sorted = [...versions].sort((a, b) => b.version - a.version)
+  const labelled = (label: string): LangfusePrompt | undefined => sorted.find(({ labels }) => labels.includes(label))
+  const chosen = labelled('production') ?? labelled('latest') ?? sorted[0]
+  if (!chosen) throw new RangeError('no version')
+  const { name, version, labels, raw } = chosen
+  const losses: string[] = []
+  const others = sorted.filter((one) => one !== chosen).map((one) => one.version)
+  if (others.length > 0) losses.push(`Version ${version} was taken; not the versions ${others.join(', ')}`)
+  const further = labels.filter((label) => label !== 'production' && label !== 'latest')
+  if (further.length > 0) losses.push(`The labels ${further.join(', ')} have no counterpart`)
+  if (Array.isArray(raw['tags']) && raw['tags'].length > 0)
+    losses.push(`The tags ${raw['tags'].join(', ')} have no counterpart`)
+  const config = configOf(raw['config'], losses)
+  const { prompt } = raw
+  // A text that others include has to stay text: a message cannot stand within a message.
+  if (typeof prompt === 'string' && included.has(name)) {
+    return { path: name, content: `${formatPrompt(config, [])}${convertText(prompt, name, losses)}\n`, losses }
+  }
+  return { path: name, content: formatPrompt(config, messagesOf(prompt, name, losses)), losses }
+}
+
+function configOf(config: unknown, losses: string[]): Record<string, unknown> {
+  if (!isJsonObject(config)) return {}
+  const { tools, response_format: format, json_schema: bare, ...settings } = config
+  const taken = takeSettings(settings, openAiKeys, losses)
+  const schema = isJsonObject(bare) ? convertResponseFormat({ json_schema: bare }, losses) : undefined
+  return { ...taken, tools: convertTools(tools, losses), schema: convertResponseFormat(format, losses) ?? schema }
+}
+
+// A text prompt has no role; callers send it as what the user says.
+function messagesOf(prompt: unknown, path: string, losses: string[]): TextMessage[] {
+  if (typeof prompt === 'string') return [{ role: 'user', content: convertText(prompt, path, losses) }]
+  const messages: TextMessage[] = []
+  for (const message of Array.isArray(prompt) ? prompt : []) {
+    if (!isJsonObject(message)) continue
+    const { type, name, role, content } = message
+    if (type === 'placeholder' && typeof name === 'string') messages.push(placeholderMessage(name, losses))
+    else if (typeof role === 'string' && typeof content === 'string') {
+      messages.push({ role, content: convertText(content, path, losses) })
+    } else losses.push(`A message has no counterpart: ${JSON.stringify(message).slice(0, 200)}`)
+  }
+  return messages
+}
+
+// Messages cannot be parameters; their JSON can.
+function placeholderMessage(name: string, losses: string[]): TextMessage {
+  const variable = variableName(name, losses)
+  losses.push(
+    `The placeholder "${name}" for messages is now the parameter "${variable}", printed as JSON in one user message`,
+  )
+  return { role: 'user', content: `{{ ${variable} }}` }
+}
+
+const reference = /@@@langfusePrompt:([^@]+)@@@/g
+
+function partsOf(text = ''): Map<string, string> {
+  return new Map(
+    text.split('|').map((part) => {
+      const [key = '', ...value] = part.split('=')
+      return [key, value.join('=')]
+    }),
+  )
+}
+
+function convertText(text: string, path: string, losses: string[]): string {
+  let converted = ''
+  let done = 0
+  for (const match of text.matchAll(reference)) {
+    const parts = partsOf(match[1])
+    const target = parts.get('name')
+    converted += convertPlaceholders(text.slice(done, match.index), losses)
+    converted += target === undefined ? escapeText(match[0]) : referenceTo(target, path)
+    if (target !== undefined) {
+      const pin = parts.get('version') ?? parts.get('label')
+      losses.push(
+        `"${path}" refers to "${target}"${pin ? ` (${pin})` : ''}: pass its variables as attributes, if it has any`,
+      )
+    }
+    done = match.index + match[0].length
+  }
+  return converted + convertPlaceholders(text.slice(done), losses)
+}

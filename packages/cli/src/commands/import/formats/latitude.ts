@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+import { CliError } from '../../../exit-code.ts'
+import { isJsonObject } from '../../../settings/json-file.ts'
+import { readLatitudeLock } from '../../../settings/latitude-lock.ts'
+import { type Refusal, scanPrompts } from '../../../sync/scan.ts'
+import type { ImportedPrompt } from '../imported-prompt.ts'
+
+/** How long the other server may take to answer. */
+const TIMEOUT_MS = 60_000
+
+/**
+ * The prompt files of the discontinued service: a folder of `.promptl` files, or a project with `latitude-lock.json`, which names the
+ * folder in `rootFolder`. The language is that of stet: texts are taken as they are.
+ */
+export async function readLatitudeFolder(folder: string): Promise<{ prompts: ImportedPrompt[]; refused: Refusal[] }> {
+  const lock = await readLatitudeLock(folder)
+  const root = lock ? join(folder, lock.rootFolder) : folder
+  const { prompts, refused } = await scanPrompts(root, ['**/*.promptl'], ['**/node_modules/**'])
+  return { prompts: [...prompts].map(([path, { text }]) => ({ path, content: text, losses: [] })), refused }
+}
+
+/**
+ * The documents of a server of the discontinued service that still runs, by
+ * `GET …/projects/{id}/versions/{uuid}/documents` of its API v3, live unless the address names a version.
+ *
+ * @param key goes to that address and to no other
+ */
+export async function readLatitudeServer(address: string, key: string): Promise<ImportedPrompt[]> {
+  const match = /^(https?:\/\/[^@]+?\/projects\/\d+)(?:\/versions\/([^/]+))?\/?$/.exec(address)
+  if (!match) {
+    throw new CliError('usage', 'Not the address of a project', {
+      hint: 'https://<host>/api/v3/projects/<id>, with /versions/<uuid> for another version than live',
+    })
+  }
+  const url = `${match[1]}/versions/${match[2] ?? 'live'}/documents`
+  const response = await fetch(url, {
+    headers: { authorization: `Bearer ${key}` },
+    redirect: 'error',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch((error: unknown) => {
+    throw new CliError('unreachable', `${url}: ${error instanceof Error ? error.message : error}`)
+  })
+  if (response.status === 401 || response.status === 403)
+    throw new CliError('not_allowed', `${url}: ${response.status}`)
+  if (!response.ok) throw new CliError('not_found', `${url}: ${response.status}`)
+  const documents: unknown = await response.json()
+  if (!Array.isArray(documents)) throw new CliError('invalid', `${url} did not answer with a list of documents`)
+  return documents.filter(isJsonObject).flatMap(({ path, content }) => {
+    return typeof path === 'string' && typeof content === 'string' ? [{ path, content, losses: [] }] : []
+  })
+}

@@ -1,0 +1,52 @@
+/** Keys of the front matter by the name that another tool has for them. */
+export type KeyMap = Readonly<Record<string, string>>
+
+/** Sampling settings as the OpenAI API, and tools around it, name them. */
+export const openAiKeys: KeyMap = {
+  model: 'model',
+  provider: 'provider',
+  temperature: 'temperature',
+  top_p: 'topP',
+  topP: 'topP',
+  top_k: 'topK',
+  topK: 'topK',
+  max_tokens: 'maxTokens',
+  maxTokens: 'maxTokens',
+  max_completion_tokens: 'maxTokens',
+  max_output_tokens: 'maxTokens',
+  maxOutputTokens: 'maxTokens',
+  presence_penalty: 'presencePenalty',
+  frequency_penalty: 'frequencyPenalty',
+  seed: 'seed',
+  stop: 'stop',
+  stop_sequences: 'stop',
+  stopSequences: 'stop',
+  reasoning_effort: 'reasoningEffort',
+  description: 'description',
+}
+
+/** Takes what the front matter has a key for; every other setting with a value is a loss. */
+export function takeSettings(
+  given: Readonly<Record<string, unknown>>,
+  keys: KeyMap,
+  losses: string[],
+): Record<string, unknown> {
+  const taken: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (value === null || value === undefined || value === '') continue
+    const key = Object.hasOwn(keys, name) ? keys[name] : undefined
+    if (key === undefined)
+      losses.push(`The setting "${name}" has no counterpart: ${JSON.stringify(value).slice(0, 200)}`)
+    // -1 says "no limit" there, and the absence of the key says it here.
+    else if (!(key === 'maxTokens' && value === -1)) taken[key] = value
+  }
+  return taken
+}
+
+/** Splits `provider/model`; names that stet calls otherwise are translated. */
+export function splitModel(model: string): { provider?: string; model: string } {
+  const [first = '', ...rest] = model.split('/')
+  if (rest.length === 0) return { model }
+  const names: KeyMap = { googleai: 'google', vertexai: 'google_vertex', gemini: 'google' }
+  return { provider: names[first] ?? first, model: rest.join('/') }
+}

@@ -1,0 +1,43 @@
+import { defineCommand, hasFlag, textFlag } from '../../command.ts'
+import { exitCodes } from '../../exit-code.ts'
+import { writeFileAtomically } from '../../settings/json-file.ts'
+import { shownFile } from '../../ui/shown-file.ts'
+import { generateTypes } from './generated-types.ts'
+
+export const command = defineCommand({
+  summary:
+    'Writes TypeScript types of the prompts: parameters, outputs and tools, for the client to check and complete.',
+  examples: [
+    'stet types generate',
+    'stet types generate --local --out src/prompts.gen.d.ts',
+    'stet types generate --check',
+  ],
+  flags: [
+    {
+      long: '--out',
+      value: '<file>',
+      summary: 'file to write (types.out of the configuration, else prompts.gen.d.ts)',
+    },
+    { long: '--local', summary: 'from the files instead of the server' },
+    { long: '--strict', summary: 'make paths outside the project an error (types.strictPaths)' },
+    { long: '--check', summary: 'write nothing; exit with 3 when the file would change' },
+  ],
+  parse: (raw) => ({
+    out: textFlag(raw, 'out'),
+    isLocal: hasFlag(raw, 'local'),
+    isStrict: hasFlag(raw, 'strict'),
+    isCheck: hasFlag(raw, 'check'),
+  }),
+  async run(input, ctx) {
+    const { file, text, isCurrent, paths } = await generateTypes(input, ctx)
+    if (!isCurrent && !input.isCheck) await writeFileAtomically(file, text)
+    return { file: shownFile(file, ctx.io.cwd), isCurrent, prompts: paths.length }
+  },
+  print({ file, isCurrent, prompts }, { say, style }, { isCheck }) {
+    const count = `${prompts} ${prompts === 1 ? 'prompt' : 'prompts'}`
+    if (isCurrent) say(`${style.ok} ${file} is up to date · ${count}`)
+    else if (isCheck) say(`${style.fail} ${file} is out of date\n  hint: stet types generate`)
+    else say(`${style.ok} Wrote ${file} · ${count}`)
+  },
+  exitCode: ({ isCurrent }, { isCheck }) => (isCheck && !isCurrent ? exitCodes.differences : exitCodes.success),
+})

@@ -1,0 +1,62 @@
+import { resolve } from 'node:path'
+import { compileTexts } from '../../compile/compile-texts.ts'
+import type { Context } from '../../context.ts'
+import { CliError } from '../../exit-code.ts'
+import { readTextIfPresent } from '../../settings/json-file.ts'
+import type { Settings } from '../../settings/resolve.ts'
+import { promptEnding } from '../../sync/prompt-path.ts'
+import { scanPrompts } from '../../sync/scan.ts'
+import { findVersionToRun } from '../../sync/version-ref.ts'
+import { promptsDirOf } from '../../sync/workspace.ts'
+import { formatRegistry, type TypedPrompt } from './registry.ts'
+
+/** What decides the text of the types. */
+export interface TypesInput {
+  /** Overrides `types.out`; relative to the working folder. */
+  out: string | undefined
+  isLocal: boolean
+  /** Overrides `types.strictPaths`. */
+  isStrict: boolean
+}
+
+/** The types as they should be, and whether the file holds them. */
+export interface GeneratedTypes {
+  file: string
+  text: string
+  isCurrent: boolean
+  paths: string[]
+}
+
+/** Makes the types from the files or from the server's prompts. @throws CliError invalid for files that do not compile */
+export async function generateTypes({ out, isLocal, isStrict }: TypesInput, ctx: Context): Promise<GeneratedTypes> {
+  const settings = await ctx.settings()
+  const { root, config } = settings
+  const file = out === undefined ? resolve(root, config.types.out) : resolve(ctx.io.cwd, out)
+  const prompts = isLocal ? await localPrompts(settings) : await serverPrompts(ctx)
+  const text = formatRegistry(prompts, {
+    isStrict: isStrict || config.types.strictPaths,
+    fileOf: (path) => `${config.promptsDir}/${path}${promptEnding}`.replace(/^\.\//, ''),
+  })
+  const before = await readTextIfPresent(file)
+  // A checkout may have converted line ends.
+  const isCurrent = before?.replaceAll('\r\n', '\n') === text
+  return { file, text, isCurrent, paths: prompts.map(({ path }) => path) }
+}
+
+async function serverPrompts(ctx: Context): Promise<TypedPrompt[]> {
+  await ctx.projectId()
+  const client = await ctx.client()
+  const prompts = await client.prompts.list({ versionUuid: await findVersionToRun(client, ctx) })
+  return prompts.map(({ path, config, parameters }) => ({ path, config, parameters: Object.keys(parameters) }))
+}
+
+async function localPrompts(settings: Settings): Promise<TypedPrompt[]> {
+  const { prompts } = await scanPrompts(promptsDirOf(settings), settings.config.include, settings.config.ignore)
+  const scans = await compileTexts(new Map([...prompts].map(([path, { text }]) => [path, text])))
+  const lines: string[] = []
+  for (const { errors } of scans.values()) {
+    lines.push(...errors.map(({ path, line, column, message }) => `${path}:${line}:${column} ${message}`))
+  }
+  if (lines.length > 0) throw new CliError('invalid', 'Prompts do not compile', { lines, hint: 'stet check --local' })
+  return [...scans].map(([path, { config, parameters }]) => ({ path, config, parameters }))
+}

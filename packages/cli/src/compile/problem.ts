@@ -1,0 +1,40 @@
+import type { PromptScan } from '@stet/template'
+import type { LocalPrompt } from '../sync/scan.ts'
+
+/** A finding about a prompt. Lines and columns count from 1, in the text of `path`. */
+export interface Problem {
+  path: string
+  /** The file, absolute; null for a prompt that is only on the server. */
+  file: string | null
+  line: number
+  column: number
+  code: string
+  message: string
+  /** The line with a caret under the column. */
+  frame: string
+  severity: 'error' | 'warning'
+}
+
+type Issue = PromptScan['errors'][number]
+
+/** The findings about files, in the order of their paths; one in a prompt that others refer to is named once. */
+export function problemsOf(scans: ReadonlyMap<string, PromptScan>, files: ReadonlyMap<string, LocalPrompt>): Problem[] {
+  const found = new Map<string, Problem>()
+  const add = (issue: Issue, severity: Problem['severity']): void => {
+    const { path, line, column, code, message, frame } = issue
+    const file = files.get(path)?.file ?? null
+    found.set(`${path}:${line}:${column}:${code}`, { path, file, line, column, code, message, frame, severity })
+  }
+  for (const { errors, warnings } of scans.values()) {
+    for (const issue of warnings) add(issue, 'warning')
+    for (const issue of errors) add(issue, 'error')
+  }
+  return [...found.values()].sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1))
+}
+
+/** A workflow command of GitHub Actions that shows the finding beside the line. @param file relative to the repository */
+export function annotationOf({ severity, line, column, code, message }: Problem, file: string): string {
+  const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+  const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
+  return `::${severity} file=${property(file)},line=${line},col=${column},title=${property(code)}::${data(message)}\n`
+}

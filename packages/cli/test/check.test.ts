@@ -1,0 +1,96 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RunningServer, startServer } from './support/server.ts'
+import { Person } from './support/stet.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+let server: RunningServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.stop())
+
+async function write(person: Person, name: string, text: string): Promise<void> {
+  await mkdir(dirname(join(person.folder, name)), { recursive: true })
+  await writeFile(join(person.folder, name), text)
+}
+
+test('check --local: every error with its place and its frame, exit 7, without a server or a key', async () => {
+  const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
+  await write(person, 'prompts/fine.promptl', 'Hello {{ name }}.\n')
+  await write(person, 'prompts/uses.promptl', '<prompt path="fine" name={{ name }} />\n')
+  expect(await person.stet(['check', '--local'])).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: '✔ 2 files checked · 0 errors · 0 differences\n',
+  })
+  await write(person, 'prompts/a/broken.promptl', 'One line.\n<user>{{ nope( }}</user>\n')
+  await write(person, 'prompts/lost.promptl', 'See <prompt path="nowhere" />.\n')
+  const found = await person.stet(['check', '--local'])
+  expect(found.code).toBe(7)
+  expect(found.stdout).toContain('prompts/a/broken.promptl:2:')
+  expect(found.stdout).toContain('  2 | <user>{{ nope( }}</user>\n')
+  expect(found.stdout).toContain(
+    "prompts/lost.promptl:1:5 error The referenced document 'nowhere' does not exist (reference-not-found)",
+  )
+  expect(found.stderr).toBe('✖ 4 files checked · 2 errors · 0 differences\n')
+})
+
+test('check --local: annotations for GitHub Actions on standard error, JSON on standard output', async () => {
+  const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
+  await write(person, 'app/prompts/b,c.promptl', 'A\n{{ nope( }}\n')
+  const env = { GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: person.folder }
+  const { code, stdout, stderr } = await person.stet(['check', '--local', '--json', '-C', 'app'], '', env)
+  expect(code).toBe(7)
+  const { problems } = JSON.parse(stdout)
+  expect(problems).toMatchObject([{ path: 'b,c', line: 2, severity: 'error', frame: expect.stringContaining('^') }])
+  expect(stderr).toMatch(/^::error file=app\/prompts\/b%2Cc\.promptl,line=2,col=\d+,title=[\w-]+::.+\n$/)
+})
+
+test('check: differences are 3, errors are 7 and come first, types are checked when they are configured', async () => {
+  const person = await Person.create(await temporaryFolder(), server)
+  await write(person, 'prompts/reply.promptl', 'Answer {{ ticket }}.\n')
+  expect(await person.stet(['init', '--create', 'checked'])).toMatchObject({ code: 0 })
+  const differing = await person.stet(['check'])
+  expect(differing).toMatchObject({ code: 3, stdout: 'differs reply (local-new)\n' })
+  expect(await person.stet(['push', '--publish', '--yes'])).toMatchObject({ code: 0 })
+  expect(await person.stet(['check'])).toMatchObject({ code: 0, stdout: '' })
+  const file = join(person.folder, 'stet.config.json')
+  const config = JSON.parse(await readFile(file, 'utf8'))
+  await writeFile(file, JSON.stringify({ ...config, types: { out: 'src/prompts.d.ts' } }))
+  expect(await person.stet(['check'])).toMatchObject({ code: 3, stdout: 'out of date src/prompts.d.ts\n' })
+  expect(await person.stet(['types', 'generate'])).toMatchObject({ code: 0 })
+  const fine = await person.stet(['check', '--json'])
+  expect(fine.code).toBe(0)
+  expect(JSON.parse(fine.stdout)).toEqual({
+    checked: 1,
+    problems: [],
+    differences: [],
+    refused: [],
+    types: { file: 'src/prompts.d.ts', isCurrent: true },
+  })
+  await write(person, 'prompts/reply.promptl', 'Answer {{ ticket }\n')
+  const broken = await person.stet(['check'])
+  expect(broken.code).toBe(7)
+  expect(broken.stdout).toMatch(/^prompts\/reply\.promptl:\d+:\d+ error [\s\S]*differs reply \(local-edit\)\n$/)
+  await writeFile(file, JSON.stringify({ ...config, types: { outt: 'x' } }))
+  const mistyped = await person.stet(['check'])
+  expect(mistyped).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "out"?') })
+})
+
+test('check finds a broken prompt of the server that is no file here', async () => {
+  const person = await Person.create(await temporaryFolder(), server)
+  await write(person, 'prompts/half.promptl', 'Broken {{ if x }}\n')
+  expect(await person.stet(['init', '--create', 'half'])).toMatchObject({ code: 0 })
+  expect(await person.stet(['push'])).toMatchObject({ code: 0 })
+  const other = await Person.create(await temporaryFolder(), server)
+  const { projectId } = JSON.parse(await readFile(join(person.folder, 'stet.config.json'), 'utf8'))
+  expect(await other.stet(['init', '--project', String(projectId), '--no-pull'])).toMatchObject({ code: 0 })
+  const found = await other.stet(['check', '--json'])
+  expect(found.code).toBe(7)
+  expect(JSON.parse(found.stdout)).toMatchObject({
+    problems: [{ path: 'half', file: null, severity: 'error' }],
+    differences: [{ path: 'half', state: 'remote-new' }],
+  })
+})

@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { clockOf } from '../src/commands/doctor/checks.ts'
+import { judge, type StreamTimes } from '../src/commands/doctor/streaming.ts'
+import { startProxy } from './support/proxy.ts'
+import { type RunningServer, startServer } from './support/server.ts'
+import { Person } from './support/stet.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+let server: RunningServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.stop())
+
+const echo = '---\nprovider: demo\nmodel: demo\n---\n<user>Say a few words.</user>\n'
+
+async function personWithPrompt(name: string): Promise<Person> {
+  const person = await Person.create(await temporaryFolder(), server)
+  await mkdir(join(person.folder, 'prompts'))
+  await writeFile(join(person.folder, 'prompts/echo.promptl'), echo)
+  expect(await person.stet(['init', '--create', name])).toMatchObject({ code: 0 })
+  expect(await person.stet(['push', '--publish', '--yes'])).toMatchObject({ code: 0 })
+  return person
+}
+
+async function findingsOf(person: Person, args: readonly string[] = [], env: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await person.stet(['doctor', '--json', ...args], '', env)
+  const { findings }: { findings: { name: string; status: string; message: string }[] } = JSON.parse(stdout)
+  return { code, stderr, of: (name: string) => findings.find((one) => one.name === name) }
+}
+
+test('a healthy project: every check passes, the live stream included', async () => {
+  const person = await personWithPrompt('healthy')
+  const before = await findingsOf(person)
+  expect(before.code).toBe(0)
+  expect(before.of('stream')).toMatchObject({ status: 'skip', message: expect.stringContaining('--prompt') })
+  const live = await findingsOf(person, ['--prompt', 'echo'])
+  for (const name of ['node', 'config', 'lock', 'prompts', 'server', 'clock', 'auth', 'project', 'stream']) {
+    expect(live.of(name), name).toMatchObject({ status: 'ok' })
+  }
+  expect(live.of('types')).toMatchObject({ status: 'skip' })
+  const replayed = await person.stet(['doctor'])
+  expect(replayed).toMatchObject({ code: 0, stderr: '' })
+  expect(replayed.stdout).toMatch(/^✔ node {4}node \d+\.\d+\.\d+ · stet \d+\.\d+\.\d+ · sdk \d+\.\d+\.\d+$/m)
+  expect(replayed.stdout).toMatch(/^✔ stream {2}a finished run arrives as a stream/m)
+})
+
+test('a proxy that collects event streams is found', async () => {
+  const person = await personWithPrompt('collected')
+  const proxy = await startCollectingProxy(server.address)
+  const env = { STET_API_KEY: server.adminKey, STET_BASE_URL: proxy, STET_PROFILE: 'proxied', STET_PROJECT_ID: '1' }
+  const { projectId } = JSON.parse(await readFile(join(person.folder, 'stet.config.json'), 'utf8'))
+  const { code, of } = await findingsOf(person, ['--prompt', 'echo'], { ...env, STET_PROJECT_ID: String(projectId) })
+  expect(of('stream')).toMatchObject({ status: 'fail', message: expect.stringContaining('a proxy seems to') })
+  expect(code).toBe(1)
+})
+
+test('what is broken is named, and the rest is still checked', async () => {
+  const person = await personWithPrompt('broken')
+  await writeFile(join(person.folder, 'prompts/bad.promptl'), 'Broken {{ if x }}\n')
+  const key = await anotherKey(person)
+  const { code, of, stderr } = await findingsOf(person, [], { STET_API_KEY: key })
+  expect(code).toBe(1)
+  expect(of('prompts')).toMatchObject({ status: 'fail', message: expect.stringMatching(/^1 errors, first bad:1 /) })
+  expect(of('auth')).toMatchObject({ status: 'fail', message: expect.stringContaining('stet login') })
+  expect(stderr).not.toContain(key)
+  const gone = await findingsOf(person, ['--no-retry'], { STET_BASE_URL: 'http://127.0.0.1:1', STET_PROFILE: 'gone' })
+  expect(gone.of('lock')).toMatchObject({ status: 'warn' })
+  expect(gone.of('server')).toMatchObject({ status: 'fail' })
+  expect(gone.of('auth')).toBeUndefined()
+  await writeFile(join(person.folder, 'stet.config.json'), '{"nope": 1}')
+  const unread = await findingsOf(person)
+  expect(unread.of('config')).toMatchObject({ status: 'fail', message: expect.stringContaining('unknown key "nope"') })
+  expect(unread.of('node')).toMatchObject({ status: 'ok' })
+})
+
+test('a slow or cut way in between is no reason to hang', async () => {
+  const person = await personWithPrompt('held')
+  const proxy = await startProxy(server.address)
+  onTestFinished(() => proxy.stop())
+  proxy.held = /health/
+  const env = { STET_API_KEY: server.adminKey, STET_BASE_URL: proxy.address, STET_PROFILE: 'held' }
+  const { code, of } = await findingsOf(person, ['--timeout', '1', '--no-retry'], env)
+  expect(code).toBe(1)
+  expect(of('server')).toMatchObject({ status: 'fail' })
+})
+
+const times: StreamTimes = {
+  startedAt: 0,
+  firstAt: 100,
+  lastAt: 2000,
+  contentType: 'text/event-stream',
+  hasLength: false,
+}
+
+test.each([
+  [times, true, 'ok', 'as they are made'],
+  [{ ...times, firstAt: 1990 }, true, 'fail', 'all events arrived at once after 2.0 s'],
+  [{ ...times, firstAt: 1990 }, false, 'ok', 'a finished run'],
+  [{ ...times, firstAt: 200, lastAt: 210 }, true, 'ok', 'too soon'],
+  [{ ...times, hasLength: true }, false, 'fail', 'collect'],
+  [{ ...times, contentType: 'text/html' }, true, 'fail', 'text/html'],
+  [undefined, true, 'fail', 'no event'],
+])('the verdict on %j, live %s', (seen, isLive, status, text) => {
+  expect(judge(seen, isLive)).toMatchObject({ status, message: expect.stringContaining(text) })
+})
+
+test.each([
+  [41_000, 'warn', 'server is 41 s ahead of'],
+  [-90_000, 'warn', 'server is 90 s behind'],
+  [3_000, 'ok', 'in step'],
+])('a clock that differs by %d ms', (difference, status, text) => {
+  const now = Date.now()
+  expect(clockOf(now + difference, now, 10)).toMatchObject({ status, message: expect.stringContaining(text) })
+})
+
+/** A key of the right form that the server does not know any more. */
+async function anotherKey(person: Person): Promise<string> {
+  const made = await person.stet(['keys', 'create', 'short-lived', '--scopes', 'read'])
+  const key = made.stdout.trim()
+  expect(await person.stet(['keys', 'revoke', key.slice(0, 9), '--yes'])).toMatchObject({ code: 0 })
+  return key
+}
+
+/** Passes answers on whole, with their length, as a buffering proxy does. */
+async function startCollectingProxy(target: string): Promise<string> {
+  const proxy = createServer(async (incoming, outgoing) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of incoming) chunks.push(chunk)
+    const { host: _, connection: __, ...headers } = incoming.headers
+    const body = chunks.length > 0 ? Buffer.concat(chunks) : null
+    const init = { method: incoming.method ?? 'GET', headers: headers as Record<string, string>, body }
+    const answer = await fetch(target + incoming.url, init)
+    const whole = Buffer.from(await answer.arrayBuffer())
+    const type = answer.headers.get('content-type') ?? ''
+    outgoing.writeHead(answer.status, { 'content-type': type, 'content-length': whole.length }).end(whole)
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  onTestFinished(() => {
+    proxy.closeAllConnections()
+    proxy.close()
+  })
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+}
