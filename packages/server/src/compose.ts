@@ -45,6 +45,7 @@ import { dropEventLogs } from './features/runs/driving/drop-event-logs.ts'
 import { keepLease, takeLease } from './features/runs/driving/keep-lease.ts'
 import { recoverRuns } from './features/runs/driving/recover-runs.ts'
 import type { ServerTools } from './features/runs/execution/tools/step-tool.ts'
+import { createStoredLogs } from './features/runs/watching/stored-logs.ts'
 import { createApp } from './http/app.ts'
 import { createDrain } from './http/request/drain.ts'
 import { systemClock } from './shared/clock.ts'
@@ -176,10 +177,11 @@ interface Parts {
 
 function createDeps({ config, database, serverTools, log, limits }: Parts): Deps & { models: ClosableModels } {
   const guard = { allowedPrivateHosts: config.allowedPrivateHosts }
+  const runs = postgresRunStore(database)
   return {
     stores: database.stores,
     transaction: database.transaction,
-    runs: postgresRunStore(database),
+    runs,
     toolCalls: postgresToolCallStore(database),
     toolSignals: createToolSignals(),
     serverTools,
@@ -190,6 +192,7 @@ function createDeps({ config, database, serverTools, log, limits }: Parts): Deps
     idempotencyUpkeep: postgresIdempotencyUpkeep(database.ownSession),
     claimsInWork: new Map(),
     eventLog: createRunEventLog(),
+    storedLogs: createStoredLogs(runs),
     activeRuns: createActiveRuns(),
     runSettings: {
       instanceId: randomUUID(),

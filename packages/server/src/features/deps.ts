@@ -14,6 +14,7 @@ import type { ActiveRuns } from './runs/active-runs.ts'
 import type { ServerTools } from './runs/execution/tools/step-tool.ts'
 import type { ToolCallStore, ToolSignals } from './runs/execution/tools/tool-calls.ts'
 import type { LeaseStore, RunEventLog, RunQueue, RunSettings, RunSignals, RunStore } from './runs/ports.ts'
+import type { StoredLogs } from './runs/watching/stored-logs.ts'
 import type { TemplateEngine } from './templates/template-engine.ts'
 import type { VersionStore } from './versions/ports.ts'
 
@@ -69,6 +70,7 @@ export interface Deps {
   /** Claims that this process works on now, with the hashes of their requests. */
   claimsInWork: Map<string, string>
   eventLog: RunEventLog
+  storedLogs: StoredLogs
   activeRuns: ActiveRuns
   runSettings: RunSettings
   liveCache: LiveCache

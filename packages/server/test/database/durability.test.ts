@@ -81,6 +81,26 @@ describe('durability of the embedded database', () => {
       expect(await vacuumWornTables(session)).toEqual([])
     })
 
+    it('vacuums a server that never has a quiet time, too', async () => {
+      const session = pgliteSession(pglite)
+      let statements = 0
+      const vacuumed: string[] = []
+      const upkeep = startUpkeep({
+        session: { ...session, script: (sql) => session.script(sql).finally(() => vacuumed.push(sql)) },
+        directory,
+        syncCount: () => fs.syncCount,
+        statementCount: () => statements++,
+        log: silent,
+        limits: { lookEveryMs: 20, vacuumEveryMs: 100 },
+      })
+      await session.script(`
+        INSERT INTO workspace (name) SELECT 'x' FROM generate_series(1, 1000);
+        DELETE FROM workspace WHERE id > 10`)
+      const giveUp = AbortSignal.timeout(20_000)
+      while (!vacuumed.includes('VACUUM (ANALYZE) public.workspace')) await delay(20, undefined, { signal: giveUp })
+      await upkeep.stop()
+    })
+
     it('makes a checkpoint when the log has grown, and none while nothing is written', async () => {
       const checkpoints = async () => {
         const { rows } = await pglite.query<{ lsn: string }>(

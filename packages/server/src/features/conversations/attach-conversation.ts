@@ -1,7 +1,6 @@
 /** Joins the latest run of a conversation, queued, running or ended: its events from any place on, or its result. */
 import { AppError } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
-import { unpackEventLog } from '../runs/encoding/event-log-file.ts'
 import type { RunLogReader, StoredConversation } from '../runs/ports.ts'
 import type { RunResult } from '../runs/run.ts'
 import { storedRunResult } from '../runs/watching/run-result.ts'
@@ -10,7 +9,7 @@ import { storedReader } from '../runs/watching/stored-reader.ts'
 import { framesOf, type StartedRun } from '../runs/watching/watch-run.ts'
 import { type ConversationAddress, findStored } from './find-conversation.ts'
 
-export type AttachDeps = Needs<'runs' | 'activeRuns' | 'eventLog'>
+export type AttachDeps = Needs<'runs' | 'activeRuns' | 'eventLog' | 'storedLogs'>
 
 export interface AttachedStream extends Pick<StartedRun, 'conversationUuid' | 'frames'> {
   release(): void
@@ -99,8 +98,8 @@ export async function readerOf(
   if (live) return live
   const { result } = latestRun
   if (isActive(conversation) || !result) return undefined
-  const file = await deps.runs.findEventLog(workspaceId, latestRun.uuid)
-  return storedReader(file ? await unpackEventLog(file) : endOfRun(conversation, latestRun, result), afterId)
+  const log = await deps.storedLogs.open(workspaceId, latestRun.uuid)
+  return storedReader(log ?? endOfRun(conversation, latestRun, result), afterId)
 }
 
 export function isActive({ status }: StoredConversation): boolean {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Logger } from '../../../shared/logger.ts'
 import type { SqlSession } from '../sql-session.ts'
 
-const LIMITS = { lookEveryMs: 10_000, checkpointEveryMs: 5 * 60_000, logBytes: 64 * 1024 * 1024 }
+const LIMITS = { lookEveryMs: 10_000, checkpointEveryMs: 5 * 60_000, vacuumEveryMs: 60_000, logBytes: 64 * 1024 * 1024 }
 /** Dead rows that a table may hold before it is vacuumed: a base and a share of its living ones, as autovacuum has it. */
 const DEAD_ROWS = 'n_dead_tup > 50 + 0.2 * n_live_tup OR n_mod_since_analyze > 50 + 0.1 * n_live_tup'
 
@@ -24,6 +24,7 @@ export function startUpkeep(deps: UpkeepDeps): { stop(): Promise<void> } {
   const limits = { ...LIMITS, ...deps.limits }
   let checkpoint = { at: Date.now(), syncs: deps.syncCount() }
   let statements = deps.statementCount()
+  let vacuumedAt = Date.now()
   let running = Promise.resolve()
 
   const look = async () => {
@@ -35,7 +36,10 @@ export function startUpkeep(deps: UpkeepDeps): { stop(): Promise<void> } {
       await deps.session.script('CHECKPOINT')
       checkpoint = { at: Date.now(), syncs: deps.syncCount() }
     }
-    if (isQuiet) await vacuumWornTables(deps.session)
+    // Best at a quiet time; a server that never has one is vacuumed all the same.
+    if (!isQuiet && Date.now() - vacuumedAt < limits.vacuumEveryMs) return
+    await vacuumWornTables(deps.session)
+    vacuumedAt = Date.now()
   }
   const timer = setInterval(() => {
     running = running.then(look).catch((error: unknown) => {

@@ -3,18 +3,21 @@ import type { StoredLog } from '../encoding/event-log-file.ts'
 import type { RunLogReader } from '../ports.ts'
 
 export function storedReader(log: StoredLog, afterId: number): RunLogReader {
-  const entries = log.entries.filter(({ id }) => id > afterId)
-  let place = 0
+  const first = log.entries.findIndex(({ id }) => id > afterId)
+  let place = first < 0 ? log.entries.length : first
   return {
-    messages: log.messages,
+    // The log itself is held: other readers of the run find it while this one reads.
+    get messages() {
+      return log.messages
+    },
     take(limit) {
-      const taken = entries.slice(place, place + limit)
+      const taken = log.entries.slice(place, place + limit)
       place += taken.length
       return taken
     },
     changed: () => Promise.resolve(),
     get isAtEnd() {
-      return place >= entries.length
+      return place >= log.entries.length
     },
     isCallerAwaited: false,
     release: () => {},
