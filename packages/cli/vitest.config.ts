@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     pool: 'forks',
-    // The end-to-end files hold a server each, and the machine of CI has two cores.
+    // The end-to-end files hold a server each: more than two at once only wait for each other on a small machine.
     maxWorkers: 2,
     include: ['test/**/*.test.ts'],
     // Far above what anything takes: a busy machine makes no failure.

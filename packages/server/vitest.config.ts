@@ -14,7 +14,7 @@ export default defineConfig({
   test: {
     // A process per file: the embedded database runs inside it, and the crash tests need processes of their own.
     pool: 'forks',
-    // The machine of CI has two cores, and each file may hold a database.
+    // Each file may hold a database: more than two at once only wait for each other on a small machine.
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,

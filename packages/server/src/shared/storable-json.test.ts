@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { storableJson } from './storable-json.ts'
 
-it('leaves what jsonb can hold as it is', () => {
+it('leaves what the database can hold as it is', () => {
   const value = { text: 'ü \u{1F600} \\u0000 \\ud83d', list: [1, null, true] }
   expect(storableJson(value)).toBe(JSON.stringify(value))
 })

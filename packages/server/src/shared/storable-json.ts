@@ -1,4 +1,4 @@
-/** JSON that PostgreSQL's jsonb takes: it knows neither NUL nor lone surrogates, and a model may send both. */
+/** JSON that PostgreSQL can read: its texts know neither NUL nor lone surrogates, and a model may send both. */
 export function storableJson(value: unknown): string {
   const text = JSON.stringify(value)
   return suspicious.test(text) ? JSON.stringify(JSON.parse(text, repair)) : text

@@ -6,6 +6,10 @@ beforeAll(async () => {
   bench = await runBench({
     hello: prompt('<user>Hi</user>', 'temperature: 0.2\n'),
     tools: prompt('<user>Weather?</user>', 'tools:\n  - get_weather: { parameters: { type: object } }\n'),
+    ordered: prompt(
+      '<user>Think</user>',
+      'schema: { type: object, properties: { reasoning: { type: string }, a: { type: string } } }\n',
+    ),
   })
 })
 afterAll(() => bench.close())
@@ -50,6 +54,28 @@ it('goes on with the whole conversation and the configuration it began with', as
   expect(await bench.conversation(uuid)).toMatchObject({ conversation, status: 'completed' })
 })
 
+it('keeps the order of keys, of the schema and of what tools and models said, when nothing is in memory', async () => {
+  bench.fake.enqueue({ text: '{"reasoning":"r","a":"1"}' })
+  const run = (await bench.run('ordered')).body
+  const uuid = String(run['uuid'])
+  bench.server.deps.activeRuns.forget(uuid)
+  const read = await bench.post(`/conversations/${uuid}/attach`, {})
+  expect(await read.text()).toContain('"object":{"reasoning":"r","a":"1"}')
+  bench.fake.enqueue({ text: '{"reasoning":"s","a":"2"}' })
+  await bench.chat(uuid, ask('Again'))
+  const sent = JSON.stringify(bench.fake.requests.at(-1)?.body['response_format'])
+  expect(sent.indexOf('"reasoning"')).toBeGreaterThan(0)
+  expect(sent.indexOf('"reasoning"')).toBeLessThan(sent.indexOf('"a"'))
+
+  const { uuid: asking, ids } = await requestTools()
+  bench.fake.enqueue({ text: 'Sunny' }, { text: 'Yes' })
+  await bench.chat(asking, { messages: ids.map((id) => result(id, { z: 1, a: 2 })) })
+  bench.server.deps.activeRuns.forget(asking)
+  expect(JSON.stringify(await bench.conversation(asking))).toContain('{"z":1,"a":2}')
+  await bench.chat(asking, ask('Sure?'))
+  expect(JSON.stringify(bench.fake.requests.at(-1)?.body['messages'])).toContain('{\\"z\\":1,\\"a\\":2}')
+})
+
 it('promise 8: a streamed chat counts its events on from the run before', async () => {
   const first = await bench.stream('hello')
   const uuid = first.last['uuid']
@@ -92,8 +118,9 @@ it('tool results answer the calls; calls without one get an error result', async
 it('a result that answers no call is refused and changes nothing', async () => {
   const { uuid } = await requestTools()
   const before = await bench.conversation(uuid)
-  const { status, body } = await bench.chat(uuid, { messages: [result('call_unknown', 1)] })
+  const { status, headers, body } = await bench.chat(uuid, { messages: [result('call_unknown', 1)] })
   expect(status).toBe(400)
+  expect(headers.get('x-conversation-uuid')).toBe(uuid)
   expect(body.details).toEqual({ toolCallId: 'call_unknown' })
   expect(await bench.conversation(uuid)).toEqual(before)
 })
@@ -118,6 +145,7 @@ it('one run at a time: the others are told to wait', async () => {
   const late = await bench.chat(uuid, ask('Late'))
   expect(late.status).toBe(409)
   expect(late.headers.get('retry-after')).toBe('1')
+  expect(late.headers.get('x-conversation-uuid')).toBe(uuid)
   expect(late.body['message']).toBe('The conversation is busy')
   expect(await bench.conversation(uuid)).toMatchObject({ status: 'running', endedAt: null })
   open()

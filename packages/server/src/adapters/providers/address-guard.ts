@@ -35,5 +35,5 @@ function resolveAll(resolve: typeof lookup, host: string): Promise<string[]> {
 }
 
 function refused(reason: string) {
-  return invalid(`Invalid request: url: ${reason}`, { issues: [{ path: ['url'], message: reason }] })
+  return invalid(`Invalid request: url: ${reason}`, { issues: [{ path: ['url'], code: 'custom', message: reason }] })
 }

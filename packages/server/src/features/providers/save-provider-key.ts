@@ -121,5 +121,7 @@ function configurationProblem(configuration: Record<string, unknown>): { path: s
 }
 
 function refused(path: string, reason: string) {
-  return invalid(`Invalid request: ${path}: ${reason}`, { issues: [{ path: path.split('.'), message: reason }] })
+  return invalid(`Invalid request: ${path}: ${reason}`, {
+    issues: [{ path: path.split('.'), code: 'custom', message: reason }],
+  })
 }

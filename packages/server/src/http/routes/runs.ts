@@ -7,6 +7,7 @@ import { stopConversation } from '../../features/conversations/stop-conversation
 import type { ClaimedRun } from '../../features/deps.ts'
 import { queueRun } from '../../features/runs/background/queue-run.ts'
 import { startRun } from '../../features/runs/start-run.ts'
+import { AppError } from '../../shared/app-error.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { lastEventId } from '../input/last-event-id.ts'
 import { versionAddress } from '../input/version-address.ts'
@@ -73,7 +74,7 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
         startedOnce(deps, {
           req,
           res,
-          start: (own) => continueConversation(deps, { ...input, ...own, mode }),
+          start: (own) => naming(res, input, continueConversation(deps, { ...input, ...own, mode })),
           join: joining(res, mode),
         })
       return { status: 200, body: await answers.started(res, stream, start) }
@@ -92,5 +93,20 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
       const address = { caller: callerOf(res), conversationUuid: params.conversationUuid }
       return { status: 200, body: await stopConversation(deps, address) }
     },
+  }
+}
+
+/** A conversation that is busy, or refuses a message, exists: the refusal names it as any other answer does. */
+async function naming<T>(
+  res: Response,
+  { conversationUuid }: { conversationUuid: string },
+  work: Promise<T>,
+): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    const isFound = error instanceof AppError && (error.code === 'ConflictError' || error.code === 'BadRequestError')
+    if (isFound) res.setHeader('X-Conversation-Uuid', conversationUuid)
+    throw error
   }
 }

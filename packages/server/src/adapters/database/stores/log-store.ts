@@ -19,9 +19,9 @@ const logs: RowKind<Log> = {
   statement: (rows) => ({
     sql: `
       WITH input AS (
-        SELECT * FROM jsonb_to_recordset($1::jsonb) AS i(
+        SELECT * FROM json_to_recordset($1::json) AS i(
           uuid uuid, workspace int, project int, version uuid, document uuid, path text, hash text, identifier text,
-          origin text, config jsonb, messages jsonb, at timestamptz, version_id int, parameters jsonb, duration int,
+          origin text, config json, messages json, at timestamptz, version_id int, parameters json, duration int,
           trace text, prompt_span text, completion_span text)
       ), conversations AS (
         INSERT INTO conversation (uuid, workspace_id, project_id, version_uuid, document_uuid, path, content_hash,

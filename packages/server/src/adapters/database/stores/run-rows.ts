@@ -48,9 +48,9 @@ export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
 }
 
 const firstRunInput = `input AS (
-        SELECT * FROM jsonb_to_recordset($1::jsonb) AS i(
+        SELECT * FROM json_to_recordset($1::json) AS i(
           uuid uuid, run uuid, workspace int, project int, version uuid, document uuid, path text, hash text,
-          identifier text, origin text, config jsonb, owner text, epoch int, first_event int, at timestamptz,
+          identifier text, origin text, config json, owner text, epoch int, first_event int, at timestamptz,
           status text, input text, queued_by int, claim text, request_hash text, claimant text)
       )`
 
@@ -114,13 +114,14 @@ export const nextRuns: RowKind<NextRun> = {
   statement: (rows) => ({
     sql: `
       WITH input AS (
-        SELECT * FROM jsonb_to_recordset($1::jsonb) AS i(
+        SELECT * FROM json_to_recordset($1::json) AS i(
           run uuid, uuid uuid, workspace int, owner text, epoch int, first_event int, at timestamptz, status text,
-          added jsonb, claim text, request_hash text, claimant text)
+          added json, claim text, request_hash text, claimant text)
         WHERE status = 'running'
       ), claimed AS (
         UPDATE conversation c SET epoch = i.epoch, status = 'running', updated_at = i.at,
-          messages = c.messages || i.added
+          messages = CASE WHEN json_array_length(c.messages) = 0 THEN i.added
+            ELSE (left(c.messages::text, -1) || ',' || substr(i.added::text, 2))::json END
         FROM input i
         WHERE c.uuid = i.uuid AND c.workspace_id = i.workspace AND c.epoch = i.epoch - 1
           AND c.status NOT IN ('queued', 'running')
@@ -168,7 +169,7 @@ export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
   statement: (rows) => ({
     sql: `
       WITH input AS (
-        SELECT * FROM jsonb_to_recordset($1::jsonb) AS i(
+        SELECT * FROM json_to_recordset($1::json) AS i(
           run uuid, uuid uuid, owner text, epoch int, is_repeat boolean, status text)
         WHERE status = 'running'
       ), claimed AS (
@@ -217,9 +218,9 @@ export const ends: RowKind<RunEnd> = {
   statement: (rows) => ({
     sql: `
       WITH input AS (
-        SELECT i.*, substring($2::bytea FROM log_from FOR log_bytes) AS log FROM jsonb_to_recordset($1::jsonb) AS i(
-          run uuid, uuid uuid, epoch int, epoch_after int, status text, messages jsonb, last_event int,
-          error_code text, error_message text, result jsonb, at timestamptz, from_status text,
+        SELECT i.*, substring($2::bytea FROM log_from FOR log_bytes) AS log FROM json_to_recordset($1::json) AS i(
+          run uuid, uuid uuid, epoch int, epoch_after int, status text, messages json, last_event int,
+          error_code text, error_message text, result json, at timestamptz, from_status text,
           log_from int, log_bytes int)
         WHERE from_status IN ('queued', 'running')
       ), ended AS (
