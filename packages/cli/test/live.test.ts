@@ -12,6 +12,8 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 const prompts = {
   slow: '---\nprovider: openai\nmodel: m\n---\nTell.\n',
   echo: '---\nprovider: demo\nmodel: demo\nparameters:\n  text: { type: text, required: true }\n---\n<user>{{ text }}</user>\n',
+  steps:
+    '---\nprovider: demo\nmodel: demo\ntools:\n  get_weather:\n    description: Weather\n    parameters: { type: object, properties: {} }\n---\n<step><user>Call get_weather.</user></step>\n<step tools={{ [] }}><user>What about tomorrow?</user></step>\n',
   weather:
     '---\nprovider: demo\nmodel: demo\ntools:\n  get_weather:\n    description: Weather\n    parameters: { type: object, properties: { city: { type: string } }, required: [city] }\n---\n<user>Call get_weather.</user>\n',
 }
@@ -201,8 +203,8 @@ test('attach replays an ended run, after an event or whole, as text, events, mes
   expect(events.at(-1)).toBe(`${last}\tlatitude-event\tchain-completed`)
   const rest = await person.stet(['attach', uuid, '--show', 'events', '--from', String(last - 2)])
   expect(rest.stdout.trim().split('\n')).toEqual(events.slice(-2))
-  const nothing = await person.stet(['attach', uuid, '--show', 'events', '--from', String(last)])
-  expect(nothing).toMatchObject({ code: 0, stdout: '' })
+  const nothing = await person.stet(['attach', uuid, '--show', 'events', '--from', String(last), '--no-retry'])
+  expect(nothing).toMatchObject({ code: 0, stdout: '', stderr: expect.not.stringContaining('reconnecting') })
   const messages = await person.stet(['attach', uuid, '--show', 'messages'])
   expect(messages.stdout).toBe(`[user]\nhello\n\n[assistant]\n${response.text}\n`)
 })
@@ -242,6 +244,45 @@ test('--tools answers the calls of the model; what a handler throws is told to t
   await module('export const value = 1\n')
   expect(await person.stet(['run', 'weather', '--tools', 'tools.mjs'])).toMatchObject({ code: 2 })
   expect(await person.stet(['run', 'weather', '--tools', 'none.mjs'])).toMatchObject({ code: 2 })
+})
+
+test('--tools: a prompt of steps goes on after the call, which is handled once across a cut of the connection', async () => {
+  const person = await someone(proxy)
+  const source = `import { appendFileSync } from 'node:fs'
+    export const get_weather = () => { appendFileSync('calls', 'x'); return { sky: 'blue' } }`
+  await writeFile(join(person.folder, 'tools.mjs'), source)
+  proxy.cuts.push(5)
+  const { code, stdout, stderr } = await person.stet(['run', 'steps', '--tools', 'tools.mjs', '--json'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('reconnecting (1/3)') })
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.filter(({ data }) => data.type === 'step-completed')).toHaveLength(2)
+  expect(lines.slice(0, -1).map(({ id }) => id)).toEqual(lines.slice(0, -1).map((_, index) => String(index + 1)))
+  const { data } = lines.at(-1)
+  expect(data).toMatchObject({ toolRequests: [], response: { text: expect.stringContaining('What about tomorrow?') } })
+  expect(JSON.stringify(data.conversation)).toContain('"sky":"blue"')
+  expect(await readFile(join(person.folder, 'calls'), 'utf8')).toBe('x')
+})
+
+test('Ctrl-C while a tool is at work stops the run once, and the tool learns of it', async () => {
+  const way = await startProxy(server.address)
+  const person = await someone(way)
+  const source = `export const get_weather = (_, { signal }) => new Promise((resolve) => {
+    const timer = setTimeout(resolve, 1e9)
+    signal.addEventListener('abort', () => { clearTimeout(timer); resolve() })
+    console.error('at work')
+  })`
+  await writeFile(join(person.folder, 'tools.mjs'), source)
+  const program = start(person, ['run', 'weather', '--tools', 'tools.mjs'])
+  await program.prints('stderr', 'at work')
+  program.child.kill('SIGINT')
+  expect(await program.closed).toEqual({ code: 130, signal: null })
+  expect(way.seen.filter((line) => line.endsWith('/stop'))).toHaveLength(1)
+  expect(way.seen.filter((line) => line.endsWith('/tools/results'))).toEqual([])
+  expect(await conversationIn(program.printed.stderr)).toMatchObject({ status: 'stopped' })
+  await way.stop()
 })
 
 test('the first digits of a uuid are enough on a machine that has forgotten it, and unknown ones are 5', async () => {

@@ -226,6 +226,53 @@ describe('joining again', () => {
   })
 })
 
+describe('attaching where nothing comes any more', () => {
+  const last = String(RUN.length)
+
+  it.each([last, '999'])('after event %s gives the result of the ended run, and no event', async (lastEventId) => {
+    for (const behaviour of ['honours the id', 'replays all with ids'] as const) {
+      const server = await runServer({ behaviour, cuts: [] })
+      const stream = client(server.url).runs.attachStream(UUID, { lastEventId, resume: false })
+      const heard: SdkEventData[] = []
+      stream.on('sdk', (event) => heard.push(event))
+      const { seen, iterated, text, result: final } = await watch(stream)
+      expect([seen, iterated, heard, text]).toEqual([[], [], [], ''])
+      expect(final).toEqual(result('Hello wörld'))
+      expect(stream.lastEventId).toBe(lastEventId)
+      const asked = server.attaches().map(({ headers }) => headers['last-event-id'])
+      expect(asked).toEqual(behaviour === 'honours the id' ? [lastEventId, undefined] : [lastEventId])
+    }
+  })
+
+  it('a failed run rejects with its error', async () => {
+    const error = { name: 'DocumentRunError', message: 'no', errorCode: 'x', code: 'ai_run_error', details: {} }
+    const data = { type: 'chain-error', uuid: UUID, messages: [], timestamp: 1, providerLogUuid: '', source: SOURCE }
+    const failed = [['latitude-event', { ...data, error, tokenUsage: USAGE, cost: 0 }]] as typeof RUN
+    const server = await runServer({ events: failed, behaviour: 'honours the id', cuts: [] })
+    await expect(client(server.url).runs.attach(UUID, { lastEventId: '1' })).rejects.toMatchObject({
+      name: 'RunError',
+      errorCode: 'ai_run_error',
+    })
+  })
+
+  it('a stream that closed too early goes on, also over a server that is just starting', async () => {
+    const starting = json({ name: 'ServiceUnavailableError', message: 'starting' }, 503)
+    const closed = events('', { headers: { 'X-Conversation-Uuid': UUID } })
+    const { url, requests } = await localServer(closed, starting, events(frames(RUN)))
+    const stream = client(url).runs.attachStream(UUID, { lastEventId: '3' })
+    const { seen } = await watch(stream)
+    expect(seen.map(({ id }) => id)).toEqual(RUN.slice(3).map((_, index) => String(index + 4)))
+    expect(requests).toHaveLength(3)
+  })
+
+  it('a connection that broke is a cut: without resume it ends the stream', async () => {
+    const cut = await runServer({ behaviour: 'honours the id', cuts: [3] })
+    const lost = client(cut.url).runs.attachStream(UUID, { lastEventId: '3', resume: false })
+    await expect(lost.finalResult()).rejects.toBeInstanceOf(StreamInterruptedError)
+    expect(cut.attaches()).toHaveLength(1)
+  })
+})
+
 describe('leaving while the stream is away', () => {
   it.each(['abort', 'detach'] as const)('%s() ends the wait', async (leave) => {
     const server = await runServer({ behaviour: 'honours the id', cuts: [5] })

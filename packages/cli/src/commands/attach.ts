@@ -32,6 +32,6 @@ export const command = defineCommand({
       return
     }
     const stream = client.runs.attachStream(uuid, from === undefined ? {} : { lastEventId: from })
-    await showRun(stream, { client, onInterrupt: 'leave', shown, head: {}, from }, ctx)
+    await showRun(stream, { client, onInterrupt: 'leave', shown, head: {} }, ctx)
   },
 })

@@ -73,7 +73,7 @@ function parseRun(raw: RawInput): RunInput {
 export async function runPrompt(input: RunInput, ctx: Context): Promise<RunResult | undefined> {
   const client = await ctx.client()
   await ctx.projectId()
-  const handlers = input.toolsFile === undefined ? undefined : await loadToolHandlers(input.toolsFile, ctx.io.cwd)
+  const tools = input.toolsFile === undefined ? undefined : await loadToolHandlers(input.toolsFile, ctx.io.cwd)
   const versionUuid = await findVersionToRun(client, ctx)
   const options = {
     versionUuid,
@@ -90,8 +90,8 @@ export async function runPrompt(input: RunInput, ctx: Context): Promise<RunResul
         client.prompts.run(path, { ...all, stream: false, signal })
       return showWholeRun(wait, { shown, head, saveTo }, ctx)
     }
-    const following = { client, onInterrupt: 'stop' as const, shown, head, saveTo, handlers }
-    return showRun(client.prompts.stream(path, all), following, ctx)
+    const following = { client, onInterrupt: 'stop' as const, shown, head, saveTo }
+    return showRun(client.prompts.stream(path, { ...all, ...(tools && { tools }) }), following, ctx)
   }
   return withMissingParameters(start, await gatherParameters(input.parameters, ctx), ctx)
 }

@@ -3,12 +3,16 @@ import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import type { Settings } from './resolve.ts'
 
+/** How often a cut stream is joined again before it counts as lost; each new event gives all attempts back. */
+export const maxReconnects = 3
+
 /** The client for the resolved settings; without a key it is a failure, not a request. */
 export async function createClient(ctx: Context, settings: Settings): Promise<Stet> {
   const { apiKey, baseUrl, keyElsewhere, projectId, timeoutMs } = settings
   if (!apiKey) throw missingKey(baseUrl.value, keyElsewhere)
   const { Stet } = await import('@stet/sdk')
-  const options: StetOptions = { apiKey: apiKey.value, baseUrl: baseUrl.value, logLevel: 'off' }
+  const streaming = { resume: ctx.flags.retry && { maxAttempts: maxReconnects } }
+  const options: StetOptions = { apiKey: apiKey.value, baseUrl: baseUrl.value, logLevel: 'off', streaming }
   if (projectId) options.projectId = projectId.value
   if (timeoutMs !== undefined) options.timeout = timeoutMs
   if (!ctx.flags.retry) options.maxRetries = 0

@@ -27,8 +27,8 @@ export interface Turn {
   /** The id of the last event that was taken. */
   lastEventId: () => string | undefined
   onHead: (head: Answer) => void
-  /** Takes a frame; throws what makes its connection useless. */
-  onFrame: (frame: Frame, head: Answer) => void
+  /** Takes a frame, or looks at one that was taken or is not wanted; throws what makes its connection useless. */
+  onFrame: (frame: Frame, head: Answer, isOld: boolean) => void
   onReconnecting: (about: { attempt: number; delayMs: number; cause: string }) => void
   onReconnected: () => void
   /** The error of a stream that is lost for good. */
@@ -40,9 +40,12 @@ export async function readTurn(turn: Turn): Promise<void> {
   const { isOver, lastEventId, lost, idleTimeout = IDLE_TIMEOUT_MS } = turn
   /** Frames of this turn that were taken. */
   let taken = 0
-  /** Attempts to join since the last of them. */
-  let attempts = 0
   let isRejoined = turn.isJoined
+  /**
+   * Attempts to join since the last of them. One is free where nothing came after the event that the caller named: that
+   * is no cut, the run may have ended by then.
+   */
+  let attempts = isRejoined ? -1 : 0
 
   /** Servers that do not honour Last-Event-ID replay from the first event; where ids are missing, places tell. */
   function isOld({ id }: Frame, index: number): boolean {
@@ -53,12 +56,14 @@ export async function readTurn(turn: Turn): Promise<void> {
   async function read(head: Answer): Promise<Error> {
     const { body } = head.response
     turn.onHead(head)
-    if (!body) throw lost('No body to read; use stream: false in this runtime')
+    if (!body) throw lost('No body: use stream: false in this runtime')
     let index = 0
     const onFrame = (frame: Frame) => {
       index += 1
-      if (isOver() || (isRejoined && isOld(frame, index))) return
-      turn.onFrame(frame, head)
+      if (isOver()) return
+      const isSeen = isRejoined && isOld(frame, index)
+      turn.onFrame(frame, head, isSeen)
+      if (isSeen) return
       taken += 1
       attempts = 0
     }
@@ -78,12 +83,15 @@ export async function readTurn(turn: Turn): Promise<void> {
     for (;;) {
       const { maxAttempts = 3 } = turn.resume
       const { message, cause } = broken as Error
+      if (cause && attempts < 0) attempts = 0
       const attach = turn.attach()
       if (!attach || attempts >= maxAttempts) throw lost(message, cause ?? broken)
-      const delayMs = delayOf(turn, attempts, broken)
       attempts += 1
-      turn.onReconnecting({ attempt: attempts, delayMs, cause: message })
-      await turn.runtime.sleep(delayMs, turn.signal)
+      if (attempts > 0) {
+        const delayMs = delayOf(turn, attempts, broken)
+        turn.onReconnecting({ attempt: attempts, delayMs, cause: message })
+        await turn.runtime.sleep(delayMs, turn.signal)
+      }
       try {
         head = await attach()
         break
@@ -92,7 +100,7 @@ export async function readTurn(turn: Turn): Promise<void> {
         broken = error
       }
     }
-    turn.onReconnected()
+    if (attempts > 0) turn.onReconnected()
   }
 }
 
@@ -104,5 +112,5 @@ function delayOf({ resume, runtime }: Turn, attempt: number, broken: unknown): n
   const { initialDelay = 500, maxDelay = 8000 } = resume
   const ordered =
     broken instanceof ApiError && broken.headers ? readRetryAfterMs(broken.headers, runtime.now()) : undefined
-  return ordered ?? Math.min(initialDelay * 2 ** attempt, maxDelay) * (1 - JITTER * runtime.random())
+  return ordered ?? Math.min(initialDelay * 2 ** (attempt - 1), maxDelay) * (1 - JITTER * runtime.random())
 }

@@ -44,7 +44,7 @@ export function resultOf<O extends OutputKind>(data: Completed, progress: Progre
   if (!response) return undefined
   return {
     uuid: data.uuid,
-    conversation: progress.conversation,
+    conversation: data.messages,
     // the schema of the prompt is the caller's claim; the service has validated the answer against it
     response: response as RunResult<O>['response'],
     toolRequests: data.toolRequests ?? [],
@@ -56,8 +56,8 @@ export function resultOf<O extends OutputKind>(data: Completed, progress: Progre
 
 /** The error of a run that ended in `chain-error`: the same that the JSON form of the run gives. */
 export function runErrorOf(
-  { error }: Failed,
-  { conversationUuid, text, conversation }: Progress,
+  { error, messages: conversation }: Failed,
+  { conversationUuid, text }: Progress,
   head: Answer,
 ): RunError {
   const { details = {} } = error

@@ -110,7 +110,15 @@ export class RunPump<O extends OutputKind> {
 
   /** Reads turn after turn; a run without tools has one. */
   async #run(signal: AbortSignal): Promise<void> {
-    const { open, attach, signal: outer, idleTimeout, resume = true, runtime = systemRuntime } = this.#source
+    const {
+      open,
+      attach,
+      signal: outer,
+      lastEventId: from,
+      idleTimeout,
+      resume = true,
+      runtime = systemRuntime,
+    } = this.#source
     if (!this.#ending) this.#unfollow = onAbort(outer, () => this.#leave(outer?.reason))
     this.#tools = await this.#source.tools?.({
       scene: () => {
@@ -119,27 +127,31 @@ export class RunPump<O extends OutputKind> {
       },
       tell: (event) => this.listeners.emit('sdk', event),
     })
+    /** Nothing has come after the event that the caller named. */
+    const isJoined = () => from !== undefined && this.lastEventId === from
     let openTurn: (() => Promise<Answer>) | undefined = () => open(signal, (uuid) => this.#learnUuid(uuid))
     while (openTurn && !this.#ending) {
       this.#turnEnd = undefined
       await readTurn({
         open: openTurn,
-        isJoined: this.lastEventId !== undefined && this.lastEventId === this.#source.lastEventId,
+        isJoined: isJoined(),
         attach: () => {
           const uuid = this.progress.conversationUuid
-          return attach && resume && uuid ? () => attach(uuid, this.lastEventId, signal) : undefined
+          // the whole run then, since it may have ended with that event, or before it
+          const seen = isJoined() ? undefined : this.lastEventId
+          return attach && uuid ? () => attach(uuid, seen, signal) : undefined
         },
-        resume: typeof resume === 'object' ? resume : {},
+        resume: typeof resume === 'object' ? resume : { maxAttempts: resume ? 3 : 0 },
         runtime,
         idleTimeout,
         signal,
         isOver: () => Boolean(this.#ending ?? this.#turnEnd),
         lastEventId: () => this.lastEventId,
         onHead: (head) => this.#learnHead(head),
-        onFrame: (frame, head) => this.#receive(frame, head),
+        onFrame: (frame, head, isOld) => this.#receive(frame, head, isOld),
         onReconnecting: (about) => {
           this.#phase = 'reconnecting'
-          this.#source.logger.info(`The stream is joined again in ${Math.round(about.delayMs)} ms: ${about.cause}`)
+          this.#source.logger.info(`${about.cause}: joined again in ${Math.round(about.delayMs)} ms`)
           this.listeners.emit('sdk', { type: 'reconnecting', ...about })
         },
         onReconnected: () => this.listeners.emit('sdk', { type: 'reconnected', fromEventId: this.lastEventId }),
@@ -169,11 +181,13 @@ export class RunPump<O extends OutputKind> {
     this.#learnUuid(uuid)
   }
 
-  #receive(frame: Frame, head: Answer): void {
+  #receive(frame: Frame, head: Answer, isOld: boolean): void {
     const event = this.#decode(frame)
-    if (event.id) this.lastEventId = event.id
+    if (event.id && !isOld) this.lastEventId = event.id
     try {
-      if (event.event === 'latitude-event' || event.event === 'provider-event') this.#accept(event, head)
+      // of what is not new only the end counts: a run ends for its reader wherever the reading began
+      if (isOld) this.#conclude(event, head)
+      else if (event.event === 'latitude-event' || event.event === 'provider-event') this.#accept(event, head)
       else this.listeners.emit('event', event)
     } catch (reason) {
       // not thrown on: reading would take it for a broken socket
@@ -183,7 +197,7 @@ export class RunPump<O extends OutputKind> {
 
   #decode({ id = '', event = 'message', data: text }: Frame): StreamEvent {
     const data: unknown = JSON.parse(text)
-    if (typeof data !== 'object' || !data) throw new SyntaxError('An event is an object')
+    if (typeof data !== 'object' || !data) throw new SyntaxError('No object')
     // the payload is the server's word; what is computed from it below reads single keys only
     return { id, event, type: (data as { type?: unknown }).type, data } as StreamEvent
   }
@@ -198,13 +212,18 @@ export class RunPump<O extends OutputKind> {
     if (isHeard) this.listeners.emit('event', event)
     if (event.event === 'provider-event') {
       if (isHeard || this.#tools) this.#announce(event.data)
-    } else if (event.data.type === 'chain-completed') {
-      if (this.#tools?.goesOn(event.data.toolRequests)) this.#turnEnd = event.data
-      else this.#finish(event.data)
-    } else if (event.data.type === 'chain-error') {
-      const paused = this.#tools?.pausedResult(event.data, this.progress)
+    } else this.#conclude(event, head)
+  }
+
+  /** Ends the turn, or the stream, with its terminal event. */
+  #conclude({ data }: StreamEvent, head: Answer): void {
+    if (data.type === 'chain-completed') {
+      if (this.#tools?.goesOn(data.toolRequests)) this.#turnEnd = data
+      else this.#finish(data)
+    } else if (data.type === 'chain-error') {
+      const paused = this.#tools?.pausedResult(data, this.progress)
       if (paused) this.#settleWith(paused)
-      else this.#fail(runErrorOf(event.data, this.progress, head))
+      else this.#fail(runErrorOf(data, this.progress, head))
     }
   }
 
