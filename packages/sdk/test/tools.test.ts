@@ -42,7 +42,8 @@ const city: StandardSchema<unknown, { city: string }> = {
 const rome = { id: 'call_1', name: 'get_weather', arguments: { city: ' Rome ' } }
 const oslo = { id: 'call_2', name: 'get_weather', arguments: { city: 'Oslo' } }
 const faulty = { id: 'call_3', name: 'get_weather', arguments: { city: 5 } }
-const other = { id: 'call_4', name: 'ask', arguments: {} }
+// a name that every object has
+const other = { id: 'call_4', name: 'toString', arguments: {} }
 
 describe('inline', () => {
   it('names the tools, posts each result while the stream is open, and tells of it', async () => {

@@ -46,7 +46,8 @@ export class ToolLoop<O extends OutputKind> {
     this.#api = api
     this.#start = start
     this.#isInline = inlineTools(start) !== undefined
-    this.#tools = tools
+    // no prototype: a tool may be called `toString`
+    this.#tools = Object.assign(Object.create(null), tools)
     this.#maxRounds = maxToolRounds ?? api.settings.streaming?.maxToolRounds ?? MAX_ROUNDS
     this.#host = host
   }
