@@ -7,7 +7,7 @@ import type { FakeProvider } from '../support/fake-provider.ts'
 import { hasProcessFigures, residentBytes } from '../support/process-figures.ts'
 import { type RunServer, runServer } from './run-server.ts'
 
-// The plan says 20 for a change: so much text is half a minute there.
+// Twenty would be half a minute of text on every change.
 const sockets = count(10, 200)
 const megabyte = 1_000_000
 // Each event of the end repeats the conversation: 3.6 MB of text are a stream of more than 20 MB.

