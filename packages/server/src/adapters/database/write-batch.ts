@@ -1,13 +1,8 @@
 import { AppError } from '../../shared/app-error.ts'
 import type { SqlSession } from './sql-session.ts'
 
-/** Between the starts of two commits under load; rows that come in the meantime share the next one. */
+/** Between two commits under load; rows that come in the meantime share the next one. */
 const LOAD_INTERVAL_MS = 5
-/**
- * After a commit the database rests for as long as the commit took, up to this: the embedded one, whose commits hold up
- * everything else, then takes half of the time at most, and the fixed price of a commit is shared by more rows.
- */
-const MAX_REST_MS = 20
 /** A full batch does not wait. Also bounds the number of parameters of one statement. */
 const FULL_BATCH = 500
 
@@ -55,20 +50,18 @@ interface Group {
 export function createWriteBatch(session: SqlSession): WriteBatch {
   let waiting: Group[] = []
   let draining: Promise<void> | undefined
-  let nextStart = Number.NEGATIVE_INFINITY
+  let lastStart = Number.NEGATIVE_INFINITY
 
   const drain = async () => {
     // One turn of the microtask queue lets the rows of the same tick in.
     await undefined
     while (waiting.length > 0) {
-      const rest = nextStart - performance.now()
+      const rest = lastStart + LOAD_INTERVAL_MS - performance.now()
       if (rest > 0 && waiting.length < FULL_BATCH) await new Promise((done) => setTimeout(done, rest))
-      const start = performance.now()
+      lastStart = performance.now()
       const batch = takeBatch(waiting)
       waiting = waiting.filter((group) => !batch.has(group))
       await commitBatch(session, [...batch])
-      const end = performance.now()
-      nextStart = Math.max(start + LOAD_INTERVAL_MS, end + Math.min(end - start, MAX_REST_MS))
     }
     draining = undefined
   }
