@@ -16,7 +16,7 @@ const columns = Prisma.sql`
   c.version_uuid::text AS "versionUuid", c.document_uuid::text AS "documentUuid", c.path,
   c.content_hash AS "contentHash", c.custom_identifier AS "customIdentifier", c.origin, c.status,
   c.created_at AS "createdAt", c.updated_at AS "updatedAt",
-  r.uuid::text AS "runUuid", r.ended_at AS "endedAt", r.result - 'response' AS result`
+  r.uuid::text AS "runUuid", r.ended_at AS "endedAt", r.result::jsonb - 'response' AS result`
 
 const latestRun = Prisma.sql`
   LEFT JOIN LATERAL (
