@@ -7,6 +7,7 @@ import { build as bundle } from 'vite'
 import { beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../package.json'
 import { packed } from './support/packed.ts'
+import { webGlobals } from './support/web-globals.ts'
 
 /** What is loaded with the client, and all of it with what is loaded when it is used: tools, cache, jobs, proxy frames. */
 const CORE_BYTES = 12_000
@@ -63,29 +64,9 @@ describe('the package', () => {
 
   it('needs web globals only', async () => {
     const code = await bundled({ isWhole: true })
-    const web = {
-      fetch,
-      Headers,
-      Request,
-      Response,
-      URL,
-      URLSearchParams,
-      AbortController,
-      AbortSignal,
-      ReadableStream,
-      TextEncoder,
-      TextDecoder,
-      crypto,
-      console,
-      queueMicrotask,
-      setTimeout,
-      clearTimeout,
-      setInterval,
-      clearInterval,
-    }
     const names = runInContext(
       `${code}; [typeof new stet.Stet('k', { projectId: 1 }).prompts.run, typeof process]`,
-      createContext(web),
+      createContext({ ...webGlobals }),
     )
     expect([...(names as string[])]).toEqual(['function', 'undefined'])
   })

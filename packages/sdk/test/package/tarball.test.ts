@@ -7,6 +7,7 @@ import { build } from 'esbuild'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { webGlobals } from '../support/web-globals.ts'
 import { ENTRIES, newProject, nodes, type Packed, packSdk, runIn } from './packed.ts'
 
 const bin = fileURLToPath(new URL('../../../../node_modules/.bin/', import.meta.url))
@@ -173,29 +174,9 @@ describe('in a bundle', () => {
     '%s needs web globals only',
     async (entry) => {
       const { code } = await bundled(entry)
-      const web = {
-        fetch,
-        Headers,
-        Request,
-        Response,
-        URL,
-        URLSearchParams,
-        AbortController,
-        AbortSignal,
-        ReadableStream,
-        TextEncoder,
-        TextDecoder,
-        crypto,
-        console,
-        queueMicrotask,
-        setTimeout,
-        clearTimeout,
-        setInterval,
-        clearInterval,
-      }
       const found: unknown = runInContext(
         `${code}; [Object.keys(entry).length > 0, typeof process]`,
-        createContext(web),
+        createContext({ ...webGlobals }),
       )
       expect([...(found as unknown[])]).toEqual([true, 'undefined'])
     },

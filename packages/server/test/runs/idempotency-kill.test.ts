@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest'
-import { generateEncryptionKey } from '../../src/data-files.ts'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { type ApiAnswer, apiCaller } from '../http/api-call.ts'
 import { createTestProject, issueKey } from '../http/scenario.ts'
 import { fakeProvider } from '../support/fake-provider.ts'
-import { processTestMs, startServer } from '../support/server-process.ts'
+import { processTestMs, settingsFor, startServer } from '../support/server-process.ts'
 import { testDatabase } from '../support/test-database.ts'
 import { prompt } from './run-bench.ts'
 
@@ -19,16 +18,11 @@ it(
     const fake = await fakeProvider()
     const adminKey = generateApiKey()
     const environment = {
-      PORT: '0',
-      STET_DATA_DIR: target.dataDir,
+      ...settingsFor(target),
       STET_ADMIN_KEY: adminKey,
-      STET_ENCRYPTION_KEY: generateEncryptionKey(),
       STET_LOG_LEVEL: 'off',
-      STET_DRAIN_DELAY_MS: '0',
-      STET_DATABASE_SILENCE_MS: '20000',
       OPENAI_API_KEY: 'sk-test',
       OPENAI_BASE_URL: fake.url,
-      ...(target.databaseUrl !== undefined && { DATABASE_URL: target.databaseUrl }),
     }
     const first = await startServer(environment)
     const key = await issueKey(apiCaller(first.url, adminKey), { scopes: ['admin'], plan: 'custom', limit: 100_000 })

@@ -1,12 +1,11 @@
 /** kill -9 of a server that drives runs of every kind; what its clients were told must hold after the restart. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { generateEncryptionKey } from '../../src/data-files.ts'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { apiCaller } from '../http/api-call.ts'
 import { type Api, createTestProject, issueKey } from '../http/scenario.ts'
 import { openTestDatabase } from '../support/database-open.ts'
 import { type FakeProvider, type FakeReply, type FakeRequest, fakeProvider } from '../support/fake-provider.ts'
-import { type ServerProcess, startServer } from '../support/server-process.ts'
+import { type ServerProcess, settingsFor, startServer } from '../support/server-process.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 import { prompt, record } from './run-bench.ts'
 
@@ -178,16 +177,11 @@ async function expectRows(ledger: Ledger, killedAt: Date): Promise<void> {
 it('promise 1: kill -9 during 50 runs of each kind: after the restart each has one definite end, nothing told is lost', async () => {
   const adminKey = generateApiKey()
   const environment = {
-    PORT: '0',
-    STET_DATA_DIR: target.dataDir,
+    ...settingsFor(target),
     STET_ADMIN_KEY: adminKey,
-    STET_ENCRYPTION_KEY: generateEncryptionKey(),
     STET_LOG_LEVEL: 'off',
-    STET_DRAIN_DELAY_MS: '0',
-    STET_DATABASE_SILENCE_MS: '20000',
     OPENAI_API_KEY: 'sk-test',
     OPENAI_BASE_URL: fake.url,
-    ...(target.databaseUrl !== undefined && { DATABASE_URL: target.databaseUrl }),
   }
   const first = await startServer(environment)
   servers.push(first)

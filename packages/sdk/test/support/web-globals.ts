@@ -1,0 +1,21 @@
+/** What every runtime with web APIs has, and nothing of Node's: a bundle that evaluates with these alone runs anywhere. */
+export const webGlobals = {
+  fetch,
+  Headers,
+  Request,
+  Response,
+  URL,
+  URLSearchParams,
+  AbortController,
+  AbortSignal,
+  ReadableStream,
+  TextEncoder,
+  TextDecoder,
+  crypto,
+  console,
+  queueMicrotask,
+  setTimeout,
+  clearTimeout,
+  setInterval,
+  clearInterval,
+}
