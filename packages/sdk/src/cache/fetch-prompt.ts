@@ -66,10 +66,11 @@ export async function keyPrefix(api: Api, exchange: Exchange): Promise<string> {
   const { prompts } = api.settings
   const headers = await requestHeaders(api.settings, exchange, 0, null)
   const authorization = headers.get('authorization') ?? ''
+  // the promise is kept, not its result: calls that begin together go on together, and so share one request
   if (prompts.caller?.authorization !== authorization) {
-    prompts.caller = { authorization, hash: (await sha256(authorization)).slice(0, 16) }
+    prompts.caller = { authorization, hash: sha256(authorization) }
   }
-  return `${prompts.caller.hash}|`
+  return `${(await prompts.caller.hash).slice(0, 16)}|`
 }
 
 /** The options of a call over those of the client. */

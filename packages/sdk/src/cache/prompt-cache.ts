@@ -14,7 +14,7 @@ const PAUSE_AFTER_FAILURE_MS = 5000
 export interface CacheSlot {
   cache?: PromptCache
   /** The last caller: hashing costs more than all the rest of a hit. */
-  caller?: { authorization: string; hash: string }
+  caller?: { authorization: string; hash: Promise<string> }
 }
 
 /** Asks the server; undefined when the prompt with this ETag is still current. */
