@@ -57,7 +57,8 @@ export function normaliseLineEnds(content: string): string {
   return content.includes('\r') ? content.replace(/\r\n?/g, '\n') : content
 }
 
-function lineAndColumn(text: string, offset: number): { line: number; column: number } {
+/** Both count from 1. */
+export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const at = Math.max(0, Math.min(offset, text.length))
   let line = 1
   let lineStart = 0

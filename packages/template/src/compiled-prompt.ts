@@ -95,7 +95,7 @@ function evaluated(
     if (!asWritten) return resolved.place(from, to)
     return { path: source.path, text: root.text, start: from, ...(to === undefined ? {} : { end: to }) }
   }
-  const analysis = analyse(tree.fragment)
+  const analysis = analyse(tree)
   const faults = analysis.faults.map((fault) => issueAt(place(fault.start, fault.end), fault.code, fault.message))
   const issues = [...found, ...resolved.issues, ...faults].slice(0, MAX_ISSUES)
   const message = 'The schema is read as an object: write it with braces of its own, schema={{ { … } }}'

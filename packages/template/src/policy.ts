@@ -53,7 +53,7 @@ function isDunder(name: string): boolean {
 /** Reports a variable name that hides a built-in, and proposes another. */
 export function checkName(name: string, at: { start: number; end: number }, report: Report): boolean {
   if (!hidesBuiltIn(name)) return true
-  const proposal = `${name.replace(/^_+|_+$/g, '') || 'my'}Value`
+  const proposal = `${name.replace(/^_+|(?<!_)_+$/g, '') || 'my'}Value`
   return refuse(report, at, `The name '${name}' hides a built-in: use another, such as '${proposal}'`)
 }
 

@@ -6,6 +6,8 @@ const MAX_REFERENCE_DEPTH = 10
 const MAX_REFERENCE_LOADS = 200
 const MAX_RESOLVED_BYTES = 1_048_576
 const TOO_LARGE = 'The resolved prompt is larger than 1 MB'
+// Three times a path's bytes: what is longer is none in any form, and composing takes the square of the marks in a row.
+const MAX_COMPOSABLE_LENGTH = 1_536
 
 /** One piece of the resolved text: where it stands there, and where it came from. */
 interface Segment {
@@ -53,7 +55,8 @@ export function resolveReferencePath(path: string, from: string): string | undef
     else if (segments.pop() === undefined) return undefined
   }
   const resolved = segments.join('/').replace(/\.promptl$/, '')
-  return resolved === '' ? undefined : resolved.normalize('NFC')
+  if (resolved === '') return undefined
+  return resolved.length > MAX_COMPOSABLE_LENGTH ? resolved : resolved.normalize('NFC')
 }
 
 /** Inlines all references of a parsed document as `<scope>` and drops comments. */

@@ -46,9 +46,14 @@ function endOfExpression(text: string, start: number): number {
   return -1
 }
 
-const FENCE = /^\s*```[\w-]*[ \t]*\r?\n([\s\S]*?)\r?\n?[ \t]*```\s*$/
+const FENCE = '```'
+const OPENING_FENCE = /^\s*```[\w-]*[ \t]*\r?\n/
+const LAST_BLANKS = /\r?\n?(?<![ \t])[ \t]*$/
 
 /** The text inside a fence that holds all of an answer, else the text itself. */
 export function withoutFence(text: string): string {
-  return FENCE.exec(text)?.[1] ?? text
+  const opened = OPENING_FENCE.exec(text)
+  const rest = text.trimEnd()
+  if (!opened || !rest.endsWith(FENCE) || rest.length < opened[0].length + FENCE.length) return text
+  return rest.slice(opened[0].length, -FENCE.length).replace(LAST_BLANKS, '')
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { scan } from '../src/index.ts'
 import { firstIssue, renderIssue, sourceOf, textOf } from './support.ts'
 
@@ -22,6 +22,20 @@ describe('positions', () => {
     ],
     ['tool without name', '<tool id="1">x</tool>', 'tool-message-without-name', 1, 1],
     ['tool call of a user', '<user><tool-call id="1" name="f" /></user>', 'invalid-tool-call-placement', 1, 7],
+    [
+      'tool-call arguments that are no JSON',
+      '<assistant><tool-call id="1" name="f" arguments="x" /></assistant>',
+      'invalid-tool-call-arguments',
+      1,
+      12,
+    ],
+    [
+      'tool-call arguments that are a list',
+      '<assistant><tool-call id="1" name="f" arguments="[1]" /></assistant>',
+      'invalid-tool-call-arguments',
+      1,
+      12,
+    ],
     ['message without role', '<message>x</message>', 'message-tag-without-role', 1, 1],
     ['computed as', '<step as={{ a }}>x</step>', 'invalid-static-attribute', 1, 1],
     ['hiding parameter', 'x {{ toString }}', 'not-allowed', 1, 6],
@@ -54,13 +68,35 @@ describe('positions', () => {
     ['call of a missing method', '{{ n.trim() }}', 'not-a-function', 1, 4],
     [
       'tool-call arguments that are no object',
-      '<assistant><tool-call id="1" name="f" arguments="[1]" /></assistant>',
+      '<assistant><tool-call id="1" name="f" arguments={{ [n] }} /></assistant>',
       'invalid-tool-call-arguments',
       1,
+      52,
+    ],
+    [
+      'loop variable that hides a parameter',
+      'a\n {{ for n in [1] }}{{ n }}{{ endfor }} {{ n }}',
+      'variable-already-declared',
+      2,
+      9,
+    ],
+    [
+      'loop index that hides a parameter',
+      '{{ for x, n in [1] }}{{ endfor }} {{ n }}',
+      'variable-already-declared',
       1,
+      11,
     ],
   ])('%s while rendering', async (_name, content, code, line, column) => {
     expect(await renderIssue(content, { n: 1 })).toMatchObject({ code, line, column })
+  })
+
+  it('looks for the lines of loop variables only where one of them is wrong', async () => {
+    const lookUps = vi.spyOn(String.prototype, 'indexOf')
+    await textOf('{{ for x, i in [] }}{{ endfor }}\n'.repeat(500))
+    const count = lookUps.mock.calls.filter(([text]) => text === '\n').length
+    lookUps.mockRestore()
+    expect(count).toBeLessThan(10_000)
   })
 
   it('reads a closing mark of a comment without opening as text', async () => {

@@ -16,6 +16,12 @@ describe('paths of references', () => {
   ])('%s in %s', (path, from, expected) => {
     expect(resolveReferencePath(path, from)).toBe(expected)
   })
+
+  it('are composed, unless they are too long for a path', () => {
+    expect(resolveReferencePath('e\u0301', 'a/x')).toBe('a/\u00e9')
+    const marks = `a${'\u0301'.repeat(800)}${'\u0323'.repeat(800)}`
+    expect(resolveReferencePath(marks, 'x')).toBe(marks)
+  })
 })
 
 describe('references', () => {

@@ -11,6 +11,11 @@ describe('steps', () => {
     expect(third).toEqual({ done: true, added: [] })
   })
 
+  it('keeps the front matter where an attribute has no value', async () => {
+    const [first] = await chainOf('---\nmodel: m\n---\n<step model={{ none }} extra={{ none }}>a</step>', [])
+    expect(first).toMatchObject({ config: { model: 'm', extra: undefined } })
+  })
+
   it('gives `raw` the message, and `as` the final answer only', async () => {
     const turns = [
       {

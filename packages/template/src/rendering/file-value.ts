@@ -14,7 +14,7 @@ export interface FileValue {
 }
 
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
-const DATA_URL = /^data:([^;,]*)[^,]*,/
+const DATA_URL = /^data:([^;,]*)(?:;[^,]*)?,/
 
 const typesByExtension: Readonly<Record<string, string>> = {
   png: 'image/png',

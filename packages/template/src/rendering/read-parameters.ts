@@ -13,7 +13,7 @@ interface Reading {
   read(value: unknown): unknown
 }
 
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
 /** Declared types that take more than they are given; all others keep any value. */
 const readings: Readonly<Record<string, Reading>> = {

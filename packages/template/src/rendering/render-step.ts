@@ -50,7 +50,7 @@ function repairedPrompt(prompt: CompiledPrompt): RepairedPrompt {
   const issue = prompt.issues[0]
   if (!prompt.tree) throw new CompileIssueError(issue ?? unknownIssue(prompt))
   const made: RepairedPrompt = { tree: prompt.tree, trace: { now: new Date(0), at: undefined } }
-  repairTree(made.tree.fragment, made.trace)
+  repairTree(made.tree, made.trace)
   repairedPrompts.set(prompt, made)
   return made
 }
@@ -86,7 +86,8 @@ async function nextStep(prompt: CompiledPrompt, tree: ParsedText, input: StepInp
   const chain = state ? continuedChain(prompt, tree, state) : startedChain(prompt, tree, input.parameters)
   const { messages, config, completed } = await chain.step(state ? [final] : undefined)
   if (completed && state) return { done: true, added: [] }
-  const { isolated, ...stepConfig } = config
+  const { isolated, ...written } = config
+  const stepConfig = overFrontMatter(written, prompt.config)
   checkDepth(stepConfig)
   const repeated = state && !isolated ? 1 : 0
   const added = messages.slice(repeated).map(toRendered)
@@ -107,6 +108,15 @@ async function nextStep(prompt: CompiledPrompt, tree: ParsedText, input: StepInp
         }
       : NOTHING_KEPT,
   }
+}
+
+/** An attribute without a value says nothing: the front matter's counts. */
+function overFrontMatter(written: Record<string, unknown>, front: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(written)
+  if (entries.every(([, value]) => value !== undefined)) return written
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, value === undefined && Object.hasOwn(front, key) ? front[key] : value]),
+  )
 }
 
 function startedChain(prompt: CompiledPrompt, tree: ParsedText, parameters: Readonly<Record<string, unknown>>): Chain {

@@ -1,14 +1,16 @@
+import { lineAndColumn } from '../compile-error.ts'
 import type {
   Call,
   Conditional,
   Expression,
-  Fragment,
+  ForBlock,
   Literal,
   Member,
   Operation,
   OptionalChain,
 } from '../syntax/nodes.ts'
 import { type Attribute, type Spread, walkNodes } from '../syntax/nodes.ts'
+import type { ParsedText } from '../syntax/strict-parser.ts'
 import { CLOCK } from '../syntax/variables.ts'
 
 /** What evaluation is told and tells: the run's instant, and the innermost expression that it has reached. */
@@ -46,12 +48,13 @@ const HELD = '#'
  * Rewrites every expression of a checked tree so that the engine evaluates it as JavaScript would: quoted keys,
  * short circuits, whole optional chains, one `$now`, and a trace of where it is.
  */
-export function repairTree(fragment: Fragment, trace: Trace): void {
+export function repairTree({ fragment, parsed }: Pick<ParsedText, 'fragment' | 'parsed'>, trace: Trace): void {
   const repair: Repair = { trace, usesClock: false, held: 0 }
   const roots: (() => void)[] = []
   for (const node of walkNodes(fragment)) {
     if (node.type === 'Fragment') node.children = node.children.filter((child) => child.type !== 'Config')
     if (node.type === 'ElementTag') repairAttributes(node.attributes, repair)
+    if (node.type === 'ForBlock') locateNames(node, parsed)
     if (node.type === 'IfBlock' || node.type === 'ForBlock') node.expression = repairRoot(node.expression, repair)
     if (node.type === 'MustacheTag') {
       const written = node.expression
@@ -63,6 +66,26 @@ export function repairTree(fragment: Fragment, trace: Trace): void {
     }
   }
   if (repair.usesClock) for (const printDates of roots) printDates()
+}
+
+/**
+ * The engine places what is wrong with these names by a location that its parser does not give them. It is looked for when
+ * that is asked: for every block of a long prompt it would take the square of its lines.
+ */
+function locateNames({ context, index }: ForBlock, text: string): void {
+  for (const name of index ? [context, index] : [context]) {
+    const { start, end } = name
+    Object.defineProperty(name, 'loc', {
+      enumerable: true,
+      get: () => ({ start: locationOf(text, start), end: locationOf(text, end) }),
+    })
+  }
+}
+
+/** Lines count from 1, columns from 0. */
+function locationOf(text: string, offset: number): { line: number; column: number } {
+  const { line, column } = lineAndColumn(text, offset)
+  return { line, column: column - 1 }
 }
 
 function repairAttributes(attributes: readonly Attribute[], repair: Repair): void {

@@ -1,14 +1,16 @@
 import type { Fault } from '../compile-error.ts'
 import { checkExpression, checkName, type Report } from '../policy.ts'
+import { isLeftOpen } from './left-open.ts'
 import {
   type Attribute,
   type Expression,
   type ForBlock,
-  type Fragment,
+  type IfBlock,
   literalText,
   type Tag,
   type TemplateNode,
 } from './nodes.ts'
+import type { ParsedText } from './strict-parser.ts'
 import { emptyNames, innerNames, type Names, noteNames } from './variables.ts'
 
 export interface Analysis {
@@ -37,16 +39,18 @@ interface Surroundings {
 
 interface Walk {
   report: Report
+  /** What the offsets of the tree count in. */
+  text: string
   usesSteps: boolean
 }
 
 /** Checks a resolved tree by the allow-list and the rules of tags, and finds the variables that it needs. */
-export function analyse(fragment: Fragment): Analysis {
+export function analyse({ fragment, parsed }: ParsedText): Analysis {
   const faults: Fault[] = []
   const report: Report = (fault) => {
     if (faults.length < MAX_FAULTS) faults.push(fault)
   }
-  const walk: Walk = { report, usesSteps: false }
+  const walk: Walk = { report, text: parsed, usesSteps: false }
   const names = emptyNames()
   visitAll(fragment.children, walk, { names, depth: 0, step: false, content: false })
   return { faults, parameters: [...names.free], usesSteps: walk.usesSteps }
@@ -67,6 +71,7 @@ function visit(node: TemplateNode, walk: Walk, around: Surroundings): void {
       readExpression(node.expression, walk, around.names)
       break
     case 'IfBlock':
+      checkClosed(node, walk)
       readExpression(node.expression, walk, around.names)
       visitAll(node.children, walk, { ...around, names: innerNames(around.names) })
       visitAll(node.else?.children ?? [], walk, { ...around, names: innerNames(around.names) })
@@ -86,7 +91,17 @@ function readExpression(expression: Expression, walk: Walk, names: Names): void 
   if (checkExpression(expression, walk.report)) noteNames(expression, names, walk.report)
 }
 
+// The closing tag around it ends such a block in silence: what follows would hang on a condition that nobody meant.
+function checkClosed(node: IfBlock | ForBlock, { text, report }: Walk): void {
+  if (!isLeftOpen(node, text)) return
+  const opening = text.indexOf('}}', node.expression.end)
+  const closing = node.type === 'IfBlock' ? 'endif' : 'endfor'
+  const message = `Block was left open: {{ ${closing} }} is missing before the tag around it ends`
+  report({ code: 'unclosed-block', message, start: node.start, end: opening === -1 ? node.end : opening + 2 })
+}
+
 function visitLoop(node: ForBlock, walk: Walk, around: Surroundings): void {
+  checkClosed(node, walk)
   readExpression(node.expression, walk, around.names)
   visitAll(node.else?.children ?? [], walk, { ...around, names: innerNames(around.names) })
   if (node.context.type !== 'Identifier') {
@@ -184,6 +199,20 @@ function checkToolCall(tag: Tag, around: Surroundings, fail: Fail): void {
   if (!find(tag, 'name')) fail('tool-call-without-name', 'Tool calls must have a name attribute')
   if (around.message !== 'assistant' && around.message !== 'message') {
     fail('invalid-tool-call-placement', 'Only assistant messages can contain tool calls')
+  }
+  const written = find(tag, 'arguments')
+  const text = written && literalText(written)?.trim()
+  if (text && !isJsonObject(text)) {
+    fail('invalid-tool-call-arguments', 'Tool calls must contain a JSON object as arguments')
+  }
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
   }
 }
 

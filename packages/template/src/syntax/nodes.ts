@@ -148,8 +148,10 @@ export interface Tag extends Noted {
   attributes: Attribute[]
   children: TemplateNode[]
 }
-interface IfBlock extends Noted {
+export interface IfBlock extends Noted {
   type: 'IfBlock'
+  /** Set on the block that stands for an `else if`: the only child of its `else`, closed by the same `endif`. */
+  elseif?: boolean
   expression: Expression
   children: TemplateNode[]
   else?: { children: TemplateNode[] } | null
@@ -157,8 +159,8 @@ interface IfBlock extends Noted {
 export interface ForBlock extends Noted {
   type: 'ForBlock'
   expression: Expression
-  context: { type: string; name: string } & Range
-  index?: ({ name: string } & Range) | null
+  context: { type: string; name: string } & Located
+  index?: ({ name: string } & Located) | null
   children: TemplateNode[]
   else?: { children: TemplateNode[] } | null
 }

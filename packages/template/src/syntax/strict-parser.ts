@@ -27,36 +27,44 @@ function sticky(pattern: RegExp): RegExp {
   return form
 }
 
-/** The engine's parser with exact positions, `*`+`/` as plain text, and no search of the whole rest at each step. */
-class StrictParser extends Parser {
-  override match(expected: string): boolean {
-    return expected !== '*/' && this.template.startsWith(expected, this.index)
-  }
+let Strict: typeof Parser | undefined
 
-  override matchRegex(pattern: RegExp): string | null {
-    if (pattern.source === END_OF_COMMENT) return this.skipComment()
-    const form = sticky(pattern)
-    form.lastIndex = this.index
-    return form.exec(this.template)?.[0] ?? null
-  }
+/**
+ * The engine's parser with exact positions, `*`+`/` as plain text, and no search of the whole rest at each step. Its class
+ * is made when it is first needed: where the engine is an optional package, this module is read before that one is there.
+ */
+function strictParser(text: string): Parser {
+  Strict ??= class extends Parser {
+    override match(expected: string): boolean {
+      return expected !== '*/' && this.template.startsWith(expected, this.index)
+    }
 
-  private skipComment(): string {
-    const end = this.template.indexOf('*/', this.index)
-    if (end === -1) this.error({ code: 'unclosed-comment', message: 'Unclosed comment' })
-    this.index = end
-    return '*/'
-  }
+    override matchRegex(pattern: RegExp): string | null {
+      if (pattern.source === END_OF_COMMENT) return this.skipComment()
+      const form = sticky(pattern)
+      form.lastIndex = this.index
+      return form.exec(this.template)?.[0] ?? null
+    }
 
-  override error({ code, message }: { code: string; message: string }, index = this.index): never {
-    const start = Math.max(0, Math.min(this.faultOffset(code, index), this.template.length))
-    throw new CompileError({ name: 'ParseError', code, message, startIndex: start, endIndex: start, frame: '' })
-  }
+    private skipComment(): string {
+      const end = this.template.indexOf('*/', this.index)
+      if (end === -1) this.error({ code: 'unclosed-comment', message: 'Unclosed comment' })
+      this.index = end
+      return '*/'
+    }
 
-  private faultOffset(code: string, index: number): number {
-    // The engine passes its open blocks one too far, to make up for a subtraction that is not made here.
-    if (code === 'unclosed-block') return index - 1
-    return code === 'unclosed-comment' && index === this.template.length ? this.template.lastIndexOf('<!--') : index
+    override error({ code, message }: { code: string; message: string }, index = this.index): never {
+      const start = Math.max(0, Math.min(this.faultOffset(code, index), this.template.length))
+      throw new CompileError({ name: 'ParseError', code, message, startIndex: start, endIndex: start, frame: '' })
+    }
+
+    private faultOffset(code: string, index: number): number {
+      // The engine passes its open blocks one too far, to make up for a subtraction that is not made here.
+      if (code === 'unclosed-block') return index - 1
+      return code === 'unclosed-comment' && index === this.template.length ? this.template.lastIndexOf('<!--') : index
+    }
   }
+  return new Strict(text)
 }
 
 /** Parses a prompt's text with normalised line ends. @throws FaultError with an offset into the text as given. */
@@ -65,7 +73,7 @@ export function parseText(text: string): ParsedText {
   const inserted = repairs.flatMap((repair) => [repair.open, repair.close]).sort((a, b) => a - b)
   const original = (offset: number): number => offset - inserted.filter((at) => at < offset).length
   try {
-    const fragment = new StrictParser(parsed).parse() as unknown as Fragment
+    const fragment = strictParser(parsed).parse() as unknown as Fragment
     return { text, parsed, fragment, repairs, original }
   } catch (error) {
     throw new FaultError(parseFault(error, original))

@@ -1,0 +1,71 @@
+import type { CompiledPrompt } from '../compiled-prompt.ts'
+import type { Tag, TemplateNode } from '../syntax/nodes.ts'
+import { checkDepth } from '../value-depth.ts'
+
+const PLAIN_ROLES = ['system', 'developer', 'user', 'assistant'] as const
+type PlainRole = (typeof PLAIN_ROLES)[number]
+
+/** Text as it stands, or the parameter whose value stands there. */
+export type SlotPiece = string | { name: string }
+
+/** One message of a prompt that holds nothing to evaluate. */
+export interface SlotMessage {
+  role: PlainRole
+  /** Text outside of tags: no message when nothing but white space comes of it. */
+  isStray: boolean
+  pieces: SlotPiece[]
+}
+
+/** The messages of a prompt of text, role tags and plain names; undefined for one that must be evaluated. */
+export function slotPlanOf(prompt: CompiledPrompt): SlotMessage[] | undefined {
+  if (!prompt.tree || prompt.usesSteps || !isShallow(prompt.config)) return undefined
+  const names = new Set(prompt.parameters)
+  const messages: SlotMessage[] = []
+  let stray: TemplateNode[] = []
+  const add = (role: PlainRole, isStray: boolean, nodes: readonly TemplateNode[]): boolean => {
+    const pieces = piecesOf(nodes, names)
+    if (pieces && !(isStray && isBlank(pieces))) messages.push({ role, isStray, pieces })
+    return pieces !== undefined
+  }
+  for (const node of prompt.tree.fragment.children) {
+    if (node.type !== 'ElementTag') {
+      stray.push(node)
+      continue
+    }
+    const role = plainRole(node)
+    if (!role || !add('system', true, stray) || !add(role, false, node.children)) return undefined
+    stray = []
+  }
+  return add('system', true, stray) ? messages : undefined
+}
+
+function plainRole(tag: Tag): PlainRole | undefined {
+  return tag.attributes.length === 0 ? PLAIN_ROLES.find((role) => role === tag.name) : undefined
+}
+
+function piecesOf(nodes: readonly TemplateNode[], names: ReadonlySet<string>): SlotPiece[] | undefined {
+  const pieces: SlotPiece[] = []
+  for (const node of nodes) {
+    if (node.type === 'Text') pieces.push(node.data)
+    else if (node.type === 'MustacheTag') {
+      const { expression } = node
+      if (expression.type !== 'Identifier' || !names.has(expression.name)) return undefined
+      pieces.push({ name: expression.name })
+    } else if (node.type !== 'Comment' && node.type !== 'Config') return undefined
+  }
+  return pieces
+}
+
+function isBlank(pieces: readonly SlotPiece[]): boolean {
+  return pieces.every((piece) => typeof piece === 'string' && piece.trim() === '')
+}
+
+/** A step refuses a configuration that is too deep. */
+function isShallow(config: Record<string, unknown>): boolean {
+  try {
+    checkDepth(config)
+    return true
+  } catch {
+    return false
+  }
+}
