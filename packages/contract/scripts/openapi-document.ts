@@ -2,11 +2,16 @@ import { readFileSync } from 'node:fs'
 import type { AppRoute } from '@ts-rest/core'
 import { z } from 'zod'
 import { sampleOf } from '../samples/index.ts'
+import { causesOf, readsBody } from '../src/causes-of.ts'
 import { API_PREFIX, type RouteMetadata } from '../src/common.ts'
 import { type Contract, listRoutes, type Route } from '../src/contract.ts'
-import { ERROR_STATUSES, ErrorBody, type ErrorStatus } from '../src/errors.ts'
+import { Document } from '../src/documents.ts'
+import { ERROR_CAUSES, type ErrorCause } from '../src/error-causes.ts'
+import { ERROR_STATUSES, ErrorBody } from '../src/errors.ts'
+import { type OperationName, operations } from '../src/operations.ts'
 import { RunEvent } from '../src/run-events.ts'
 import { ComponentSchemas, type JsonSchema } from './component-schemas.ts'
+import { errorHeaders, REQUEST_HEADERS, RESPONSE_HEADERS, requestHeaders, successHeaders } from './openapi-headers.ts'
 
 const TAGS: Record<keyof Contract, string> = {
   apiKeys: 'API keys',
@@ -26,15 +31,10 @@ const DESCRIPTION = `Prompts with versions, and runs of them.
 - Every request carries \`Authorization: Bearer <API key>\`.
 - Bodies are JSON in UTF-8. Keys that a request schema does not name are ignored, and \`null\` counts as absent for every optional field.
 - Fields are only ever added to responses.
-- Every response has \`X-Request-Id\`; every authenticated one has \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (epoch milliseconds).
-- Every error has the body \`ErrorBody\`.`
+- Every error has the body \`ErrorBody\`; what may be wrong is told with each status.
+- A route that is not there is 404, another method than those of a path 405 with \`Allow\`.`
 
-const HEADERS = {
-  'Idempotency-Key':
-    'Repeats of a request with the same key get the first answer. 1 to 255 printable ASCII characters.',
-  'If-Match': 'The `contentHash` in quotes that the prompt must have, or `*`: it must exist. Else 412.',
-  'If-None-Match': 'GET: 304 when it is the current ETag. Write: `*` requires that the prompt does not exist.',
-} as const
+const OPERATIONS_TAG = 'The server itself'
 
 /** The OpenAPI 3.1 document of the contract. The same contract gives the same bytes. */
 export function buildDocument(): JsonSchema {
@@ -44,22 +44,26 @@ export function buildDocument(): JsonSchema {
     const path = entry.route.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [entry.route.method.toLowerCase()]: operation(entry, schemas) }
   }
+  for (const name of Object.keys(operations) as OperationName[]) {
+    paths[operations[name].path] = { servers: [{ url: '/' }], get: operationOutside(name) }
+  }
   schemas.describe(ErrorBody)
   return {
     openapi: '3.1.0',
     info: { title: 'stet', version: packageVersion(), description: DESCRIPTION, license: { name: 'Apache-2.0' } },
     servers: [{ url: API_PREFIX }],
-    tags: Object.values(TAGS).map((name) => ({ name })),
+    tags: [...Object.values(TAGS), OPERATIONS_TAG].map((name) => ({ name })),
     security: [{ bearer: [] }],
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key: `stet_…`.' } },
       parameters: Object.fromEntries(
-        Object.entries(HEADERS).map(([name, text]) => [name, headerParameter(name, text)]),
+        Object.entries(REQUEST_HEADERS).map(([name, text]) => [name, headerParameter(name, text)]),
       ),
+      headers: RESPONSE_HEADERS,
       schemas: schemas.components(),
       responses: Object.fromEntries(
-        Object.entries(ERROR_STATUSES).map(([status, text]) => [status, errorResponse(text)]),
+        Object.entries(ERROR_STATUSES).map(([status, text]) => [status, errorResponse(Number(status), text)]),
       ),
     },
   }
@@ -100,11 +104,12 @@ function scopeSentence({ scope }: RouteMetadata): string {
 }
 
 function parameters(route: AppRoute, metadata: RouteMetadata, schemas: ComponentSchemas): JsonSchema[] {
-  const headers = [...(metadata.idempotent ? ['Idempotency-Key'] : []), ...(metadata.preconditions ?? [])]
   return [
     ...fieldsOf(route.pathParams).map(([name, schema]) => parameter('path', name, schema, schemas)),
     ...fieldsOf(route.query).map(([name, schema]) => parameter('query', name, schema, schemas)),
-    ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ...requestHeaders(metadata, readsBody(route, metadata)).map((name) => ({
+      $ref: `#/components/parameters/${name}`,
+    })),
   ]
 }
 
@@ -123,26 +128,48 @@ function headerParameter(name: string, description: string): JsonSchema {
 }
 
 function responses(route: AppRoute, metadata: RouteMetadata, schemas: ComponentSchemas): JsonSchema {
+  const causes = causesOf(route, metadata)
   return Object.fromEntries(
     Object.entries(route.responses).map(([status, schema]) => {
-      if (schema === ErrorBody) return [status, { $ref: `#/components/responses/${status satisfies string}` }]
+      if (schema === ErrorBody) return [status, refusal(Number(status), causes)]
       if (!(schema instanceof z.ZodType)) return [status, { description: 'Not modified.' }]
       return [status, success(schema, metadata, schemas)]
     }),
   )
 }
 
-function success(schema: z.ZodType, { streams, preconditions }: RouteMetadata, schemas: ComponentSchemas): JsonSchema {
+/** The response of the status, with what can be wrong on this route in place of what the status says everywhere. */
+function refusal(status: number, causes: readonly ErrorCause[]): JsonSchema {
+  const texts = causes.map((cause) => ERROR_CAUSES[cause]).filter((cause) => cause.status === status)
+  const text = texts.map((cause) => cause.text).join('; ')
+  return { $ref: `#/components/responses/${status}`, description: `${text.charAt(0).toUpperCase()}${text.slice(1)}.` }
+}
+
+function success(schema: z.ZodType, metadata: RouteMetadata, schemas: ComponentSchemas): JsonSchema {
+  const { streams } = metadata
   const events = { 'text/event-stream': { schema: schemas.describe(RunEvent) } }
   return {
     description: streams ? 'The result; with `stream` the events, each with `event`, `data` and `id`.' : 'Success.',
-    ...(preconditions?.includes('If-None-Match') ? { headers: { ETag: etagHeader() } } : {}),
+    headers: successHeaders(metadata, schema === Document),
     content: { ...jsonContent(schema, schemas), ...(streams ? events : {}) },
   }
 }
 
-function etagHeader(): JsonSchema {
-  return { description: 'The `contentHash` in quotes.', schema: { type: 'string' } }
+function operationOutside(name: OperationName): JsonSchema {
+  const { summary, description, contentType, errors } = operations[name]
+  const causes: readonly ErrorCause[] = [...errors, 'unforeseen']
+  const statuses = [...new Set(causes.map((cause) => ERROR_CAUSES[cause].status))].sort()
+  return {
+    operationId: `operations.${name}`,
+    tags: [OPERATIONS_TAG],
+    summary,
+    description,
+    security: name === 'metrics' ? [{ bearer: [] }, {}] : [],
+    responses: {
+      200: { description: 'Success.', content: { [contentType]: {} } },
+      ...Object.fromEntries(statuses.map((status) => [status, refusal(status, causes)])),
+    },
+  }
 }
 
 function jsonContent(schema: z.ZodType, schemas: ComponentSchemas): JsonSchema {
@@ -158,6 +185,7 @@ function exampleFor(schema: z.core.$ZodType): unknown {
   return id === undefined ? undefined : sampleOf(id)?.valid
 }
 
-function errorResponse(description: (typeof ERROR_STATUSES)[ErrorStatus]): JsonSchema {
-  return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } } }
+function errorResponse(status: number, description: string): JsonSchema {
+  const schema = { $ref: '#/components/schemas/ErrorBody' }
+  return { description, headers: errorHeaders(status), content: { 'application/json': { schema } } }
 }

@@ -1,6 +1,17 @@
 import { initContract } from '@ts-rest/core'
 import { z } from 'zod'
-import { absent, Id, IdParams, KeyScope, LIMITS, Name, nullsAbsent, type RouteMetadata, Timestamp } from './common.ts'
+import {
+  absent,
+  Id,
+  IdParams,
+  KeyScope,
+  LIMITS,
+  Name,
+  nullsAbsent,
+  orTap,
+  type RouteMetadata,
+  Timestamp,
+} from './common.ts'
 import { withErrors } from './errors.ts'
 
 const c = initContract()
@@ -21,10 +32,10 @@ const apiKeyShape = {
   plan: KeyPlan,
   limit: z.int().positive().meta({ description: 'Requests per second.' }),
   author: z.object({ id: Id, name: z.string(), email: z.string() }),
-  createdAt: Timestamp,
-  lastUsedAt: Timestamp.nullable(),
   expiresAt: Timestamp.nullable(),
+  lastUsedAt: Timestamp.nullable(),
   revokedAt: Timestamp.nullable(),
+  createdAt: Timestamp,
 }
 
 /**
@@ -131,7 +142,13 @@ export const apiKeys = c.router({
     summary: 'List API keys',
     description: 'The newest first, revoked ones included.',
     responses: withErrors({ 200: z.array(ApiKey) }),
-    metadata: { scope: 'admin', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
+    metadata: {
+      scope: 'admin',
+      rateLimited: true,
+      idempotent: false,
+      streams: false,
+      errors: ['restricted-key'],
+    } as const satisfies RouteMetadata,
   },
   create: {
     method: 'POST',
@@ -139,13 +156,14 @@ export const apiKeys = c.router({
     summary: 'Create an API key',
     description: 'The response holds the secret; it is shown this once.',
     body: CreateApiKeyBody,
-    responses: withErrors({ 201: CreatedApiKey }, 404, 409, 422),
+    responses: withErrors({ 201: orTap(CreatedApiKey) }),
     metadata: {
       scope: 'admin',
       rateLimited: true,
       idempotent: true,
       answersSecret: true,
       streams: false,
+      errors: ['restricted-key', 'unknown-project'],
     } as const satisfies RouteMetadata,
   },
   rotate: {
@@ -157,13 +175,14 @@ export const apiKeys = c.router({
       'after the overlap. 409 for a key that has ended already.',
     pathParams: IdParams,
     body: RotateApiKeyBody,
-    responses: withErrors({ 201: CreatedApiKey }, 404, 409, 422),
+    responses: withErrors({ 201: orTap(CreatedApiKey) }),
     metadata: {
       scope: 'admin',
       rateLimited: true,
       idempotent: true,
       answersSecret: true,
       streams: false,
+      errors: ['restricted-key', 'unknown-api-key', 'revoked-key', 'expired-key'],
     } as const satisfies RouteMetadata,
   },
   revoke: {
@@ -172,7 +191,13 @@ export const apiKeys = c.router({
     summary: 'Revoke an API key',
     description: 'In force at once, and harmless to repeat. The last admin key cannot be revoked: 409.',
     pathParams: IdParams,
-    responses: withErrors({ 200: ApiKey }, 404, 409),
-    metadata: { scope: 'admin', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
+    responses: withErrors({ 200: ApiKey }),
+    metadata: {
+      scope: 'admin',
+      rateLimited: true,
+      idempotent: false,
+      streams: false,
+      errors: ['restricted-key', 'unknown-api-key', 'last-admin-key'],
+    } as const satisfies RouteMetadata,
   },
 })

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import type { ErrorCause } from './error-causes.ts'
 
 /** Where the API is mounted; the contract's paths are relative to it. */
 export const API_PREFIX = '/api/v3'
 
-/** Values that api.md section 6 fixes. Lengths count Unicode characters, `promptBytes`, `metadataBytes` and the tool sizes UTF-8 bytes. */
+/** The fixed limits of requests. Lengths count Unicode characters, `promptBytes`, `metadataBytes` and the tool sizes UTF-8 bytes. */
 export const LIMITS = {
   nameLength: 256,
   descriptionLength: 16_384,
@@ -45,6 +46,12 @@ export interface RouteMetadata {
   readonly streams: boolean
   /** Whatever is sent as a body is not looked at. */
   readonly ignoresBody?: true
+  /** The causes of errors that do not follow from the rest; see `causesOf`. */
+  readonly errors?: readonly ErrorCause[]
+  /** The answer shows messages: how, depends on the client that `X-Latitude-SDK-Version` names. */
+  readonly showsMessages?: true
+  /** Goes on after the event that `Last-Event-ID` names. */
+  readonly resumes?: true
   /** The precondition headers that the route reads. */
   readonly preconditions?: readonly ('If-Match' | 'If-None-Match')[]
 }

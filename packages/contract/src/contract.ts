@@ -1,8 +1,11 @@
 import { type AppRoute, initContract } from '@ts-rest/core'
 import { apiKeys } from './api-keys.ts'
+import { causesOf } from './causes-of.ts'
 import type { RouteMetadata } from './common.ts'
 import { conversations } from './conversations.ts'
 import { documents } from './documents.ts'
+import { ERROR_CAUSES } from './error-causes.ts'
+import { ERROR_STATUSES } from './errors.ts'
 import { evaluations } from './evaluations.ts'
 import { logs } from './logs.ts'
 import { projects } from './projects.ts'
@@ -31,15 +34,12 @@ export const contract = initContract().router({
 })
 export type Contract = typeof contract
 
-for (const { route, metadata } of listRoutes()) dropImpossibleErrors(route, metadata)
+for (const { route, metadata } of listRoutes()) dropUnusedStatuses(route, metadata)
 
-/** What a route is decides which of the errors of all routes it cannot give: none is declared that nobody can see. */
-function dropImpossibleErrors({ method, responses }: AppRoute, { scope, ignoresBody }: RouteMetadata): void {
-  if (scope === 'any') delete responses[403]
-  if (ignoresBody || (method !== 'POST' && method !== 'PUT')) {
-    delete responses[413]
-    delete responses[415]
-  }
+/** No error is declared that nobody can see. */
+function dropUnusedStatuses(route: AppRoute, metadata: RouteMetadata): void {
+  const used = new Set<number>(causesOf(route, metadata).map((cause) => ERROR_CAUSES[cause].status))
+  for (const status of Object.keys(ERROR_STATUSES).map(Number)) if (!used.has(status)) delete route.responses[status]
 }
 
 /** A route with its place in the contract. */

@@ -107,8 +107,14 @@ export const conversations = c.router({
     summary: 'List conversations',
     description: 'The newest first, in pages that stay the same when new conversations come in.',
     query: ListConversationsQuery,
-    responses: withErrors({ 200: ConversationPage }, 404),
-    metadata: { scope: 'read', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
+    responses: withErrors({ 200: ConversationPage }),
+    metadata: {
+      scope: 'read',
+      rateLimited: true,
+      idempotent: false,
+      streams: false,
+      errors: ['unknown-project'],
+    } as const satisfies RouteMetadata,
   },
   get: {
     method: 'GET',
@@ -116,12 +122,13 @@ export const conversations = c.router({
     summary: 'Get a conversation',
     description: 'Readable from the moment its uuid is known.',
     pathParams: ConversationParams,
-    responses: withErrors({ 200: orTap(Conversation) }, 404),
+    responses: withErrors({ 200: orTap(Conversation) }),
     metadata: {
       scope: ['read', 'run'],
       rateLimited: true,
       idempotent: false,
       streams: false,
+      showsMessages: true,
     } as const satisfies RouteMetadata,
   },
 })

@@ -80,21 +80,15 @@ export const ERROR_STATUSES = {
 } as const
 export type ErrorStatus = keyof typeof ERROR_STATUSES
 
-/** What any route can answer, whatever it does; contract.ts drops what its form excludes. */
-const everywhere = [400, 401, 403, 413, 415, 429, 500, 503] as const satisfies readonly ErrorStatus[]
-
-type WithErrors<R, S extends ErrorStatus> = R & Record<S | (typeof everywhere)[number], typeof ErrorBody>
-
 /**
- * The responses of a route: its successes, the errors that are its own, and those that every route has.
+ * The responses of a route with those of its errors. Which of these it gives follows from its causes
+ * (`error-causes.ts`): contract.ts keeps those, and the type leaves out none that might be.
  *
  * @example
- * responses: withErrors({ 200: Version }, 404, 409)
+ * responses: withErrors({ 200: Version })
  */
-export function withErrors<const R extends object, S extends ErrorStatus = never>(
-  successes: R,
-  ...statuses: S[]
-): WithErrors<R, S> {
-  const errors = Object.fromEntries([...everywhere, ...statuses].map((status) => [status, ErrorBody]))
-  return { ...successes, ...errors } as WithErrors<R, S>
+export function withErrors<const R extends object>(successes: R): R & Record<ErrorStatus, typeof ErrorBody> {
+  const statuses = Object.keys(ERROR_STATUSES).map(Number) as ErrorStatus[]
+  const errors = Object.fromEntries(statuses.map((status) => [status, ErrorBody]))
+  return { ...successes, ...errors } as R & Record<ErrorStatus, typeof ErrorBody>
 }

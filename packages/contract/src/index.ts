@@ -1,4 +1,5 @@
 export { ApiKey, apiKeys, CreateApiKeyBody, CreatedApiKey, KeyPlan, Me, RotateApiKeyBody } from './api-keys.ts'
+export { causesOf } from './causes-of.ts'
 export {
   API_PREFIX,
   ContentHash,
@@ -33,6 +34,7 @@ export {
   GetOrCreateDocumentBody,
   ListDocumentsQuery,
 } from './documents.ts'
+export { ERROR_CAUSES, type ErrorCause } from './error-causes.ts'
 export { ERROR_STATUSES, ErrorBody, ErrorCode, type ErrorStatus, RunErrorCode } from './errors.ts'
 export {
   AnnotateBody,
@@ -59,6 +61,7 @@ export {
   ToolCallPart,
   ToolResultPart,
 } from './messages.ts'
+export { type OperationName, type OperationRoute, operations } from './operations.ts'
 export { CreatedProject, CreateProjectBody, Project, projects, UpdateProjectBody } from './projects.ts'
 export {
   CreateProviderKeyBody,

@@ -7,6 +7,7 @@ import {
   Id,
   JsonObject,
   LIMITS,
+  orTap,
   type RouteMetadata,
   Timestamp,
   text,
@@ -76,7 +77,13 @@ export const logs = c.router({
     description: 'Keeps a conversation that happened outside stet. Nothing is executed.',
     pathParams: VersionParams,
     body: CreateLogBody,
-    responses: withErrors({ 200: LogEntry }, 404, 409, 422),
-    metadata: { scope: 'run', rateLimited: true, idempotent: true, streams: false } as const satisfies RouteMetadata,
+    responses: withErrors({ 200: orTap(LogEntry) }),
+    metadata: {
+      scope: 'run',
+      rateLimited: true,
+      idempotent: true,
+      streams: false,
+      errors: ['unknown-document'],
+    } as const satisfies RouteMetadata,
   },
 })

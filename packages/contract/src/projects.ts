@@ -1,6 +1,6 @@
 import { initContract } from '@ts-rest/core'
 import { z } from 'zod'
-import { absent, Id, Name, ProjectParams, type RouteMetadata, Timestamp, Uuid } from './common.ts'
+import { absent, Id, Name, orTap, ProjectParams, type RouteMetadata, Timestamp, Uuid } from './common.ts'
 import { withErrors } from './errors.ts'
 import { Version } from './versions.ts'
 
@@ -78,8 +78,14 @@ export const projects = c.router({
     summary: 'Create a project',
     description: 'It starts with one draft and nothing live.',
     body: CreateProjectBody,
-    responses: withErrors({ 201: CreatedProject }, 409, 422),
-    metadata: { scope: 'write', rateLimited: true, idempotent: true, streams: false } as const satisfies RouteMetadata,
+    responses: withErrors({ 201: orTap(CreatedProject) }),
+    metadata: {
+      scope: 'write',
+      rateLimited: true,
+      idempotent: true,
+      streams: false,
+      errors: ['restricted-key'],
+    } as const satisfies RouteMetadata,
   },
   update: {
     method: 'PUT',
@@ -88,7 +94,7 @@ export const projects = c.router({
     description: 'Changes the name and the defaults; what is absent stays as it is.',
     pathParams: ProjectParams,
     body: UpdateProjectBody,
-    responses: withErrors({ 200: Project }, 404),
+    responses: withErrors({ 200: Project }),
     metadata: { scope: 'write', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
   },
 })

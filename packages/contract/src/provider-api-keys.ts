@@ -1,6 +1,6 @@
 import { initContract } from '@ts-rest/core'
 import { z } from 'zod'
-import { absent, IdParams, JsonObject, Name, nullsAbsent, type RouteMetadata, Timestamp } from './common.ts'
+import { absent, IdParams, JsonObject, Name, nullsAbsent, orTap, type RouteMetadata, Timestamp } from './common.ts'
 import { withErrors } from './errors.ts'
 
 const c = initContract()
@@ -82,7 +82,7 @@ export const UpdateProviderKeyBody = absent({
   name: Name.exactOptional(),
   token: z.string().min(1).exactOptional(),
   url: HttpUrl.exactOptional(),
-  defaultModel: z.string().exactOptional(),
+  defaultModel: z.string().exactOptional().meta({ description: '`""` clears it.' }),
   configuration: JsonObject.exactOptional(),
 }).meta({ id: 'UpdateProviderKeyBody' })
 export type UpdateProviderKeyBody = z.input<typeof UpdateProviderKeyBody>
@@ -94,7 +94,13 @@ export const providerApiKeys = c.router({
     summary: 'List provider keys',
     description: 'By name. Tokens are masked.',
     responses: withErrors({ 200: z.array(ProviderKey) }),
-    metadata: { scope: 'admin', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
+    metadata: {
+      scope: 'admin',
+      rateLimited: true,
+      idempotent: false,
+      streams: false,
+      errors: ['restricted-key'],
+    } as const satisfies RouteMetadata,
   },
   create: {
     method: 'POST',
@@ -102,8 +108,14 @@ export const providerApiKeys = c.router({
     summary: 'Store a provider key',
     description: 'The token is encrypted and never returned.',
     body: CreateProviderKeyBody,
-    responses: withErrors({ 201: ProviderKey }, 409, 422),
-    metadata: { scope: 'admin', rateLimited: true, idempotent: true, streams: false } as const satisfies RouteMetadata,
+    responses: withErrors({ 201: orTap(ProviderKey) }),
+    metadata: {
+      scope: 'admin',
+      rateLimited: true,
+      idempotent: true,
+      streams: false,
+      errors: ['restricted-key', 'name-taken'],
+    } as const satisfies RouteMetadata,
   },
   get: {
     method: 'GET',
@@ -111,8 +123,14 @@ export const providerApiKeys = c.router({
     summary: 'Get a provider key',
     description: 'The token is masked.',
     pathParams: IdParams,
-    responses: withErrors({ 200: ProviderKey }, 404),
-    metadata: { scope: 'admin', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
+    responses: withErrors({ 200: ProviderKey }),
+    metadata: {
+      scope: 'admin',
+      rateLimited: true,
+      idempotent: false,
+      streams: false,
+      errors: ['restricted-key', 'unknown-provider-key'],
+    } as const satisfies RouteMetadata,
   },
   update: {
     method: 'PUT',
@@ -121,8 +139,14 @@ export const providerApiKeys = c.router({
     description: 'Counts from the next model call. Entries from the environment cannot be changed: 409.',
     pathParams: IdParams,
     body: UpdateProviderKeyBody,
-    responses: withErrors({ 200: ProviderKey }, 404, 409),
-    metadata: { scope: 'admin', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
+    responses: withErrors({ 200: ProviderKey }),
+    metadata: {
+      scope: 'admin',
+      rateLimited: true,
+      idempotent: false,
+      streams: false,
+      errors: ['restricted-key', 'unknown-provider-key', 'name-taken', 'fixed-entry'],
+    } as const satisfies RouteMetadata,
   },
   delete: {
     method: 'DELETE',
@@ -130,7 +154,13 @@ export const providerApiKeys = c.router({
     summary: 'Delete a provider key',
     description: 'Answers the deleted entry. Entries from the environment cannot be deleted: 409.',
     pathParams: IdParams,
-    responses: withErrors({ 200: ProviderKey }, 404, 409),
-    metadata: { scope: 'admin', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
+    responses: withErrors({ 200: ProviderKey }),
+    metadata: {
+      scope: 'admin',
+      rateLimited: true,
+      idempotent: false,
+      streams: false,
+      errors: ['restricted-key', 'unknown-provider-key', 'fixed-entry'],
+    } as const satisfies RouteMetadata,
   },
 })

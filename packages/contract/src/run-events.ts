@@ -102,7 +102,11 @@ export const ProviderEvent = z
     z.object({ type: z.literal('tool-result'), ...toolCall, result: z.unknown(), isError: z.boolean() }),
     z.object({ type: z.literal('tool-error'), ...toolCall, error: z.string() }),
     z.looseObject({ type: z.literal('source') }),
-    z.looseObject({ type: z.literal('file') }),
+    z.object({
+      type: z.literal('file'),
+      url: z.string().meta({ description: 'An address, or a data URL.' }),
+      mimeType: z.string(),
+    }),
     z.object({ type: z.literal('finish-step'), ...stepEnd }),
     z.object({ type: z.literal('finish'), ...stepEnd }),
     z.object({

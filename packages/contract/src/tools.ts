@@ -37,7 +37,13 @@ export const tools = c.router({
       'The result of a call that a run with `tools` waits for. The first result counts; later ones, and those for a ' +
       'call that waits no more, are accepted and ignored.',
     body: ToolResultBody,
-    responses: withErrors({ 200: ToolResultTaken }, 404),
-    metadata: { scope: 'run', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
+    responses: withErrors({ 200: ToolResultTaken }),
+    metadata: {
+      scope: 'run',
+      rateLimited: true,
+      idempotent: false,
+      streams: false,
+      errors: ['unissued-tool-call'],
+    } as const satisfies RouteMetadata,
   },
 })

@@ -8,6 +8,7 @@ import {
   LIMITS,
   Name,
   nullsAbsent,
+  orTap,
   ProjectParams,
   PromptText,
   type RouteMetadata,
@@ -230,7 +231,7 @@ export const versions = c.router({
     description: 'Drafts first, the newest of them leading, then merged versions by falling number.',
     pathParams: ProjectParams,
     query: ListVersionsQuery,
-    responses: withErrors({ 200: z.array(Version) }, 404),
+    responses: withErrors({ 200: z.array(Version) }),
     metadata: { scope: 'read', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
   },
   create: {
@@ -240,7 +241,7 @@ export const versions = c.router({
     description: 'The draft shows what is live until it is changed.',
     pathParams: ProjectParams,
     body: CreateVersionBody,
-    responses: withErrors({ 200: Version }, 404, 409, 422),
+    responses: withErrors({ 200: orTap(Version) }),
     metadata: { scope: 'write', rateLimited: true, idempotent: true, streams: false } as const satisfies RouteMetadata,
   },
   get: {
@@ -249,7 +250,7 @@ export const versions = c.router({
     summary: 'Get a version',
     description: 'By its uuid, or the published one by `live`.',
     pathParams: VersionParams,
-    responses: withErrors({ 200: Version }, 404),
+    responses: withErrors({ 200: Version }),
     metadata: { scope: 'read', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
   },
   publish: {
@@ -262,12 +263,13 @@ export const versions = c.router({
       'compile. Anything but a draft is 400.',
     pathParams: VersionParams,
     body: PublishVersionBody,
-    responses: withErrors({ 200: Version }, 404, 409, 422),
+    responses: withErrors({ 200: orTap(Version) }),
     metadata: {
       scope: 'publish',
       rateLimited: true,
       idempotent: true,
       streams: false,
+      errors: ['not-a-draft', 'live-changed', 'draft-kept-changing', 'draft-does-not-compile'],
     } as const satisfies RouteMetadata,
   },
   push: {
@@ -277,8 +279,14 @@ export const versions = c.router({
     description: 'All changes in one transaction, or none of them. A `baseHash` that no longer holds is 409.',
     pathParams: VersionParams,
     body: PushChangesBody,
-    responses: withErrors({ 200: PushResult }, 404, 409, 422),
-    metadata: { scope: 'write', rateLimited: true, idempotent: true, streams: false } as const satisfies RouteMetadata,
+    responses: withErrors({ 200: orTap(PushResult) }),
+    metadata: {
+      scope: 'write',
+      rateLimited: true,
+      idempotent: true,
+      streams: false,
+      errors: ['invalid-path', 'repeated-path', 'merged-version', 'other-base'],
+    } as const satisfies RouteMetadata,
   },
   revert: {
     method: 'POST',
@@ -287,8 +295,14 @@ export const versions = c.router({
     description: 'Drops all changes of the draft, or those at `paths`; paths without a change are skipped.',
     pathParams: VersionParams,
     body: RevertVersionBody,
-    responses: withErrors({ 200: RevertResult }, 404, 409, 422),
-    metadata: { scope: 'write', rateLimited: true, idempotent: true, streams: false } as const satisfies RouteMetadata,
+    responses: withErrors({ 200: orTap(RevertResult) }),
+    metadata: {
+      scope: 'write',
+      rateLimited: true,
+      idempotent: true,
+      streams: false,
+      errors: ['merged-version'],
+    } as const satisfies RouteMetadata,
   },
   diff: {
     method: 'GET',
@@ -297,7 +311,7 @@ export const versions = c.router({
     description: 'What the version changes against its base, ordered by path.',
     pathParams: VersionParams,
     query: DiffVersionsQuery,
-    responses: withErrors({ 200: VersionDiff }, 404),
+    responses: withErrors({ 200: VersionDiff }),
     metadata: { scope: 'read', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
   },
 })

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { buildDocument, renderDocument } from '../scripts/openapi-document.ts'
-import { listRoutes } from '../src/index.ts'
+import { listRoutes, operations } from '../src/index.ts'
+
+const document = buildDocument()
 
 test('openapi.json is what the contract says', () => {
   const checkedIn = readFileSync(new URL('../openapi.json', import.meta.url), 'utf8')
@@ -9,7 +11,6 @@ test('openapi.json is what the contract says', () => {
 })
 
 test('every route is described, with every reference resolved', () => {
-  const document = buildDocument()
   const text = JSON.stringify(document)
   for (const { router, name } of listRoutes()) expect(text).toContain(`"operationId":"${router}.${name}"`)
   const references = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map((match) => String(match[1]).split('/'))
@@ -19,18 +20,46 @@ test('every route is described, with every reference resolved', () => {
 })
 
 test('a run can answer with events, and says so', () => {
-  const run = resolve(buildDocument(), ['paths', '/projects/{projectId}/versions/{versionUuid}/documents/run', 'post'])
+  const run = resolve(document, ['paths', '/projects/{projectId}/versions/{versionUuid}/documents/run', 'post'])
   expect(run).toMatchObject({
     requestBody: { required: true },
     responses: {
       200: { content: { 'text/event-stream': { schema: { $ref: '#/components/schemas/RunEvent' } } } },
-      422: { $ref: '#/components/responses/422' },
+      422: { $ref: '#/components/responses/422', description: expect.stringContaining('parameters are missing') },
     },
   })
 })
 
+test('each error of a route says what can be wrong there', () => {
+  const publish = ['paths', '/projects/{projectId}/versions/{versionUuid}/publish', 'post', 'responses']
+  const { description } = resolve(document, [...publish, '404']) as { description: string }
+  expect(description).toBe('Unknown project.')
+})
+
+test('headers are parameters and response headers', () => {
+  const attach = resolve(document, ['paths', '/conversations/{conversationUuid}/attach', 'post'])
+  const names = ['X-Request-Id', 'Content-Encoding', 'X-Latitude-SDK-Version', 'Last-Event-ID']
+  expect(attach).toMatchObject({
+    parameters: [
+      { name: 'conversationUuid', in: 'path' },
+      ...names.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    responses: { 200: { headers: { 'X-Conversation-Uuid': {}, 'X-RateLimit-Remaining': {} } } },
+  })
+  expect(resolve(document, ['components', 'parameters', 'Last-Event-ID'])).toMatchObject({ in: 'header' })
+  expect(resolve(document, ['components', 'responses', '429'])).toMatchObject({ headers: { 'Retry-After': {} } })
+})
+
+test('the routes outside of the API are described at their own address', () => {
+  for (const { path } of Object.values(operations)) {
+    const { servers, get } = resolve(document, ['paths', path]) as { servers: unknown; get: unknown }
+    expect(servers).toEqual([{ url: '/' }])
+    expect(get).toMatchObject({ responses: { 200: {}, 500: {} } })
+  }
+})
+
 test('messages are described as callers may send them', () => {
-  const content = resolve(buildDocument(), ['components', 'schemas', 'MessageInput', 'properties', 'content'])
+  const content = resolve(document, ['components', 'schemas', 'MessageInput', 'properties', 'content'])
   expect(content).toEqual({
     anyOf: [{ type: 'string' }, { type: 'array', items: { $ref: '#/components/schemas/MessagePart' } }],
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { ErrorBody, KeyScope, listRoutes } from '../src/index.ts'
+import { causesOf, ERROR_CAUSES, ERROR_STATUSES, ErrorBody, KeyScope, listRoutes, operations } from '../src/index.ts'
 
 const Metadata = z.strictObject({
   scope: z.union([KeyScope, z.literal('any'), z.array(KeyScope).min(1)]),
@@ -10,6 +10,12 @@ const Metadata = z.strictObject({
   preconditions: z.array(z.enum(['If-Match', 'If-None-Match'])).optional(),
   ignoresBody: z.literal(true).optional(),
   answersSecret: z.literal(true).optional(),
+  showsMessages: z.literal(true).optional(),
+  resumes: z.literal(true).optional(),
+  errors: z
+    .array(z.enum(Object.keys(ERROR_CAUSES)))
+    .min(1)
+    .optional(),
 })
 
 const routes = listRoutes().map((entry) => ({ ...entry, label: `${entry.router}.${entry.name}` }))
@@ -77,16 +83,45 @@ describe.each(routes)('$label', ({ route, metadata }) => {
     expect(declared).toEqual(inPath)
   })
 
-  test('declares the errors that any route can give, and 404 where it has an id', () => {
-    const statuses = Object.keys(route.responses).map(Number)
-    expect(statuses).toEqual(expect.arrayContaining([400, 401, 429, 500, 503]))
-    expect(statuses.includes(403)).toBe(metadata.scope !== 'any')
+  test('declares the causes that follow from what it is, and their statuses alone', () => {
+    const causes = causesOf(route, metadata)
+    const always = ['refused-query', 'no-key', 'unknown-key', 'rate-limited', 'unforeseen', 'stopping', 'database-away']
+    expect(causes).toEqual(expect.arrayContaining(always))
+    expect(causes.includes('missing-scope')).toBe(metadata.scope !== 'any')
     const readsBody = /^(POST|PUT)$/.test(route.method) && !metadata.ignoresBody
-    expect([413, 415].filter((status) => statuses.includes(status))).toEqual(readsBody ? [413, 415] : [])
-    if (route.path.includes(':')) expect(route.responses[404]).toBe(ErrorBody)
-    if (metadata.preconditions?.includes('If-Match')) expect(statuses).toContain(412)
-    if (metadata.idempotent) expect(statuses).toEqual(expect.arrayContaining([409, 422]))
+    for (const cause of ['malformed-json', 'invalid-body', 'body-too-large', 'content-type'] as const) {
+      expect(causes.includes(cause), cause).toBe(readsBody)
+    }
+    expect(causes.includes('idempotency-reuse')).toBe(metadata.idempotent)
+    expect(causes.includes('if-match')).toBe(metadata.preconditions?.includes('If-Match') ?? false)
+    const statuses = new Set<number>(causes.map((cause) => ERROR_CAUSES[cause].status))
+    const declared = Object.entries(route.responses).filter(([, schema]) => schema === ErrorBody)
+    expect(declared.map(([status]) => Number(status))).toEqual([...statuses].sort())
   })
+
+  test('declares what an unknown id in its path is answered with', () => {
+    const unknownCauses = causesOf(route, metadata).filter((cause) => /^unknown-|^not-a-draft/.test(cause))
+    const parameters = [...route.path.matchAll(/:\w+/g)]
+    expect(unknownCauses.length).toBeGreaterThanOrEqual(parameters.length)
+  })
+
+  test('names none of its own causes that follows from the rest', () => {
+    const { errors = [], ...rest } = metadata
+    const derived = causesOf(route, rest)
+    expect(errors.filter((cause) => derived.includes(cause))).toEqual([])
+    expect(new Set(errors).size).toBe(errors.length)
+  })
+})
+
+test('every cause belongs to a status, and to a route', () => {
+  const used = new Set(routes.flatMap(({ route, metadata }) => causesOf(route, metadata)))
+  for (const { errors } of Object.values(operations)) for (const cause of errors) used.add(cause)
+  for (const [cause, { status, text }] of Object.entries(ERROR_CAUSES)) {
+    expect(Object.keys(ERROR_STATUSES)).toContain(String(status))
+    expect(text).toMatch(/^[^A-Z].*[^.]$/)
+    expect([...used], cause).toContain(cause)
+  }
+  expect(new Set(Object.values(ERROR_CAUSES).map(({ text }) => text)).size).toBe(Object.keys(ERROR_CAUSES).length)
 })
 
 test('no two routes share a method and a path', () => {

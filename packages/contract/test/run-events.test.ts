@@ -31,7 +31,7 @@ const providerEvents = [
   { type: 'tool-result', ...call, result: null, isError: false },
   { type: 'tool-error', ...call, error: 'timed out' },
   { type: 'source', url: 'https://example.com', title: 'Example' },
-  { type: 'file', mediaType: 'image/png', data: 'aGk=' },
+  { type: 'file', url: 'data:image/png;base64,aGk=', mimeType: 'image/png' },
   { type: 'finish-step', finishReason: 'stop', usage },
   { type: 'finish', finishReason: 'stop', usage },
   { type: 'error', error: { message: 'overloaded', status: 529 } },
@@ -58,6 +58,11 @@ test('the events above are all of them', () => {
 test.each(Object.keys(every))('no event of a run goes without %s', (key) => {
   const { [key]: _removed, ...without }: Record<string, unknown> = { type: 'chain-started', ...every }
   expect(LatitudeEvent.safeParse(without).error?.issues[0]?.path).toEqual([key])
+})
+
+test.each(['url', 'mimeType'])('a file without %s is refused', (key) => {
+  const file = { type: 'file', url: 'https://example.com/a.png', mimeType: 'image/png', [key]: undefined }
+  expect(ProviderEvent.safeParse(file).error?.issues[0]?.path).toEqual([key])
 })
 
 test('an unknown event or type is refused at the discriminator', () => {

@@ -1,0 +1,75 @@
+/** Headers of requests and responses, as the document names them. */
+import type { RouteMetadata } from '../src/common.ts'
+import type { JsonSchema } from './component-schemas.ts'
+
+export const REQUEST_HEADERS = {
+  'X-Request-Id': 'Names the request in answer and log: `^[A-Za-z0-9._-]{1,128}$`. Another one is replaced.',
+  'Content-Encoding': 'How the body is compressed: `gzip`, `deflate` or `br`.',
+  'X-Latitude-SDK-Version':
+    'Version of a published client: it decides whether `tools-requested` is sent, whether a background run may be ' +
+    'streamed, and which messages and parts are left out for it.',
+  'Idempotency-Key':
+    'Repeats of a request with the same key get the first answer. 1 to 255 printable ASCII characters.',
+  'If-Match': 'The `contentHash` in quotes that the prompt must have, or `*`: it must exist. Else 412.',
+  'If-None-Match': 'GET: 304 when it is the current ETag. Write: `*` requires that the prompt does not exist.',
+  'Last-Event-ID':
+    'With `stream`: only events after this one. Absent, or not an integer: all events of the latest run.',
+} as const
+type RequestHeader = keyof typeof REQUEST_HEADERS
+
+/** The headers that a route reads. */
+export function requestHeaders(route: RouteMetadata, hasBody: boolean): RequestHeader[] {
+  return [
+    'X-Request-Id',
+    ...(hasBody ? (['Content-Encoding'] as const) : []),
+    ...(route.showsMessages ? (['X-Latitude-SDK-Version'] as const) : []),
+    ...(route.idempotent ? (['Idempotency-Key'] as const) : []),
+    ...(route.preconditions ?? []),
+    ...(route.resumes ? (['Last-Event-ID'] as const) : []),
+  ]
+}
+
+const header = (description: string, type: 'string' | 'integer'): JsonSchema => ({ description, schema: { type } })
+
+export const RESPONSE_HEADERS = {
+  'X-Request-Id': header('Names the request in the log.', 'string'),
+  'X-RateLimit-Limit': header('Requests per second of the key. Absent when no key was accepted.', 'integer'),
+  'X-RateLimit-Remaining': header('What is left of them in this second.', 'integer'),
+  'X-RateLimit-Reset': header('The end of this second, in epoch milliseconds.', 'integer'),
+  'X-Conversation-Uuid': header(
+    'The conversation of a run, a chat or an attach; on errors too, once there is one.',
+    'string',
+  ),
+  ETag: header('The `contentHash` in quotes.', 'string'),
+  'Idempotency-Replayed': header('`true`: the answer of an earlier request with the same key.', 'string'),
+  'WWW-Authenticate': header('`Bearer`.', 'string'),
+  'Retry-After': header('Whole seconds, at least 1.', 'integer'),
+} as const satisfies Record<string, JsonSchema>
+type ResponseHeader = keyof typeof RESPONSE_HEADERS
+
+const rateLimit = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const
+
+/** @param isDocument the body is one prompt. */
+export function successHeaders(route: RouteMetadata, isDocument: boolean): JsonSchema {
+  return references([
+    'X-Request-Id',
+    ...rateLimit,
+    ...(route.streams ? (['X-Conversation-Uuid'] as const) : []),
+    ...(isDocument ? (['ETag'] as const) : []),
+    ...(route.idempotent ? (['Idempotency-Replayed'] as const) : []),
+  ])
+}
+
+/** Of every error of a status, whatever its route. */
+export function errorHeaders(status: number): JsonSchema {
+  return references([
+    'X-Request-Id',
+    ...(status === 401 ? (['WWW-Authenticate'] as const) : rateLimit),
+    ...([400, 409, 413, 415, 422].includes(status) ? (['X-Conversation-Uuid'] as const) : []),
+    ...([409, 429, 503].includes(status) ? (['Retry-After'] as const) : []),
+  ])
+}
+
+function references(names: readonly ResponseHeader[]): JsonSchema {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}

@@ -1,0 +1,77 @@
+import type { RouteMetadata } from './common.ts'
+import { ERROR_CAUSES, type ErrorCause } from './error-causes.ts'
+
+interface RouteShape {
+  method: string
+  /** With `:parameters`. */
+  path: string
+  query?: unknown
+}
+
+const everywhere = [
+  'refused-query',
+  'no-key',
+  'unknown-key',
+  'rate-limited',
+  'failed-authentications',
+  'unforeseen',
+  'stopping',
+  'database-away',
+] as const satisfies readonly ErrorCause[]
+
+const ofBody = [
+  'malformed-compression',
+  'malformed-json',
+  'invalid-body',
+  'body-too-large',
+  'content-type',
+  'content-encoding',
+] as const satisfies readonly ErrorCause[]
+
+const ofIdempotency = ['invalid-idempotency-key', 'idempotency-reuse'] as const satisfies readonly ErrorCause[]
+
+/** What each parameter of a path can be instead of an id. */
+const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
+  projectId: ['unknown-project'],
+  versionUuid: ['unknown-version', 'nothing-live'],
+  path: ['unknown-document'],
+  conversationUuid: ['unknown-conversation'],
+  evaluationUuid: ['unknown-evaluation'],
+}
+
+/**
+ * Every cause for which a route refuses a request: those that follow from what it is, and its own (`metadata.errors`).
+ *
+ * @example
+ * causesOf(contract.projects.update, contract.projects.update.metadata) // ['refused-query', …, 'unknown-project']
+ */
+export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause[] {
+  const { method, path, query } = route
+  const { scope, idempotent, answersSecret, streams, preconditions = [], errors = [] } = metadata
+  const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  const causes = new Set<ErrorCause>([
+    ...everywhere,
+    ...(scope === 'any' ? [] : (['missing-scope'] as const)),
+    ...(query === undefined ? [] : (['invalid-query'] as const)),
+    ...(parameters.length === 0 ? [] : (['malformed-path'] as const)),
+    ...(readsBody(route, metadata) ? ofBody : []),
+    ...parameters.flatMap((name) => ofParameter[name] ?? []),
+    ...(idempotent ? ofIdempotency : []),
+    // A repetition of a run takes part in it instead.
+    ...(idempotent && !streams ? (['idempotency-in-progress'] as const) : []),
+    ...(answersSecret ? (['idempotency-unreadable'] as const) : []),
+    ...(preconditions.includes('If-Match') ? (['if-match'] as const) : []),
+    ...(preconditions.includes('If-None-Match') && method !== 'GET' ? (['if-none-match'] as const) : []),
+    ...(streams ? (['too-many-streams'] as const) : []),
+    ...errors,
+  ])
+  // Publishing tells an unknown version and one that is no draft in the same words.
+  if (causes.has('not-a-draft')) for (const cause of ofParameter['versionUuid'] ?? []) causes.delete(cause)
+  const order = Object.keys(ERROR_CAUSES)
+  return [...causes].sort((one, other) => order.indexOf(one) - order.indexOf(other))
+}
+
+/** Whether what is sent as a body is looked at. */
+export function readsBody({ method }: Pick<RouteShape, 'method'>, { ignoresBody }: RouteMetadata): boolean {
+  return (method === 'POST' || method === 'PUT') && !ignoresBody
+}
