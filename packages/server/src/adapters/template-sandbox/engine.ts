@@ -13,6 +13,7 @@ import { createDeathRecord, type DeathRecord } from './death-record.ts'
 import { createTemplatePool, type PoolOutcome, type TemplatePool } from './pool.ts'
 import { issueResult, scanResult, stepResult } from './reply.ts'
 import { createScanCache, type ScanCache } from './scan-cache.ts'
+import { joinSlots, slotPlanOf } from './slot-plan.ts'
 
 export interface TemplateSandboxOptions {
   /** The bundled child, `dist/template-child.mjs`. */
@@ -31,6 +32,7 @@ interface Sandbox {
 }
 
 const MAX_PROVEN = 10_000
+const OVERLOADED = 'Too many prompts wait for evaluation'
 const REFUSED = 'This prompt ended its evaluation several times within a minute; try again in a minute'
 
 /** Evaluates prompts in locked-down child processes; the serving process never loads the template engine. */
@@ -75,7 +77,10 @@ function scan(sandbox: Sandbox, source: TemplateSource): Promise<TemplateScan> {
     if (outcome.kind !== 'reply') return { scan: failedScan(source, failureText(outcome)), isLasting: false }
     const { reply } = outcome
     const read = 'result' in reply ? scanResult.safeParse(reply.result) : undefined
-    if (read?.success) return { scan: read.data as TemplateScan, isLasting: true }
+    if (read?.success) {
+      const { slots, ...found } = read.data
+      return { scan: found as TemplateScan, slots: slots && slotPlanOf(slots, found.config), isLasting: true }
+    }
     return { scan: failedScan(source, 'failure' in reply ? reply.failure : INVALID_REPLY), isLasting: false }
   })
 }
@@ -83,6 +88,9 @@ function scan(sandbox: Sandbox, source: TemplateSource): Promise<TemplateScan> {
 async function step(sandbox: Sandbox, input: TemplateStepInput): Promise<TemplateStep> {
   const { source, ...rest } = input
   const hash = hashOf(source)
+  const slots = input.state === undefined ? sandbox.cache.slotsOf(hash) : undefined
+  const joined = slots && joinSlots(slots, input.parameters)
+  if (joined) return joined
   if (sandbox.deaths.isRefused(hash)) throw compileError(startIssue(source, REFUSED))
   const outcome = await call(sandbox, hash, { operation: 'step', source, step: rest })
   if (outcome.kind !== 'reply') throw compileError(startIssue(source, failureText(outcome)))
@@ -96,17 +104,22 @@ async function step(sandbox: Sandbox, input: TemplateStepInput): Promise<Templat
   return read.data as TemplateStep
 }
 
-async function call(
-  sandbox: Sandbox,
-  hash: string,
-  request: Parameters<TemplatePool['call']>[0],
-): Promise<Exclude<PoolOutcome, { kind: 'closed' }>> {
+/** Of a text whose turn came: what it evaluates to, or what it did to its child. */
+type Answered = Extract<PoolOutcome, { kind: 'reply' | 'timeout' | 'died' }>
+
+/** @throws for a text that never had its turn: AppError ServiceUnavailableError before a run, RunError within one. */
+async function call(sandbox: Sandbox, hash: string, request: Parameters<TemplatePool['call']>[0]): Promise<Answered> {
   const key = request.operation + hash
   const outcome = await sandbox.pool.call(request, sandbox.proven.has(key))
   if (outcome.kind === 'closed') throw new AppError('ServiceUnavailableError', 'The server is stopping')
+  if (outcome.kind === 'overloaded' || outcome.kind === 'starved') {
+    throw request.operation === 'scan'
+      ? new AppError('ServiceUnavailableError', OVERLOADED)
+      : new RunError('unknown_error', OVERLOADED)
+  }
   sandbox.proven.delete(key)
   if (outcome.kind === 'reply') sandbox.proven.add(key)
-  else if (outcome.kind !== 'overloaded') sandbox.deaths.note(hash)
+  else sandbox.deaths.note(hash)
   const oldest = sandbox.proven.size > MAX_PROVEN ? sandbox.proven.keys().next().value : undefined
   if (oldest !== undefined) sandbox.proven.delete(oldest)
   return outcome
@@ -114,10 +127,10 @@ async function call(
 
 const INVALID_REPLY = 'The evaluation gave no valid answer'
 
-function failureText(outcome: { kind: 'timeout' | 'died' | 'overloaded' }): string {
-  if (outcome.kind === 'timeout') return 'The evaluation took too long'
-  if (outcome.kind === 'died') return 'The evaluation used too much memory or was ended'
-  return 'Too many prompts wait for evaluation'
+function failureText(outcome: { kind: 'timeout' | 'died' }): string {
+  return outcome.kind === 'timeout'
+    ? 'The evaluation took too long'
+    : 'The evaluation used too much memory or was ended'
 }
 
 function failedScan(source: TemplateSource, message: string): TemplateScan {

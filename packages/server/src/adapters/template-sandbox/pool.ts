@@ -95,7 +95,7 @@ async function refill(pool: Pool, slot: Slot, ended: SandboxedChild): Promise<vo
   slot.isBusy = true
   if (!(await ended.ready)) {
     pool.failedStarts += 1
-    pool.options.log.error('template_child_did_not_start', { attempt: pool.failedStarts })
+    pool.options.log.error('template.child-did-not-start', { attempt: pool.failedStarts })
     await new Promise((resolve) => setTimeout(resolve, Math.min(MAX_RESTART_DELAY_MS, 100 * pool.failedStarts)).unref())
     if (pool.isClosed) return
   }
@@ -139,7 +139,7 @@ async function work(pool: Pool, slot: Slot, child: SandboxedChild, job: Job): Pr
   const outcome = await child.call(job.request, pool.options.timeoutMs)
   job.settle(outcome)
   if (outcome.kind !== 'reply') {
-    pool.options.log.warn('template_child_replaced', { reason: outcome.kind })
+    pool.options.log.warn('template.child-replaced', { reason: outcome.kind })
     return
   }
   if (child.isWorn()) return child.kill()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ChildReply } from './protocol.ts'
+import { slotMessages } from './slot-plan.ts'
 
 const record = z.record(z.string(), z.unknown())
 
@@ -29,6 +30,8 @@ export const scanResult = z.strictObject({
   usesSteps: z.boolean(),
   errors: z.array(issue),
   warnings: z.array(issue),
+  /** Only for a prompt without anything to evaluate. */
+  slots: slotMessages.optional(),
 })
 
 /** What a step may answer. */

@@ -2,9 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { type ChildReply, type ChildRequest, encodeLine, lineReader, MAX_REPLY_BYTES, READY } from './protocol.ts'
 import { parseReply } from './reply.ts'
-import { cpuShareOf, isStarved } from './starvation.ts'
+import { cpuShareOf, startWorkClock, type WorkEnd } from './work-clock.ts'
 
-export type CallOutcome = { kind: 'reply'; reply: ChildReply } | { kind: 'timeout' } | { kind: 'died' }
+/** `starved`: a busy machine kept the child from answering; the prompt may be good. */
+export type CallOutcome =
+  | { kind: 'reply'; reply: ChildReply }
+  | { kind: 'timeout' }
+  | { kind: 'starved' }
+  | { kind: 'died' }
 
 /** One locked-down process. It takes one call at a time and lives until it is killed, retired or dies. */
 export interface SandboxedChild {
@@ -124,11 +129,12 @@ async function callChild(
   state.calls += 1
   const id = state.calls
   return new Promise((resolve) => {
-    const stopClock = startClock(child, timeoutMs, () => {
+    const onEnd = (end: WorkEnd): void => {
       state.pending = undefined
       child.kill('SIGKILL')
-      resolve({ kind: 'timeout' })
-    })
+      resolve({ kind: end === 'spent' ? 'timeout' : 'starved' })
+    }
+    const stopClock = startWorkClock({ limitMs: timeoutMs, shareOf: () => cpuShareOf(child.pid), onEnd })
     const settle = (outcome: CallOutcome): void => {
       stopClock()
       resolve(outcome)
@@ -136,21 +142,4 @@ async function callChild(
     state.pending = { id, settle }
     child.stdin?.write(encodeLine({ id, ...request }))
   })
-}
-
-/** A child that a busy machine lets wait is not guilty: its time is extended, but not without end. */
-const MAX_EXTENSIONS = 4
-
-/** Calls `onTimeout` after `timeoutMs` in which the child could work, or after five times that, whatever it did. */
-function startClock(child: ChildProcess, timeoutMs: number, onTimeout: () => void): () => void {
-  const before = cpuShareOf(child.pid)
-  let extensions = 0
-  const look = (): void => {
-    if (extensions < MAX_EXTENSIONS && isStarved(before, cpuShareOf(child.pid), timeoutMs * (extensions + 1))) {
-      extensions += 1
-      timer = setTimeout(look, timeoutMs)
-    } else onTimeout()
-  }
-  let timer = setTimeout(look, timeoutMs)
-  return () => clearTimeout(timer)
 }

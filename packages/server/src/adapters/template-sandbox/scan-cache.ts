@@ -1,8 +1,17 @@
 import type { TemplateScan } from '../../features/templates/template-engine.ts'
+import type { SlotPlan } from './slot-plan.ts'
+
+interface ScanReading {
+  scan: TemplateScan
+  slots?: SlotPlan | undefined
+  isLasting: boolean
+}
 
 export interface ScanCache {
   /** The kept scan of a text, or the one that `read` makes; calls for one text at one time share it. */
-  get(hash: string, read: () => Promise<{ scan: TemplateScan; isLasting: boolean }>): Promise<TemplateScan>
+  get(hash: string, read: () => Promise<ScanReading>): Promise<TemplateScan>
+  /** The plan that came with the kept scan of a text. */
+  slotsOf(hash: string): SlotPlan | undefined
 }
 
 const MAX_ENTRIES = 2_000
@@ -12,6 +21,7 @@ interface Entry {
   /** Of the whole scan: a short text may resolve to a large one. Zero while it is being made. */
   chars: number
   scan: Promise<TemplateScan>
+  slots?: SlotPlan | undefined
 }
 
 /** Keeps the scans used last, within a number and a total size. */
@@ -29,26 +39,31 @@ export function createScanCache(): ScanCache {
     }
   }
   /** What was dropped while it was being made is not counted: another entry may have taken its place. */
-  const weigh = (hash: string, entry: Entry, scan: TemplateScan): void => {
+  const keep = (hash: string, entry: Entry, { scan, slots }: ScanReading): void => {
     if (entries.get(hash) !== entry) return
-    entry.chars = JSON.stringify(scan).length
+    entry.slots = slots
+    entry.chars = JSON.stringify([scan, slots]).length
     totalChars += entry.chars
     dropOldest()
   }
+  const use = (hash: string): Entry | undefined => {
+    const known = entries.get(hash)
+    if (!known) return undefined
+    entries.delete(hash)
+    entries.set(hash, known)
+    return known
+  }
   return {
+    slotsOf: (hash) => use(hash)?.slots,
     get(hash, read) {
-      const known = entries.get(hash)
-      if (known) {
-        entries.delete(hash)
-        entries.set(hash, known)
-        return known.scan
-      }
+      const known = use(hash)
+      if (known) return known.scan
       const made = read()
       const entry: Entry = { chars: 0, scan: made.then((result) => result.scan) }
       entries.set(hash, entry)
       dropOldest()
       made.then(
-        (result) => (result.isLasting ? weigh(hash, entry, result.scan) : drop(hash)),
+        (result) => (result.isLasting ? keep(hash, entry, result) : drop(hash)),
         () => drop(hash),
       )
       return entry.scan

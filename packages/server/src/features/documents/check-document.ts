@@ -21,7 +21,16 @@ const maxRounds = 12
 const parallelChecks = 8
 
 export async function checkText(deps: Needs<'templates'>, text: DocumentText, load: LoadTexts): Promise<CheckedText> {
-  let source: TemplateSource = { path: text.path, content: text.content, documents: {} }
+  return { text, ...(await scanText(deps, text, load)) }
+}
+
+/** The part of a check that needs no stored row. */
+export async function scanText(
+  deps: Needs<'templates'>,
+  { path, content }: Pick<DocumentText, 'path' | 'content'>,
+  load: LoadTexts,
+): Promise<Omit<CheckedText, 'text'>> {
+  let source: TemplateSource = { path, content, documents: {} }
   let scan = await deps.templates.scan(source)
   for (let round = 0; round < maxRounds && scan.missing.length > 0; round += 1) {
     const found = await load(scan.missing)
@@ -30,7 +39,7 @@ export async function checkText(deps: Needs<'templates'>, text: DocumentText, lo
     source = { ...source, documents: { ...source.documents, ...added } }
     scan = await deps.templates.scan(source)
   }
-  return { text, source, scan }
+  return { source, scan }
 }
 
 /** In the order of the texts. */
@@ -52,13 +61,21 @@ export function loadFromVersion(deps: Needs<'stores'>, workspaceId: number, vers
   return (paths) => deps.stores.documents.listByPaths(workspaceId, version, paths)
 }
 
+/** `load` as it would be with the text written. */
+export function loadWith(text: Pick<DocumentText, 'path' | 'content'>, load: LoadTexts): LoadTexts {
+  return async (paths) => [
+    ...(paths.includes(text.path) ? [text] : []),
+    ...(await load(paths.filter((path) => path !== text.path))),
+  ]
+}
+
 /** References out of texts at hand, so that a list reads nothing twice. */
 export function loadFromTexts(texts: readonly DocumentText[]): LoadTexts {
   const byPath = new Map(texts.map((text) => [text.path, text]))
   return async (paths) => paths.flatMap((path) => byPath.get(path) ?? [])
 }
 
-export function describeChecked(version: Version, { text, scan }: CheckedText): Document {
+export function describeChecked(version: Version, { text, scan }: Pick<CheckedText, 'text' | 'scan'>): Document {
   // Key by key: texts come from rows that know more than a document tells.
   return {
     id: text.id,

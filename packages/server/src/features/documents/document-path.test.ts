@@ -20,6 +20,27 @@ describe('normaliseDocumentPath', () => {
     ['A', 'A'],
   ])('%j is %j', (given, expected) => expect(normaliseDocumentPath(given)).toBe(expected))
 
+  it('composes no text that is too long for a path, whatever it is made of', () => {
+    const marks = `a${'\u0301'.repeat(800)}${'\u0323'.repeat(800)}`
+    expect(normaliseDocumentPath(`/${marks}/`)).toBe(marks)
+  })
+
+  it('composes whatever may become a path', () => {
+    // The longest form of ΐ: its iota has a form of three bytes.
+    expect(normaliseDocumentPath('\u1fbe\u0308\u0301'.repeat(256))).toBe('\u0390'.repeat(256))
+    const characters = Array.from({ length: 0x30000 }, (_, point) => String.fromCodePoint(point))
+    const longest = new Map<string, string>()
+    for (const character of characters) {
+      const part = character.normalize('NFD')
+      if (Buffer.byteLength(character) > Buffer.byteLength(longest.get(part) ?? part)) longest.set(part, character)
+    }
+    const ratios = characters.map((character) => {
+      const parts = Array.from(character.normalize('NFD'), (part) => longest.get(part) ?? part).join('')
+      return Buffer.byteLength(parts) / Buffer.byteLength(parts.normalize('NFC'))
+    })
+    expect(ratios.reduce((most, ratio) => Math.max(most, ratio))).toBe(3.5)
+  })
+
   it('leaves a creatable path as it is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

@@ -3,10 +3,28 @@ import { invalid } from '../../shared/app-error.ts'
 
 const segment = /^[\p{L}\p{M}\p{Nd}_.-]+$/u
 const maxBytes = 512
+// Composing makes two bytes of seven at the most, so what is longer is no path whatever it is made of.
+const maxComposableBytes = 3.5 * maxBytes
 
-/** NFC, without leading slashes and without one trailing slash; the same for paths in URLs and in bodies. */
+/**
+ * NFC, without leading slashes and without one trailing slash; the same for paths in URLs and in bodies. What is too long
+ * for a path in any form is not composed: that takes a time that grows with the square of the marks in a row.
+ */
 export function normaliseDocumentPath(path: string): string {
-  return path.normalize('NFC').replace(/^\/+/, '').replace(/\/$/, '')
+  return composed(withoutLeadingSlashes(path).replace(/\/$/, ''))
+}
+
+/** The leading part of a path: its trailing slash belongs to it. */
+export function normalisePathPrefix(prefix: string): string {
+  return composed(withoutLeadingSlashes(prefix))
+}
+
+function withoutLeadingSlashes(path: string): string {
+  return path.replace(/^\/+/, '')
+}
+
+function composed(text: string): string {
+  return Buffer.byteLength(text) > maxComposableBytes ? text : text.normalize('NFC')
 }
 
 /** Whether a document could have this path; what could not exist need not be looked up. */

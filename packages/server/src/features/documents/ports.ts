@@ -55,8 +55,13 @@ export interface DocumentStore {
   list(workspaceId: number, set: VersionSet, prefix?: string): Promise<DocumentText[]>
   /** Those of `paths` that the version shows. */
   listByPaths(workspaceId: number, set: VersionSet, paths: readonly string[]): Promise<DocumentText[]>
-  /** Those that contain `mark`, and those at the paths; the same order as `list`. */
-  listMarked(workspaceId: number, set: VersionSet, mark: string, paths: readonly string[]): Promise<DocumentText[]>
+  /**
+   * Those that refer to another, by the tag `<prompt`, and those at the paths; the same order as `list`. A text without
+   * the tag is affected by nothing but its own change.
+   */
+  listReferring(workspaceId: number, set: VersionSet, paths: readonly string[]): Promise<DocumentText[]>
+  /** Every path at which the two versions of one project differ, and perhaps some more. */
+  listDifferingPaths(workspaceId: number, one: VersionSet, other: VersionSet): Promise<string[]>
   /** Some paths that the version shows, at most `limit`, in no order. */
   listPaths(workspaceId: number, set: VersionSet, limit: number): Promise<string[]>
   findOptional(workspaceId: number, set: VersionSet, path: string): Promise<DocumentText | null>

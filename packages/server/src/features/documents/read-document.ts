@@ -11,8 +11,14 @@ import {
   loadFromVersion,
 } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
-import { isCreatablePath, normaliseDocumentPath, similarPaths } from './document-path.ts'
-import { projectScope, type ReadableVersion, resolveVersion, type VersionAddress } from './version-ref.ts'
+import { isCreatablePath, normaliseDocumentPath, normalisePathPrefix, similarPaths } from './document-path.ts'
+import {
+  projectScope,
+  type ReadableVersion,
+  recallVersion,
+  resolveVersion,
+  type VersionAddress,
+} from './version-ref.ts'
 
 type Reads = Needs<'stores' | 'liveCache' | 'templates'>
 
@@ -30,7 +36,8 @@ interface ReadText extends CheckedText {
 export async function listDocuments(deps: Reads, input: VersionAddress & { prefix?: string }): Promise<Document[]> {
   const { version } = await resolveVersion(deps, input)
   const { workspaceId } = input.caller
-  const texts = await deps.stores.documents.list(workspaceId, version, input.prefix)
+  const prefix = input.prefix === undefined ? undefined : normalisePathPrefix(input.prefix)
+  const texts = await deps.stores.documents.list(workspaceId, version, prefix)
   const checked = await checkTexts(deps, texts, loadFirstFrom(texts, loadFromVersion(deps, workspaceId, version)))
   return checked.map((text) => describeChecked(version, text))
 }
@@ -60,9 +67,7 @@ export async function findDocument(
   const path = normaliseDocumentPath(input.path)
   if (!isCreatablePath(path)) return null
   const { workspaceId } = input.caller
-  // With the number: who still takes a version for a draft must not leave its overlay to those who know that it merged.
-  const key = `document:${version.uuid}:${version.number ?? 'draft'}:${path}`
-  return deps.liveCache.read(projectScope(version.projectId), key, async () => {
+  return deps.liveCache.read(projectScope(version.projectId), documentKey(version, path), async () => {
     const text = await deps.stores.documents.findOptional(workspaceId, version, path)
     const read = text && (await describeText(deps, workspaceId, version, text))
     // A template child that died says nothing about the text. Dropped while it loads, the answer is not kept.
@@ -72,7 +77,18 @@ export async function findDocument(
   })
 }
 
-/** A text that was just read or written, compiled in the version. */
+/** What `readDocument` would give, when all of it is in memory; a path in another spelling is not looked for. */
+export function recallDocument(
+  deps: Needs<'liveCache'>,
+  input: ReadableVersion & { path: string },
+): Document | undefined {
+  const version = recallVersion(deps, input)
+  if (!version) return undefined
+  const key = documentKey(version, input.path)
+  return deps.liveCache.recall<ReadText | null>(projectScope(version.projectId), key)?.document
+}
+
+/** A text that was just read, compiled in the version. */
 export async function describeText(
   deps: Needs<'stores' | 'templates'>,
   workspaceId: number,
@@ -81,6 +97,11 @@ export async function describeText(
 ): Promise<ReadText> {
   const checked = await checkText(deps, text, loadFromVersion(deps, workspaceId, version))
   return { ...checked, document: describeChecked(version, checked) }
+}
+
+// With the number: who still takes a version for a draft must not leave its overlay to those who know that it merged.
+function documentKey(version: Version, path: string): string {
+  return `document:${version.uuid}:${version.number ?? 'draft'}:${path}`
 }
 
 async function readExisting(

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { AppError, conflict, mergedVersion } from '../../shared/app-error.ts'
 import type { Needs, Version } from '../deps.ts'
 import { changeProject, type ProjectWriter } from './change-project.ts'
-import { hashContent } from './check-document.ts'
+import { describeChecked, hashContent, loadFromVersion, loadWith, scanText } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
 import { assertCreatablePath, normaliseDocumentPath } from './document-path.ts'
 import { editMerged, type NewText, shownIn, writeText } from './overlay.ts'
@@ -24,11 +24,6 @@ export interface CreateOrUpdateInput extends DocumentInput, Preconditions {
   force: boolean
 }
 
-interface Saved {
-  version: Version
-  text: DocumentText
-}
-
 /** @throws AppError BadRequestError for the path or a merged version, NotFoundError, ConflictError when the path is taken. */
 export async function createDocument(deps: Writes, input: DocumentInput): Promise<Document> {
   return saveDocument(deps, input, async (writer, version, path) => {
@@ -45,16 +40,29 @@ export async function getOrCreateDocument(deps: Writes, input: DocumentInput): P
   const { version: addressed } = await resolveVersion(deps, input)
   const existing = await findDocument(deps, input, addressed)
   if (existing) return existing.document
-  return saveDocument(deps, input, async (writer, version, path) => {
-    const { workspaceId } = input.caller
-    if (version.number !== null) {
-      const text = await writer.stores.documents.findOptional(workspaceId, version, path)
-      if (!text) throw mergedVersion()
-      return text
-    }
-    const slot = await findSlot(writer, input, version, path)
-    return shownIn(slot) ?? writeDraft(writer, input, version, slot)
-  })
+  try {
+    return await saveDocument(deps, input, async (writer, version, path) => {
+      const text = await writer.stores.documents.findOptional(input.caller.workspaceId, version, path)
+      if (text) throw new CreatedMeanwhile(version, text)
+      if (version.number !== null) throw mergedVersion()
+      return writeDraft(writer, input, version, await findSlot(writer, input, version, path))
+    })
+  } catch (error) {
+    if (!(error instanceof CreatedMeanwhile)) throw error
+    return (await describeText(deps, input.caller.workspaceId, error.version, error.text)).document
+  }
+}
+
+/** Leaves the transaction: what is there has a text that was not compiled beforehand. */
+class CreatedMeanwhile extends Error {
+  readonly version: Version
+  readonly text: DocumentText
+
+  constructor(version: Version, text: DocumentText) {
+    super('Somebody else has created the document')
+    this.version = version
+    this.text = text
+  }
 }
 
 /**
@@ -71,7 +79,10 @@ export async function createOrUpdateDocument(deps: Writes, input: CreateOrUpdate
   })
 }
 
-/** The frame of the three: one transaction, then compilation outside of it. */
+/**
+ * The frame of the three: compilation, then one transaction and nothing after it, since the answer to a request with an
+ * idempotency key is kept in it. References are those that the version shows before the write.
+ */
 async function saveDocument(
   deps: Writes,
   input: DocumentInput,
@@ -79,11 +90,14 @@ async function saveDocument(
 ): Promise<Document> {
   const path = normaliseDocumentPath(input.path)
   assertCreatablePath(path)
-  const { version, text } = await changeProject(deps, input, async (writer): Promise<Saved> => {
+  const { version: addressed } = await resolveVersion(deps, input)
+  const written = { path, content: input.content }
+  const load = loadWith(written, loadFromVersion(deps, input.caller.workspaceId, addressed))
+  const { scan } = await scanText(deps, written, load)
+  return changeProject(deps, input, async (writer) => {
     const version = await findVersionRow(writer.stores, input)
-    return { version, text: await write(writer, version, path) }
+    return describeChecked(version, { text: await write(writer, version, path), scan })
   })
-  return (await describeText(deps, input.caller.workspaceId, version, text)).document
 }
 
 async function findSlot(

@@ -26,7 +26,7 @@ export async function findProject(
   projectId: number,
 ): Promise<Project> {
   assertVisible(caller, projectId)
-  return deps.liveCache.read(projectScope(projectId), `project:${caller.workspaceId}`, async () => {
+  return deps.liveCache.read(projectScope(projectId), projectKey(caller), async () => {
     const project = await deps.stores.projects.findOptional(caller.workspaceId, projectId)
     if (!project) throw notFound('Project not found')
     return project
@@ -39,11 +39,20 @@ export async function resolveVersion(
   { caller, projectId, versionRef }: ReadableVersion,
 ): Promise<{ project: Project; version: Version }> {
   const project = await findProject(deps, caller, projectId)
-  const ref = versionRef.toLowerCase()
-  const version = await deps.liveCache.read(projectScope(projectId), `version:${ref}`, () =>
+  const version = await deps.liveCache.read(projectScope(projectId), versionKey(versionRef), () =>
     findVersionRow(deps.stores, { caller, projectId, versionRef }),
   )
   return { project, version }
+}
+
+/** The version, when it and the caller's right to see it are in memory. */
+export function recallVersion(
+  deps: Needs<'liveCache'>,
+  { caller, projectId, versionRef }: ReadableVersion,
+): Version | undefined {
+  const scope = projectScope(projectId)
+  const isSeen = isVisible(caller, projectId) && deps.liveCache.recall(scope, projectKey(caller)) !== undefined
+  return isSeen ? deps.liveCache.recall<Version>(scope, versionKey(versionRef)) : undefined
 }
 
 /** The version as the given stores see it now, inside a transaction too. @throws AppError NotFoundError. */
@@ -64,8 +73,20 @@ export async function findVersionRow(
 
 /** @throws AppError NotFoundError when the key may not see the project, or the id cannot exist. */
 export function assertVisible(caller: Reader, projectId: number): void {
+  if (!isVisible(caller, projectId)) throw notFound('Project not found')
+}
+
+function isVisible(caller: Reader, projectId: number): boolean {
   const isPossible = Number.isInteger(projectId) && projectId > 0 && projectId <= largestId
-  if (!isPossible || (caller.projectId !== null && caller.projectId !== projectId)) throw notFound('Project not found')
+  return isPossible && (caller.projectId === null || caller.projectId === projectId)
+}
+
+function projectKey({ workspaceId }: Reader): string {
+  return `project:${workspaceId}`
+}
+
+function versionKey(versionRef: string): string {
+  return `version:${versionRef.toLowerCase()}`
 }
 
 /** The part of the live cache that every write in a project drops. */

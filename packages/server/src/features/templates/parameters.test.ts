@@ -97,6 +97,19 @@ describe('parameters on the wire', () => {
       free: { type: 'text' },
     })
   })
+
+  it('tell `required` as a boolean or not at all', () => {
+    const parameters = {
+      yes: { required: 'yes', description: 'd' },
+      nothing: { required: null },
+      no: { required: false },
+    }
+    expect(wireParameters({ parameters }, [])).toEqual({
+      yes: { type: 'text', description: 'd' },
+      nothing: { type: 'text' },
+      no: { type: 'text', required: false },
+    })
+  })
 })
 
 describe('user message', () => {

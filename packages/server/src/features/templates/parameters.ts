@@ -27,12 +27,19 @@ export function wireParameters(
   const declared = isObject(config['parameters']) ? config['parameters'] : {}
   const described = Object.entries(declared).map(([name, keys]): [string, WireParameter] => [
     name,
-    { ...(isObject(keys) ? keys : {}), type: wireType(declaredType(keys)) },
+    { ...declaredKeys(keys), type: wireType(declaredType(keys)) },
   ])
   const others = freeVariables
     .filter((name) => !Object.hasOwn(declared, name))
     .map((name): [string, WireParameter] => [name, { type: 'text' }])
   return Object.fromEntries([...described, ...others])
+}
+
+/** Clients read `required` as a boolean; one that is something else, as YAML takes `yes` for a text, requires nothing. */
+function declaredKeys(keys: unknown): Record<string, unknown> {
+  if (!isObject(keys)) return {}
+  const { required, ...others } = keys
+  return typeof required === 'boolean' ? keys : others
 }
 
 function wireType(type: string): WireParameter['type'] {

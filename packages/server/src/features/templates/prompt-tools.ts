@@ -11,6 +11,11 @@ export interface ToolDefinition {
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/
+export const toolNames = '1 to 64 letters, digits, underscores and dashes'
+
+export function isToolName(name: string): boolean {
+  return TOOL_NAME.test(name)
+}
 
 /** The caller's tools, and the names of those that the operator supplies. */
 interface ReadTools {
@@ -67,8 +72,8 @@ function suppliedUnder(name: string, supplied: readonly string[], path: string):
 
 function toolOf(name: string, definition: unknown, path: string): ToolDefinition {
   if (name.includes('/') || Array.isArray(definition)) throw unsupportedTool(name)
-  if (!TOOL_NAME.test(name)) {
-    throw configError(path, `tools.${name}`, 'Tool names are 1 to 64 letters, digits, underscores and dashes')
+  if (!isToolName(name)) {
+    throw configError(path, `tools.${name}`, `Tool names are ${toolNames}`)
   }
   const keys = definition ?? {}
   if (typeof keys !== 'object') throw configError(path, `tools.${name}`, `The tool '${name}' must be defined by a map`)

@@ -12,9 +12,6 @@ export interface CompiledDraft {
   fingerprint: string
 }
 
-// Only this tag refers to another document: a text without it is affected by nothing but its own change.
-const referenceMark = '<prompt'
-
 /**
  * Compiles in what the draft shows now, which may be newer than `changes`: the fingerprint tells.
  * @throws AppError UnprocessableEntityError with the errors of each document.
@@ -26,7 +23,7 @@ export async function compileDraft(
   changes: readonly Slot[],
 ): Promise<CompiledDraft> {
   const changed = changes.map((slot) => slot.path)
-  const texts = await deps.stores.documents.listMarked(workspaceId, draft, referenceMark, changed)
+  const texts = await deps.stores.documents.listReferring(workspaceId, draft, changed)
   const checked = await checkTexts(deps, texts, loadFromVersion(deps, workspaceId, draft))
   assertNoErrors(affectedOf(checked, new Set(changed)))
   const hashes = new Map(texts.map(({ path, contentHash }) => [path, contentHash]))
@@ -44,7 +41,7 @@ export async function isStillCompiled(
   changes: readonly Slot[],
   compiled: CompiledDraft,
 ): Promise<boolean> {
-  const texts = await stores.documents.listMarked(workspaceId, draft, referenceMark, compiled.paths)
+  const texts = await stores.documents.listReferring(workspaceId, draft, compiled.paths)
   return (
     compiled.fingerprint === fingerprint(new Map(texts.map(({ path, contentHash }) => [path, contentHash])), changes)
   )

@@ -35,8 +35,11 @@ export async function diffVersions(
   const { version: head } = await resolveVersion(deps, input)
   const base = await findBase(deps, input, head)
   const { workspaceId } = input.caller
-  const before = base ? await deps.stores.documents.list(workspaceId, base) : []
-  const after = await deps.stores.documents.list(workspaceId, head)
+  const { documents } = deps.stores
+  // Looked for where something was changed: a project may hold much that was not.
+  const paths = base && (await documents.listDifferingPaths(workspaceId, base, head))
+  const before = paths ? await documents.listByPaths(workspaceId, base, paths) : []
+  const after = paths ? await documents.listByPaths(workspaceId, head, paths) : await documents.list(workspaceId, head)
   const conflicts = await listConflicts(deps, workspaceId, head, base)
   return { base: base?.uuid ?? null, head: head.uuid, changes: compareSets(before, after, conflicts) }
 }

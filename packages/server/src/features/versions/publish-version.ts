@@ -1,10 +1,10 @@
 /** Makes a draft the live version: no work of others is overwritten unseen, and nothing that cannot run goes live. */
 import { AppError, conflict, invalid } from '../../shared/app-error.ts'
-import type { Needs, Version } from '../deps.ts'
+import type { Needs, Stores, Version } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
 import { isChange, isConflict } from '../documents/overlay.ts'
 import type { Slot } from '../documents/ports.ts'
-import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
+import { findProject, findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
 import { type CompiledDraft, compileDraft, isStillCompiled } from './check-draft.ts'
 
 export interface PublishVersionInput extends VersionAddress {
@@ -22,35 +22,36 @@ type Publishes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'c
 const maxAttempts = 20
 
 /**
- * Compiles outside of any transaction; the one that publishes first makes sure that nothing has changed since.
+ * Compiles outside of any transaction; the one that publishes makes sure that nothing has changed since.
  * @throws AppError BadRequestError for anything but a draft, NotFoundError for the project, ConflictError for changes of
  * live (unless forced) or a draft that never rests, UnprocessableEntityError for texts that do not compile.
  */
 export async function publishVersion(deps: Publishes, input: PublishVersionInput): Promise<Version> {
-  let compiled: CompiledDraft | null = null
+  await findProject(deps, input.caller, input.projectId)
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const outcome = await changeProject(deps, input, (writer) => publishCompiled(writer, input, compiled))
-    if (outcome.isPublished) return outcome.version
-    compiled = await compileDraft(deps, input.caller.workspaceId, outcome.draft, outcome.changes)
+    const { draft, changes } = await readDraft(deps.stores, input)
+    const compiled = await compileDraft(deps, input.caller.workspaceId, draft, changes)
+    try {
+      return await changeProject(deps, input, (writer) => publishCompiled(writer, input, compiled))
+    } catch (error) {
+      if (!(error instanceof ChangedMeanwhile)) throw error
+    }
   }
   throw conflict('The draft kept changing while it was compiled; try again', { reason: 'changing' })
 }
 
-type Outcome = { isPublished: true; version: Version } | { isPublished: false; draft: Version; changes: Slot[] }
+/** Leaves the transaction: what it would publish was not compiled. */
+class ChangedMeanwhile extends Error {}
 
 async function publishCompiled(
   writer: ProjectWriter,
   input: PublishVersionInput,
-  compiled: CompiledDraft | null,
-): Promise<Outcome> {
+  compiled: CompiledDraft,
+): Promise<Version> {
   const { stores, at } = writer
   const { workspaceId } = input.caller
-  const draft = await findDraft(writer, input)
-  const slots = await stores.documents.listSlots(workspaceId, draft)
-  const changes = slots.filter(isChange)
-  if (!input.force) assertNoConflict(changes.filter(isConflict))
-  const isCompiled = compiled && (await isStillCompiled(stores, workspaceId, draft, changes, compiled))
-  if (!isCompiled) return { isPublished: false, draft, changes }
+  const { draft, slots, changes } = await readDraft(stores, input)
+  if (!(await isStillCompiled(stores, workspaceId, draft, changes, compiled))) throw new ChangedMeanwhile()
 
   const kept = new Set(changes)
   const equal = slots.filter((slot) => !kept.has(slot)).map((slot) => slot.path)
@@ -72,11 +73,23 @@ async function publishCompiled(
   await stores.projects.touch(workspaceId, draft.projectId, at)
   const { uuid: versionUuid } = version
   writer.audit('audit.publish', { workspaceId, versionUuid, number, force: input.force, by: input.caller.apiKeyId })
-  return { isPublished: true, version }
+  return version
+}
+
+/** What the draft would publish. @throws AppError BadRequestError, ConflictError. */
+async function readDraft(
+  stores: Stores,
+  input: PublishVersionInput,
+): Promise<{ draft: Version; slots: Slot[]; changes: Slot[] }> {
+  const draft = await findDraft(stores, input)
+  const slots = await stores.documents.listSlots(input.caller.workspaceId, draft)
+  const changes = slots.filter(isChange)
+  if (!input.force) assertNoConflict(changes.filter(isConflict))
+  return { draft, slots, changes }
 }
 
 /** Merged, `live`, unknown, malformed and foreign versions get one and the same answer here. */
-async function findDraft({ stores }: ProjectWriter, input: PublishVersionInput): Promise<Version> {
+async function findDraft(stores: Stores, input: PublishVersionInput): Promise<Version> {
   const version = await findVersionRow(stores, input).catch((error: unknown) => {
     if (error instanceof AppError && error.code === 'NotFoundError') return null
     throw error

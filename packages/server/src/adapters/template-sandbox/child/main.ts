@@ -5,6 +5,7 @@ import {
   type RenderedMessage,
   renderStep,
   scanOf,
+  slotPlanOf,
 } from '@stet/template'
 import { type ChildReply, type ChildRequest, encodeLine, lineReader, MAX_REPLY_BYTES, READY } from '../protocol.ts'
 import { createCompiledCache } from './compiled-cache.ts'
@@ -24,7 +25,7 @@ let measuredBytes = 0
 
 async function perform(request: ChildRequest): Promise<unknown> {
   const prompt = await compiled.get(request.source)
-  if (!request.step) return scanOf(prompt)
+  if (!request.step) return { ...scanOf(prompt), slots: slotPlanOf(prompt) }
   const { parameters, now, state, answer } = request.step
   return renderStep(prompt, {
     parameters,

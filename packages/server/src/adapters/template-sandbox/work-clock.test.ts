@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest'
+import { type CpuShare, cpuShareOf, startWorkClock } from './work-clock.ts'
+
+it.skipIf(process.platform !== 'linux')('reads the CPU time of a process', () => {
+  const before = cpuShareOf(process.pid)
+  // CPU time and not the clock's: on a busy machine this process may get none for a while.
+  const worked = process.cpuUsage()
+  while (process.cpuUsage(worked).user < 60_000) Math.sqrt(Math.random())
+  const after = cpuShareOf(process.pid)
+  expect(after?.isRunnable).toBe(true)
+  expect(after?.usedMs).toBeGreaterThan(before?.usedMs ?? Number.NaN)
+})
+
+it('knows no process that does not exist', () => {
+  expect(cpuShareOf(undefined)).toBeUndefined()
+  expect(cpuShareOf(2 ** 22 + 1)).toBeUndefined()
+})
+
+const limitMs = 40
+
+/** How a clock ends, and at which look, for what the system tells at each. */
+async function endOf(told: (look: number) => CpuShare | undefined): Promise<{ end: string; looks: number }> {
+  let looks = -1
+  const shareOf = () => {
+    looks += 1
+    return told(looks)
+  }
+  const end = await new Promise<string>((onEnd) => startWorkClock({ limitMs, shareOf, onEnd }))
+  return { end, looks }
+}
+
+it.each([
+  ['of a child that works, at the first look', (look: number) => ({ usedMs: look * 50, isRunnable: true }), 1],
+  ['of a child that got a quarter of the machine', (look: number) => ({ usedMs: look * 10, isRunnable: true }), 4],
+  ['of a child that only sleeps, at the second', () => ({ usedMs: 0, isRunnable: false }), 2],
+  ['where nothing is told', () => undefined, 1],
+])('the time is spent %s', async (_name, told, looks) => {
+  expect(await endOf(told)).toEqual({ end: 'spent', looks })
+})
+
+it('a child that never comes to work is ended as starved, after ten times its limit', async () => {
+  const startedAt = performance.now()
+  expect(await endOf(() => ({ usedMs: 0, isRunnable: true }))).toMatchObject({ end: 'starved' })
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(limitMs * 10)
+})
+
+it('an answer that came while this process could not look counts', async () => {
+  let isEnded = false
+  const stop = startWorkClock({ limitMs, shareOf: () => undefined, onEnd: () => (isEnded = true) })
+  const answer = new Promise<void>((resolve) => {
+    setImmediate(() => {
+      // The answer waits beside a timer that is long due.
+      setImmediate(resolve)
+      const until = performance.now() + 2 * limitMs
+      while (performance.now() < until) Math.sqrt(Math.random())
+    })
+  })
+  await answer
+  stop()
+  await new Promise((resolve) => setTimeout(resolve, 2 * limitMs))
+  expect(isEnded).toBe(false)
+})
