@@ -19,14 +19,12 @@ export interface DatabaseOptions<Stores> {
   url?: string
   /** The embedded database, `<STET_DATA_DIR>/db`. */
   directory: string
-  /** The folder that holds `prisma/migrations` and, when built, `dist/database-template`. */
+  /** The folder that holds `prisma/migrations`, `dist/database-thread.mjs` and, when built, `dist/database-template`. */
   packageRoot: string
   /** PostgreSQL without Redis: wait for, and keep, the place of the only replica. */
   onlyReplica: boolean
   /** PostgreSQL: how long it may say nothing before what waits for it is refused. */
   silenceMs: number
-  /** Embedded: take the lock from a holder that cannot be seen from here. */
-  takeOverLock?: boolean
   /** Embedded: free space under which writes are refused. Bytes. */
   diskFloorBytes?: number
   storesFor(client: DatabaseClient): Stores
@@ -66,7 +64,9 @@ export async function openDatabase<Stores>(options: DatabaseOptions<Stores>): Pr
 
 function openEngine<Stores>(options: DatabaseOptions<Stores>): Promise<Engine> {
   if (options.url !== undefined) return openPostgres({ ...options, url: options.url })
-  return openEmbedded({ ...options, template: join(options.packageRoot, 'dist', 'database-template') })
+  const built = join(options.packageRoot, 'dist')
+  const [template, threadFile] = [join(built, 'database-template'), join(built, 'database-thread.mjs')]
+  return openEmbedded({ ...options, template, threadFile })
 }
 
 async function useEngine<Stores>(engine: Engine, options: DatabaseOptions<Stores>): Promise<Database<Stores>> {
@@ -74,7 +74,7 @@ async function useEngine<Stores>(engine: Engine, options: DatabaseOptions<Stores
   const gate = statementGate(engine.writesClosed)
   const session = gatedSession(engine.session, gate)
   for (const name of await migrate(session, join(packageRoot, 'prisma', 'migrations'))) {
-    log.info('migration_applied', { name })
+    log.info('database.migration-applied', { name })
   }
   engine.startUpkeep(gate.count)
   const client = createClient(engine, gate)

@@ -39,7 +39,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Engine> {
     statement_timeout: STATEMENT_TIMEOUT_MS,
   })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', (error) => options.log.warn('database_connection_lost', { reason: error.message }))
+  pool.on('error', (error) => options.log.warn('database.connection-lost', { reason: error.message }))
   const stopWatching = watchConnections(pool, connection, options.silenceMs, options.log)
   return {
     kind: 'postgres',

@@ -1,8 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '../../shared/app-error.ts'
 import type { SqlSession } from './sql-session.ts'
 
-/** Between two commits under load; rows that come in the meantime share the next one. */
-const LOAD_INTERVAL_MS = 5
+/** Between two commits under load, at least and at most; rows that come in the meantime share the next one. */
+const LOAD_INTERVAL_MS = { least: 5, most: 20 }
+/** A commit has a price that its rows share: under load the database has half of the time, and more rows meet in each. */
+const LOAD_INTERVAL_COMMITS = 2
 /** A full batch does not wait. Also bounds the number of parameters of one statement. */
 const FULL_BATCH = 500
 
@@ -13,6 +16,8 @@ export interface RowKind<Row> {
   order: number
   /** Tells the rows of a kind apart; two rows with one key never share a batch. */
   key(row: Row): string
+  /** The row of `kind` and `key` that must be written before this one: it is held no longer. */
+  follows?(row: Row): { kind: { name: string }; key: string }
   /**
    * The statement for these rows. With `RETURNING … AS key` (text) a row counts as written when its key comes back:
    * that is how a compare-and-set learns whether it won. Without, every row counts as written.
@@ -36,8 +41,23 @@ export interface WriteBatch {
   write<Row>(kind: RowKind<Row>, row: Row): Promise<boolean>
   /** Rows that stand or fall together. Resolves after the commit, with one answer per row. */
   writeTogether(entries: readonly BatchEntry[]): Promise<boolean[]>
+  /** As `write`, but up to `holdMs` later: until then `takeHeld` may have the row for a statement that writes more. */
+  hold<Row>(kind: RowKind<Row>, row: Row, holdMs: number): Promise<boolean>
+  /** Hands out a row that is held; whoever takes it writes it, and says by `settle` what came of it. */
+  takeHeld<Row>(kind: RowKind<Row>, key: string): HeldRow<Row> | undefined
   /** Resolves when everything that was handed in before has been committed or refused. */
   flush(): Promise<void>
+}
+
+interface HeldRow<Row> {
+  row: Row
+  settle(written: Promise<boolean>): void
+}
+
+interface Held extends HeldRow<unknown> {
+  /** Ends the holding: the row goes the way of all others. */
+  release(): void
+  timer: NodeJS.Timeout
 }
 
 interface Group {
@@ -50,33 +70,75 @@ interface Group {
 export function createWriteBatch(session: SqlSession): WriteBatch {
   let waiting: Group[] = []
   let draining: Promise<void> | undefined
-  let lastStart = Number.NEGATIVE_INFINITY
+  let mayStartAt = Number.NEGATIVE_INFINITY
+  const held = new Map<string, Held>()
 
   const drain = async () => {
-    // One turn of the microtask queue lets the rows of the same tick in.
-    await undefined
+    // The rows of the same turn get in, and what it sends elsewhere is on its way before the database takes a core.
+    await nextTurn()
     while (waiting.length > 0) {
-      const rest = lastStart + LOAD_INTERVAL_MS - performance.now()
+      const rest = mayStartAt - performance.now()
       if (rest > 0 && waiting.length < FULL_BATCH) await new Promise((done) => setTimeout(done, rest))
-      lastStart = performance.now()
+      const start = performance.now()
       const batch = takeBatch(waiting)
       waiting = waiting.filter((group) => !batch.has(group))
       await commitBatch(session, [...batch])
+      mayStartAt = start + intervalAfter(batch.size, performance.now() - start)
     }
     draining = undefined
   }
 
-  const writeTogether = (entries: readonly BatchEntry[]) =>
-    new Promise<boolean[]>((resolve, reject) => {
+  const takeHeld = (kind: { name: string }, key: string): Held | undefined => {
+    const name = nameOf(kind, key)
+    const found = held.get(name)
+    held.delete(name)
+    clearTimeout(found?.timer)
+    return found
+  }
+
+  const writeTogether = (entries: readonly BatchEntry[]) => {
+    for (const { kind, row } of entries) {
+      const first = kind.follows?.(row)
+      if (first) takeHeld(first.kind, first.key)?.release()
+    }
+    return new Promise<boolean[]>((resolve, reject) => {
       waiting.push({ entries, resolve, reject })
       draining ??= drain()
     })
+  }
+
+  const write: WriteBatch['write'] = async (kind, row) => (await writeTogether([batchEntry(kind, row)]))[0] === true
 
   return {
     writeTogether,
-    write: async (kind, row) => (await writeTogether([batchEntry(kind, row)]))[0] === true,
-    flush: () => draining ?? Promise.resolve(),
+    write,
+    hold: (kind, row, holdMs) =>
+      new Promise((settle) => {
+        const release = () => settle(write(kind, row))
+        const timer = setTimeout(() => takeHeld(kind, kind.key(row))?.release(), holdMs)
+        held.set(nameOf(kind, kind.key(row)), { row, settle, release, timer })
+      }),
+    // Under the name of a kind lie rows of that kind alone.
+    takeHeld: <Row>(kind: RowKind<Row>, key: string) => takeHeld(kind, key) as HeldRow<Row> | undefined,
+    flush() {
+      for (const { timer, release } of held.values()) {
+        clearTimeout(timer)
+        release()
+      }
+      held.clear()
+      return draining ?? Promise.resolve()
+    },
   }
+}
+
+/** From the start of a batch that took `durationMs` to that of the next. A row that came alone is no load. */
+function intervalAfter(groups: number, durationMs: number): number {
+  const { least, most } = LOAD_INTERVAL_MS
+  return groups > 1 ? Math.max(least, Math.min(most, LOAD_INTERVAL_COMMITS * durationMs)) : least
+}
+
+function nameOf(kind: { name: string }, key: string): string {
+  return `${kind.name}\n${key}`
 }
 
 /** From the front, every group whose rows have not been taken already; order per key is kept. */
@@ -85,7 +147,7 @@ function takeBatch(waiting: readonly Group[]): Set<Group> {
   const keys = new Set<string>()
   for (const group of waiting) {
     if (taken.size >= FULL_BATCH) break
-    const own = group.entries.map(({ kind, row }) => `${kind.name}\n${kind.key(row)}`)
+    const own = group.entries.map(({ kind, row }) => nameOf(kind, kind.key(row)))
     if (!own.some((key) => keys.has(key))) taken.add(group)
     for (const key of own) keys.add(key)
   }

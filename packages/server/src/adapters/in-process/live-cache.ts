@@ -47,13 +47,22 @@ export function createLiveCache(limits: { maxEntries?: number; maxBytes?: number
     }
   }
 
+  const use = (entry: Entry) => {
+    used.delete(entry)
+    used.add(entry)
+  }
+
   return {
+    recall<T>(name: string, key: string): T | undefined {
+      const known = scopes.get(name)?.entries.get(key)
+      if (known) use(known)
+      return known?.value as T | undefined
+    },
     read<T>(name: string, key: string, load: () => Promise<T>): Promise<T> {
       const scope = scopes.get(name) ?? { name, entries: new Map(), loads: new Map() }
       const known = scope.entries.get(key)
       if (known) {
-        used.delete(known)
-        used.add(known)
+        use(known)
         return Promise.resolve(known.value as T)
       }
       const running = scope.loads.get(key)

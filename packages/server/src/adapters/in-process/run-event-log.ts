@@ -53,6 +53,8 @@ export function createRunEventLog(): RunEventLog {
         close() {
           log.isClosed = true
           log.isCallerAwaited = false
+          // The listeners count no more, and what counted them holds the whole run.
+          log.onListeners = ignore
           live.delete(runUuid)
           if (charactersOf(log) <= maxEndedCharacters) ended.set(runUuid, log)
           wakeAll(log)
@@ -84,9 +86,11 @@ function emptyLog(): Log {
     isClosed: false,
     isCallerAwaited: false,
     readers: new Set(),
-    onListeners: () => {},
+    onListeners: ignore,
   }
 }
+
+function ignore(): void {}
 
 function wakeAll(log: Log): void {
   for (const wake of log.readers) wake()
@@ -96,10 +100,12 @@ function createReader(log: Log, afterId: number): RunLogReader {
   /** Known as soon as there is a first entry. */
   let place: number | undefined
   let wake: (() => void) | undefined
+  let hear: (() => void) | undefined
   let isReleased = false
   const onChange = () => {
     wake?.()
     wake = undefined
+    hear?.()
   }
   log.readers.add(onChange)
   log.onListeners(log.readers.size)
@@ -119,6 +125,9 @@ function createReader(log: Log, afterId: number): RunLogReader {
         wake = resolve
       })
     },
+    listen(listener) {
+      hear = listener
+    },
     get isCallerAwaited() {
       return log.isCallerAwaited
     },
@@ -129,6 +138,7 @@ function createReader(log: Log, afterId: number): RunLogReader {
     release() {
       if (isReleased) return
       isReleased = true
+      hear = undefined
       log.readers.delete(onChange)
       onChange()
       log.onListeners(log.readers.size)

@@ -36,7 +36,7 @@ export function watchConnections(pool: pg.Pool, config: pg.ClientConfig, silence
     const doesAnswer = await probe(config, silenceMs * PROBE)
     isProbing = false
     if (doesAnswer) return
-    log.warn('database_does_not_answer', { connections: connections.size })
+    log.warn('database.does-not-answer', { connections: connections.size })
     for (const connection of connections) connection.cut()
   }
   const timer = setInterval(() => void look(), silenceMs * LOOK_EVERY)

@@ -40,7 +40,7 @@ export async function holdReplicaLock(connect: () => pg.Client, log: Logger): Pr
     client.once('end', () => {
       holder = undefined
       if (stopping.signal.aborted) return
-      log.warn('only_replica_lock_lost')
+      log.warn('database.replica-lock-lost')
       void takeAgain()
     })
   }
@@ -59,7 +59,7 @@ async function waitForLock(client: pg.Client, stopping: AbortSignal, log: Logger
   for (let attempt = 0; ; attempt++) {
     const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [LOCK_KEY])
     if (rows[0]?.taken === true) return
-    if (attempt === 0) log.info('waiting_for_other_replica')
+    if (attempt === 0) log.info('database.waiting-for-other-replica')
     await delay(RETRY_MS, undefined, { signal: stopping })
   }
 }

@@ -1,9 +1,9 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { migrate } from '../migrate.ts'
 import { putInPlace, temporaryBeside } from './first-start.ts'
 import { openPglite } from './open-pglite.ts'
-import { pgliteSession } from './pglite-session.ts'
+import { pgliteSession } from './thread/pglite-session.ts'
 
 /** Makes a migrated database directory at `target`, in one step: an unfinished one never has the name. */
 export async function makeDatabaseTemplate(packageRoot: string, target: string): Promise<void> {
@@ -15,8 +15,17 @@ export async function makeDatabaseTemplate(packageRoot: string, target: string):
     await migrate(pgliteSession(pglite), join(packageRoot, 'prisma', 'migrations'))
     await pglite.exec('CHECKPOINT')
     await pglite.close()
+    await letOthersRead(temporary)
     await putInPlace(temporary, target)
   } finally {
     await rm(temporary, { recursive: true, force: true })
+  }
+}
+
+// PostgreSQL keeps its files to itself. A server runs as another user than the one who built it, and copies them.
+async function letOthersRead(directory: string): Promise<void> {
+  await chmod(directory, 0o755)
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644)
   }
 }

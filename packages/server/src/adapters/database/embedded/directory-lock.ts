@@ -22,16 +22,16 @@ interface Holder {
 
 /**
  * Takes the lock beside `directory`, or fails naming who holds it. Two processes on one directory lose data silently.
- * The lock of a dead process is taken over, never an old one: age proves nothing. `takeOver` is for an operator who
- * knows that a holder which cannot be seen from here, in another host or container, is gone.
+ * The lock of a dead process is taken over, never an old one: age proves nothing. Of a holder which cannot be seen from
+ * here, in another host or container, an operator who knows that it is gone deletes the file.
  */
-export async function lockDirectory(directory: string, options: { takeOver?: boolean } = {}): Promise<DirectoryLock> {
+export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const absolute = resolve(directory)
   await mkdir(dirname(absolute), { recursive: true, mode: 0o700 })
   const file = `${absolute}.lock`
   const socket = process.platform === 'linux' ? await bindSocket(absolute, file) : undefined
   try {
-    await writeHolder(absolute, file, options.takeOver === true)
+    await writeHolder(absolute, file)
   } catch (error) {
     socket?.close()
     throw error
@@ -61,7 +61,7 @@ async function bindSocket(directory: string, file: string): Promise<Server> {
   return server
 }
 
-async function writeHolder(directory: string, file: string, takeOver: boolean): Promise<void> {
+async function writeHolder(directory: string, file: string): Promise<void> {
   const temporary = `${file}.${randomBytes(6).toString('hex')}`
   const self = describeSelf()
   await writeFile(temporary, `${JSON.stringify(self)}\n`, { mode: 0o600 })
@@ -69,7 +69,7 @@ async function writeHolder(directory: string, file: string, takeOver: boolean): 
     for (;;) {
       if (await linkIfAbsent(temporary, file)) return
       const holder = await readHolder(file)
-      if (holder !== undefined && !takeOver && !isGone(holder, self)) throw inUse(directory, holder)
+      if (holder !== undefined && !isGone(holder, self)) throw inUse(directory, holder)
       // Moved away, not deleted: of several who judged the same file only one succeeds.
       await rename(file, `${temporary}.stale`).catch(ignoreAbsent)
     }
@@ -134,7 +134,10 @@ async function readHolder(file: string): Promise<Holder | undefined> {
 
 function inUse(directory: string, holder: Holder | undefined): OperatorError {
   const who = holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`
-  return new OperatorError(`The database in ${directory} is in use by ${who}; only one process may open it`)
+  // Only a person can know that another host, or a container that was deleted, does not come back.
+  const isElsewhere = holder !== undefined && holder.host !== hostname()
+  const hint = isElsewhere ? `. If ${holder.host} is gone for good, delete ${directory}.lock` : ''
+  return new OperatorError(`The database in ${directory} is in use by ${who}; only one process may open it${hint}`)
 }
 
 function ignoreAbsent(error: NodeJS.ErrnoException): undefined {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { OperatorError } from '../../../shared/app-error.ts'
 import { syncParent, syncTree } from './durable/sync-tree.ts'
@@ -41,9 +41,15 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
     entries.map((entry) =>
       entry.isDirectory()
         ? copyDatabase(join(from, entry.name), join(to, entry.name))
-        : copyFile(join(from, entry.name), join(to, entry.name), constants.COPYFILE_FICLONE),
+        : copyPrivately(join(from, entry.name), join(to, entry.name)),
     ),
   )
+}
+
+/** Everybody may read a template; a database is its owner's alone. */
+async function copyPrivately(from: string, to: string): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_FICLONE)
+  await chmod(to, 0o600)
 }
 
 /** A name beside `directory` that `prepareDirectory` deletes when it is left over. */

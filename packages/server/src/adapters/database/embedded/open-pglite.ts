@@ -1,6 +1,8 @@
 import { PGlite } from '@electric-sql/pglite'
 import { OperatorError } from '../../../shared/app-error.ts'
 import { DurableFs } from './durable/durable-fs.ts'
+import { keepByteOrderMarks } from './protocol/byte-order-marks.ts'
+import type { CompiledPglite } from './thread/compiled-pglite.ts'
 
 /** `fdatasync`, the default, is a stub in PGlite that never reaches the hook: the log would not be synced at all. */
 const DURABLE_SETTINGS = { fsync: 'on', synchronous_commit: 'on', wal_sync_method: 'fsync', shared_buffers: '8MB' }
@@ -10,12 +12,21 @@ const START_PARAMETERS = [
   ...Object.entries(DURABLE_SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
 ]
 
-/** Opens a database directory that exists, or makes one in an empty directory, with durable commits. */
-export async function openPglite(directory: string, fs: DurableFs = new DurableFs(directory)): Promise<PGlite> {
+/**
+ * Opens a database directory that exists, or makes one in an empty directory, with durable commits.
+ * @param program PGlite, when it is compiled already.
+ */
+export async function openPglite(
+  directory: string,
+  fs: DurableFs = new DurableFs(directory),
+  program?: CompiledPglite,
+): Promise<PGlite> {
+  keepByteOrderMarks()
   const pglite = await PGlite.create({
     fs,
     startParams: START_PARAMETERS,
     initDbStartParams: ['--wal-segsize=1'],
+    ...(program && { pgliteWasmModule: program }),
   })
   try {
     await proveDurable(pglite, fs)

@@ -32,7 +32,7 @@ export function startSnapshots(database: Backable, options: SnapshotOptions): { 
       .then(
         () => undefined,
         (error: unknown) => {
-          log.error('snapshot_failed', { reason: error instanceof Error ? error.message : String(error) })
+          log.error('snapshot.failed', { reason: error instanceof Error ? error.message : String(error) })
         },
       )
   }
@@ -62,7 +62,7 @@ export async function snapshotIfDue(options: DueSnapshot): Promise<string | unde
   const stamp = options.now.toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15)
   const name = `stet-${stamp}.backup`
   await options.backup(join(options.directory, name))
-  options.log.info('snapshot_written', { name })
+  options.log.info('snapshot.written', { name })
   const surplus = (await listSnapshots(options.directory)).slice(0, -options.keep)
   for (const old of surplus) await rm(join(options.directory, old))
   return name

@@ -43,7 +43,7 @@ export function startUpkeep(deps: UpkeepDeps): { stop(): Promise<void> } {
   }
   const timer = setInterval(() => {
     running = running.then(look).catch((error: unknown) => {
-      deps.log.warn('database_upkeep_failed', { reason: error instanceof Error ? error.message : String(error) })
+      deps.log.warn('database.upkeep-failed', { reason: error instanceof Error ? error.message : String(error) })
     })
   }, limits.lookEveryMs)
   timer.unref()

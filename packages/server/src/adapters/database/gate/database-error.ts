@@ -2,11 +2,14 @@ import { isDriverAdapterError } from '@prisma/driver-adapter-utils'
 import { AppError } from '../../../shared/app-error.ts'
 import { codeOf } from '../unique-violation.ts'
 
-/** Node's codes for a server that cannot be reached, and PostgreSQL's for one that is stopping, starting or full. */
+/** Node's codes for a server that cannot be reached; PostgreSQL's for one that stops, starts, is full, or does not let us in. */
 const AWAY_CODES = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
   ...['57P01', '57P02', '57P03', '53300', '08000', '08001', '08003', '08004', '08006'],
+  ...['28000', '28P01', '3D000'],
   ...['P1001', 'P1002', 'P1017', 'P2024'],
+  // A transaction that found no connection in time, or was rolled back for its length: nothing was done.
+  'P2028',
 ])
 
 const AWAY_KINDS = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'])

@@ -12,8 +12,11 @@ const withAuthor = { author: true } as const
 
 export function postgresApiKeyStore(client: DatabaseClient): ApiKeyStore {
   return {
-    async findByHash(hash) {
-      const row = await client.apiKey.findUnique({ where: { hash }, include: withAuthor })
+    async findUsable(hash, now) {
+      const row = await client.apiKey.findUnique({
+        where: { hash, revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: now } }] },
+        include: withAuthor,
+      })
       return row && toApiKey(row)
     },
     async list(workspaceId) {

@@ -13,9 +13,11 @@ import type {
 } from '../../../features/documents/ports.ts'
 import type { DatabaseClient } from '../database.ts'
 
+// The version is looked up row by row: for a join the planner may guess many rows, and read every version for a few.
 const textColumns = Prisma.sql`
   d.id, d.document_uuid::text AS "documentUuid", d.project_id AS "projectId", d.version_id AS "versionId", d.path,
-  d.content, d.content_hash AS "contentHash", v.merged_at AS "mergedAt", d.created_at AS "createdAt", d.updated_at AS "updatedAt"`
+  d.content, d.content_hash AS "contentHash", (SELECT v.merged_at FROM version v WHERE v.id = d.version_id) AS "mergedAt",
+  d.created_at AS "createdAt", d.updated_at AS "updatedAt"`
 
 // The row of a later set hides nothing here: intervals of one path never overlap.
 const merged = (projectId: number, number: number) =>
@@ -42,20 +44,42 @@ export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
   return { ...setsOf(client), ...changesOf(client) }
 }
 
-type Reads = 'list' | 'listByPaths' | 'listMarked' | 'listPaths' | 'findOptional' | 'findMergedOptional'
+type Reads =
+  | 'list'
+  | 'listByPaths'
+  | 'listReferring'
+  | 'listDifferingPaths'
+  | 'listPaths'
+  | 'findOptional'
+  | 'findMergedOptional'
 
 /** What versions show. */
 function setsOf(client: DatabaseClient): Pick<DocumentStore, Reads> {
   const shown = (workspaceId: number, set: VersionSet, filter: Prisma.Sql) =>
     client.$queryRaw<DocumentText[]>`
-      SELECT ${textColumns} FROM (${shownRows(set, filter)}) d JOIN version v ON v.id = d.version_id
+      SELECT ${textColumns} FROM (${shownRows(set, filter)}) d
       WHERE ${ownedBy(workspaceId, set.projectId)} ORDER BY d.path COLLATE "C"`
   return {
     list: (workspaceId, set, prefix = '') =>
       shown(workspaceId, set, prefix === '' ? Prisma.empty : Prisma.sql`AND starts_with(d.path, ${prefix})`),
     listByPaths: (workspaceId, set, paths) => shown(workspaceId, set, Prisma.sql`AND d.path = ANY(${paths}::text[])`),
-    listMarked: (workspaceId, set, mark, paths) =>
-      shown(workspaceId, set, Prisma.sql`AND (strpos(d.content, ${mark}) > 0 OR d.path = ANY(${paths}::text[]))`),
+    listReferring: (workspaceId, set, paths) =>
+      shown(workspaceId, set, Prisma.sql`AND (d.refers OR d.path = ANY(${paths}::text[]))`),
+    async listDifferingPaths(workspaceId, one, other) {
+      // A draft lies over live, which is what an open end is the last publication of.
+      const [first, second] = [one.number ?? openEnd - 1, other.number ?? openEnd - 1]
+      const [after, until] = [Math.min(first, second), Math.max(first, second)]
+      const drafts = [one, other].flatMap(({ id, number }) => (number === null ? [id] : []))
+      const rows = await client.$queryRaw<{ path: string }[]>`
+        SELECT DISTINCT d.path FROM (
+          SELECT path FROM document WHERE version_id = ANY(${drafts}::int[]) AND valid_from = 0
+          UNION ALL
+          SELECT path FROM document WHERE project_id = ${one.projectId} AND valid_from > ${after} AND valid_from <= ${until}
+          UNION ALL
+          SELECT path FROM document WHERE project_id = ${one.projectId} AND valid_to > ${after} AND valid_to <= ${until}
+        ) d WHERE ${ownedBy(workspaceId, one.projectId)}`
+      return rows.map((row) => row.path)
+    },
     async listPaths(workspaceId, set, limit) {
       const rows = await client.$queryRaw<{ path: string }[]>`
         SELECT d.path FROM (${shownRows(set, Prisma.empty)}) d WHERE ${ownedBy(workspaceId, set.projectId)} LIMIT ${limit}`
@@ -68,8 +92,7 @@ function setsOf(client: DatabaseClient): Pick<DocumentStore, Reads> {
     async findMergedOptional(workspaceId, set, number, path) {
       const [row] = await client.$queryRaw<MergedText[]>`
         SELECT ${textColumns}, d.valid_from AS "validFrom", d.valid_to AS "validTo"
-        FROM document d JOIN version v ON v.id = d.version_id
-        WHERE ${merged(set.projectId, number)} AND d.path = ${path} AND ${ownedBy(workspaceId, set.projectId)}`
+        FROM document d WHERE ${merged(set.projectId, number)} AND d.path = ${path} AND ${ownedBy(workspaceId, set.projectId)}`
       return row ?? null
     },
   }
@@ -88,7 +111,6 @@ function changesOf(client: DatabaseClient): Omit<DocumentStore, Reads> {
         SELECT ${textColumns}, d.base_hash AS "baseHash", d.deleted_at AS "deletedAt", d.valid_from = 0 AS "isDraft"
         FROM (SELECT d.* FROM document d WHERE ${ofDraft(draft.id)} ${filter}
               UNION ALL ${live} AND d.project_id = ${draft.projectId} AND d.valid_to = ${openEnd}) d
-        JOIN version v ON v.id = d.version_id
         WHERE ${ownedBy(workspaceId, draft.projectId)}
         ORDER BY d.path COLLATE "C"`
       return toSlots(rows)

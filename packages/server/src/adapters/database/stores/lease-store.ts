@@ -11,7 +11,7 @@ export function postgresLeaseStore(session: SqlSession): LeaseStore {
            ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until
          )
          SELECT uuid::text AS run FROM run
-         WHERE status = 'running' AND owner_id = $1 AND stop_requested_at IS NOT NULL`,
+         WHERE status = 'running' AND ended_at IS NULL AND owner_id = $1 AND stop_requested_at IS NOT NULL`,
         [ownerId, leaseMs],
       )
       return rows.map((row) => String(row['run']))

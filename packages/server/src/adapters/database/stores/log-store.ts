@@ -4,7 +4,7 @@ import type { LogStore } from '../../../features/logs/ports.ts'
 import { storableJson } from '../../../shared/storable-json.ts'
 import type { DatabaseClient } from '../database.ts'
 import type { RowKind, WriteBatch } from '../write-batch.ts'
-import { conversationRow } from './run-rows.ts'
+import { conversationPart, conversationRow } from './conversation-row.ts'
 
 interface Log {
   conversation: LoggedConversation
@@ -20,15 +20,11 @@ const logs: RowKind<Log> = {
     sql: `
       WITH input AS (
         SELECT * FROM json_to_recordset($1::json) AS i(
-          uuid uuid, workspace int, project int, version uuid, document uuid, path text, hash text, identifier text,
-          origin text, config json, messages json, at timestamptz, version_id int, parameters json, duration int,
+          ${conversationPart.input}, messages json, at timestamptz, version_id int, parameters json, duration int,
           trace text, prompt_span text, completion_span text)
       ), conversations AS (
-        INSERT INTO conversation (uuid, workspace_id, project_id, version_uuid, document_uuid, path, content_hash,
-          custom_identifier, origin, config, messages, status, epoch, created_at, updated_at)
-        SELECT uuid, workspace, project, version, document, path, hash, identifier, origin, config, messages,
-          'completed', 0, at, at
-        FROM input
+        INSERT INTO conversation (${conversationPart.columns}, messages, status, epoch, created_at, updated_at)
+        SELECT ${conversationPart.values}, i.messages, 'completed', 0, i.at, i.at FROM input i
       )
       INSERT INTO log_entry (conversation_uuid, version_id, parameters, duration_ms, trace_id, prompt_span_id,
         completion_span_id)

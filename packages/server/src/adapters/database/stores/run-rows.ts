@@ -8,6 +8,27 @@ import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../fea
 import type { Message } from '../../../features/templates/message.ts'
 import { storableJson } from '../../../shared/storable-json.ts'
 import type { RowKind } from '../write-batch.ts'
+import { conversationPart, conversationRow, type RowPart } from './conversation-row.ts'
+
+const runStart: RowPart = {
+  input: 'run uuid, owner text, epoch int, first_event int, begun timestamptz',
+  columns: 'uuid, conversation_uuid, workspace_id, owner_id, epoch, first_event_id, created_at',
+  values: 'i.run, i.uuid, i.workspace, i.owner, i.epoch, i.first_event, i.begun',
+}
+
+const runEnd: RowPart = {
+  input:
+    'status text, messages json, last_event int, error_code text, error_message text, result json, at timestamptz, log_from int, log_bytes int',
+  columns: 'status, last_event_id, error_code, error_message, result, ended_at',
+  values: 'i.status, i.last_event, i.error_code, i.error_message, i.result, i.at',
+}
+const eventLog = 'substring($2::bytea FROM i.log_from FOR i.log_bytes)'
+
+const idempotencyRecord: RowPart = {
+  input: 'claim text, request_hash text, claimant text',
+  columns: 'id, request_hash, owner_id, conversation_uuid, run_uuid',
+  values: 'i.claim, i.request_hash, i.claimant, i.uuid, i.run',
+}
 
 interface FirstRun {
   conversation: NewConversation
@@ -26,7 +47,32 @@ export const firstRuns: RowKind<FirstRun> = {
   }),
 }
 
-/** The same for a request with an idempotency key: run and record, or neither when the key was used before. */
+/** A conversation with its first run that has ended already: neither was stored before. */
+export const wholeRuns: RowKind<FirstRun & { end: RunEnd }> = {
+  name: 'whole-run',
+  order: 10,
+  key: ({ run }) => run.uuid,
+  statement: (rows) => ({
+    sql: `
+      WITH input AS (
+        SELECT * FROM json_to_recordset($1::json) AS i(${conversationPart.input}, ${runStart.input}, ${runEnd.input})
+      ), conversations AS (
+        INSERT INTO conversation (${conversationPart.columns}, messages, status, epoch, last_event_id, created_at,
+          updated_at)
+        SELECT ${conversationPart.values}, i.messages, i.status, i.epoch, i.last_event, i.begun, i.at FROM input i
+      )
+      INSERT INTO run (${runStart.columns}, ${runEnd.columns}, event_log)
+      SELECT ${runStart.values}, ${runEnd.values}, ${eventLog} FROM input i`,
+    params: [storableJson(wholeRunRows(rows)), Buffer.concat(rows.map(({ end }) => end.eventLog))],
+  }),
+}
+
+function wholeRunRows(rows: readonly (FirstRun & { end: RunEnd })[]) {
+  const place = logPlaces()
+  return rows.map(({ end, ...first }) => ({ ...firstRunRow(first), ...endRow(end), ...place(end) }))
+}
+
+/** A first run of a request with an idempotency key: run and record, or neither when the key was used before. */
 export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
   name: 'claimed-first-run',
   order: 10,
@@ -34,8 +80,8 @@ export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
   statement: (rows) => ({
     sql: `
       WITH ${firstRunInput}, records AS (
-        INSERT INTO idempotency_record (id, request_hash, owner_id, conversation_uuid, run_uuid)
-        SELECT claim, request_hash, claimant, uuid, run FROM input
+        INSERT INTO idempotency_record (${idempotencyRecord.columns})
+        SELECT ${idempotencyRecord.values} FROM input i
         ON CONFLICT (id) DO NOTHING
         RETURNING run_uuid
       ), accepted AS (
@@ -49,20 +95,16 @@ export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
 
 const firstRunInput = `input AS (
         SELECT * FROM json_to_recordset($1::json) AS i(
-          uuid uuid, run uuid, workspace int, project int, version uuid, document uuid, path text, hash text,
-          identifier text, origin text, config json, owner text, epoch int, first_event int, at timestamptz,
-          status text, input text, queued_by int, claim text, request_hash text, claimant text)
+          ${conversationPart.input}, ${runStart.input}, status text, input text, queued_by int,
+          ${idempotencyRecord.input})
       )`
 
 const insertFirstRuns = (source: string) => `conversations AS (
-        INSERT INTO conversation (uuid, workspace_id, project_id, version_uuid, document_uuid, path, content_hash,
-          custom_identifier, origin, config, status, epoch, created_at, updated_at)
-        SELECT uuid, workspace, project, version, document, path, hash, identifier, origin, config, status, epoch, at, at
-        FROM ${source}
+        INSERT INTO conversation (${conversationPart.columns}, status, epoch, created_at, updated_at)
+        SELECT ${conversationPart.values}, i.status, i.epoch, i.begun, i.begun FROM ${source} i
       )
-      INSERT INTO run (uuid, conversation_uuid, workspace_id, owner_id, epoch, status, first_event_id, created_at,
-        input, queued_by)
-      SELECT run, uuid, workspace, owner, epoch, status, first_event, at, input, queued_by FROM ${source}`
+      INSERT INTO run (${runStart.columns}, status, input, queued_by)
+      SELECT ${runStart.values}, i.status, i.input, i.queued_by FROM ${source} i`
 
 // With its run a record needs no owner that finishes it: the queue's own rows have none.
 function claimRow({ id, requestHash }: Claim, run: NewRun | NewQueuedRun) {
@@ -72,30 +114,15 @@ function claimRow({ id, requestHash }: Claim, run: NewRun | NewQueuedRun) {
 function firstRunRow({ conversation, run }: FirstRun) {
   return {
     ...conversationRow(conversation),
-    run: run.uuid,
-    epoch: run.epoch,
-    first_event: run.firstEventId,
-    at: run.createdAt.toISOString(),
+    ...startRow(run),
     ...('ownerId' in run
       ? { owner: run.ownerId, status: 'running' }
       : { input: JSON.stringify(run.input), queued_by: run.apiKeyId, status: 'queued' }),
   }
 }
 
-/** What a conversation is from its first moment on, by the names of the statements. */
-export function conversationRow(conversation: NewConversation) {
-  return {
-    uuid: conversation.uuid,
-    workspace: conversation.workspaceId,
-    project: conversation.projectId,
-    version: conversation.versionUuid,
-    document: conversation.documentUuid,
-    path: conversation.path,
-    hash: conversation.contentHash,
-    identifier: conversation.customIdentifier,
-    origin: conversation.origin,
-    config: conversation.config,
-  }
+function startRow(run: NewRun | NewQueuedRun) {
+  return { run: run.uuid, epoch: run.epoch, first_event: run.firstEventId, begun: run.createdAt.toISOString() }
 }
 
 interface NextRun {
@@ -115,11 +142,10 @@ export const nextRuns: RowKind<NextRun> = {
     sql: `
       WITH input AS (
         SELECT * FROM json_to_recordset($1::json) AS i(
-          run uuid, uuid uuid, workspace int, owner text, epoch int, first_event int, at timestamptz, status text,
-          added json, claim text, request_hash text, claimant text)
+          uuid uuid, workspace int, ${runStart.input}, status text, added json, ${idempotencyRecord.input})
         WHERE status = 'running'
       ), claimed AS (
-        UPDATE conversation c SET epoch = i.epoch, status = 'running', updated_at = i.at,
+        UPDATE conversation c SET epoch = i.epoch, status = 'running', updated_at = i.begun,
           messages = CASE WHEN json_array_length(c.messages) = 0 THEN i.added
             ELSE (left(c.messages::text, -1) || ',' || substr(i.added::text, 2))::json END
         FROM input i
@@ -128,12 +154,12 @@ export const nextRuns: RowKind<NextRun> = {
           AND NOT EXISTS (SELECT FROM idempotency_record r WHERE r.id = i.claim)
         RETURNING c.uuid
       ), records AS (
-        INSERT INTO idempotency_record (id, request_hash, owner_id, conversation_uuid, run_uuid)
-        SELECT i.claim, i.request_hash, i.claimant, i.uuid, i.run
+        INSERT INTO idempotency_record (${idempotencyRecord.columns})
+        SELECT ${idempotencyRecord.values}
         FROM input i JOIN claimed ON claimed.uuid = i.uuid WHERE i.claim IS NOT NULL
       )
-      INSERT INTO run (uuid, conversation_uuid, workspace_id, owner_id, epoch, status, first_event_id, created_at)
-      SELECT i.run, i.uuid, i.workspace, i.owner, i.epoch, 'running', i.first_event, i.at
+      INSERT INTO run (${runStart.columns}, status)
+      SELECT ${runStart.values}, 'running'
       FROM input i JOIN claimed ON claimed.uuid = i.uuid
       RETURNING conversation_uuid::text AS key`,
     params: [
@@ -147,13 +173,10 @@ export const nextRuns: RowKind<NextRun> = {
 
 function nextRunRow(run: NewRun) {
   return {
-    run: run.uuid,
+    ...startRow(run),
     uuid: run.conversationUuid,
     workspace: run.workspaceId,
     owner: run.ownerId,
-    epoch: run.epoch,
-    first_event: run.firstEventId,
-    at: run.createdAt.toISOString(),
     status: 'running',
   }
 }
@@ -173,7 +196,7 @@ export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
           run uuid, uuid uuid, owner text, epoch int, is_repeat boolean, status text)
         WHERE status = 'running'
       ), claimed AS (
-        UPDATE run r SET status = 'running', owner_id = i.owner, epoch = i.epoch, input = NULL
+        UPDATE run r SET status = 'running', owner_id = i.owner, epoch = i.epoch
         FROM input i
         WHERE r.uuid = i.run AND r.epoch = i.epoch - 1 AND r.status = 'queued' AND r.stop_requested_at IS NULL
         RETURNING r.uuid
@@ -196,6 +219,7 @@ export const stops: RowKind<{ runUuid: string }> = {
   name: 'run-stop',
   order: 25,
   key: ({ runUuid }) => runUuid,
+  follows: ({ runUuid }) => ({ kind: firstRuns, key: runUuid }),
   statement: (rows) => ({
     sql: `
       UPDATE run SET stop_requested_at = now()
@@ -218,14 +242,11 @@ export const ends: RowKind<RunEnd> = {
   statement: (rows) => ({
     sql: `
       WITH input AS (
-        SELECT i.*, substring($2::bytea FROM log_from FOR log_bytes) AS log FROM json_to_recordset($1::json) AS i(
-          run uuid, uuid uuid, epoch int, epoch_after int, status text, messages json, last_event int,
-          error_code text, error_message text, result json, at timestamptz, from_status text,
-          log_from int, log_bytes int)
+        SELECT i.*, ${eventLog} AS log FROM json_to_recordset($1::json) AS i(
+          run uuid, uuid uuid, epoch int, epoch_after int, from_status text, ${runEnd.input})
         WHERE from_status IN ('queued', 'running')
       ), ended AS (
-        UPDATE run r SET status = i.status, last_event_id = i.last_event, error_code = i.error_code,
-          error_message = i.error_message, result = i.result, event_log = i.log, ended_at = i.at, input = NULL
+        UPDATE run r SET (${runEnd.columns}) = (${runEnd.values}), event_log = i.log, input = NULL
         FROM input i
         WHERE r.uuid = i.run AND r.epoch = i.epoch AND r.status IS NOT DISTINCT FROM i.from_status
         RETURNING i.run, i.uuid, i.status, i.messages, i.last_event, i.epoch_after, i.at
@@ -245,14 +266,22 @@ export const ends: RowKind<RunEnd> = {
   }),
 }
 
-// All event logs are one parameter, so that the statement is the same for any number of rows and its plan is kept.
 function endRows(ends: readonly RunEnd[]) {
-  let from = 1
-  return ends.map((end) => {
-    const place = { log_from: from, log_bytes: end.eventLog.length }
-    from += end.eventLog.length
-    return { ...endRow(end), ...place }
-  })
+  const place = logPlaces()
+  return ends.map((end) => ({ ...endRow(end), ...place(end) }))
+}
+
+/**
+ * Where each event log lies among those of all rows, from 1. They are one parameter, so that the statement is the same
+ * for any number of rows and its plan is kept.
+ */
+function logPlaces(): (end: RunEnd) => { log_from: number; log_bytes: number } {
+  let next = 1
+  return ({ eventLog }) => {
+    const from = next
+    next += eventLog.length
+    return { log_from: from, log_bytes: eventLog.length }
+  }
 }
 
 function endRow(end: RunEnd) {

@@ -6,7 +6,7 @@ import type { RunStatus } from '../../../features/runs/run.ts'
 import type { DatabaseClient } from '../database.ts'
 import type { SqlSession } from '../sql-session.ts'
 import type { WriteBatch } from '../write-batch.ts'
-import { claimedFirstRuns, ends, firstRuns, nextRuns, queueClaims, stops } from './run-rows.ts'
+import { claimedFirstRuns, ends, firstRuns, nextRuns, queueClaims, stops, wholeRuns } from './run-rows.ts'
 
 const runFields = {
   uuid: true,
@@ -32,15 +32,19 @@ export interface RunStoreDatabase {
   writeBatch: WriteBatch
 }
 
+/** How long a start that nobody was told of waits for its end: both are written at once where a provider is that quick. */
+const START_HOLD_MS = 20
+
 export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDatabase): RunStore {
   return {
     create: (conversation, run, claim) =>
       claim
         ? writeBatch.write(claimedFirstRuns, { conversation, run, claim })
         : writeBatch.write(firstRuns, { conversation, run }),
+    createSoon: (conversation, run) => writeBatch.hold(firstRuns, { conversation, run }, START_HOLD_MS),
     async listQueued() {
       const { rows } = await ownSession.query(
-        `SELECT uuid::text AS run, queued_by FROM run WHERE status = 'queued' ORDER BY created_at, uuid`,
+        `SELECT uuid::text AS run, queued_by FROM run WHERE status = 'queued' AND ended_at IS NULL ORDER BY created_at, uuid`,
       )
       return rows.map((row) => ({ runUuid: String(row['run']), apiKeyId: Number(row['queued_by']) }))
     },
@@ -52,10 +56,20 @@ export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDat
       if (run?.input == null) return null
       return { conversation: toConversation(run.conversation), input: JSON.parse(run.input) as PromptInput }
     },
+    async findInput(runUuid) {
+      const run = await client.run.findUnique({ where: { uuid: runUuid }, select: { input: true } })
+      return run?.input == null ? null : (JSON.parse(run.input) as PromptInput)
+    },
     startQueued: (run, isRepeat) => writeBatch.write(queueClaims, { run, isRepeat }),
     requestStop: (runUuid) => writeBatch.write(stops, { runUuid }),
     createNext: (run, added, claim) => writeBatch.write(nextRuns, { run, added, ...(claim && { claim }) }),
-    end: (end) => writeBatch.write(ends, end),
+    end(end) {
+      const held = writeBatch.takeHeld(firstRuns, end.runUuid)
+      if (!held) return writeBatch.write(ends, end)
+      const written = writeBatch.write(wholeRuns, { ...held.row, end })
+      held.settle(written)
+      return written
+    },
     async findConversation(workspaceId, uuid) {
       const row = await client.conversation.findFirst({ where: { workspaceId, uuid }, include: withLatestRun })
       return row && toConversation(row)
@@ -69,7 +83,7 @@ export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDat
     },
     async listLeftRunning(ownerId) {
       const rows = await client.conversation.findMany({
-        where: { status: 'running', runs: { some: { status: 'running', ownerId: { not: ownerId } } } },
+        where: { status: 'running', runs: { some: { status: 'running', endedAt: null, ownerId: { not: ownerId } } } },
         include: withLatestRun,
         orderBy: { createdAt: 'asc' },
       })
@@ -78,7 +92,7 @@ export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDat
     async listLost(ownerId) {
       const { rows } = await ownSession.query(
         `SELECT r.conversation_uuid::text AS uuid FROM run r LEFT JOIN instance i ON i.id = r.owner_id
-         WHERE r.status = 'running' AND r.owner_id <> $1 AND (i.id IS NULL OR i.lease_until < now())`,
+         WHERE r.status = 'running' AND r.ended_at IS NULL AND r.owner_id <> $1 AND (i.id IS NULL OR i.lease_until < now())`,
         [ownerId],
       )
       if (rows.length === 0) return []

@@ -1,8 +1,10 @@
 import { closeSync, fdatasyncSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 import { OperatorError } from '../../../../shared/app-error.ts'
+import { IO_FAILURE } from './io-failure.ts'
 import type { FsNode, FsStream, MountedOperations, RuntimeModule } from './runtime-fs.ts'
 
 type InitOptions = Parameters<NodeFS['init']>[1]
@@ -68,7 +70,10 @@ export class DurableFs extends NodeFS {
   protected fail(what: string, cause: unknown): void {
     const reason = cause instanceof Error ? cause.message : String(cause)
     writeSync(2, `stet: the embedded database stops because ${what}: ${reason}\n`)
-    process.exit(74)
+    // In a thread `exit` ends that thread alone, and the process a moment later, by whoever watches the thread. The signal ends it
+    // at once; it does not reach the first process of a container.
+    if (!isMainThread) process.kill(process.pid, 'SIGKILL')
+    process.exit(IO_FAILURE)
   }
 
   protected syncFile(descriptor: number, _path: string): void {

@@ -1,6 +1,6 @@
 import type { PGlite } from '@electric-sql/pglite'
-import type { SqlQueries, SqlSession } from '../sql-session.ts'
-import { createPipeline } from './pipeline.ts'
+import type { SqlQueries, SqlSession } from '../../sql-session.ts'
+import { createPipeline } from '../protocol/pipeline.ts'
 
 /** Plain SQL on an open embedded database. */
 export function pgliteSession(pglite: PGlite): SqlSession {
@@ -12,7 +12,7 @@ export function pgliteSession(pglite: PGlite): SqlSession {
   }
 }
 
-function pgliteQueries(handle: Pick<PGlite, 'query' | 'exec'>): SqlQueries {
+export function pgliteQueries(handle: Pick<PGlite, 'query' | 'exec'>): SqlQueries {
   return {
     async query(sql, params = []) {
       const { rows, affectedRows } = await handle.query<Record<string, unknown>>(sql, [...params])

@@ -1,0 +1,59 @@
+/**
+ * PGlite 0.5 reads each text with a decoder that takes a leading U+FEFF for a mark of the encoding and drops it: a prompt
+ * that begins with one would come back shorter than it was stored, and not fit its hash.
+ */
+import { protocol } from '@electric-sql/pglite'
+
+type Parser = InstanceType<typeof protocol.Parser>
+type Parse = Parser['parse']
+type Row = InstanceType<typeof protocol.messages.DataRowMessage>
+
+const mark = '\uFEFF'
+const markBytes = Buffer.from(mark)
+const markNumber = markBytes.readUIntBE(0, markBytes.length)
+/** Code and length. */
+const headBytes = 5
+
+/** Begins of messages whose end comes with a later piece. */
+const unfinished = new WeakMap<Parser, Buffer>()
+let isDone = false
+
+/** Puts the marks back into whatever PGlite reads from now on. Its readers are private, but they share this prototype. */
+export function keepByteOrderMarks(): void {
+  if (isDone) return
+  isDone = true
+  const { parse } = protocol.Parser.prototype
+  protocol.Parser.prototype.parse = function (this: Parser, ...[piece, take]: Parameters<Parse>): void {
+    const bytes = joined(unfinished.get(this), piece)
+    unfinished.delete(this)
+    const mayBegin = bytes.includes(markBytes)
+    let place = 0
+    parse.call(this, piece, (message) => {
+      if (mayBegin && message instanceof protocol.messages.DataRowMessage) restoreMarks(message, bytes, place)
+      place += 1 + bytes.readUInt32BE(place + 1)
+      take(message)
+    })
+    // A copy: the piece is memory of the database, which it will use again.
+    if (place < bytes.length) unfinished.set(this, Buffer.from(bytes.subarray(place)))
+  }
+}
+
+/** A row of several pieces has one beginning and one long rest, so nothing is copied more than once. */
+function joined(begin: Buffer | undefined, piece: Parameters<Parse>[0]): Buffer {
+  const rest = ArrayBuffer.isView(piece)
+    ? Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
+    : Buffer.from(piece)
+  return begin ? Buffer.concat([begin, rest]) : rest
+}
+
+function restoreMarks({ fields }: Row, bytes: Buffer, place: number): void {
+  let at = place + headBytes + 2
+  for (const [column, text] of fields.entries()) {
+    // NULL has the size -1.
+    const size = Math.max(0, bytes.readInt32BE(at))
+    at += 4
+    const begins = size >= markBytes.length && bytes.readUIntBE(at, markBytes.length) === markNumber
+    if (begins && typeof text === 'string') fields[column] = mark + text
+    at += size
+  }
+}

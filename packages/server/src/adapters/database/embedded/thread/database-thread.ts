@@ -1,0 +1,108 @@
+import { writeSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+import { IO_FAILURE } from '../durable/io-failure.ts'
+import { reviveError } from './carried-error.ts'
+import type { Answer, Input, Output, Request, TaskName } from './messages.ts'
+
+/** Requests that the thread has at once; the others wait here. */
+const MAX_IN_FLIGHT = 256
+
+/** The embedded database behind messages: its evaluation and its syncs do not hold up the thread that asks. */
+export interface DatabaseThread {
+  ask<Name extends TaskName>(task: Name, input: Input<Name>, options?: AskOptions): Promise<Output<Name>>
+  /** Files and directories that the database had synced when it last answered. */
+  syncCount(): number
+  /** Closes the database, if it is open, and ends the thread. */
+  close(): Promise<void>
+}
+
+interface AskOptions {
+  /** Not held back by the bound: what holds the session must not wait for those that wait for the session. */
+  isFirst?: boolean
+}
+
+interface Asked {
+  request: Request
+  resolve(output: unknown): void
+  reject(error: unknown): void
+}
+
+/**
+ * Starts the program in `file`, which loads while the caller goes on; the first task must be `open`. From then on the
+ * process ends when the thread ends without being told to.
+ */
+export function startDatabaseThread(file: string): DatabaseThread {
+  // Without what the process was told to load beside its program: the thread has one of its own.
+  const worker = new Worker(file, { name: 'database', execArgv: [] })
+  const sent = new Map<number, Asked>()
+  const waiting: Asked[] = []
+  let made = 0
+  let syncs = 0
+  let state: 'starting' | 'open' | 'ended' = 'starting'
+  let failure: Error | undefined
+
+  const send = (asked: Asked) => {
+    try {
+      worker.postMessage(asked.request)
+    } catch (error) {
+      asked.reject(error)
+      return
+    }
+    sent.set(asked.request.id, asked)
+    // Whoever waits for an answer keeps the process; a database that nobody asks does not.
+    if (sent.size === 1) worker.ref()
+  }
+  const ask: DatabaseThread['ask'] = (task, input, { isFirst = false } = {}) =>
+    new Promise((resolve, reject) => {
+      if (state === 'ended') throw failure ?? closed()
+      made += 1
+      const asked = { request: { id: made, task, input }, resolve: resolve as Asked['resolve'], reject }
+      if (isFirst || sent.size < MAX_IN_FLIGHT) send(asked)
+      else waiting.push(asked)
+    })
+
+  worker.on('message', ({ id, output, error, syncs: counted }: Answer) => {
+    syncs = counted
+    const asked = sent.get(id)
+    sent.delete(id)
+    const next = sent.size < MAX_IN_FLIGHT ? waiting.shift() : undefined
+    if (next) send(next)
+    if (sent.size === 0) worker.unref()
+    if (asked?.request.task === 'open' && !error) state = 'open'
+    if (error) asked?.reject(reviveError(error))
+    else asked?.resolve(output)
+  })
+  worker.on('error', (error) => {
+    failure = error instanceof Error ? error : new Error(String(error))
+  })
+  // Somebody would wait for this answer for ever.
+  worker.on('messageerror', (error) => endProcess(1, error))
+  worker.on('exit', (code) => {
+    if (state === 'open' || code === IO_FAILURE) endProcess(code, failure)
+    state = 'ended'
+    for (const { reject } of [...sent.values(), ...waiting]) reject(failure ?? closed())
+  })
+  worker.unref()
+
+  return {
+    ask,
+    syncCount: () => syncs,
+    async close() {
+      if (state === 'open') await ask('close', undefined)
+      state = 'ended'
+      await worker.terminate()
+    },
+  }
+}
+
+/** What the database had not answered is not acknowledged; the next start recovers. */
+function endProcess(code: number, failure: Error | undefined): never {
+  const reason = failure?.stack ?? `exit code ${code}`
+  // A failed write or sync has said so itself.
+  if (code !== IO_FAILURE) writeSync(2, `stet: the embedded database has ended without being told to: ${reason}\n`)
+  process.exit(IO_FAILURE)
+}
+
+function closed(): Error {
+  return new Error('The embedded database is closed')
+}

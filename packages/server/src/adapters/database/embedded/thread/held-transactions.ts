@@ -1,0 +1,59 @@
+import type { PGlite, Transaction } from '@electric-sql/pglite'
+
+interface Held {
+  handle: Transaction
+  end(): void
+  /** Settles with the transaction: rejected when its COMMIT failed, or rolled it back. */
+  outcome: Promise<unknown>
+}
+
+/** Transactions that are begun, used and ended by messages. One at a time holds the session; the others wait in `begin`. */
+export interface HeldTransactions {
+  begin(): Promise<number>
+  handleOf(id: number): Transaction
+  commit(id: number): Promise<void>
+  rollback(id: number): Promise<void>
+}
+
+export function holdTransactions(pglite: PGlite): HeldTransactions {
+  const held = new Map<number, Held>()
+  let begun = 0
+
+  const heldOf = (id: number): Held => {
+    const found = held.get(id)
+    if (!found) throw new Error('The transaction has ended')
+    return found
+  }
+  const take = (id: number): Held => {
+    const found = heldOf(id)
+    held.delete(id)
+    return found
+  }
+
+  return {
+    begin: () =>
+      new Promise((resolve, reject) => {
+        const outcome = pglite.transaction(
+          (handle) =>
+            new Promise<void>((end) => {
+              begun += 1
+              held.set(begun, { handle, end, outcome })
+              resolve(begun)
+            }),
+        )
+        // After `begin` whoever ends the transaction learns of its failure.
+        outcome.catch(reject)
+      }),
+    handleOf: (id) => heldOf(id).handle,
+    async commit(id) {
+      const { end, outcome } = take(id)
+      end()
+      await outcome
+    },
+    async rollback(id) {
+      const { handle, end, outcome } = take(id)
+      await handle.rollback().finally(end)
+      await outcome
+    },
+  }
+}
