@@ -1,5 +1,5 @@
 /** Prices of model calls: the operator's own per entry first, else the bundled table; no network. */
-import { calcPrice, findProvider, type PriceOptions } from '@pydantic/genai-prices'
+import { calcPrice, findProvider, type PriceOptions, type Provider } from '@pydantic/genai-prices'
 import type { PriceBook, PriceQuestion } from '../../features/providers/ports.ts'
 import { findPriceRule, type PriceRule } from '../../features/providers/price-rule.ts'
 
@@ -13,12 +13,46 @@ const tableNames: Readonly<Record<string, string>> = {
   anthropic_vertex: 'google',
 }
 
+/** The table's provider with the one model that was asked for; null where the table has none. */
+type TableEntry = Provider | null
+
+/** Names of models may come from callers: no more of them are remembered. */
+const maxEntries = 200
+
+/** No model of the table has a longer name; one of megabytes would be compared for most of a second, and be remembered. */
+const maxNameLength = 500
+
 export function priceBook(): PriceBook {
+  // Finding a model compares its name with all of its provider's, which is most of the work of a price.
+  const entries = new Map<string, TableEntry>()
+  const entryOf = (question: PriceQuestion): TableEntry => {
+    const key = `${question.provider.kind}\n${question.provider.url}\n${question.model}`
+    const known = entries.get(key)
+    if (known !== undefined) return known
+    const found = findEntry(question)
+    if (entries.size >= maxEntries) entries.clear()
+    entries.set(key, found)
+    return found
+  }
+  const tableCost = (question: PriceQuestion): { cost: number; known: boolean } => {
+    if (question.model.length > maxNameLength) return unknown
+    try {
+      const provider = entryOf(question)
+      return provider ? entryCost(provider, question) : unknown
+    } catch {
+      // The table throws where it has no price for a kind of token: that is a price nobody knows, never a failed run.
+      return unknown
+    }
+  }
   return {
     costOf(question) {
       if (question.provider.driver === 'demo') return { cost: 0, known: true }
       const rule = findPriceRule(question.provider.configuration['prices'], question.model)
-      return rule ? { cost: rounded(ruleCost(rule, question)), known: true } : tableCost(question)
+      if (rule) return { cost: rounded(ruleCost(rule, question)), known: true }
+      // A deployment may bear the name of another model than the one that it is.
+      const served =
+        question.servedModel === undefined ? unknown : tableCost({ ...question, model: question.servedModel })
+      return served.known ? served : tableCost(question)
     },
   }
 }
@@ -30,9 +64,8 @@ function ruleCost(rule: PriceRule, question: PriceQuestion): number {
   return (input + output * rule.output) / 1_000_000
 }
 
-function tableCost(question: PriceQuestion): { cost: number; known: boolean } {
-  const source = tableSource(question)
-  if (!source) return unknown
+/** @throws for a kind of token without a price. */
+function entryCost(provider: Provider, question: PriceQuestion): { cost: number; known: boolean } {
   const { cached, written, output } = countsOf(question)
   const usage = {
     input_tokens: question.usage.inputTokens,
@@ -40,19 +73,25 @@ function tableCost(question: PriceQuestion): { cost: number; known: boolean } {
     cache_read_tokens: cached,
     cache_write_tokens: written,
   }
-  try {
-    const price = calcPrice(usage, question.model, { ...source, timestamp: question.at })
-    return price && Number.isFinite(price.total_price) ? { cost: rounded(price.total_price), known: true } : unknown
-  } catch {
-    // The table throws where it has no price for a kind of token: that is a price nobody knows, never a failed run.
-    return unknown
-  }
+  const price = calcPrice(usage, tableModel(question), { provider, timestamp: question.at })
+  return price && Number.isFinite(price.total_price) ? { cost: rounded(price.total_price), known: true } : unknown
+}
+
+function findEntry(question: PriceQuestion): TableEntry {
+  const source = tableSource(question)
+  const found = source && calcPrice({}, tableModel(question), { ...source, timestamp: question.at })
+  return found ? { ...found.provider, models: [found.model] } : null
 }
 
 function tableSource({ provider }: PriceQuestion): PriceOptions | undefined {
   if (provider.kind !== 'custom') return { providerId: tableNames[provider.kind] ?? provider.kind }
   if (provider.url === null || !findProvider({ providerApiUrl: provider.url })) return undefined
   return { providerApiUrl: provider.url }
+}
+
+// Google's addresses take its models' names with a folder before them as well.
+function tableModel({ provider, model }: PriceQuestion): string {
+  return provider.kind.startsWith('google') ? model.replace(/^(models|google)\//, '') : model
 }
 
 // A provider that reports more cached tokens than input tokens must not lead to a negative price.

@@ -3,12 +3,11 @@ import type { ModelDriver, ModelDrivers, ResolvedProvider } from '../../features
 import type { Clock } from '../../shared/clock.ts'
 import { anthropicDriver } from './anthropic/driver.ts'
 import { demoDriver } from './demo/driver.ts'
-import { openaiCalls } from './openai/calls.ts'
 import { openaiChatDriver } from './openai/chat/driver.ts'
 import { baseUrlOf, servesResponses } from './openai/kinds.ts'
 import { openaiResponsesDriver } from './openai/responses/driver.ts'
 import type { GuardSettings } from './transport/guarded-connect.ts'
-import { leanTransport } from './transport/lean-fetch.ts'
+import { leanTransport } from './transport/lean-transport.ts'
 import { type ProviderLimits, providerLimits } from './transport/limits.ts'
 
 export interface ModelDriversSettings {
@@ -20,13 +19,12 @@ export interface ModelDriversSettings {
 }
 
 export function createModelDrivers(settings: ModelDriversSettings): ModelDrivers & { close(): Promise<void> } {
-  const { clock } = settings
   const limits = { ...providerLimits, ...settings.limits }
   const transport = leanTransport(settings.guard, limits)
-  const calls = openaiCalls(transport, clock)
-  const chat = openaiChatDriver(calls, limits)
-  const responses = openaiResponsesDriver(calls, limits)
-  const anthropic = anthropicDriver(transport, limits, clock)
+  const deps = { transport, clock: settings.clock }
+  const chat = openaiChatDriver(deps, limits)
+  const responses = openaiResponsesDriver(deps, limits)
+  const anthropic = anthropicDriver(deps, limits)
   const demo: ModelDriver = demoDriver()
   return {
     driverFor(provider: ResolvedProvider) {

@@ -4,6 +4,8 @@ import type { ProviderEntry } from './list-providers.ts'
 import { providerNameKey } from './provider-key.ts'
 
 export interface Choice {
+  /** The document, named in errors. */
+  path?: string
   /** What the prompt says. */
   named?: string | undefined
   projectDefault?: string | null | undefined
@@ -35,16 +37,18 @@ export function chooseProvider(entries: readonly ProviderEntry[], choice: Choice
   const usable = entries.filter((entry) => !entry.isDemo)
   const only = usable.length === 0 ? entries[0] : usable[0]
   if (only && usable.length <= 1) return only
-  throw new RunError('document_config_error', 'The prompt names no provider and there is no default', {
-    details: { key: 'provider' },
-  })
+  throw noDefault('provider', choice)
 }
 
 /** @throws RunError `document_config_error` when neither prompt, project, entry nor server name a model. */
 export function chooseModel(entry: ProviderEntry, choice: Choice): string {
   const model = choice.named ?? choice.projectDefault ?? entry.defaultModel ?? choice.serverDefault
   if (model !== undefined) return model
-  throw new RunError('document_config_error', 'The prompt names no model and there is no default', {
-    details: { key: 'model' },
+  throw noDefault('model', choice)
+}
+
+function noDefault(key: 'provider' | 'model', { path }: Choice): RunError {
+  return new RunError('document_config_error', `The prompt names no ${key} and there is no default`, {
+    details: { key, ...(path !== undefined && { path }) },
   })
 }

@@ -20,12 +20,23 @@ export interface ProviderEntry {
 
 /** The same array until an entry of the workspace changes. Costs no statement when warm. */
 export function listProviders(deps: ListDeps, workspaceId: number): Promise<readonly ProviderEntry[]> {
-  return deps.liveCache.read(`workspace:${workspaceId}`, 'providers', async () => {
+  return deps.liveCache.read(workspaceScope(workspaceId), listKey, async () => {
     const stored = await deps.stores.providerKeys.list(workspaceId)
     const taken = new Set(stored.map((key) => providerNameKey(key.name)))
     const others = deps.environmentProviders.list().filter((entry) => !taken.has(providerNameKey(entry.name)))
     return [...stored.map((key) => storedEntry(deps, key)), ...others.map(environmentEntry)]
   })
+}
+
+/** The list, when it is in memory. */
+export function recallProviders(deps: Needs<'liveCache'>, workspaceId: number): readonly ProviderEntry[] | undefined {
+  return deps.liveCache.recall(workspaceScope(workspaceId), listKey)
+}
+
+const listKey = 'providers'
+
+function workspaceScope(workspaceId: number): string {
+  return `workspace:${workspaceId}`
 }
 
 function environmentEntry(provider: ResolvedProvider): ProviderEntry {

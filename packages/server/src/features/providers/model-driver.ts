@@ -1,4 +1,4 @@
-/** The port to AI providers: a request in stet's own message form in, batches of chunks out. */
+/** The port to AI providers: a request in stet's own message form in, batches of chunks out, handed on as they come. */
 import type { Message } from '../templates/message.ts'
 import type { Usage } from './usage.ts'
 
@@ -49,6 +49,11 @@ export interface PartSeal {
   provider: string
 }
 
+export interface GeneratedFile {
+  url: string
+  mimeType: string
+}
+
 export type ModelChunk =
   | { type: 'text-delta'; text: string }
   | { type: 'reasoning-delta'; text: string; id?: string }
@@ -67,16 +72,27 @@ export type ModelChunk =
       rawArgs: string
       seal?: PartSeal
     }
-  | { type: 'source' | 'file'; payload: Record<string, unknown> }
-  /** `cacheWriteTokens` are part of the input and have a price of their own. */
-  | { type: 'finish'; finishReason: FinishReason; usage: Usage; cacheWriteTokens?: number }
+  | { type: 'source'; payload: Record<string, unknown> }
+  /** Something that the model made: an address, or its content as a data URL. */
+  | ({ type: 'file' } & GeneratedFile)
+  /**
+   * `cacheWriteTokens` are part of the input and have a price of their own; `servedModel` is told where the model was
+   * asked for under another name.
+   */
+  | { type: 'finish'; finishReason: FinishReason; usage: Usage; cacheWriteTokens?: number; servedModel?: string }
+
+/** Takes all chunks of one read together, within the turn that read them. While what it returns is pending nothing is read. */
+export type TakeChunks = (chunks: ModelChunk[]) => Promise<void> | undefined
+
+/** Hands out chunks, `finish` last; settles when all were taken, and rejects with what `take` failed with. */
+export type ChunkSource = (take: TakeChunks) => Promise<void>
 
 /**
- * One model call. Yields all chunks of one socket read together, `finish` last. Retries only before the first byte.
- * @throws ProviderError; after an abort by `signal` it throws the signal's reason, never ends quietly.
+ * One model call, sent when its source is used. Retries only before the first byte.
+ * @throws ProviderError; after an abort by `signal` the signal's reason, never ends quietly.
  */
 export interface ModelDriver {
-  call(request: ModelRequest): AsyncIterable<ModelChunk[]>
+  call(request: ModelRequest): ChunkSource
 }
 
 export interface ModelDrivers {

@@ -49,6 +49,8 @@ export interface SecretBox {
 export interface PriceQuestion {
   provider: ResolvedProvider
   model: string
+  /** What answered, where that is not the name that was asked for. */
+  servedModel?: string | undefined
   usage: Usage
   /** Tokens written to the provider's cache, part of the input. */
   cacheWriteTokens?: number

@@ -7,6 +7,8 @@ export type ProviderErrorKind =
   | 'malformed'
   | 'misconfigured'
   | 'unsupported'
+  /** The answer holds what no message of stet can; `contentType` names it. */
+  | 'uncarried'
 
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
@@ -15,16 +17,25 @@ export class ProviderError extends Error {
   readonly retryAfterMs: number | undefined
   /** The provider's own text, cut to 2,000 characters and scrubbed of secrets. */
   readonly providerMessage: string | undefined
+  /** The provider's name for content that cannot be carried, e.g. `audio`. */
+  readonly contentType: string | undefined
 
   constructor(
     kind: ProviderErrorKind,
     message: string,
-    options: { status?: number; retryAfterMs?: number; providerMessage?: string; cause?: unknown } = {},
+    options: {
+      status?: number
+      retryAfterMs?: number
+      providerMessage?: string
+      contentType?: string
+      cause?: unknown
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.kind = kind
     this.status = options.status
     this.retryAfterMs = options.retryAfterMs
     this.providerMessage = options.providerMessage
+    this.contentType = options.contentType
   }
 }

@@ -14,6 +14,7 @@ export interface CreateProviderKeyInput {
   provider: string
   token: string
   url?: string
+  /** `''` is none. */
   defaultModel?: string
   configuration?: Record<string, unknown>
 }
@@ -35,7 +36,7 @@ export async function createProviderKey(deps: SaveDeps, input: CreateProviderKey
     provider,
     maskedToken: maskToken(token),
     url: input.url ?? null,
-    defaultModel: input.defaultModel ?? null,
+    defaultModel: input.defaultModel || null,
     configuration: input.configuration ?? {},
   }
   const seal = (id: number) => deps.secrets.seal(token, tokenContext(workspaceId, id))
@@ -55,7 +56,7 @@ export async function updateProviderKey(deps: SaveDeps, input: UpdateProviderKey
   const updated = await providerKeys.update(workspaceId, id, {
     ...(input.name === undefined ? {} : { name: input.name }),
     ...(input.url === undefined ? {} : { url: input.url }),
-    ...(input.defaultModel === undefined ? {} : { defaultModel: input.defaultModel }),
+    ...(input.defaultModel === undefined ? {} : { defaultModel: input.defaultModel || null }),
     ...(input.configuration === undefined ? {} : { configuration: input.configuration }),
     ...(token === undefined
       ? {}

@@ -16,7 +16,9 @@ export interface ChunkReader {
 /** @throws ProviderError `malformed` */
 export function parseAnswer(data: string): Record<string, unknown> {
   try {
-    return asObject(JSON.parse(data))
+    const parsed: unknown = JSON.parse(data)
+    // Google wraps a failure into a list of one.
+    return asObject(Array.isArray(parsed) ? parsed[0] : parsed)
   } catch {
     throw unreadable()
   }
@@ -28,4 +30,15 @@ export function unreadable(): ProviderError {
 
 export function brokenInTheMiddle(): ProviderError {
   return new ProviderError('malformed', 'The answer of the provider ended in the middle')
+}
+
+/**
+ * What no message of stet can hold ends the call: what a model made is never dropped silently.
+ * @param contentType the provider's own name for it.
+ */
+export function uncarried(contentType: string): ProviderError {
+  const shown = contentType.slice(0, 100)
+  return new ProviderError('uncarried', `The answer holds content of type '${shown}', which stet cannot carry`, {
+    contentType: shown,
+  })
 }

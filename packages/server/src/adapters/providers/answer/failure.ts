@@ -1,6 +1,8 @@
 /** Statuses and error texts of providers in the words of ProviderError, without secrets; the same for every protocol. */
+import type { IncomingHttpHeaders } from 'node:http'
 import { ProviderError, type ProviderErrorKind } from '../../../features/providers/provider-error.ts'
 import { retryAfterOf } from '../transport/retry.ts'
+import { errorText, failureText, retryDelayIn } from './failure-text.ts'
 import { scrubbed } from './scrub.ts'
 
 /** What of a call a failure is made of: `token` is the entry's own, which some services repeat in their error texts. */
@@ -9,15 +11,15 @@ export interface FailureContext {
   now: Date
 }
 
-/** A head with a status that is no success. */
+/** A head with a status that is no success, and its body. */
 export function statusFailure(
-  { status, headers, text }: { status: number; headers: Headers; text: string },
+  { status, headers, body }: { status: number; headers: IncomingHttpHeaders; body: string },
   { token, now }: FailureContext,
 ): ProviderError {
-  const retryAfterMs = retryAfterOf(headers, now)
+  const retryAfterMs = retryAfterOf(headers, now) ?? retryDelayIn(body)
   return new ProviderError(kindOf(status), `The provider answered with status ${status}`, {
     status,
-    providerMessage: scrubbed(text, token),
+    providerMessage: scrubbed(failureText(body), token),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   })
 }
@@ -29,14 +31,6 @@ export function brokenOff(status: number | undefined, error: unknown, token: str
     ...(status === undefined ? {} : { status }),
     providerMessage: scrubbed(errorText(error) ?? '', token),
   })
-}
-
-/** The text of an error object in any of the usual forms. */
-export function errorText(error: unknown): string | undefined {
-  if (typeof error === 'string') return error
-  if (typeof error !== 'object' || error === null) return undefined
-  if ('message' in error && typeof error.message === 'string') return error.message
-  return JSON.stringify(error)
 }
 
 function kindOf(status: number): ProviderErrorKind {

@@ -1,4 +1,6 @@
 /** Removes secrets from a provider's text before anybody sees it. */
+import { storableText } from '../../../shared/storable-json.ts'
+
 const longestText = 2_000
 
 /** Key forms of the common vendors, and what follows `Bearer`. */
@@ -9,5 +11,5 @@ export function scrubbed(text: string, token: string): string {
   // Cut before the search, with room for what it shortens: an error page of megabytes costs nothing then.
   const part = text.slice(0, 4 * longestText)
   const withoutToken = token.length < 4 ? part : part.replaceAll(token, '***')
-  return withoutToken.replace(secretForms, '***').slice(0, longestText)
+  return storableText(withoutToken.replace(secretForms, '***').slice(0, longestText))
 }

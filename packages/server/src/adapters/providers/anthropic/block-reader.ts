@@ -17,6 +17,8 @@ export interface BlockReader {
   finish(into: ModelChunk[]): void
   /** Whether a tool of the prompt was called. */
   readonly hasCalls: boolean
+  /** The type of a block that stet passes by, when there was nothing else. */
+  readonly loneType: string | undefined
 }
 
 interface Block {
@@ -34,14 +36,12 @@ export function blockReader({ name: provider }: ResolvedProvider, schema: Json |
   let heldText = ''
   let hasAnswer = false
   let hasCalls = false
+  const types = new Set<string>()
 
   // What a model says around a structured answer would make it unreadable: it is told only when no answer comes.
   const say = (text: string, into: ModelChunk[]) => {
     if (schema) heldText += text
     else if (text !== '') into.push({ type: 'text-delta', text })
-  }
-  const think = (text: string, into: ModelChunk[]) => {
-    if (text !== '') into.push({ type: 'reasoning-delta', text })
   }
   const addInput = (block: Block, piece: string, into: ModelChunk[]) => {
     if (piece === '') return
@@ -63,6 +63,7 @@ export function blockReader({ name: provider }: ResolvedProvider, schema: Json |
     begin(index, content, into) {
       const block = newBlock(content, schema !== undefined)
       blocks.set(index, block)
+      types.add(block.type)
       if (block.type === 'text') say(block.text.add(asText(content['text'])), into)
       if (block.type === 'thinking') think(block.text.add(asText(content['thinking'])), into)
       if (block.type === 'redacted_thinking') {
@@ -105,7 +106,20 @@ export function blockReader({ name: provider }: ResolvedProvider, schema: Json |
     get hasCalls() {
       return hasCalls
     },
+    get loneType() {
+      return loneTypeOf(types)
+    },
   }
+}
+
+function think(text: string, into: ModelChunk[]): void {
+  if (text !== '') into.push({ type: 'reasoning-delta', text })
+}
+
+/** Thoughts are told, but are no answer. */
+function loneTypeOf(types: ReadonlySet<string>): string | undefined {
+  if (types.has('text') || types.has('tool_use')) return undefined
+  return [...types].find((type) => type !== 'thinking' && type !== 'redacted_thinking')
 }
 
 function newBlock(content: Json, isStructured: boolean): Block {

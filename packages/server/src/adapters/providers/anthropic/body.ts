@@ -3,7 +3,7 @@ import type Anthropic from '@anthropic-ai/sdk'
 import type { ModelRequest, ToolDefinition } from '../../../features/providers/model-driver.ts'
 import { asNumber, asObject } from '../answer/json.ts'
 import { keys, type SettingRules, settingsBody, tokenLimit } from '../request/settings.ts'
-import { toolChoiceOf } from '../request/tool-choice.ts'
+import { parallelCallsOf, toolChoiceOf } from '../request/tool-choice.ts'
 import { cacheMark } from './cache.ts'
 import { anthropicMessages } from './messages.ts'
 import { answerInstruction, answerTool, answerToolName } from './structured.ts'
@@ -86,14 +86,13 @@ function effortOf(settings: Record<string, unknown>): Record<string, unknown> {
 function toolsOf({ tools, schema, settings }: ModelRequest, isThinking: boolean): Record<string, unknown> {
   const offered = [...tools.map(toolOf), ...(schema ? [answerTool(schema)] : [])]
   if (offered.length === 0) return {}
-  if (schema && !isThinking) {
-    const choice = tools.length === 0 ? { type: 'tool', name: answerToolName } : { type: 'any' }
-    return { tools: offered, tool_choice: choice }
-  }
-  const choice = toolChoiceOf(settings)
-  if (choice === undefined) return { tools: offered }
-  const type = choice === 'required' ? 'any' : choice
-  return { tools: offered, tool_choice: typeof type === 'string' ? { type } : { type: 'tool', ...type } }
+  const isForced = schema !== undefined && !isThinking
+  const choice = isForced ? (tools.length === 0 ? { name: answerToolName } : 'required') : toolChoiceOf(settings)
+  const isSingle = parallelCallsOf(settings) === false && choice !== 'none'
+  if (choice === undefined && !isSingle) return { tools: offered }
+  const type = choice === 'required' ? 'any' : (choice ?? 'auto')
+  const tool_choice = typeof type === 'string' ? { type } : { type: 'tool', ...type }
+  return { tools: offered, tool_choice: { ...tool_choice, ...(isSingle ? { disable_parallel_tool_use: true } : {}) } }
 }
 
 function toolOf({ name, description, parameters }: ToolDefinition): Anthropic.Tool {

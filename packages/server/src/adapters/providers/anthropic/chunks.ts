@@ -1,8 +1,8 @@
 /** Frames of a streamed message, or one plain message, as chunks of stet. */
 import type { ModelChunk, ResolvedProvider } from '../../../features/providers/model-driver.ts'
-import { brokenInTheMiddle, type ChunkReader, parseAnswer, unreadable } from '../answer/chunk-reader.ts'
+import { brokenInTheMiddle, type ChunkReader, parseAnswer, uncarried, unreadable } from '../answer/chunk-reader.ts'
 import { asObject, asText } from '../answer/json.ts'
-import { blockReader } from './block-reader.ts'
+import { type BlockReader, blockReader } from './block-reader.ts'
 import { anthropicFrameError } from './errors.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { anthropicUsage } from './usage.ts'
@@ -46,6 +46,7 @@ export function messageReader(provider: ResolvedProvider, schema: Json | undefin
     finish(into) {
       if (!isDone && reason === '') throw brokenInTheMiddle()
       blocks.finish(into)
+      refuseLone(blocks, reason)
       into.push({ type: 'finish', finishReason: finishReasonOf(reason, blocks.hasCalls), ...anthropicUsage(usages) })
     },
   }
@@ -66,6 +67,13 @@ export function plainMessage(body: string, provider: ResolvedProvider, schema: J
     blocks.end(index, chunks)
   }
   blocks.finish(chunks)
-  const finishReason = finishReasonOf(asText(message['stop_reason']), blocks.hasCalls)
+  const reason = asText(message['stop_reason'])
+  refuseLone(blocks, reason)
+  const finishReason = finishReasonOf(reason, blocks.hasCalls)
   return [...chunks, { type: 'finish', finishReason, ...anthropicUsage([message['usage']]) }]
+}
+
+/** @throws ProviderError `uncarried` for a message that is whole and holds nothing that stet can carry. */
+function refuseLone({ loneType }: BlockReader, reason: string): void {
+  if (loneType !== undefined && reason === 'end_turn') throw uncarried(loneType)
 }

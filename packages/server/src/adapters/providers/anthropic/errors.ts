@@ -1,6 +1,6 @@
-/** Failures of the Messages API: a status and an error object, or an error frame in the middle of a stream. */
+/** Failures of the Messages API in the middle of a stream. */
 import type { ProviderError } from '../../../features/providers/provider-error.ts'
-import { brokenOff, errorText, type FailureContext, statusFailure } from '../answer/failure.ts'
+import { brokenOff } from '../answer/failure.ts'
 import { asObject, asText } from '../answer/json.ts'
 
 /** What the types of errors mean as a status; frames tell none. */
@@ -17,24 +17,7 @@ const statuses: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 }
 
-export function anthropicFailure(
-  { status, headers }: { status: number; headers: Headers },
-  body: string,
-  context: FailureContext,
-): ProviderError {
-  return statusFailure({ status, headers, text: textIn(body) }, context)
-}
-
 export function anthropicFrameError(error: unknown, token: string): ProviderError {
   const type = asText(asObject(error)['type'])
   return brokenOff(Object.hasOwn(statuses, type) ? statuses[type] : undefined, error, token)
-}
-
-function textIn(body: string): string {
-  try {
-    const parsed: unknown = JSON.parse(body)
-    return errorText(asObject(parsed)['error'] ?? parsed) ?? body
-  } catch {
-    return body
-  }
 }

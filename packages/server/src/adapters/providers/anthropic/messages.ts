@@ -2,7 +2,7 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import type { ResolvedProvider } from '../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../features/templates/message.ts'
-import { withLeadingSystem, withoutDeveloper, withUser } from '../request/roles.ts'
+import { filesFromUser, withLeadingSystem, withoutDeveloper, withUser } from '../request/roles.ts'
 import { unsupported } from '../request/unsupported.ts'
 import { assistantBlock, resultBlock, textBlock, userBlock } from './blocks.ts'
 import { cacheMark } from './cache.ts'
@@ -16,7 +16,7 @@ type Block = Anthropic.ContentBlockParam
 
 /** @throws ProviderError `unsupported` for a part that the protocol cannot carry. */
 export function anthropicMessages(provider: ResolvedProvider, messages: readonly Message[]): AnthropicConversation {
-  const known = withUser(withLeadingSystem(withoutDeveloper(messages)))
+  const known = withUser(withLeadingSystem(withoutDeveloper(filesFromUser(messages))))
   const system = known
     .filter(({ role }) => role === 'system')
     .flatMap((message) =>

@@ -27,6 +27,11 @@ export function countWords(text: string): number {
   return text.match(/\S+/g)?.length ?? 0
 }
 
+/** The words with the blanks before them. */
+export function wordsOf(text: string): string[] {
+  return text.match(/(?<!\s)\s*\S+/g) ?? []
+}
+
 export function textOfMessages(messages: readonly Message[]): string {
   return messages.map(textOfMessage).join('\n')
 }
@@ -90,6 +95,5 @@ function cut(text: string): string {
 function cutToLimit(text: string, settings: Record<string, unknown>): DemoAnswer {
   const limit = settings['maxOutputTokens'] ?? settings['maxTokens']
   if (typeof limit !== 'number' || countWords(text) <= limit) return { type: 'text', text, isCut: false }
-  const words = text.match(/\s*\S+/g) ?? []
-  return { type: 'text', text: words.slice(0, limit).join(''), isCut: true }
+  return { type: 'text', text: wordsOf(text).slice(0, limit).join(''), isCut: true }
 }

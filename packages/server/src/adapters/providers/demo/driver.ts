@@ -1,32 +1,32 @@
 /** The built-in provider that is no model: no network, deterministic, streams word by word, obeys schemas and tools. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ModelChunk, ModelDriver, ModelRequest } from '../../../features/providers/model-driver.ts'
+import type { ModelChunk, ModelDriver, ModelRequest, TakeChunks } from '../../../features/providers/model-driver.ts'
 import { usageOf } from '../../../features/providers/usage.ts'
-import { countWords, type DemoAnswer, demoAnswer, textOfMessages } from './answer.ts'
+import { countWords, type DemoAnswer, demoAnswer, textOfMessages, wordsOf } from './answer.ts'
 
 const wordsPerBatch = 2
 const pauseMs = 4
 
 export function demoDriver(): ModelDriver {
-  return { call }
+  return { call: (request) => (take) => call(request, take) }
 }
 
-async function* call(request: ModelRequest): AsyncGenerator<ModelChunk[]> {
+async function call(request: ModelRequest, take: TakeChunks): Promise<void> {
   const { signal, stream } = request
   signal.throwIfAborted()
   const answer = demoAnswer(request)
   const batches = batchesOf(answer)
   const finish = finishOf(answer, request)
   if (!stream) {
-    yield [...batches.flat(), finish]
+    await take([...batches.flat(), finish])
     return
   }
   for (const batch of batches) {
-    yield batch
+    await take(batch)
     await delay(pauseMs)
     signal.throwIfAborted()
   }
-  yield [finish]
+  await take([finish])
 }
 
 function batchesOf(answer: DemoAnswer): ModelChunk[][] {
@@ -41,7 +41,7 @@ function batchesOf(answer: DemoAnswer): ModelChunk[][] {
       ],
     ]
   }
-  const words = answer.text.match(/\s*\S+/g) ?? []
+  const words = wordsOf(answer.text)
   return Array.from({ length: Math.ceil(words.length / wordsPerBatch) }, (_, index) =>
     words
       .slice(index * wordsPerBatch, (index + 1) * wordsPerBatch)

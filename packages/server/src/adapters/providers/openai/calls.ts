@@ -1,35 +1,66 @@
-/** Sends what the protocols of OpenAI have prepared, through the client of the entry. */
-import type OpenAI from 'openai'
-import type { ModelRequest } from '../../../features/providers/model-driver.ts'
-import type { Clock } from '../../../shared/clock.ts'
+/** Requests of OpenAI's protocols, for every service that speaks them: where they go and how an entry proves who it is. */
+import type { ModelRequest, ResolvedProvider } from '../../../features/providers/model-driver.ts'
+import type { PreparedCall } from '../protocol-driver.ts'
 import { requestHeaders } from '../request/headers.ts'
-import type { LeanResponse, LeanTransport } from '../transport/lean-fetch.ts'
-import { accountHeaders, authentication, openaiClients } from './client.ts'
-import { openaiError } from './errors.ts'
+import { type CallDeps, sendCall } from '../send-call.ts'
+import { azureAddress } from './azure.ts'
+import { baseUrlOf } from './kinds.ts'
 
-type Create = (client: OpenAI, options: OpenAI.RequestOptions) => Promise<unknown>
+type Path = '/chat/completions' | '/responses'
 
-export interface OpenaiCalls {
-  /** One attempt per call of what it returns. @throws ProviderError for headers that cannot be set */
-  sender(request: ModelRequest, create: Create): () => Promise<LeanResponse>
+/** @throws ProviderError for headers that cannot be set. */
+export function openaiCall(
+  deps: CallDeps,
+  request: ModelRequest,
+  { path, body }: { path: Path; body: object },
+): PreparedCall['send'] {
+  const { provider, model } = request
+  const sent = {
+    url: openaiUrl(provider, path, model),
+    headers: requestHeaders(request, authentication(provider), accountHeaders(provider)),
+    body: JSON.stringify(body),
+  }
+  return () => sendCall(deps, request, sent)
 }
 
-export function openaiCalls(transport: LeanTransport, clock: Clock): OpenaiCalls {
-  const clientOf = openaiClients(transport)
-  return {
-    sender(request, create) {
-      const { provider, signal } = request
-      const headers = requestHeaders(request, authentication(provider), accountHeaders(provider))
-      // They replace the client's own headers, which tell about this machine and take in environment variables; the
-      // client's types forbid it, so a test pins what is sent.
-      const options = { signal, fetchOptions: { headers: headers as never } }
-      return async () => {
-        try {
-          return (await create(clientOf(provider), options)) as LeanResponse
-        } catch (error) {
-          throw openaiError(error, { token: provider.token, now: clock.now() })
-        }
-      }
-    },
+// An entry is the same object until it changes; addresses with the name of a model in them are not kept.
+const plainUrls = new WeakMap<ResolvedProvider, Map<Path, URL>>()
+
+function openaiUrl(provider: ResolvedProvider, path: Path, model: string): URL {
+  const version = provider.kind === 'azure' ? azureAddress(provider)?.apiVersion : undefined
+  if (version !== undefined) return datedUrl(baseUrlOf(provider), path, { model, version })
+  const own = plainUrls.get(provider) ?? new Map<Path, URL>()
+  const url = own.get(path) ?? under(baseUrlOf(provider), path)
+  plainUrls.set(provider, own.set(path, url))
+  return url
+}
+
+/** Azure's older addresses: one path for each deployment. */
+function datedUrl(base: string, path: Path, { model, version }: { model: string; version: string }): URL {
+  const isDeployed = path === '/chat/completions' && !base.includes('/deployments')
+  const url = under(base, isDeployed ? `/deployments/${model}${path}` : path)
+  url.searchParams.set('api-version', version)
+  return url
+}
+
+/** A path under a base address, whose own query stays. */
+function under(base: string, path: string): URL {
+  const url = new URL(base)
+  url.pathname = url.pathname.replace(/\/$/, '') + path
+  return url
+}
+
+function authentication(provider: ResolvedProvider): Record<string, string> {
+  const isAzure = provider.kind === 'azure' && azureAddress(provider) !== undefined
+  return isAzure ? { 'api-key': provider.token } : { authorization: `Bearer ${provider.token}` }
+}
+
+/** The headers by which OpenAI tells organizations and projects apart. */
+function accountHeaders({ configuration }: ResolvedProvider): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const key of ['organization', 'project']) {
+    const value = configuration[key]
+    if (typeof value === 'string') headers[`openai-${key}`] = value
   }
+  return headers
 }

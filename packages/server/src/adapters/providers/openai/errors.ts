@@ -1,20 +1,38 @@
-/** Failures of OpenAI-compatible services, as the client reports them or as frames tell them. */
-import { APIConnectionError, APIError } from 'openai'
+/** Failures that OpenAI-compatible services tell within their answers. */
 import type { ProviderError } from '../../../features/providers/provider-error.ts'
-import { brokenOff, errorText, type FailureContext, statusFailure } from '../answer/failure.ts'
-import { transportError } from '../transport/transport-error.ts'
+import { brokenOff } from '../answer/failure.ts'
+import { asObject } from '../answer/json.ts'
 
-export function openaiError(error: unknown, context: FailureContext): ProviderError {
-  // Our transport's own errors arrive wrapped: the client knows only that a connection failed.
-  if (error instanceof APIConnectionError) return transportError(error.cause ?? error)
-  if (!(error instanceof APIError) || error.status === undefined) return transportError(error)
-  const status: number = error.status
-  const text = errorText(error.error) ?? error.message
-  return statusFailure({ status, headers: error.headers ?? new Headers(), text }, context)
+/** What codes and types that are no numbers mean as a status. */
+const statuses: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  invalid_prompt: 400,
+  content_filter: 400,
+  context_length_exceeded: 400,
+  tool_use_failed: 400,
+  authentication_error: 401,
+  rate_limit_exceeded: 429,
+  rate_limit_error: 429,
+  insufficient_quota: 429,
+  server_error: 500,
+  internal_server_error: 500,
+  service_unavailable: 503,
+  overloaded_error: 503,
 }
 
-/** An error that arrives as a frame in the middle of a stream. */
-export function frameError(error: unknown, token: string): ProviderError {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? Number(error.code) : Number.NaN
-  return brokenOff(Number.isInteger(code) && code >= 400 && code <= 599 ? code : undefined, error, token)
+/** @param frame the frame that holds the error: some services tell the code beside it. */
+export function frameError(error: unknown, token: string, frame: Record<string, unknown> = {}): ProviderError {
+  const told = asObject(error)
+  const codes = [told['status_code'], told['code'], told['status'], frame['code'], told['type']]
+  return brokenOff(
+    codes.map(statusOf).find((status) => status !== undefined),
+    error,
+    token,
+  )
+}
+
+function statusOf(code: unknown): number | undefined {
+  if (typeof code === 'string' && Object.hasOwn(statuses, code)) return statuses[code]
+  const status = Number(code ?? Number.NaN)
+  return Number.isInteger(status) && status >= 400 && status <= 599 ? status : undefined
 }

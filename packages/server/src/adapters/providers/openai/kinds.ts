@@ -8,16 +8,25 @@ import { azureAddress } from './azure.ts'
 export interface KindTraits {
   baseUrl?: string
   takesDeveloper?: boolean
-  /** `leading-system`: later system messages become user messages, and one user there must be. */
-  roles?: 'leading-system' | 'user-at-end' | 'prefix-at-end'
+  /**
+   * `leading-system`: later system messages become user messages, and one user there must be; `prefix-at-end`: the same,
+   * and an assistant's last word is marked; `user-at-end`: user and assistant in turn; `no-system-at-end`: the last word
+   * is not the system's.
+   */
+  roles?: 'leading-system' | 'user-at-end' | 'prefix-at-end' | 'no-system-at-end'
   refusesNames?: boolean
   /** Usage comes unasked, and the question is refused. */
   usageUnasked?: boolean
   /** No schema mode: JSON mode and the schema in a system text. */
   jsonModeOnly?: boolean
   refusesImages?: boolean
+  refusesTools?: boolean
+  /** Takes no lists of text parts, in these messages: their texts are sent as one. */
+  joinsTexts?: 'in-all' | 'but-of-users'
   /** The form of file parts; `content` is OpenAI's own, which takes no addresses. */
   files: 'content' | 'document_url' | 'file_url' | 'none'
+  /** The form of sound; `object` is OpenAI's own, `text` the bare content or address. */
+  sound?: 'object' | 'text'
   toolIds?: ToolIdForm
   /** Settings under other names than OpenAI's. */
   names?: Readonly<Record<string, string>>
@@ -25,6 +34,10 @@ export interface KindTraits {
   refused: ReadonlySet<string>
   /** Reasoning of a tool loop has to come back. */
   wantsReasoning?: boolean
+  /** The model's name in a prompt is a deployment's; what serves it is told by the answer. */
+  namesDeployments?: boolean
+  /** Usage tells of thoughts only by a total that is more than input and output. */
+  countsThoughtsInTotal?: boolean
 }
 
 const elsewhere = 'thinkingConfig safetySettings'
@@ -35,12 +48,14 @@ const traits: Readonly<Record<string, KindTraits>> = {
     baseUrl: 'https://api.openai.com/v1',
     takesDeveloper: true,
     files: 'content',
+    sound: 'object',
     refused: keys(elsewhere),
   },
-  azure: { takesDeveloper: true, files: 'content', refused: keys(unsampled) },
+  azure: { takesDeveloper: true, namesDeployments: true, files: 'content', sound: 'object', refused: keys(unsampled) },
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',
     refusesNames: true,
+    joinsTexts: 'but-of-users',
     files: 'none',
     refused: keys(`${unsampled} logit_bias logprobs top_logprobs`),
   },
@@ -50,12 +65,15 @@ const traits: Readonly<Record<string, KindTraits>> = {
     refusesNames: true,
     usageUnasked: true,
     files: 'document_url',
+    sound: 'text',
     toolIds: { fits: /^[a-zA-Z0-9]{9}$/, length: 9 },
     names: { seed: 'random_seed' },
     refused: keys(unsampled),
   },
   deepseek: {
     baseUrl: 'https://api.deepseek.com/v1',
+    roles: 'no-system-at-end',
+    joinsTexts: 'in-all',
     jsonModeOnly: true,
     refusesImages: true,
     files: 'none',
@@ -67,6 +85,8 @@ const traits: Readonly<Record<string, KindTraits>> = {
     baseUrl: 'https://api.perplexity.ai',
     roles: 'user-at-end',
     refusesNames: true,
+    usageUnasked: true,
+    refusesTools: true,
     files: 'file_url',
     refused: keys(`${elsewhere} thinking`),
   },
@@ -74,18 +94,39 @@ const traits: Readonly<Record<string, KindTraits>> = {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     roles: 'leading-system',
     files: 'content',
+    sound: 'object',
+    refused: keys(`${unsampled} presencePenalty frequencyPenalty seed`),
+    countsThoughtsInTotal: true,
+  },
+  google_vertex: {
+    roles: 'leading-system',
+    files: 'content',
+    sound: 'object',
     refused: keys(unsampled),
+    countsThoughtsInTotal: true,
   },
 }
 
 /** Any other service, of which nothing is known but the protocol. */
-const unknown: KindTraits = { files: 'content', refused: new Set() }
+const unknown: KindTraits = { files: 'content', sound: 'object', refused: new Set() }
 
 /** What OpenAI's own address refuses and services that only speak like it may take. */
 const refusedByOpenai = keys(unsampled)
 
+// An entry is the same object until it changes, and a call asks for its traits in many places.
+const known = new WeakMap<ResolvedProvider, KindTraits>()
+
 export function traitsOf(provider: ResolvedProvider): KindTraits {
+  const found = known.get(provider) ?? findTraits(provider)
+  known.set(provider, found)
+  return found
+}
+
+function findTraits(provider: ResolvedProvider): KindTraits {
   const own = Object.hasOwn(traits, provider.kind) ? (traits[provider.kind] ?? unknown) : unknown
+  if (provider.kind === 'azure' && (azureAddress(provider)?.apiVersion ?? '9') < '2024-12') {
+    return { ...own, takesDeveloper: false }
+  }
   if (provider.kind !== 'openai') return own
   return isOpenaiItself(provider) ? { ...own, refused: refusedByOpenai } : { ...own, refused: new Set() }
 }
@@ -93,9 +134,9 @@ export function traitsOf(provider: ResolvedProvider): KindTraits {
 /** @throws RunError `ai_provider_config_error` for a kind that has no address of its own and was given none. */
 export function baseUrlOf(provider: ResolvedProvider): string {
   const url = provider.kind === 'azure' ? azureAddress(provider)?.baseUrl : undefined
-  const known =
+  const address =
     url ?? provider.url ?? (Object.hasOwn(traits, provider.kind) ? traits[provider.kind]?.baseUrl : undefined)
-  if (known !== undefined) return known
+  if (address !== undefined) return address
   const needed =
     provider.kind === 'azure' ? 'resourceName or baseUrl in its configuration, or a url' : 'an OpenAI-compatible url'
   throw new RunError('ai_provider_config_error', `Provider kind '${provider.kind}' needs ${needed}`, {

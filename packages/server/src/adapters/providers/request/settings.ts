@@ -10,7 +10,8 @@ export interface SettingRules {
 
 const stetKeys = keys(
   'provider model messages stream stream_options schema tools agents type name description parameters maxSteps ' +
-    'maxRetries headers azure providerOptions maxTokens maxOutputTokens toolChoice tool_choice',
+    'maxRetries headers azure providerOptions maxTokens maxOutputTokens toolChoice tool_choice parallelToolCalls ' +
+    'parallel_tool_calls',
 )
 
 export function keys(text: string): ReadonlySet<string> {

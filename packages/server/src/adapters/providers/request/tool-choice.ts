@@ -19,3 +19,9 @@ export function toolChoiceOf(settings: Record<string, unknown>): ToolChoice | un
   const name = asText(asObject(choice['function'])['name']) || asText(choice['name']) || asText(choice['toolName'])
   return name === '' ? undefined : { name }
 }
+
+/** Whether one answer may call several tools; undefined when nothing is said. */
+export function parallelCallsOf(settings: Record<string, unknown>): boolean | undefined {
+  const written = settings['parallelToolCalls'] ?? settings['parallel_tool_calls']
+  return typeof written === 'boolean' ? written : undefined
+}

@@ -10,6 +10,7 @@ export interface ProviderLimits {
   silenceMs: number
   headBytes: number
   plainBytes: number
+  /** A frame may hold a whole generated image. */
   frameBytes: number
   /** Pause before the first retry; each further one waits twice as long. */
   backoffMs: number
@@ -22,6 +23,6 @@ export const providerLimits: ProviderLimits = {
   silenceMs: 120_000,
   headBytes: 65_536,
   plainBytes: 33_554_432,
-  frameBytes: 4_194_304,
+  frameBytes: 16_777_216,
   backoffMs: 500,
 }

@@ -1,6 +1,8 @@
 /** Repeats a provider call that failed before its first byte; the only place in which anything is repeated. */
+import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
+import { headerText } from './lean-transport.ts'
 
 export interface RetrySettings {
   maxRetries: number
@@ -39,11 +41,11 @@ function isRepeatable({ kind, status }: ProviderError): boolean {
 }
 
 /** `Retry-After` in seconds or as a date, and the finer `retry-after-ms` that some providers send. */
-export function retryAfterOf(headers: Headers, now: Date): number | undefined {
-  const fine = Number.parseFloat(headers.get('retry-after-ms') ?? '')
+export function retryAfterOf(headers: IncomingHttpHeaders, now: Date): number | undefined {
+  const fine = Number.parseFloat(headerText(headers, 'retry-after-ms') ?? '')
   if (Number.isFinite(fine)) return Math.max(0, fine)
-  const text = headers.get('retry-after')
-  if (text === null) return undefined
+  const text = headerText(headers, 'retry-after')
+  if (text === undefined) return undefined
   const seconds = Number(text)
   const waitMs = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - now.getTime()
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined

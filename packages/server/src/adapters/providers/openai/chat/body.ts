@@ -4,9 +4,10 @@ import type { ModelRequest, ResolvedProvider, ToolDefinition } from '../../../..
 import { ProviderError } from '../../../../features/providers/provider-error.ts'
 import { meetsStrict, schemaInstruction, schemaName } from '../../request/schema.ts'
 import { settingsBody, tokenLimit } from '../../request/settings.ts'
-import { toolChoiceOf } from '../../request/tool-choice.ts'
+import { toolsRefused } from '../../request/unsupported.ts'
 import { azureAddress } from '../azure.ts'
 import { isOpenaiItself, type KindTraits, traitsOf } from '../kinds.ts'
+import { toolSettings } from '../tool-settings.ts'
 import { googleOptions } from './google.ts'
 import { chatMessages } from './messages.ts'
 
@@ -24,11 +25,12 @@ const names: Readonly<Record<string, string>> = {
 /** What chat completions have no place for. */
 const foreign = 'cacheControl cache_control reasoningSummary'.split(' ')
 
-/** @throws ProviderError `unsupported` for a part that the service cannot carry. */
+/** @throws ProviderError `unsupported` for parts and tools that the service cannot carry. */
 export function chatBody(request: ModelRequest): ChatBody {
   const { provider, model, tools, schema, stream, settings } = request
   const traits = traitsOf(provider)
   if (provider.kind === 'azure') checkDeployment(model)
+  if (tools.length > 0 && traits.refusesTools) throw toolsRefused(provider)
   const preamble: OpenAI.ChatCompletionMessageParam[] =
     schema && traits.jsonModeOnly ? [{ role: 'system', content: schemaInstruction(schema) }] : []
   const body: Record<string, unknown> = {
@@ -36,13 +38,12 @@ export function chatBody(request: ModelRequest): ChatBody {
       names: { ...names, ...traits.names },
       dropped: new Set([...foreign, ...traits.refused]),
     }),
-    ...(provider.kind === 'google' ? googleOptions(settings) : {}),
+    ...(provider.kind.startsWith('google') ? googleOptions(settings) : {}),
     ...limitOf(provider, settings),
     ...(schema ? { response_format: formatOf(traits, schema) } : {}),
-    ...(tools.length > 0 ? { tools: tools.map(chatTool), ...choiceOf(settings) } : {}),
+    ...(tools.length > 0 ? { tools: tools.map(chatTool), ...toolSettings(settings, namedFunction) } : {}),
     ...(stream ? { stream: true } : {}),
-    // Mistral sends usage unasked, and refuses requests with keys that it does not know.
-    ...(stream && !traits.usageUnasked ? { stream_options: { include_usage: true } } : {}),
+    ...(stream && isAskedForUsage(provider) ? { stream_options: { include_usage: true } } : {}),
     model,
     messages: [...preamble, ...chatMessages(provider, request.messages)],
   }
@@ -54,9 +55,19 @@ export function chatBody(request: ModelRequest): ChatBody {
 function limitOf(provider: ResolvedProvider, settings: Record<string, unknown>): Record<string, unknown> {
   const limit = tokenLimit(settings)
   if (limit === undefined) return {}
-  const version = provider.kind === 'azure' ? azureAddress(provider) : undefined
-  const isNewAzure = version !== undefined && (version.apiVersion ?? '9') >= '2024-09'
-  return { [isOpenaiItself(provider) || isNewAzure ? 'max_completion_tokens' : 'max_tokens']: limit }
+  const isNew = isOpenaiItself(provider) || (provider.kind === 'azure' && isNewAzure(provider))
+  return { [isNew ? 'max_completion_tokens' : 'max_tokens']: limit }
+}
+
+/** Mistral sends usage unasked, and refuses requests with keys that it does not know; so do Azure's older versions. */
+function isAskedForUsage(provider: ResolvedProvider): boolean {
+  if (traitsOf(provider).usageUnasked) return false
+  return provider.kind !== 'azure' || azureAddress(provider) === undefined || isNewAzure(provider)
+}
+
+function isNewAzure(provider: ResolvedProvider): boolean {
+  const address = azureAddress(provider)
+  return address !== undefined && (address.apiVersion ?? '9') >= '2024-09'
 }
 
 // The model's name becomes part of the path on Azure.
@@ -76,8 +87,4 @@ function chatTool({ name, description, parameters }: ToolDefinition): OpenAI.Cha
   return { type: 'function', function: { name, parameters, ...(description === undefined ? {} : { description }) } }
 }
 
-function choiceOf(settings: Record<string, unknown>): Record<string, unknown> {
-  const choice = toolChoiceOf(settings)
-  if (choice === undefined) return {}
-  return { tool_choice: typeof choice === 'string' ? choice : { type: 'function', function: choice } }
-}
+const namedFunction = (choice: { name: string }) => ({ type: 'function', function: choice })

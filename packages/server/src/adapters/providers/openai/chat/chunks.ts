@@ -1,17 +1,22 @@
 /** Frames of a streamed answer, or one plain answer, as chunks of stet. */
-import type { FinishReason, ModelChunk, ResolvedProvider } from '../../../../features/providers/model-driver.ts'
-import { brokenInTheMiddle, type ChunkReader, parseAnswer, unreadable } from '../../answer/chunk-reader.ts'
+import type { ModelChunk, ResolvedProvider } from '../../../../features/providers/model-driver.ts'
+import { brokenInTheMiddle, type ChunkReader, parseAnswer, uncarried, unreadable } from '../../answer/chunk-reader.ts'
 import { asObject, asText } from '../../answer/json.ts'
 import { addSource } from '../../answer/source.ts'
 import { type CountedUsage, countedUsage } from '../../answer/usage.ts'
 import { wellFormedText } from '../../answer/well-formed-text.ts'
 import { frameError } from '../errors.ts'
 import { traitsOf } from '../kinds.ts'
+import { attachments } from './attachments.ts'
+import { sealedThoughtsOf, spokenOf, thoughtOf } from './delta-text.ts'
+import { finishReasonOf } from './finish-reason.ts'
+import { thoughtMarks } from './thought-marks.ts'
 import { toolCallAssembly } from './tools.ts'
 import { chatUsage } from './usage.ts'
 
+type Json = Record<string, unknown>
+
 export function chunkReader(provider: ResolvedProvider): ChunkReader {
-  const { token } = provider
   const answer = answerReader(provider)
   let isDone = false
   return {
@@ -21,7 +26,7 @@ export function chunkReader(provider: ResolvedProvider): ChunkReader {
         return
       }
       const frame = parseAnswer(data)
-      if (frame['error'] !== undefined && frame['error'] !== null) throw frameError(frame['error'], token)
+      refuseFailure(frame, provider)
       answer.read(frame, 'delta', into)
     },
     get isDone() {
@@ -33,9 +38,8 @@ export function chunkReader(provider: ResolvedProvider): ChunkReader {
 
 /** @throws ProviderError for a body that is no chat completion. */
 export function plainChunks(body: string, provider: ResolvedProvider): ModelChunk[] {
-  const { token } = provider
   const parsed = parseAnswer(body)
-  if (parsed['error'] !== undefined && parsed['error'] !== null) throw frameError(parsed['error'], token)
+  refuseFailure(parsed, provider)
   if (!Array.isArray(parsed['choices']) || parsed['choices'].length === 0) throw unreadable()
   const chunks: ModelChunk[] = []
   const answer = answerReader(provider)
@@ -44,42 +48,73 @@ export function plainChunks(body: string, provider: ResolvedProvider): ModelChun
   return chunks
 }
 
+/** Services tell failures within an answer under `error`, as the frame itself (Mistral), or beside their own data (Groq). */
+function refuseFailure(frame: Json, { token }: ResolvedProvider): void {
+  const own = frame['object'] === 'error' ? frame : undefined
+  const failure = frame['error'] ?? own ?? (frame['x_groq'] && asObject(frame['x_groq'])['error'])
+  if (failure !== undefined && failure !== null) throw frameError(failure, token, frame)
+}
+
 function answerReader(provider: ResolvedProvider) {
+  const traits = traitsOf(provider)
   const calls = toolCallAssembly(provider.name)
   const text = wellFormedText()
   const reasoning = wellFormedText()
+  const marks = thoughtMarks()
+  const attached = attachments()
   let finishReason: string | undefined
   let hasCalls = false
+  let hasText = false
   let usage: CountedUsage | undefined
-  const keepsThoughts = traitsOf(provider).wantsReasoning === true
+  const keepsThoughts = traits.wantsReasoning === true
+  const sealed: unknown[] = []
   let isThinking = false
   let pages: unknown
+  let servedModel = ''
 
   const endThought = (into: ModelChunk[]) => {
     if (isThinking && keepsThoughts) into.push({ type: 'reasoning-end', seal: { provider: provider.name } })
     isThinking = false
   }
+  const sealThoughts = (into: ModelChunk[]) => {
+    const thoughts = sealed.splice(0)
+    if (thoughts.length === 0) return
+    into.push({ type: 'reasoning-end', seal: { signature: JSON.stringify(thoughts), provider: provider.name } })
+  }
+  const think = (thought: string, into: ModelChunk[]) => {
+    if (thought !== '') into.push({ type: 'reasoning-delta', text: thought })
+    isThinking ||= thought !== ''
+  }
+  const say = (piece: string, into: ModelChunk[]) => {
+    if (piece !== '') into.push({ type: 'text-delta', text: piece })
+    hasText ||= piece !== ''
+  }
   const flush = (into: ModelChunk[]) => {
+    think(marks.end(), into)
     endThought(into)
-    const rest = text.end()
-    if (rest !== '') into.push({ type: 'text-delta', text: rest })
+    say(text.end(), into)
+    sealThoughts(into)
     hasCalls ||= !calls.isEmpty
     calls.finish(into)
   }
   return {
-    read(frame: Record<string, unknown>, key: 'delta' | 'message', into: ModelChunk[]): void {
-      if (typeof frame['usage'] === 'object' && frame['usage'] !== null) usage = chatUsage(frame['usage'])
-      // Perplexity repeats the whole list in every frame.
-      pages = frame['search_results'] ?? pages
+    read(frame: Json, key: 'delta' | 'message', into: ModelChunk[]): void {
       const choice = firstChoice(frame['choices'])
+      const counts = frame['usage'] ?? (frame['x_groq'] && asObject(frame['x_groq'])['usage']) ?? choice['usage']
+      if (typeof counts === 'object' && counts !== null) usage = chatUsage(counts, traits)
+      if (traits.namesDeployments) servedModel = asText(frame['model']) || servedModel
+      // Perplexity repeats the whole list in every frame.
+      pages = frame['search_results'] ?? frame['citations'] ?? pages
       const delta = asObject(choice[key])
-      const thought = reasoning.add(thoughtOf(delta))
-      if (thought !== '') into.push({ type: 'reasoning-delta', text: thought })
-      isThinking ||= thought !== ''
-      const piece = text.add(spokenOf(delta))
+      const said = marks.split(spokenOf(delta), delta)
+      think(reasoning.add(thoughtOf(delta) + said.thought), into)
+      if (delta['reasoning_details'] !== undefined) sealed.push(...sealedThoughtsOf(delta))
+      const piece = text.add(said.text)
       if (piece !== '' || delta['tool_calls'] !== undefined) endThought(into)
-      if (piece !== '') into.push({ type: 'text-delta', text: piece })
-      if (delta['tool_calls'] !== undefined) calls.add(delta['tool_calls'], into)
+      say(piece, into)
+      attached.add(delta, into)
+      if (delta['tool_calls'] !== undefined) calls.add(delta['tool_calls'], key === 'message', into)
+      if (delta['extra_content'] !== undefined) calls.sign(delta)
       if (typeof choice['finish_reason'] === 'string') {
         finishReason = choice['finish_reason']
         flush(into)
@@ -88,56 +123,18 @@ function answerReader(provider: ResolvedProvider) {
     finish(isEndMarked: boolean, into: ModelChunk[]): void {
       if (!isEndMarked && finishReason === undefined) throw brokenInTheMiddle()
       flush(into)
+      const isEmpty = !hasText && !hasCalls && !attached.hasFiles
+      if (isEmpty && attached.unknownType !== undefined) throw uncarried(attached.unknownType)
       for (const page of Array.isArray(pages) ? pages : []) addSource(page, into)
-      into.push({ type: 'finish', finishReason: reasonOf(finishReason, hasCalls), ...(usage ?? countedUsage({})) })
+      const served = servedModel === '' ? {} : { servedModel }
+      const counted = usage ?? countedUsage({})
+      into.push({ type: 'finish', finishReason: finishReasonOf(finishReason, hasCalls), ...counted, ...served })
     },
   }
 }
 
-const reasons: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  end_turn: 'stop',
-  eos: 'stop',
-  length: 'length',
-  model_length: 'length',
-  content_filter: 'content-filter',
-  tool_calls: 'tool-calls',
-  function_call: 'tool-calls',
-  error: 'error',
-}
-
-// Several services say `stop` although they call tools.
-function reasonOf(reason: string | undefined, hasCalls: boolean): FinishReason {
-  const known =
-    reason === undefined ? 'unknown' : Object.hasOwn(reasons, reason) ? (reasons[reason] ?? 'other') : 'other'
-  return hasCalls && (known === 'stop' || known === 'unknown') ? 'tool-calls' : known
-}
-
 /** With `n` above 1 a service answers several times; the first answer counts. */
-function firstChoice(choices: unknown): Record<string, unknown> {
+function firstChoice(choices: unknown): Json {
   if (!Array.isArray(choices)) return {}
   return asObject(choices.find((choice) => (asObject(choice)['index'] ?? 0) === 0))
-}
-
-/** Answer text, refusals included: what the model said is never swallowed. Mistral sends lists of parts. */
-function spokenOf({ content, refusal }: Record<string, unknown>): string {
-  const text = Array.isArray(content) ? textsOf(content, 'text') : asText(content)
-  return text === '' ? asText(refusal) : text
-}
-
-// Some services send the same thought under both names.
-function thoughtOf({ reasoning_content, reasoning, content }: Record<string, unknown>): string {
-  const text = asText(reasoning_content) || asText(reasoning)
-  if (text !== '' || !Array.isArray(content)) return text
-  return content
-    .map((part) => asObject(part)['thinking'])
-    .map((thinking) => (Array.isArray(thinking) ? textsOf(thinking, 'text') : asText(thinking)))
-    .join('')
-}
-
-function textsOf(parts: readonly unknown[], type: string): string {
-  return parts
-    .map(asObject)
-    .map((part) => (part['type'] === type ? asText(part['text']) : ''))
-    .join('')
 }

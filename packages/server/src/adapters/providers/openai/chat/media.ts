@@ -2,7 +2,7 @@
 import type OpenAI from 'openai'
 import type { ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import type { MessagePart } from '../../../../features/templates/message.ts'
-import { addressOf, dataUrl, mediaOf } from '../../request/media.ts'
+import { addressOf, dataUrl, type Media, mediaOf } from '../../request/media.ts'
 import { unsupported } from '../../request/unsupported.ts'
 import { traitsOf } from '../kinds.ts'
 
@@ -12,12 +12,13 @@ type MediaPart = Extract<MessagePart, { type: 'image' | 'file' }>
 /** @throws ProviderError `unsupported` */
 export function mediaPart(provider: ResolvedProvider, part: MediaPart): UserPart {
   const media = mediaOf(part)
-  const { files, refusesImages } = traitsOf(provider)
+  const { files, sound, refusesImages } = traitsOf(provider)
   if (part.type === 'image' || media.mimeType.startsWith('image/')) {
     if (refusesImages) throw unsupported(provider, part.type, 'in any message')
     return imagePart(addressOf(media), part['detail'])
   }
   if (files === 'none') throw unsupported(provider, 'file', 'in any message')
+  if (media.mimeType.startsWith('audio/')) return soundPart(provider, sound, media)
   // The form of other services than OpenAI, hence unknown to the client's types.
   if (files === 'document_url') return { type: files, document_url: addressOf(media) } as unknown as UserPart
   if (files === 'file_url') {
@@ -25,10 +26,19 @@ export function mediaPart(provider: ResolvedProvider, part: MediaPart): UserPart
     return { type: files, file_url: { url }, ...named(part) } as unknown as UserPart
   }
   if ('url' in media) throw unsupported(provider, 'file', 'by URL')
-  const format = audioFormat(media.mimeType)
-  if (format) return { type: 'input_audio', input_audio: { data: media.base64, format } }
   const filename = typeof part['name'] === 'string' ? part['name'] : 'file'
   return { type: 'file', file: { file_data: dataUrl(media), filename } }
+}
+
+function soundPart(provider: ResolvedProvider, form: 'object' | 'text' | undefined, media: Media): UserPart {
+  if (form === undefined) throw unsupported(provider, 'audio file', 'in any message')
+  if (form === 'text') {
+    return { type: 'input_audio', input_audio: 'url' in media ? media.url : media.base64 } as unknown as UserPart
+  }
+  if ('url' in media) throw unsupported(provider, 'audio file', 'by URL')
+  const format = audioFormat(media.mimeType)
+  if (format === undefined) throw unsupported(provider, 'audio file', `of type ${media.mimeType}`)
+  return { type: 'input_audio', input_audio: { data: media.base64, format } }
 }
 
 function imagePart(url: string, detail: unknown): UserPart {

@@ -2,7 +2,15 @@
 import type OpenAI from 'openai'
 import type { ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../../features/templates/message.ts'
-import { inTurn, withLeadingSystem, withoutDeveloper, withUser, withUserAtEnd } from '../../request/roles.ts'
+import {
+  filesFromUser,
+  inTurn,
+  withLeadingSystem,
+  withoutDeveloper,
+  withoutSystemAtEnd,
+  withUser,
+  withUserAtEnd,
+} from '../../request/roles.ts'
 import { toolIdIn } from '../../request/tool-ids.ts'
 import { resultText, unsupported } from '../../request/unsupported.ts'
 import { traitsOf } from '../kinds.ts'
@@ -24,10 +32,19 @@ export function chatMessages(provider: ResolvedProvider, messages: readonly Mess
 
 function rolesFor(provider: ResolvedProvider, messages: readonly Message[]): Message[] {
   const { takesDeveloper, roles } = traitsOf(provider)
-  const known = takesDeveloper ? [...messages] : withoutDeveloper(messages)
-  if (roles === 'leading-system') return withUser(withLeadingSystem(known))
-  if (roles === 'user-at-end') return withUserAtEnd(inTurn(withLeadingSystem(known)))
-  return known
+  const shown = filesFromUser(messages)
+  const known = takesDeveloper ? shown : withoutDeveloper(shown)
+  switch (roles) {
+    case 'leading-system':
+    case 'prefix-at-end':
+      return withUser(withLeadingSystem(known))
+    case 'user-at-end':
+      return withUserAtEnd(inTurn(withLeadingSystem(known)))
+    case 'no-system-at-end':
+      return withoutSystemAtEnd(known)
+    default:
+      return known
+  }
 }
 
 function toChat(provider: ResolvedProvider, message: Message): ChatMessage[] {
@@ -37,9 +54,10 @@ function toChat(provider: ResolvedProvider, message: Message): ChatMessage[] {
   if (role === 'user') {
     const parts = content.map((part) => userPart(provider, part))
     const isNamed = typeof message['name'] === 'string' && !traitsOf(provider).refusesNames
-    return [{ role, content: plain(parts), ...(isNamed ? { name: String(message['name']) } : {}) }]
+    const spoken = traitsOf(provider).joinsTexts === 'in-all' ? joined(parts) : plain(parts)
+    return [{ role, content: spoken, ...(isNamed ? { name: String(message['name']) } : {}) }]
   }
-  return [{ role, content: plain(texts(provider, role, content)) }]
+  return [{ role, content: spokenTexts(provider, texts(provider, role, content)) }]
 }
 
 function assistant(provider: ResolvedProvider, content: readonly MessagePart[]): ChatMessage {
@@ -48,14 +66,31 @@ function assistant(provider: ResolvedProvider, content: readonly MessagePart[]):
     (part) => part.type !== 'tool-call' && part.type !== 'reasoning' && part.type !== 'redacted-reasoning',
   )
   const parts = texts(provider, 'assistant', spoken)
-  if (calls.length === 0) return { role: 'assistant', content: plain(parts) }
+  const said = spokenTexts(provider, parts)
+  if (calls.length === 0) return { role: 'assistant', content: said }
   const message: ChatMessage = {
     role: 'assistant',
-    content: parts.length === 0 ? null : plain(parts),
+    content: parts.length === 0 ? null : said,
     tool_calls: calls.map((call) => toolCall(provider, call)),
   }
   const thought = traitsOf(provider).wantsReasoning ? ownReasoning(provider, content) : ''
-  return thought === '' ? message : ({ ...message, reasoning_content: thought } as ChatMessage)
+  const sealed = content.flatMap((part) => sealedThoughts(provider, part))
+  const kept = {
+    ...(thought === '' ? {} : { reasoning_content: thought }),
+    ...(sealed.length === 0 ? {} : { reasoning_details: sealed }),
+  }
+  return { ...message, ...kept } as ChatMessage
+}
+
+/** What a gateway sealed for the service behind it, whose tool loops fail without it. */
+function sealedThoughts(provider: ResolvedProvider, part: MessagePart): unknown[] {
+  if (part.type !== 'reasoning' || part['provider'] !== provider.name || typeof part.signature !== 'string') return []
+  try {
+    const details: unknown = JSON.parse(part.signature)
+    return Array.isArray(details) ? details : []
+  } catch {
+    return []
+  }
 }
 
 function ownReasoning(provider: ResolvedProvider, content: readonly MessagePart[]): string {
@@ -71,7 +106,7 @@ function toolCall(provider: ResolvedProvider, call: ToolCallPart): OpenAI.ChatCo
     type: 'function',
     function: { name: toolName, arguments: JSON.stringify(args) },
   }
-  if (provider.kind !== 'google' || typeof signature !== 'string' || call['provider'] !== provider.name) return sent
+  if (typeof signature !== 'string' || call['provider'] !== provider.name) return sent
   // Gemini refuses a tool loop whose calls come back without what it signed them with.
   return { ...sent, extra_content: { google: { thought_signature: signature } } } as typeof sent
 }
@@ -93,6 +128,15 @@ function userPart(provider: ResolvedProvider, part: MessagePart): UserPart {
   if (part.type === 'text') return { type: 'text', text: part.text }
   if (part.type === 'image' || part.type === 'file') return mediaPart(provider, part)
   throw unsupported(provider, part.type, 'in user messages')
+}
+
+function spokenTexts(provider: ResolvedProvider, parts: TextPart[]): string | TextPart[] {
+  return traitsOf(provider).joinsTexts === undefined ? plain(parts) : joined(parts)
+}
+
+function joined<P extends UserPart>(parts: P[]): string | P[] {
+  const lines = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  return lines.length === parts.length ? lines.join('\n') : parts
 }
 
 /** One text is sent as a plain string, which every service takes; lists only where they are needed. */

@@ -1,20 +1,26 @@
 /** The usage object of chat completions in stet's form. */
 import { asNumber, asObject } from '../../answer/json.ts'
 import { type CountedUsage, countedUsage } from '../../answer/usage.ts'
+import type { KindTraits } from '../kinds.ts'
 
-export function chatUsage(value: unknown): CountedUsage {
+export function chatUsage(value: unknown, { countsThoughtsInTotal }: KindTraits): CountedUsage {
   const usage = asObject(value)
   const details = asObject(usage['prompt_tokens_details'])
-  const input = asNumber(usage['prompt_tokens']) ?? 0
-  const output = asNumber(usage['completion_tokens']) ?? 0
-  const reasoning = asNumber(asObject(usage['completion_tokens_details'])['reasoning_tokens']) ?? 0
-  // Some services (xAI) count reasoning beside the completion; their total tells.
-  const isBeside = reasoning > 0 && asNumber(usage['total_tokens']) === input + output + reasoning
+  const count = (...names: string[]) => names.map((name) => asNumber(usage[name])).find((one) => one !== undefined)
+  const input = count('prompt_tokens') ?? 0
+  const output = count('completion_tokens') ?? 0
+  // What the total has beyond input and output; some services say nothing else of their thoughts.
+  const beside = Math.max(0, (count('total_tokens') ?? 0) - input - output)
+  const told = asNumber(asObject(usage['completion_tokens_details'])['reasoning_tokens']) ?? count('reasoning_tokens')
+  const reasoning = told ?? (countsThoughtsInTotal ? beside : 0)
+  // xAI and Perplexity count reasoning beside the completion: it is in the total, or more than the completion holds.
+  const isBeside = reasoning > output || (reasoning > 0 && beside === reasoning)
   return countedUsage({
     input,
     output: isBeside ? output + reasoning : output,
     reasoning,
-    cachedInput: asNumber(details['cached_tokens']) ?? asNumber(usage['prompt_cache_hit_tokens']) ?? 0,
+    cachedInput:
+      asNumber(details['cached_tokens']) ?? count('prompt_cache_hit_tokens', 'num_cached_tokens', 'cached_tokens') ?? 0,
     cacheWrite: asNumber(details['cache_write_tokens']) ?? 0,
   })
 }

@@ -4,7 +4,7 @@ import type { ModelRequest, ToolDefinition } from '../../../../features/provider
 import { asObject } from '../../answer/json.ts'
 import { meetsStrict, schemaName } from '../../request/schema.ts'
 import { keys, type SettingRules, settingsBody, tokenLimit } from '../../request/settings.ts'
-import { toolChoiceOf } from '../../request/tool-choice.ts'
+import { toolSettings } from '../tool-settings.ts'
 import { inputItems } from './messages.ts'
 
 export type ResponsesBody = OpenAI.Responses.ResponseCreateParams
@@ -27,7 +27,7 @@ export function responsesBody(request: ModelRequest): ResponsesBody {
     ...reasoningOf(settings),
     ...textOf(settings, schema),
     ...(limit === undefined ? {} : { max_output_tokens: limit }),
-    ...(tools.length > 0 ? { tools: tools.map(functionTool), ...choiceOf(settings) } : {}),
+    ...(tools.length > 0 ? { tools: tools.map(functionTool), ...toolSettings(settings, namedFunction) } : {}),
     ...(stream ? { stream: true } : {}),
     model,
     input: inputItems(provider, request.messages),
@@ -59,8 +59,4 @@ function functionTool({ name, description, parameters }: ToolDefinition): OpenAI
   return { type: 'function', name, parameters, strict: false, ...(description === undefined ? {} : { description }) }
 }
 
-function choiceOf(settings: Record<string, unknown>): Record<string, unknown> {
-  const choice = toolChoiceOf(settings)
-  if (choice === undefined) return {}
-  return { tool_choice: typeof choice === 'string' ? choice : { type: 'function', name: choice.name } }
-}
+const namedFunction = (choice: { name: string }) => ({ type: 'function', name: choice.name })

@@ -1,16 +1,18 @@
 /** Frames of a streamed Responses answer, or one plain answer, as chunks of stet. */
 import type { ModelChunk, ResolvedProvider } from '../../../../features/providers/model-driver.ts'
-import { brokenInTheMiddle, type ChunkReader, parseAnswer, unreadable } from '../../answer/chunk-reader.ts'
-import { brokenOff } from '../../answer/failure.ts'
+import { brokenInTheMiddle, type ChunkReader, parseAnswer, uncarried, unreadable } from '../../answer/chunk-reader.ts'
 import { asObject, asText } from '../../answer/json.ts'
 import { addSource } from '../../answer/source.ts'
-import { parseArguments } from '../../answer/tool-arguments.ts'
 import { wellFormedText } from '../../answer/well-formed-text.ts'
+import { frameError } from '../errors.ts'
+import { traitsOf } from '../kinds.ts'
 import { finishOf } from './finish.ts'
+import { type OutputItems, outputItems } from './output-items.ts'
 
 /** Reads frames. The final one tells the whole answer again; of it only the end is taken. */
 export function responseReader(provider: ResolvedProvider): ChunkReader {
-  const items = itemReader(provider)
+  const { token } = provider
+  const items = outputItems(provider)
   const text = wellFormedText()
   const reasoning = wellFormedText()
   let end: ModelChunk | undefined
@@ -48,12 +50,12 @@ export function responseReader(provider: ResolvedProvider): ChunkReader {
         case 'response.completed':
         case 'response.incomplete':
           say(text.end(), into)
-          end = finishOf(asObject(frame['response']), items.hasCalls)
+          end = endOf(asObject(frame['response']), items, provider)
           return
         case 'response.failed':
-          throw responseFailure(asObject(frame['response'])['error'], provider)
+          throw frameError(asObject(frame['response'])['error'], token)
         case 'error':
-          throw responseFailure(frame['error'] ?? frame, provider)
+          throw frameError(frame['error'] ?? frame, token)
       }
     },
     get isDone() {
@@ -69,10 +71,10 @@ export function responseReader(provider: ResolvedProvider): ChunkReader {
 /** @throws ProviderError for a body that is no response, and for one that tells of a failure. */
 export function plainResponse(body: string, provider: ResolvedProvider): ModelChunk[] {
   const response = parseAnswer(body)
-  if (response['error'] !== undefined && response['error'] !== null) throw responseFailure(response['error'], provider)
+  if (response['error'] !== undefined && response['error'] !== null) throw frameError(response['error'], provider.token)
   if (!Array.isArray(response['output'])) throw unreadable()
   const chunks: ModelChunk[] = []
-  const items = itemReader(provider)
+  const items = outputItems(provider)
   for (const item of response['output'].map(asObject)) {
     if (item['type'] === 'message') readMessage(item, chunks)
     if (item['type'] === 'reasoning') readThought(item, chunks)
@@ -82,40 +84,14 @@ export function plainResponse(body: string, provider: ResolvedProvider): ModelCh
     }
     items.end(item, chunks)
   }
-  return [...chunks, finishOf(response, items.hasCalls)]
+  return [...chunks, endOf(response, items, provider)]
 }
 
-/** Function calls and sealed thoughts, which have a beginning and an end. */
-function itemReader({ name: provider }: ResolvedProvider) {
-  const callIds = new Map<string, string>()
-  let hasCalls = false
-  return {
-    get hasCalls() {
-      return hasCalls
-    },
-    begin(item: Record<string, unknown>, into: ModelChunk[]): void {
-      if (item['type'] !== 'function_call') return
-      const id = asText(item['call_id']) || asText(item['id'])
-      callIds.set(asText(item['id']), id)
-      into.push({ type: 'tool-input-start', id, toolName: asText(item['name']) })
-    },
-    addArguments(itemId: string, delta: string, into: ModelChunk[]): void {
-      const id = callIds.get(itemId)
-      if (id !== undefined && delta !== '') into.push({ type: 'tool-input-delta', id, delta })
-    },
-    end(item: Record<string, unknown>, into: ModelChunk[]): void {
-      const itemId = asText(item['id'])
-      if (item['type'] === 'reasoning') {
-        const signature = asText(item['encrypted_content'])
-        if (signature !== '') into.push({ type: 'reasoning-end', id: itemId, seal: { signature, provider } })
-      }
-      if (item['type'] !== 'function_call') return
-      hasCalls = true
-      const rawArgs = asText(item['arguments'])
-      const id = asText(item['call_id']) || itemId
-      into.push({ type: 'tool-call', id, toolName: asText(item['name']), args: parseArguments(rawArgs), rawArgs })
-    },
-  }
+/** @throws ProviderError `uncarried` for an answer that is whole and holds nothing that stet can carry. */
+function endOf(response: Record<string, unknown>, items: OutputItems, provider: ResolvedProvider): ModelChunk {
+  if (items.loneType !== undefined && response['status'] === 'completed') throw uncarried(items.loneType)
+  const { hasCalls } = items
+  return finishOf(response, { hasCalls, namesDeployments: traitsOf(provider).namesDeployments === true })
 }
 
 function readMessage(item: Record<string, unknown>, into: ModelChunk[]): void {
@@ -137,11 +113,4 @@ function readThought(item: Record<string, unknown>, into: ModelChunk[]): void {
 
 function listOf(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.map(asObject) : []
-}
-
-const statuses: Readonly<Record<string, number>> = { rate_limit_exceeded: 429, server_error: 500, invalid_prompt: 400 }
-
-function responseFailure(error: unknown, { token }: ResolvedProvider) {
-  const code = asText(asObject(error)['code'])
-  return brokenOff(Object.hasOwn(statuses, code) ? statuses[code] : undefined, error, token)
 }

@@ -1,10 +1,19 @@
 /** Why a Responses answer ended, and what it used. */
 import type { FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
-import { asNumber, asObject } from '../../answer/json.ts'
+import { asNumber, asObject, asText } from '../../answer/json.ts'
 import { type CountedUsage, countedUsage } from '../../answer/usage.ts'
 
-export function finishOf(response: Record<string, unknown>, hasCalls: boolean): ModelChunk {
-  return { type: 'finish', finishReason: reasonOf(response, hasCalls), ...responseUsage(response['usage']) }
+export function finishOf(
+  response: Record<string, unknown>,
+  { hasCalls, namesDeployments }: { hasCalls: boolean; namesDeployments: boolean },
+): ModelChunk {
+  const servedModel = namesDeployments ? asText(response['model']) : ''
+  return {
+    type: 'finish',
+    finishReason: reasonOf(response, hasCalls),
+    ...responseUsage(response['usage']),
+    ...(servedModel === '' ? {} : { servedModel }),
+  }
 }
 
 function reasonOf(response: Record<string, unknown>, hasCalls: boolean): FinishReason {

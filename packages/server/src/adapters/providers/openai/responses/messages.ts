@@ -3,7 +3,7 @@ import type OpenAI from 'openai'
 import type { ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../../features/templates/message.ts'
 import { addressOf, dataUrl, mediaOf } from '../../request/media.ts'
-import { withoutDeveloper } from '../../request/roles.ts'
+import { filesFromUser, withoutDeveloper } from '../../request/roles.ts'
 import { resultText, unsupported } from '../../request/unsupported.ts'
 import { traitsOf } from '../kinds.ts'
 
@@ -13,7 +13,8 @@ type MediaPart = Extract<MessagePart, { type: 'image' | 'file' }>
 
 /** @throws ProviderError `unsupported` for a part that the protocol cannot carry. */
 export function inputItems(provider: ResolvedProvider, messages: readonly Message[]): InputItem[] {
-  const known = traitsOf(provider).takesDeveloper ? messages : withoutDeveloper(messages)
+  const shown = filesFromUser(messages)
+  const known = traitsOf(provider).takesDeveloper ? shown : withoutDeveloper(shown)
   return known.flatMap((message) => {
     if (message.role === 'assistant') return message.content.flatMap((part) => assistantItem(provider, part))
     if (message.role === 'tool') return message.content.flatMap(resultItem)

@@ -1,0 +1,31 @@
+/** What a delta or a plain message says and thinks, in whichever form the service has for it. */
+import { asObject, asText } from '../../answer/json.ts'
+
+/** Answer text, refusals included: what the model said is never swallowed. Mistral sends lists of parts. */
+export function spokenOf({ content, refusal }: Record<string, unknown>): string {
+  const text = Array.isArray(content) ? textsOf(content, 'text') : asText(content)
+  return text === '' ? asText(refusal) : text
+}
+
+/** Some services send the same thought under both names; Mistral's is a part of the content. */
+export function thoughtOf({ reasoning_content, reasoning, content }: Record<string, unknown>): string {
+  const text = asText(reasoning_content) || asText(reasoning)
+  if (text !== '' || !Array.isArray(content)) return text
+  return content
+    .map((part) => asObject(part)['thinking'])
+    .map((thinking) => (Array.isArray(thinking) ? textsOf(thinking, 'text') : asText(thinking)))
+    .join('')
+}
+
+/** Thoughts that only their maker can read, as gateways (OpenRouter) pass them on: each is whole, and wanted back unchanged. */
+export function sealedThoughtsOf({ reasoning_details }: Record<string, unknown>): unknown[] {
+  const details = Array.isArray(reasoning_details) ? reasoning_details : []
+  return details.filter((detail) => asObject(detail)['type'] === 'reasoning.encrypted')
+}
+
+function textsOf(parts: readonly unknown[], type: string): string {
+  return parts
+    .map(asObject)
+    .map((part) => (part['type'] === type ? asText(part['text']) : ''))
+    .join('')
+}

@@ -1,0 +1,63 @@
+/** Gemini's thoughts, which come as answer text between two marks; flagged deltas tell that the text is a thought. */
+import { asObject } from '../../answer/json.ts'
+
+export interface ThoughtMarks {
+  /** @param delta whose text this is. */
+  split(text: string, delta: Record<string, unknown>): { thought: string; text: string }
+  /** A mark that never became whole. */
+  end(): string
+}
+
+const opening = '<thought>'
+const closing = '</thought>'
+
+export function thoughtMarks(): ThoughtMarks {
+  let state: 'answer' | 'opening' | 'thought' = 'answer'
+  // Either mark may be cut between two deltas.
+  let held = ''
+  return {
+    split(piece, delta) {
+      const isFlagged = delta['extra_content'] !== undefined && isThought(delta)
+      if (state === 'answer' && !isFlagged) return { thought: '', text: piece }
+      if (state === 'answer') state = 'opening'
+      let text = held + piece
+      held = ''
+      if (state === 'opening') {
+        if (text.length < opening.length && opening.startsWith(text)) {
+          held = text
+          return { thought: '', text: '' }
+        }
+        state = 'thought'
+        if (text.startsWith(opening)) text = text.slice(opening.length)
+      }
+      const end = text.indexOf(closing)
+      if (end >= 0) {
+        state = 'answer'
+        return { thought: text.slice(0, end), text: text.slice(end + closing.length) }
+      }
+      const cut = text.length - markedEnd(text)
+      if (!isFlagged && cut > 0) {
+        state = 'answer'
+        return { thought: '', text }
+      }
+      held = text.slice(cut)
+      return { thought: text.slice(0, cut), text: '' }
+    },
+    end() {
+      const rest = held
+      held = ''
+      return rest
+    },
+  }
+}
+
+/** How many characters at the end of a text may be the beginning of the closing mark. */
+function markedEnd(text: string): number {
+  let length = Math.min(text.length, closing.length - 1)
+  while (length > 0 && !text.endsWith(closing.slice(0, length))) length -= 1
+  return length
+}
+
+function isThought(delta: Record<string, unknown>): boolean {
+  return asObject(asObject(delta['extra_content'])['google'])['thought'] === true
+}
