@@ -1,4 +1,4 @@
-/** The runs that this process drives, and conversations that ended here a moment ago: read without a statement. */
+/** The runs that this process drives, and conversations that were queued or ended here a moment ago: read without a statement. */
 import type { RunError } from '../../shared/app-error.ts'
 import { createExpiringMap } from '../../shared/expiring-map.ts'
 import type { StoredConversation } from './ports.ts'
@@ -15,6 +15,13 @@ export interface ActiveRun {
   abort(reason: RunError): void
 }
 
+/** A run that this process has queued: what its row holds. */
+export interface QueuedHere {
+  conversation: StoredConversation
+  /** JSON of what the run starts with. */
+  input: string
+}
+
 type AbandonedRun = Pick<ActiveRun, 'runUuid' | 'conversationUuid' | 'workspaceId'>
 
 export interface ActiveRuns {
@@ -26,26 +33,34 @@ export interface ActiveRuns {
   /** Runs given up since the last call. */
   takeAbandoned(): AbandonedRun[]
   find(workspaceId: number, conversationUuid: string): ActiveRun | undefined
-  findEnded(workspaceId: number, conversationUuid: string): StoredConversation | undefined
+  /** Queued or ended here a moment ago. */
+  findIdle(workspaceId: number, conversationUuid: string): StoredConversation | undefined
+  /** @param isAlone no other process changes the row: until the run starts the conversation is read from here. */
+  rememberQueued(runUuid: string, queued: QueuedHere, isAlone: boolean): void
+  /** Once; the row counts where it says otherwise. */
+  takeQueued(runUuid: string): QueuedHere | undefined
   /** The next run of the conversation takes over: what is remembered is no longer its state. */
   forget(conversationUuid: string): void
   list(): ActiveRun[]
 }
 
-/** What is remembered of ended conversations only saves statements: the database has it all. */
-const justEnded = { ttlMs: 60_000, maxEntries: 1_000 } as const
+/** What is remembered only saves statements: the database has it all. */
+const lately = { ttlMs: 60_000, maxEntries: 1_000 } as const
+const maxInputCharacters = 65_536
 
 export function createActiveRuns(): ActiveRuns {
   const active = new Map<string, ActiveRun>()
   const abandoned: AbandonedRun[] = []
-  const ended = createExpiringMap<StoredConversation>(justEnded)
+  const idle = createExpiringMap<StoredConversation>(lately)
+  const queued = createExpiringMap<QueuedHere>(lately)
   return {
     add(run) {
       active.set(run.conversationUuid, run)
+      idle.delete(run.conversationUuid)
     },
     remove(run, outcome) {
       if (active.get(run.conversationUuid) === run) active.delete(run.conversationUuid)
-      if (outcome) ended.set(run.conversationUuid, outcome)
+      if (outcome) idle.set(run.conversationUuid, outcome)
     },
     abandon: (run) => void abandoned.push(run),
     takeAbandoned: () => abandoned.splice(0),
@@ -53,11 +68,21 @@ export function createActiveRuns(): ActiveRuns {
       const run = active.get(conversationUuid)
       return run?.workspaceId === workspaceId ? run : undefined
     },
-    findEnded(workspaceId, conversationUuid) {
-      const conversation = ended.get(conversationUuid)
+    findIdle(workspaceId, conversationUuid) {
+      const conversation = idle.get(conversationUuid)
       return conversation?.workspaceId === workspaceId ? conversation : undefined
     },
-    forget: (conversationUuid) => ended.delete(conversationUuid),
+    rememberQueued(runUuid, run, isAlone) {
+      if (run.input.length > maxInputCharacters) return
+      queued.set(runUuid, run)
+      if (isAlone) idle.set(run.conversation.uuid, run.conversation)
+    },
+    takeQueued(runUuid) {
+      const run = queued.get(runUuid)
+      queued.delete(runUuid)
+      return run
+    },
+    forget: (conversationUuid) => idle.delete(conversationUuid),
     list: () => [...active.values()],
   }
 }

@@ -1,4 +1,4 @@
-/** The only consumer of the generator: owns a run from its first event to its stored end, whoever listens or leaves. */
+/** Owns a run from its first event to its stored end, whoever listens or leaves: what the run shows goes into its log. */
 import { AppError, RunError } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { ActiveRun } from './active-runs.ts'
@@ -12,6 +12,7 @@ import { type ExecuteDeps, executeRun } from './execution/execute-run.ts'
 import type { RunPlan } from './execution/run-plan.ts'
 import type { RunProgress } from './execution/run-progress.ts'
 import type { NewRun, RunLogReader, RunLogWriter, StoredConversation } from './ports.ts'
+import type { ShowEvents } from './run-event.ts'
 
 export type DriveDeps = ExecuteDeps & Needs<'runs' | 'runSettings' | 'runSignals' | 'eventLog' | 'activeRuns'>
 
@@ -75,16 +76,13 @@ export function driveRun(deps: DriveDeps, input: DriveInput): DrivenRun {
     abort,
   }
   deps.activeRuns.add(active)
-  const own = { input, active, recorder, log, encoder }
+  const own = { input, committed, active, recorder, log, encoder }
   const ending = consume(deps, input, { recorder, log }, controller)
     .finally(() => {
       limits.stop()
       unlisten()
     })
-    .then(async (end) => {
-      await committed
-      return storeAndShow(deps, own, end)
-    })
+    .then((end) => storeAndShow(deps, own, end))
     .catch((failure: unknown) => {
       // Without a stored end there is none to show: readers are left without one, and may ask again later.
       deps.activeRuns.remove(active, undefined)
@@ -105,7 +103,7 @@ function withResolver(): { promise: Promise<void>; resolve: () => void } {
   return { promise, resolve }
 }
 
-/** Drains the generator; every failure becomes the run's own. */
+/** Takes the events of the run to its end; every failure becomes the run's own. */
 async function consume(
   deps: DriveDeps,
   { plan, progress, run }: DriveInput,
@@ -113,14 +111,18 @@ async function consume(
   controller: AbortController,
 ): Promise<Ending> {
   const { signal } = controller
+  let isOutgrown = false
+  const showEvents: ShowEvents = (events) => {
+    log.isCallerAwaited = progress.awaitedCalls > 0
+    if (recorder.record(events)) return
+    isOutgrown = true
+    controller.abort(new RunError('ai_run_error', 'The run outgrew its event log'))
+  }
   try {
-    const events = executeRun(deps, plan, progress, signal)
-    for (;;) {
-      const next = await events.next()
-      if (next.done === true) return { completion: next.value }
-      log.isCallerAwaited = progress.awaitedCalls > 0
-      if (!recorder.record(next.value)) controller.abort(new RunError('ai_run_error', 'The run outgrew its event log'))
-    }
+    const completion = await executeRun(deps, plan, progress, { showEvents, signal })
+    // Nobody looks at the signal after the last events. A stop that came after the answer does not lose it.
+    if (isOutgrown) signal.throwIfAborted()
+    return { completion }
   } catch (error) {
     // Once aborted, whatever was thrown is a consequence.
     const failure = toRunFailure(signal.aborted ? signal.reason : error)
@@ -142,6 +144,7 @@ function nameOf(cause: unknown): string {
 
 interface OwnRun {
   input: DriveInput
+  committed: Promise<void>
   active: ActiveRun
   recorder: RunRecorder
   log: RunLogWriter
@@ -168,7 +171,11 @@ async function storeAndShow(deps: DriveDeps, own: OwnRun, ending: Ending): Promi
     eventLog: await packEventLog(log.messages, [...log.entries, terminal]),
     endedAt,
   }
-  if (!(await storeEnd(deps, end))) {
+  // Handed in beside the start, which it follows or joins; without a start there is no end.
+  const attempt = deps.runs.end(end)
+  attempt.catch(() => undefined)
+  await own.committed
+  if (!(await storeEnd(deps, end, attempt))) {
     throw new AppError('InternalServerError', 'The end of the run could not be stored')
   }
   const { createdAt, firstEventId } = run

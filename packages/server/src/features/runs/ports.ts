@@ -124,6 +124,11 @@ export interface RunStore {
   /** A conversation with its first run, running or queued; false, and nothing stored, when the claim was used before. */
   create(conversation: NewConversation, run: NewRun | NewQueuedRun, claim?: Claim): Promise<boolean>
   /**
+   * `create` of a run that nobody is told of before its end: the rows may wait a moment for it, for its tool calls or for
+   * a stop, whichever comes first.
+   */
+  createSoon(conversation: NewConversation, run: NewRun): Promise<boolean>
+  /**
    * Starts the next run of a conversation; false when another one took the epoch or is active, or the claim was used before.
    * @param added what the run begins with: stored with it, so that they are kept however the run ends.
    */
@@ -132,6 +137,8 @@ export interface RunStore {
   listQueued(): Promise<QueuedRun[]>
   /** The conversation of a run that is queued, with what the run starts with; null when it is queued no more. */
   findQueued(runUuid: string): Promise<{ conversation: StoredConversation; input: PromptInput } | null>
+  /** What a run that came from the queue started with, until it ends; null for others. */
+  findInput(runUuid: string): Promise<PromptInput | null>
   /**
    * Takes a run out of the queue, as its owner; false when another one did, or a stop was requested.
    * @param isRepeat the answer to the same call was lost: it may have won.
@@ -192,7 +199,7 @@ export interface EncodedMessage {
 /** A piece of an event's text: as it is, or the messages `[from, to)` of the conversation, joined by commas. */
 export type EventPiece = string | readonly [from: number, to: number]
 
-/** One recorded event; ready text for provider-events, pieces for events that carry messages. */
+/** One recorded event; ready text for provider-events, pieces for those that are large and for events that carry messages. */
 export interface LogEntry {
   id: number
   pieces: string | readonly EventPiece[]
@@ -209,6 +216,8 @@ export interface RunLogReader {
   take(limit: number): readonly LogEntry[]
   /** Resolves when there is more to take, when the log has ended, or after `release`. */
   changed(): Promise<void>
+  /** Calls `hear` from now on whenever something was added and when the log ends, in the turn of the writer. */
+  listen(hear: () => void): void
   /** Everything was taken and nothing more will come. */
   readonly isAtEnd: boolean
   /** The run waits for a tool result of the caller: a reader that stands still may be busy with it. */

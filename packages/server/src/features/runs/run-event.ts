@@ -1,5 +1,5 @@
 /** The vocabulary of a run's events, before they are numbered and encoded. */
-import type { FinishReason } from '../providers/model-driver.ts'
+import type { FinishReason, GeneratedFile } from '../providers/model-driver.ts'
 import type { Usage } from '../providers/usage.ts'
 import type { ToolCall } from '../templates/message.ts'
 import type { StepResponse } from './run.ts'
@@ -23,7 +23,8 @@ export type ProviderEvent =
   | ({ type: 'tool-call'; _sourceData: { source: ToolSource } } & ToolReference)
   | ({ type: 'tool-result'; result: unknown; isError: boolean } & ToolReference)
   | ({ type: 'tool-error'; error: string } & ToolReference)
-  | { type: 'source' | 'file'; [key: string]: unknown }
+  | { type: 'source'; [key: string]: unknown }
+  | ({ type: 'file' } & GeneratedFile)
   | { type: 'finish-step'; finishReason: FinishReason; usage: Usage }
   | { type: 'finish'; finishReason: FinishReason; usage: Usage }
   | { type: 'error'; error: { message: string; status?: number } }
@@ -61,3 +62,6 @@ export type RunEvent =
   | { provider: ProviderEvent }
   /** `covers`: how many messages of the conversation the event shows. */
   | { latitude: LatitudeEvent; covers: number }
+
+/** Where a run's events go, in their order: they are recorded when it returns. */
+export type ShowEvents = (events: readonly RunEvent[]) => void

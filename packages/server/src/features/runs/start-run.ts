@@ -50,11 +50,15 @@ export async function startRun(
 ): Promise<StartedRun> {
   const { conversation, prompt } = await prepareRun(deps, input, 'run')
   const run = newRun(deps, conversation)
-  const created = deps.runs.create(conversation, run, input.claim)
+  // A plain answer names the run at its end; the head of a stream waits for the row.
+  const created =
+    input.mode === 'json' && !input.claim
+      ? deps.runs.createSoon(conversation, run)
+      : deps.runs.create(conversation, run, input.claim)
   // Without a claim nobody can come first: the row is written beside the provider call.
   if (input.claim) requireFirstUse(await storedOrAbandoned(deps, run, created))
   const driven = driveRun(deps, {
-    conversation: runningState(conversation, run),
+    conversation: firstState(conversation, run, 'running'),
     run,
     stored: created.then(() => undefined),
     progress: createRunProgress([]),
@@ -139,10 +143,12 @@ export function newConversation(
 
 /** Project defaults under the front matter: what chats go on with, whatever is edited later. */
 function globalConfig({ project, scan }: Runnable): Record<string, unknown> {
+  // A key that stands there without a value says nothing, here as in the run itself.
+  const written = Object.entries(scan.config).filter(([, value]) => value !== null)
   return {
     ...(project.defaultProvider !== null && { provider: project.defaultProvider }),
     ...(project.defaultModel !== null && { model: project.defaultModel }),
-    ...scan.config,
+    ...Object.fromEntries(written),
   }
 }
 
@@ -159,21 +165,25 @@ function newRun(deps: Needs<'runSettings'>, conversation: NewConversation): NewR
 }
 
 /** A conversation as its first run is stored. */
-function runningState(conversation: NewConversation, run: NewRun): StoredConversation {
+export function firstState(
+  conversation: NewConversation,
+  run: Omit<NewRun, 'ownerId'>,
+  status: 'queued' | 'running',
+): StoredConversation {
   const { epoch, createdAt } = run
   return {
     ...conversation,
     messages: [],
-    status: 'running',
+    status,
     epoch,
     lastEventId: 0,
     updatedAt: createdAt,
-    latestRun: runState(run),
+    latestRun: { ...runState(run), status },
   }
 }
 
 /** A run that is driven, as it is stored. */
-export function runState(run: NewRun): StoredRun {
+export function runState(run: Omit<NewRun, 'ownerId'>): StoredRun {
   const { uuid, epoch, firstEventId, createdAt } = run
   return {
     uuid,

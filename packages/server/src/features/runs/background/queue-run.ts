@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../shared/app-error.ts'
 import type { ClaimedRun, Needs } from '../../deps.ts'
-import { prepareRun, requireFirstUse, type StartDeps, type StartRunInput } from '../start-run.ts'
+import { firstState, prepareRun, requireFirstUse, type StartDeps, type StartRunInput } from '../start-run.ts'
 
 export type QueueDeps = StartDeps & Needs<'runQueue'>
 
@@ -27,6 +27,8 @@ export async function queueRun(deps: QueueDeps, input: StartRunInput): Promise<C
     deps.eventLog.forget(run.uuid)
     throw error
   }
+  const queued = { conversation: firstState(conversation, run, 'queued'), input: JSON.stringify(prompt) }
+  deps.activeRuns.rememberQueued(run.uuid, queued, !deps.runSettings.sharesDatabase)
   deps.runQueue.add({ runUuid: run.uuid, apiKeyId })
   return { conversationUuid, runUuid: run.uuid }
 }

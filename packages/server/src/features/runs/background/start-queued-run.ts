@@ -3,29 +3,34 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '../../../shared/app-error.ts'
 import { type DriveDeps, driveRun } from '../drive-run.ts'
 import { endQueued } from '../driving/end-undriven.ts'
-import { planOf } from '../execution/prompt-input.ts'
+import { type PromptInput, planOf } from '../execution/prompt-input.ts'
 import { createRunProgress } from '../execution/run-progress.ts'
-import type { NewRun } from '../ports.ts'
+import type { NewRun, StoredConversation } from '../ports.ts'
 import { runState, type StartDeps } from '../start-run.ts'
 
 const retryMs = 500
 
 /** Resolves when the run has left this process. @throws AppError ServiceUnavailableError: the run is queued still. */
 export async function startQueuedRun(deps: StartDeps, runUuid: string): Promise<void> {
+  const known = deps.activeRuns.takeQueued(runUuid)
+  if (known && (await driveQueued(deps, known.conversation, JSON.parse(known.input) as PromptInput))) return
   const found = await deps.runs.findQueued(runUuid)
   const queued = found?.conversation.latestRun
   if (!queued) return deps.eventLog.forget(runUuid)
-  const { conversation, input } = found
-  if (queued.stopRequestedAt) {
-    await endQueued(deps, conversation, queued)
-    return
-  }
-  const { firstEventId, createdAt } = queued
+  if (queued.stopRequestedAt) await endQueued(deps, found.conversation, queued)
+  else await driveQueued(deps, found.conversation, found.input)
+}
+
+/** False when the run could not be claimed: it is queued no more, or a stop was requested. */
+async function driveQueued(deps: StartDeps, conversation: StoredConversation, input: PromptInput): Promise<boolean> {
+  const { latestRun: queued } = conversation
+  if (!queued) return false
+  const { uuid: runUuid, firstEventId, createdAt } = queued
   const { uuid: conversationUuid, workspaceId } = conversation
   const epoch = queued.epoch + 1
   const ownerId = deps.runSettings.instanceId
   const run = { uuid: runUuid, conversationUuid, workspaceId, ownerId, epoch, firstEventId, createdAt }
-  if (!(await claimQueued(deps, run))) return
+  if (!(await claimQueued(deps, run))) return false
   const latestRun = runState(run)
   const driven = driveRun(deps, {
     conversation: { ...conversation, status: 'running', epoch, latestRun },
@@ -38,6 +43,7 @@ export async function startQueuedRun(deps: StartDeps, runUuid: string): Promise<
   driven.reader.release()
   // Its failure was logged, and stands in its end.
   await driven.ending.catch(() => undefined)
+  return true
 }
 
 // An answer that got lost may have claimed the run: the same claim is repeated, which then finds its own.

@@ -4,7 +4,9 @@ import { type Repeated, repeat } from '../../../shared/repeat.ts'
 import type { Needs } from '../../deps.ts'
 import { endLost } from './end-undriven.ts'
 
-type LeaseDeps = Needs<'runs' | 'leases' | 'eventLog' | 'activeRuns' | 'runSettings' | 'runSignals' | 'clock' | 'log'>
+type LeaseDeps = Needs<
+  'runs' | 'leases' | 'eventLog' | 'activeRuns' | 'runSettings' | 'runSignals' | 'templates' | 'clock' | 'log'
+>
 
 const renewEveryMs = 3_000
 const leaseMs = 10_000

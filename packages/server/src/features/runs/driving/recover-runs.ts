@@ -4,7 +4,7 @@ import { endLost } from './end-undriven.ts'
 
 /** @returns how many runs were ended. Call it before this process drives any: every other owner is dead then. */
 export async function recoverRuns(
-  deps: Needs<'runs' | 'eventLog' | 'activeRuns' | 'runSettings' | 'clock' | 'log'>,
+  deps: Needs<'runs' | 'eventLog' | 'activeRuns' | 'runSettings' | 'templates' | 'clock' | 'log'>,
 ): Promise<number> {
   const left = await deps.runs.listLeftRunning(deps.runSettings.instanceId)
   let ended = 0

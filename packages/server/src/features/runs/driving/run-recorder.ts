@@ -3,6 +3,7 @@ import type { EventEncoder } from '../encoding/encode-event.ts'
 import type { MessageList } from '../encoding/message-list.ts'
 import type { LogEntry, RunLogWriter, RunSettings, StoredRunResult } from '../ports.ts'
 import type { RunEvent } from '../run-event.ts'
+import { createEventSize } from './event-size.ts'
 
 export interface RunRecorder {
   /** False when the run has outgrown its log: nothing of the batch was recorded. */
@@ -20,7 +21,7 @@ export function createRunRecorder(
   list: MessageList,
   log: RunLogWriter,
 ): RunRecorder {
-  let bytes = 0
+  const size = createEventSize(settings.maxEventBytes, () => log.entries)
   let completed: StoredRunResult['completed']
 
   // Messages come before the events that cover them.
@@ -31,16 +32,17 @@ export function createRunRecorder(
 
   return {
     record(events) {
-      if (log.entries.length + events.length >= settings.maxEvents || bytes > settings.maxEventBytes) return false
-      const entries = events.map((event) => {
+      if (log.entries.length + events.length >= settings.maxEvents || size.isOver) return false
+      const entries: LogEntry[] = []
+      for (const event of events) {
         const entry = encoder.encode(event)
+        entries.push(entry)
         if ('latitude' in event && event.latitude.type === 'provider-completed') {
           completed = { eventId: entry.id, covers: event.covers }
         }
-        return entry
-      })
-      for (const { pieces } of entries) bytes += sizeOf(pieces)
+      }
       append(entries)
+      size.add(entries)
       return true
     },
     prepareEnd(event) {
@@ -52,10 +54,4 @@ export function createRunRecorder(
       return completed
     },
   }
-}
-
-// Characters for bytes: the bound protects memory, where text takes one or two bytes a character.
-function sizeOf(pieces: LogEntry['pieces']): number {
-  if (typeof pieces === 'string') return pieces.length
-  return pieces.reduce((size, piece) => size + (typeof piece === 'string' ? piece.length : 0), 0)
 }

@@ -6,12 +6,19 @@ import type { RunEnd } from '../ports.ts'
 
 const retryMs = 500
 
-/** False when the run was lost: to its next owner, or to a database that stayed away. Nothing was written then. */
-export async function storeEnd(deps: Needs<'runs' | 'runSettings' | 'log'>, end: RunEnd): Promise<boolean> {
+/**
+ * False when the run was lost: to its next owner, or to a database that stayed away. Nothing was written then.
+ * @param first the attempt that is under way.
+ */
+export async function storeEnd(
+  deps: Needs<'runs' | 'runSettings' | 'log'>,
+  end: RunEnd,
+  first: Promise<boolean>,
+): Promise<boolean> {
   const giveUpAt = performance.now() + deps.runSettings.storeWaitMs
-  for (;;) {
+  for (let attempt = first; ; attempt = deps.runs.end(end)) {
     try {
-      return await deps.runs.end(end)
+      return await attempt
     } catch (error) {
       const isAway = error instanceof AppError && error.code === 'ServiceUnavailableError'
       if (!isAway || performance.now() >= giveUpAt) {

@@ -49,18 +49,27 @@ function sourceJson(source: RunSource): string {
   return `{"documentUuid":"${source.documentUuid}","commitUuid":"${source.versionUuid}"}`
 }
 
+const providerHead = 'event: provider-event\ndata: '
+
 // A delta's frame differs from the one before in two places only: the rest is made once for each part.
-function createProviderEncoder(): (event: ProviderEvent, id: number) => string {
+function createProviderEncoder(): (event: ProviderEvent, id: number) => LogEntry['pieces'] {
   let partId: string | undefined
   let prefix = ''
   return (event, id) => {
-    if (event.type !== 'text-delta') return `event: provider-event\ndata: ${JSON.stringify(event)}\nid: ${id}\n\n`
+    if (event.type !== 'text-delta') return frameOf(providerHead, JSON.stringify(event), `\nid: ${id}\n\n`)
     if (event.id !== partId) {
       partId = event.id
-      prefix = `event: provider-event\ndata: {"type":"text-delta","id":${JSON.stringify(partId)},"textDelta":`
+      prefix = `${providerHead}{"type":"text-delta","id":${JSON.stringify(partId)},"textDelta":`
     }
-    return `${prefix}${JSON.stringify(event.textDelta)}}\nid: ${id}\n\n`
+    return frameOf(prefix, JSON.stringify(event.textDelta), `}\nid: ${id}\n\n`)
   }
+}
+
+/** Beyond this joining a text with what stands around it costs more than it saves: a copy of all of it. */
+const joinedCharacters = 65_536
+
+function frameOf(head: string, json: string, tail: string): LogEntry['pieces'] {
+  return json.length > joinedCharacters ? [head, json, tail] : head + json + tail
 }
 
 type Form = 'whole' | 'declared'
@@ -73,10 +82,22 @@ function ownPieces(event: LatitudeEvent, uuid: string, form: Form): EventPiece[]
   return response ? [...pieces, ',"response":', ...responsePieces(response, uuid, form)] : pieces
 }
 
-function responsePieces(response: StepResponse, uuid: string, form: Form): EventPiece[] {
-  const { input, output, ...plain } = response
+// Two events and two forms show the same response, and its text may be all of a large answer.
+const heads = new WeakMap<StepResponse, string>()
+
+function responseHead(response: StepResponse, uuid: string): string {
+  const known = heads.get(response)
+  if (known !== undefined) return known
+  const { input: _input, output: _output, ...plain } = response
   const head = JSON.stringify({ ...plain, documentLogUuid: uuid }).slice(0, -1)
-  return [`${head},"input":[`, ...slicePieces(input, form), '],"output":[', ...slicePieces(output, form), ']}']
+  heads.set(response, head)
+  return head
+}
+
+function responsePieces(response: StepResponse, uuid: string, form: Form): EventPiece[] {
+  const { input, output } = response
+  const head = responseHead(response, uuid)
+  return [head, ',"input":[', ...slicePieces(input, form), '],"output":[', ...slicePieces(output, form), ']}']
 }
 
 function slicePieces(slice: MessageSlice, form: Form): EventPiece[] {

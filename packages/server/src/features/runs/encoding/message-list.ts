@@ -16,10 +16,12 @@ export function createMessageList(earlier: readonly Message[]): MessageList {
   const messages: Message[] = []
   const encoded: EncodedMessage[] = []
   const places = new Map<string, number>()
+  const own = new Map<Message, number>()
   const append = (added: readonly Message[]) => {
     for (const message of added) {
       const code = encodeMessage(message)
       if (!places.has(code.whole)) places.set(code.whole, messages.length)
+      own.set(message, messages.length)
       messages.push(message)
       encoded.push(code)
     }
@@ -48,6 +50,9 @@ export function createMessageList(earlier: readonly Message[]): MessageList {
   // The next place first: equal messages may stand at several places.
   function placeOf(message: Message, next: number | undefined): number | undefined {
     if (next !== undefined && messages[next] === message) return next
+    // Its text, which may be megabytes long, is written a second time only for a message that is no part of the list.
+    const known = own.get(message)
+    if (known !== undefined) return known
     const code = storableJson(message)
     return next !== undefined && encoded[next]?.whole === code ? next : places.get(code)
   }

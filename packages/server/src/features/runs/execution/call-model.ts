@@ -1,7 +1,8 @@
 /** One model call of a step as events; on a failure what had arrived stays in the conversation. */
+import type { ModelChunk } from '../../providers/model-driver.ts'
 import { ProviderError } from '../../providers/provider-error.ts'
 import type { Message } from '../../templates/message.ts'
-import type { RunEvent } from '../run-event.ts'
+import type { RunEvent, ShowEvents } from '../run-event.ts'
 import { createModelAnswer, type ModelAnswer } from './model-answer.ts'
 import { failureEvent, toRunError } from './provider-failure.ts'
 import type { RunPlan } from './run-plan.ts'
@@ -18,11 +19,12 @@ export interface ModelCall {
   shown: ShownCalls
   /** Number of the call within its step, from 0. */
   turn: number
+  showEvents: ShowEvents
   signal: AbortSignal
 }
 
 /** @throws RunError, or the reason of `signal`. */
-export async function* callModel(call: ModelCall): AsyncGenerator<RunEvent[], ModelAnswer> {
+export async function callModel(call: ModelCall): Promise<ModelAnswer> {
   const { prompt, provider, model, driver, toolbox } = call.setUp
   const answer = createModelAnswer(call.turn, toolbox)
   const request = {
@@ -37,23 +39,32 @@ export async function* callModel(call: ModelCall): AsyncGenerator<RunEvent[], Mo
     signal: call.signal,
   }
   try {
-    for await (const chunks of driver.call(request)) {
-      const events: RunEvent[] = []
-      const known = answer.calls.length
-      for (const chunk of chunks) {
-        const event = answer.take(chunk)
-        if (event) events.push({ provider: event })
-      }
-      if (answer.calls.length > known) await call.shown.show(answer.calls.slice(known))
-      if (events.length > 0) yield events
-    }
+    await driver.call(request)((chunks) => takeChunks(call, answer, chunks))
   } catch (failure) {
     const partial = answer.partialMessage()
     if (partial) call.progress.list.append([partial])
     if (!(failure instanceof ProviderError)) throw failure
-    yield [{ provider: failureEvent(failure) }]
+    call.showEvents([{ provider: failureEvent(failure) }])
     throw toRunError(failure, provider, model)
   }
-  yield [{ provider: { type: 'finish-step', finishReason: answer.finishReason, usage: answer.usage } }]
+  call.showEvents([{ provider: { type: 'finish-step', finishReason: answer.finishReason, usage: answer.usage } }])
   return answer
+}
+
+// In the turn in which they were read, but for tool calls: those are stored before anybody sees them.
+function takeChunks(
+  { shown, showEvents }: ModelCall,
+  answer: ModelAnswer,
+  chunks: readonly ModelChunk[],
+): Promise<void> | undefined {
+  const events: RunEvent[] = []
+  const known = answer.calls.length
+  for (const chunk of chunks) {
+    const event = answer.take(chunk)
+    if (event) events.push({ provider: event })
+  }
+  const calls = answer.calls.slice(known)
+  if (calls.length > 0) return shown.show(calls).then(() => showEvents(events))
+  if (events.length > 0) showEvents(events)
+  return undefined
 }

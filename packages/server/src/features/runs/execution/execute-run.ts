@@ -1,13 +1,12 @@
-/** The only code that runs a prompt: a generator of event batches, from chain-started to just before the terminal event. */
+/** The only code that runs a prompt: shows its events from chain-started to just before the terminal event. */
 import { RunError } from '../../../shared/app-error.ts'
 import type { Message, ToolCall } from '../../templates/message.ts'
 import type { StepResponse } from '../run.ts'
-import type { RunEvent } from '../run-event.ts'
 import type { RunPlan } from './run-plan.ts'
 import type { RunProgress } from './run-progress.ts'
 import { latitude, runStep, type StepDeps } from './run-step.ts'
 import { type SetUpDeps, setUpStep } from './set-up-step.ts'
-import type { ExecuteRun } from './tools/run-agent.ts'
+import type { ExecuteRun, RunWatch } from './tools/run-agent.ts'
 
 /** What a run came to that did not fail. */
 export interface RunCompletion {
@@ -17,14 +16,15 @@ export interface RunCompletion {
 
 export type ExecuteDeps = SetUpDeps & StepDeps
 
-/** @throws RunError for every documented failure, the reason of `signal` after an abort. */
-export async function* executeRun(
+/** @throws RunError for every documented failure, the reason of `watch.signal` after an abort. */
+export async function executeRun(
   deps: ExecuteDeps,
   plan: RunPlan,
   progress: RunProgress,
-  signal: AbortSignal,
-): AsyncGenerator<RunEvent[], RunCompletion> {
-  yield [latitude(progress, { type: 'chain-started' })]
+  watch: RunWatch,
+): Promise<RunCompletion> {
+  const { showEvents } = watch
+  showEvents([latitude(progress, { type: 'chain-started' })])
   const execute: ExecuteRun = (ofAgent, itsProgress, its) => executeRun(deps, ofAgent, itsProgress, its)
   let answer: Message[] | undefined
   for (;;) {
@@ -35,10 +35,10 @@ export async function* executeRun(
     }
     const setUp = await setUpStep(deps, plan, step.config)
     progress.list.append(step.added)
-    const outcome = yield* runStep(deps, { plan, setUp, progress, input: step.input, execute, signal })
+    const outcome = await runStep(deps, { plan, setUp, progress, input: step.input, execute, ...watch })
     if (outcome.toolRequests.length > 0) {
       const { response, toolRequests } = outcome
-      if (!plan.declaredSdk) yield [latitude(progress, { type: 'tools-requested', tools: toolRequests })]
+      if (!plan.declaredSdk) showEvents([latitude(progress, { type: 'tools-requested', tools: toolRequests })])
       return { response, toolRequests }
     }
     answer = outcome.output

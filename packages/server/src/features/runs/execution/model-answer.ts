@@ -1,6 +1,7 @@
 /** Gathers the chunks of one model call into an assistant message, and turns each chunk into the event that shows it. */
 import { newToolCallId } from '../../../shared/ids.ts'
-import type { FinishReason, ModelChunk, PartSeal } from '../../providers/model-driver.ts'
+import { storableText } from '../../../shared/storable-json.ts'
+import type { FinishReason, GeneratedFile, ModelChunk, PartSeal } from '../../providers/model-driver.ts'
 import { type Usage, usageOf } from '../../providers/usage.ts'
 import type { Message, MessagePart, ToolCall } from '../../templates/message.ts'
 import type { ProviderEvent, ToolSource } from '../run-event.ts'
@@ -19,6 +20,8 @@ interface Gathered {
   usage: Usage
   /** Tokens of the input that were written to the provider's cache. */
   cacheWriteTokens: number
+  /** What answered, where that is not the name that was asked for. */
+  servedModel: string | undefined
 }
 
 export interface ModelAnswer extends Readonly<Gathered> {
@@ -26,7 +29,7 @@ export interface ModelAnswer extends Readonly<Gathered> {
   take(chunk: ModelChunk): ProviderEvent | undefined
   /** The whole answer. */
   message(): Message
-  /** Text and reasoning that arrived before a failure; undefined when there was none. */
+  /** Text, reasoning and files that arrived before a failure; undefined when there was none. */
   partialMessage(): Message | undefined
 }
 
@@ -45,6 +48,7 @@ export function createModelAnswer(turn: number, tools: ReadonlyMap<string, { sou
     finishReason: 'unknown',
     usage: usageOf({}),
     cacheWriteTokens: 0,
+    servedModel: undefined,
   }
 
   const take = (chunk: ModelChunk): ProviderEvent | undefined => {
@@ -66,18 +70,23 @@ export function createModelAnswer(turn: number, tools: ReadonlyMap<string, { sou
         parts.push({ ...chunk })
         return undefined
       case 'tool-input-start':
-        return { type: 'tool-input-start', id: ids.of(chunk.id), toolName: chunk.toolName }
+        return { type: 'tool-input-start', id: ids.of(chunk.id), toolName: storableText(chunk.toolName) }
       case 'tool-input-delta':
         return { type: 'tool-input-delta', id: ids.of(chunk.id), delta: chunk.delta }
       case 'tool-call':
         return takeCall(own, parts, { chunk, id: ids.ofCall(chunk.id), source: tools.get(chunk.toolName)?.source })
       case 'source':
-      case 'file':
-        return { ...chunk.payload, type: chunk.type }
+        return { ...chunk.payload, type: 'source' }
+      case 'file': {
+        const { url, mimeType } = chunk
+        parts.push(filePart({ url, mimeType }))
+        return { type: 'file', url, mimeType }
+      }
       case 'finish':
         own.finishReason = chunk.finishReason
         own.usage = chunk.usage
         own.cacheWriteTokens = chunk.cacheWriteTokens ?? 0
+        own.servedModel = chunk.servedModel
         return undefined
     }
   }
@@ -122,7 +131,8 @@ function takeCall(
   parts: MessagePart[],
   { chunk, id, source }: { chunk: ToolCallChunk; id: string; source: ToolSource | undefined },
 ): ProviderEvent {
-  const { toolName, args = {} } = chunk
+  const { args = {} } = chunk
+  const toolName = storableText(chunk.toolName)
   parts.push({ type: 'tool-call', toolCallId: id, toolName, args, ...chunk.seal })
   const call = { id, name: toolName, arguments: args }
   const shown = { toolCallId: id, toolName, args }
@@ -133,6 +143,10 @@ function takeCall(
   }
   own.calls.push(call)
   return { type: 'tool-call', ...shown, _sourceData: { source } }
+}
+
+function filePart({ url, mimeType }: GeneratedFile): MessagePart {
+  return mimeType.startsWith('image/') ? { type: 'image', image: url, mimeType } : { type: 'file', file: url, mimeType }
 }
 
 function growText(parts: MessagePart[], text: string): void {

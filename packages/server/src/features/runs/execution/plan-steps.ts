@@ -1,8 +1,9 @@
 /** Steps of a prompt, rendered one by one, and the single step of a chat. The caller's messages join the first step. */
 import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
+import { type HeldFiles, heldFiles } from '../../templates/held-files.ts'
 import type { Message } from '../../templates/message.ts'
-import type { TemplateSource } from '../../templates/template-engine.ts'
+import type { TemplateSource, TemplateStep } from '../../templates/template-engine.ts'
 import type { RunPlan } from './run-plan.ts'
 
 export interface PromptSteps {
@@ -17,6 +18,7 @@ export interface PromptSteps {
 
 export function planPrompt(deps: Needs<'templates' | 'clock'>, prompt: PromptSteps): RunPlan['nextStep'] {
   const now = deps.clock.now().toISOString()
+  const held = heldFiles()
   let state: unknown
   let rendered = 0
   return async (answer) => {
@@ -29,16 +31,22 @@ export function planPrompt(deps: Needs<'templates' | 'clock'>, prompt: PromptSte
       parameters,
       now,
       ...(isFirst ? {} : { state }),
-      ...(answer && { answer }),
+      ...(answer && { answer: held.hide(answer) }),
     })
     rendered += 1
     if (!step.done) state = step.state
-    if (!isFirst) return step
+    if (!isFirst) return shownStep(step, held)
     const compiled = step.done ? { input: step.added, config: prompt.config } : step
     const input = [...compiled.input, ...prompt.messages]
     if (input.length === 0) throw new RunError('unknown_error', 'The prompt produced no messages')
     return { done: false, input, added: [...step.added, ...prompt.messages], config: compiled.config }
   }
+}
+
+function shownStep(step: TemplateStep, held: HeldFiles): TemplateStep {
+  if (step.done) return { ...step, added: held.show(step.added) }
+  // The input holds what was added, and is looked at first: what is beyond measure is refused before anything is built.
+  return { ...step, input: held.show(step.input), added: held.show(step.added) }
 }
 
 /** One step on messages that already stand in the conversation. */

@@ -5,6 +5,10 @@ import type { ProviderError } from '../../providers/provider-error.ts'
 import type { ProviderEvent } from '../run-event.ts'
 
 export function toRunError(failure: ProviderError, provider: ResolvedProvider, model: string): RunError {
+  if (failure.kind === 'uncarried') {
+    const details = { type: failure.contentType ?? 'unknown' }
+    return new RunError('unsupported_provider_response_type_error', failure.message, { details, cause: failure })
+  }
   const details = {
     provider: provider.name,
     model,

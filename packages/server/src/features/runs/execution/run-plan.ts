@@ -11,12 +11,18 @@ interface PlannedStep {
   config: Record<string, unknown>
 }
 
+/** What counts where a prompt names no provider or model. */
+export interface ProjectDefaults {
+  provider: string | null
+  model: string | null
+}
+
 export interface RunPlan {
   workspaceId: number
   /** The document, named in errors. */
   path: string
   tools: ToolScope
-  projectDefaults: { provider: string | null; model: string | null }
+  projectDefaults: ProjectDefaults
   /** The next step, given the messages of the one before; each instance serves one run. */
   nextStep(answer: Message[] | undefined): Promise<PlannedStep | { done: true; added: Message[] }>
   /** False asks providers for one plain answer. */

@@ -1,4 +1,4 @@
-/** What a run has come to so far: its conversation, spending and last response. The generator fills it, its driver reads it. */
+/** What a run has come to so far: its conversation, spending and last response. Whoever executes the run fills it, its driver reads it. */
 import { addUsage, type Usage, usageOf } from '../../providers/usage.ts'
 import type { Message } from '../../templates/message.ts'
 import { createMessageList, type MessageList } from '../encoding/message-list.ts'

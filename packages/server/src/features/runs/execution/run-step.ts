@@ -11,7 +11,7 @@ import { addSpending, nothingSpent, type RunProgress, spendingOf } from './run-p
 import type { StepSetUp } from './set-up-step.ts'
 import { readStructuredAnswer } from './structured-answer.ts'
 import { type AnswerDeps, answerCalls } from './tools/answer-calls.ts'
-import type { ExecuteRun } from './tools/run-agent.ts'
+import type { ExecuteRun, RunWatch } from './tools/run-agent.ts'
 import { createShownCalls, isAwaited } from './tools/shown-calls.ts'
 import type { StepTool } from './tools/step-tool.ts'
 
@@ -20,14 +20,13 @@ export type StepDeps = AnswerDeps & Needs<'prices'>
 /** Model calls that one run may make, over all steps and agents. */
 const maxModelCalls = 150
 
-export interface StepInput {
+export interface StepInput extends RunWatch {
   plan: RunPlan
   setUp: StepSetUp
   progress: RunProgress
   input: Message[]
   /** Runs agents. */
   execute: ExecuteRun
-  signal: AbortSignal
 }
 
 export interface StepOutcome {
@@ -37,12 +36,13 @@ export interface StepOutcome {
   toolRequests: ToolCall[]
 }
 
-export async function* runStep(
+export async function runStep(
   deps: StepDeps,
-  { plan, setUp, progress, input, execute, signal }: StepInput,
-): AsyncGenerator<RunEvent[], StepOutcome> {
+  { plan, setUp, progress, input, execute, ...watch }: StepInput,
+): Promise<StepOutcome> {
   const { list } = progress
   const { toolbox } = setUp
+  const { showEvents } = watch
   const output: Message[] = []
   let spending = nothingSpent()
   const append = (message: Message) => {
@@ -53,18 +53,18 @@ export async function* runStep(
     spending = addSpending(spending, spent)
     progress.spending = addSpending(progress.spending, spent)
   }
-  yield [
+  showEvents([
     latitude(progress, { type: 'step-started' }),
     latitude(progress, { type: 'provider-started', config: setUp.config }),
-  ]
+  ])
   for (let turn = 0; ; turn += 1) {
     assertMayCall(progress, setUp, turn)
     progress.budget.modelCalls += 1
-    yield [{ provider: { type: 'start-step', step: turn + 1 } }]
+    showEvents([{ provider: { type: 'start-step', step: turn + 1 } }])
     const shown = createShownCalls(deps, { scope: plan.tools, toolbox, progress })
     try {
       const messages = [...input, ...output]
-      const answer = yield* callModel({ setUp, plan, progress, messages, shown, turn, signal })
+      const answer = await callModel({ setUp, plan, progress, messages, shown, turn, ...watch })
       spend(priceOf(deps, setUp, answer))
       append(answer.message())
       const requests = answer.calls.filter(({ name }) => isRequest(toolbox.get(name)))
@@ -73,14 +73,14 @@ export async function* runStep(
       if (calls.length > 0 || faultyCalls.length > 0) {
         // A tool whose result no model call could read any more is not run at all.
         if (requests.length === 0) assertMayCall(progress, setUp, turn + 1)
-        const toolTurn = { plan, progress, toolbox, shown, calls, faultyCalls, execute, signal, append, spend }
-        yield* answerCalls(deps, toolTurn)
+        const toolTurn = { plan, progress, toolbox, shown, calls, faultyCalls, execute, ...watch, append, spend }
+        await answerCalls(deps, toolTurn)
         if (requests.length === 0) continue
       }
       const places = { input: list.locate(input), output: list.locate(output) }
       const response = responseOf(setUp, { answer, requests, spending, places })
       progress.response = response
-      yield completion(progress, response)
+      showEvents(completion(progress, response))
       return { response, output, toolRequests: requests }
     } finally {
       shown.release()
@@ -108,8 +108,9 @@ function assertMayCall(progress: RunProgress, setUp: StepSetUp, turn: number): v
 
 function priceOf(deps: Needs<'prices' | 'clock'>, setUp: StepSetUp, answer: ModelAnswer): RunSpending {
   const { provider, model } = setUp
-  const { usage, cacheWriteTokens } = answer
-  return spendingOf(usage, deps.prices.costOf({ provider, model, usage, cacheWriteTokens, at: deps.clock.now() }))
+  const { usage, cacheWriteTokens, servedModel } = answer
+  const question = { provider, model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() }
+  return spendingOf(usage, deps.prices.costOf(question))
 }
 
 interface StepResult {

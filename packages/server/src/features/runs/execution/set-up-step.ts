@@ -22,15 +22,17 @@ export interface StepSetUp {
 
 /** @throws RunError for a configuration, provider, model or feature that keeps the step from running. */
 export async function setUpStep(deps: SetUpDeps, plan: RunPlan, written: Record<string, unknown>): Promise<StepSetUp> {
-  const prompt = readPromptConfig(written, plan.path, [...deps.serverTools.keys()])
+  const prompt = readOnce(deps, plan, written)
   const entries = await listProviders(deps, plan.workspaceId)
   const { environmentProviders, models } = deps
   const entry = chooseProvider(entries, {
+    path: plan.path,
     named: prompt.provider,
     projectDefault: plan.projectDefaults.provider,
     serverDefault: environmentProviders.defaultProvider,
   })
   const model = chooseModel(entry, {
+    path: plan.path,
     named: prompt.model,
     projectDefault: plan.projectDefaults.model,
     serverDefault: environmentProviders.defaultModel,
@@ -39,4 +41,15 @@ export async function setUpStep(deps: SetUpDeps, plan: RunPlan, written: Record<
   const toolbox = await gatherTools(deps, plan.tools, prompt)
   const config = { ...written, provider: provider.name, model }
   return { prompt, provider, model, driver: models.driverFor(provider), toolbox, config }
+}
+
+// A prompt that is joined here hands out the same configuration with every run.
+const read = new WeakMap<Record<string, unknown>, { path: string; prompt: PromptConfig }>()
+
+function readOnce({ serverTools }: SetUpDeps, { path }: RunPlan, written: Record<string, unknown>): PromptConfig {
+  const known = read.get(written)
+  if (known?.path === path) return known.prompt
+  const prompt = readPromptConfig(written, path, [...serverTools.keys()])
+  read.set(written, { path, prompt })
+  return prompt
 }

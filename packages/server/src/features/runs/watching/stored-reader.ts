@@ -16,6 +16,7 @@ export function storedReader(log: StoredLog, afterId: number): RunLogReader {
       return taken
     },
     changed: () => Promise.resolve(),
+    listen: () => {},
     get isAtEnd() {
       return place >= log.entries.length
     },

@@ -1,4 +1,5 @@
 /** How a run is watched: its result as one answer, or its frames by cursor. A watcher counts as a listener until it leaves. */
+import { endOfPart } from '../../../shared/text/text-parts.ts'
 import type { DrivenRun } from '../drive-run.ts'
 import { addFrame, escapeLineEnds, type MessageForm } from '../encoding/frames.ts'
 import type { RunLogReader } from '../ports.ts'
@@ -13,6 +14,8 @@ export interface RunFrames {
   readonly hasMore: boolean
   /** Resolves when there is more, when the run has ended, or after `release`. */
   changed(): Promise<void>
+  /** Calls `hear` from now on whenever there is more and when the run ends. Whoever hears must not hold up the run. */
+  listen(hear: () => void): void
   /** Everything was taken and nothing more will come. */
   readonly isAtEnd: boolean
   /** The run waits for a tool result: published clients stop reading while they work on it. */
@@ -88,6 +91,7 @@ export function framesOf(reader: RunLogReader, form: MessageForm): RunFrames {
       return place < pieces.length
     },
     changed: () => (place < pieces.length ? Promise.resolve() : reader.changed()),
+    listen: (hear) => reader.listen(hear),
     get isAtEnd() {
       return reader.isAtEnd && place >= pieces.length
     },
@@ -96,14 +100,6 @@ export function framesOf(reader: RunLogReader, form: MessageForm): RunFrames {
     },
     release: () => reader.release(),
   }
-}
-
-/** Where a part of at most `length` characters ends, or one more: a pair of surrogates is never parted. */
-function endOfPart(piece: string, start: number, length: number): number {
-  const end = start + length
-  if (end >= piece.length) return piece.length
-  const last = piece.charCodeAt(end - 1)
-  return last >= 0xd800 && last <= 0xdbff ? end + 1 : end
 }
 
 async function resultOf(run: DrivenRun, source: RunSource): Promise<RunResult> {

@@ -2,18 +2,18 @@
 import type { Needs } from '../../../deps.ts'
 import type { Message, MessagePart, ToolCall } from '../../../templates/message.ts'
 import type { RunSpending } from '../../run.ts'
-import type { ProviderEvent, RunEvent } from '../../run-event.ts'
+import type { ProviderEvent } from '../../run-event.ts'
 import type { FaultyCall } from '../model-answer.ts'
 import type { RunPlan } from '../run-plan.ts'
 import type { RunProgress } from '../run-progress.ts'
-import { type ExecuteRun, runAgent } from './run-agent.ts'
+import { type ExecuteRun, type RunWatch, runAgent } from './run-agent.ts'
 import { runServerTool } from './run-server-tool.ts'
 import type { ShowDeps, ShownCalls } from './shown-calls.ts'
 import type { Toolbox, ToolOutcome } from './step-tool.ts'
 
 export type AnswerDeps = ShowDeps & Needs<'templates' | 'log'>
 
-export interface ToolTurn {
+export interface ToolTurn extends RunWatch {
   plan: RunPlan
   progress: RunProgress
   toolbox: Toolbox
@@ -23,14 +23,13 @@ export interface ToolTurn {
   /** Those that cannot be made; shown already. */
   faultyCalls: readonly FaultyCall[]
   execute: ExecuteRun
-  signal: AbortSignal
   /** Adds a message to the conversation. */
   append(message: Message): void
   spend(spending: RunSpending): void
 }
 
 /** @throws the reason of `signal`; the results that came before it stay in the conversation. */
-export async function* answerCalls(deps: AnswerDeps, turn: ToolTurn): AsyncGenerator<RunEvent[], void> {
+export async function answerCalls(deps: AnswerDeps, turn: ToolTurn): Promise<void> {
   const outcomes = new Map<string, ToolOutcome>()
   const others = new AbortController()
   const signal = AbortSignal.any([turn.signal, others.signal])
@@ -46,7 +45,7 @@ export async function* answerCalls(deps: AnswerDeps, turn: ToolTurn): AsyncGener
       const next = await Promise.race(pending.values())
       turn.signal.throwIfAborted()
       keep(next)
-      yield [{ provider: resultEvent(next.call, next.outcome) }]
+      turn.showEvents([{ provider: resultEvent(next.call, next.outcome) }])
     }
   } catch (error) {
     others.abort(error)

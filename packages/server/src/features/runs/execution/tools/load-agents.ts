@@ -1,9 +1,11 @@
 /** Finds the prompts that a step offers as tools, in the version that runs, and describes each to the model. */
 import { AppError } from '../../../../shared/app-error.ts'
 import type { Needs } from '../../../deps.ts'
+import { normaliseDocumentPath } from '../../../documents/document-path.ts'
 import { loadRunnable } from '../../../documents/read-document.ts'
 import { argumentsOf } from '../../../templates/agent-arguments.ts'
 import { configError } from '../../../templates/config-error.ts'
+import { isToolName, toolNames } from '../../../templates/prompt-tools.ts'
 import type { AgentTool } from './step-tool.ts'
 import type { ToolScope } from './tool-scope.ts'
 
@@ -12,7 +14,7 @@ export type AgentDeps = Needs<'stores' | 'liveCache' | 'templates'>
 const maxNesting = 5
 const maxNameLength = 64
 
-/** @throws RunError `document_config_error` for a path without document, a circle, or one level too many. */
+/** @throws RunError `document_config_error` for a path without document, a name no tool can have, a circle, or one level too many. */
 export async function loadAgents(deps: AgentDeps, scope: ToolScope, paths: readonly string[]): Promise<AgentTool[]> {
   const [from = ''] = scope.lineage.slice(-1)
   if (paths.length > 0 && scope.lineage.length > maxNesting) {
@@ -34,14 +36,15 @@ async function loadAgent(
   const runnable = path === undefined ? undefined : await findRunnable(deps, scope, path)
   if (path === undefined || !runnable)
     throw configError(from, 'agents', `There is no prompt '${written}' to use as a tool`)
-  const { scan, source } = runnable
+  const { scan, source, project } = runnable
   const { name, description } = scan.config
   const definition = {
-    name: typeof name === 'string' && name !== '' ? name : defaultName(path),
+    name: typeof name === 'string' && name !== '' ? toolName(name, path) : defaultName(path),
     ...(typeof description === 'string' && description !== '' ? { description } : {}),
     parameters: argumentsOf(scan),
   }
-  return { source: 'agentAsTool', definition, path, template: source, scan }
+  const projectDefaults = { provider: project.defaultProvider, model: project.defaultModel }
+  return { source: 'agentAsTool', definition, path, template: source, scan, projectDefaults }
 }
 
 async function findRunnable(deps: AgentDeps, scope: ToolScope, path: string) {
@@ -54,6 +57,11 @@ async function findRunnable(deps: AgentDeps, scope: ToolScope, path: string) {
     if (error instanceof AppError && error.code === 'NotFoundError') return undefined
     throw error
   }
+}
+
+function toolName(name: string, path: string): string {
+  if (isToolName(name)) return name
+  throw configError(path, 'name', `The name of a prompt that is used as a tool is ${toolNames}`)
 }
 
 function defaultName(path: string): string {
@@ -69,5 +77,5 @@ function resolvePath(written: string, from: string): string | undefined {
     else if (segments.pop() === undefined) return undefined
   }
   const resolved = segments.join('/').replace(/\.promptl$/, '')
-  return resolved === '' ? undefined : resolved.normalize('NFC')
+  return resolved === '' ? undefined : normaliseDocumentPath(resolved)
 }

@@ -4,19 +4,21 @@ import type { Needs } from '../../../deps.ts'
 import { assertCompiles } from '../../../templates/assert-compiles.ts'
 import { parameterValues } from '../../../templates/parameters.ts'
 import type { RunSpending } from '../../run.ts'
-import type { RunEvent } from '../../run-event.ts'
+import type { ShowEvents } from '../../run-event.ts'
 import type { RunCompletion } from '../execute-run.ts'
 import { planPrompt } from '../plan-steps.ts'
 import type { RunPlan } from '../run-plan.ts'
 import { createRunProgress, type RunProgress } from '../run-progress.ts'
 import type { AgentTool, ToolOutcome } from './step-tool.ts'
 
-/** The generator that runs a plan; given, since it runs this in turn. */
-export type ExecuteRun = (
-  plan: RunPlan,
-  progress: RunProgress,
-  signal: AbortSignal,
-) => AsyncGenerator<RunEvent[], RunCompletion>
+/** Who runs a plan: where its events go, and what ends it. */
+export interface RunWatch {
+  showEvents: ShowEvents
+  signal: AbortSignal
+}
+
+/** What runs a plan; given, since it runs this in turn. */
+export type ExecuteRun = (plan: RunPlan, progress: RunProgress, watch: RunWatch) => Promise<RunCompletion>
 
 export interface AgentCall {
   agent: AgentTool
@@ -33,7 +35,9 @@ export async function runAgent(deps: Needs<'templates' | 'clock' | 'log'>, call:
   const { agent, plan, signal } = call
   const progress = createRunProgress([], call.progress.budget)
   try {
-    const value = await answerOf(call.execute(planOf(deps, call), progress, signal))
+    // What an agent does shows only as the result of its call.
+    const { response } = await call.execute(planOf(deps, call), progress, { signal, showEvents: () => {} })
+    const value = response.streamType === 'object' ? response.object : response.text
     return { result: { value, isError: false }, isError: false, spending: progress.spending }
   } catch (error) {
     const value = messageOf(error)
@@ -45,11 +49,12 @@ export async function runAgent(deps: Needs<'templates' | 'clock' | 'log'>, call:
 }
 
 function planOf(deps: Needs<'templates' | 'clock'>, { agent, args, plan }: AgentCall): RunPlan {
-  const { scan, template, path } = agent
+  const { scan, template, path, projectDefaults } = agent
   assertCompiles(scan)
   return {
     ...plan,
     path,
+    projectDefaults,
     tools: { ...plan.tools, runUuid: null, awaited: [], lineage: [...plan.tools.lineage, path] },
     nextStep: planPrompt(deps, {
       source: template,
@@ -58,16 +63,6 @@ function planOf(deps: Needs<'templates' | 'clock'>, { agent, args, plan }: Agent
       config: scan.config,
       messages: [],
     }),
-  }
-}
-
-async function answerOf(events: AsyncGenerator<RunEvent[], RunCompletion>): Promise<unknown> {
-  for (;;) {
-    // What an agent does shows only as the result of its call.
-    const next = await events.next()
-    if (next.done !== true) continue
-    const { response } = next.value
-    return response.streamType === 'object' ? response.object : response.text
   }
 }
 

@@ -2,6 +2,7 @@
 import type { ToolDefinition } from '../../../providers/model-driver.ts'
 import type { TemplateScan, TemplateSource } from '../../../templates/template-engine.ts'
 import type { RunSpending } from '../../run.ts'
+import type { ProjectDefaults } from '../run-plan.ts'
 
 /** The caller's: a call either waits for its result, or ends the run with the request. */
 interface ClientTool {
@@ -17,6 +18,8 @@ export interface AgentTool {
   path: string
   template: TemplateSource
   scan: TemplateScan
+  /** Of its project: a chat keeps those of its own prompt only, within the configuration that it began with. */
+  projectDefaults: ProjectDefaults
 }
 
 export interface OperatorTool {
