@@ -1,4 +1,5 @@
-/** The front door: the order of its middlewares is the order of checks that api.md section 1 promises. */
+/** The front door: the order of its steps is the promised order of checks, from authentication to the body. */
+import type { RequestListener, ServerResponse } from 'node:http'
 import { API_PREFIX, contract } from '@stet/contract'
 import express, { type Express, Router } from 'express'
 import type { HttpDeps } from './http-deps.ts'
@@ -7,14 +8,17 @@ import { readInput } from './input/read-input.ts'
 import { mountContract, type Routes } from './mount.ts'
 import { operations } from './operations/operations.ts'
 import { RequestFigures } from './operations/request-figures.ts'
-import { authenticate } from './request/authenticate.ts'
+import { admit } from './request/admit.ts'
 import { authorise } from './request/authorise.ts'
 import { cors } from './request/cors.ts'
-import { rateLimit } from './request/rate-limit.ts'
-import { requestContext } from './request/request-context.ts'
+import { originForm } from './request/origin-form.ts'
+import { openContext } from './request/request-context.ts'
 import { unmatchedRoute } from './request/unmatched-route.ts'
 import { errorHandler } from './response/error-response.ts'
-import { onlyOnce } from './response/only-once.ts'
+import { writeJson } from './response/json-answer.ts'
+import { nameConversation } from './response/named-conversation.ts'
+import { type ReadyDocuments, readyDocumentReader } from './response/ready-document.ts'
+import { recalledDocuments } from './response/recalled-document.ts'
 import { apiKeyRoutes } from './routes/api-keys.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { documentRoutes } from './routes/documents.ts'
@@ -26,20 +30,45 @@ import { runRoutes } from './routes/runs.ts'
 import { toolRoutes } from './routes/tools.ts'
 import { versionRoutes } from './routes/versions.ts'
 
-export function createApp(deps: HttpDeps): Express {
-  const app = express()
+/** Takes every request; Express, with the prototypes of its requests and responses, stands behind it. */
+export type App = RequestListener & Pick<Express, 'request' | 'response'>
+
+export function createApp(deps: HttpDeps): App {
+  const { drain, settings } = deps
   const figures = new RequestFigures(deps.log)
+  const readyDocuments = readyDocumentReader(deps)
+  const general = generalWay(deps, figures, readyDocuments)
+  const answersPreflight = cors(settings.corsOrigins)
+  const answersFromMemory = recalledDocuments(deps, readyDocuments)
+  // One function for all responses, on whichever it is called.
+  function closed(this: ServerResponse): void {
+    drain.leave(this)
+    figures.note(this)
+  }
+  const app: RequestListener = (req, res) => {
+    if (req.url !== undefined) req.url = originForm(req.url)
+    openContext(req, res)
+    drain.enter(res)
+    res.on('close', closed)
+    if (answersPreflight(req, res)) return
+    if (!answersFromMemory(req, res, general)) general(req, res)
+  }
+  return Object.assign(app, { request: general.request, response: general.response })
+}
+
+function generalWay(deps: HttpDeps, figures: RequestFigures, readyDocuments: ReadyDocuments): Express {
+  const app = express()
   app.disable('x-powered-by').disable('etag')
   app.set('query parser', 'simple').set('case sensitive routing', true).set('trust proxy', deps.settings.trustProxy)
-  app.use(requestContext, figures.middleware, deps.drain.watch, cors(deps.settings.corsOrigins))
-  app.use(API_PREFIX, deps.drain.refuse, authenticate(deps), rateLimit(deps), api(deps))
+  app.response.json = writeJson
+  app.use(API_PREFIX, admit(deps), api(deps, readyDocuments))
   app.use(operations(deps, figures))
   app.use(unmatchedRoute([]))
   app.use(errorHandler(deps.log))
   return app
 }
 
-function api(deps: HttpDeps): Router {
+function api(deps: HttpDeps, readyDocuments: ReadyDocuments): Router {
   const router = Router({ caseSensitive: true })
   router.use((req, _res, next) => {
     req.url = encodeDocumentPathTail(req.method, req.url)
@@ -47,21 +76,22 @@ function api(deps: HttpDeps): Router {
   })
   mountContract({
     contract,
-    routes: onlyOnce(deps, allRoutes),
+    routes: allRoutes(deps, readyDocuments),
     router,
     before: [authorise, readInput(deps.settings.bodyLimitBytes)],
     validateResponses: deps.settings.validateResponses,
   })
+  router.use(nameConversation(deps))
   router.use(unmatchedRoute(Object.values(contract).flatMap((routes) => Object.values(routes))))
   return router
 }
 
-function allRoutes(deps: HttpDeps): Routes<typeof contract> {
+function allRoutes(deps: HttpDeps, readyDocuments: ReadyDocuments): Routes<typeof contract> {
   return {
     apiKeys: apiKeyRoutes(deps),
     projects: projectRoutes(deps),
     versions: versionRoutes(deps),
-    documents: documentRoutes(deps),
+    documents: documentRoutes(deps, readyDocuments),
     runs: runRoutes(deps),
     conversations: conversationRoutes(deps),
     tools: toolRoutes(deps),

@@ -3,6 +3,8 @@ import { Stream } from 'node:stream'
 import type { AppRouter } from '@ts-rest/core'
 import { createExpressEndpoints } from '@ts-rest/express'
 import type { Request, RequestHandler, Response, Router } from 'express'
+import { z } from 'zod'
+import { checkedBody } from './checked-body.ts'
 import { invalidRequest, type RequestIssue } from './input/invalid-request.ts'
 
 /** The handlers of one router of the contract. */
@@ -36,7 +38,7 @@ export function mountContract<T extends AppRouter>(options: {
   validateResponses: boolean
 }): void {
   // Options replace the defaults as a whole, so every one of them stands here.
-  createExpressEndpoints(options.contract, options.routes, options.router, {
+  createExpressEndpoints(withCheckedBodies(options.contract), options.routes, options.router, {
     logInitialization: false,
     jsonQuery: false,
     responseValidation: options.validateResponses,
@@ -46,6 +48,16 @@ export function mountContract<T extends AppRouter>(options: {
       next(invalidRequest(parts.flatMap((part) => (part ? part.issues.map(requestIssue) : []))))
     },
   })
+}
+
+// The contract's own types stay: a checked body reads as its schema does.
+function withCheckedBodies<T extends AppRouter>(contract: T): T {
+  const entries = Object.entries(contract).map(([name, entry]) => {
+    if (!('method' in entry)) return [name, withCheckedBodies(entry)]
+    const body = 'body' in entry ? entry.body : undefined
+    return [name, body instanceof z.ZodType ? { ...entry, body: checkedBody(body) } : entry]
+  })
+  return Object.fromEntries(entries) as T
 }
 
 /** The contract's route that a request matched. */

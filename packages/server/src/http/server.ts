@@ -19,8 +19,7 @@ type ParserStatus = keyof typeof messages
 export function createHttpServer(app: RequestListener, timeouts: { slowSenderMs?: number } = {}): Server {
   const limitMs = timeouts.slowSenderMs ?? slowSenderMs
   const serve: RequestListener = (req, res) => {
-    if (req.headers.host === undefined && req.httpVersion === '1.1')
-      req.socket.end(parserErrorResponse(400, newRequestId()))
+    if (req.headers.host === undefined && req.httpVersion === '1.1') answerInTurn(res, parserError(400))
     else app(req, res)
   }
   const server = createServer(
@@ -63,37 +62,50 @@ function withPrototype(parent: typeof IncomingMessage | typeof ServerResponse, p
   return Preset
 }
 
-function answerParserError(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
-    socket.destroy()
-    return
-  }
-  socket.end(parserErrorResponse(statusOf(error.code), newRequestId()))
+/** After the answers to what the connection asked before. */
+function answerInTurn(res: ServerResponse, { status, headers, body }: ParserError): void {
+  res.writeHead(status, headers).end(body)
 }
 
-// A second head inside a response that has begun would be read as its body, or as the answer to another request.
-function isAnswering(socket: Duplex & { _httpMessage?: ServerResponse | null }): boolean {
-  return socket._httpMessage?.headersSent === true
+function answerParserError(error: NodeJS.ErrnoException, socket: AnsweringSocket): void {
+  const open = socket._httpMessage
+  // A second head inside a response that has begun would be read as its body.
+  if (error.code === 'ECONNRESET' || !socket.writable || open?.headersSent) socket.destroy()
+  // The fault is in what came behind a whole request, whose answer this must not be taken for: that one is the last.
+  else if (open?.req.complete) open.setHeader('Connection', 'close')
+  else socket.end(asText(parserError(statusOf(error.code))))
 }
+
+/** The response that is due next stands at the socket while there is one. */
+type AnsweringSocket = Duplex & { _httpMessage?: ServerResponse | null }
 
 function statusOf(code: string | undefined): ParserStatus {
   if (code === 'HPE_HEADER_OVERFLOW') return 431
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
 }
 
-/** The whole response as text, in the error body of every other error. */
-function parserErrorResponse(status: ParserStatus, requestId: string): string {
+interface ParserError {
+  status: ParserStatus
+  headers: Record<string, string>
+  body: string
+}
+
+/** In the error body of every other error. */
+function parserError(status: ParserStatus): ParserError {
   const name = 'BadRequestError'
   const body = JSON.stringify({ name, message: messages[status], errorCode: name, details: {} })
-  return [
-    `HTTP/1.1 ${status} ${statusTexts[status]}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'X-Content-Type-Options: nosniff',
-    'Cache-Control: no-store',
-    `X-Request-Id: ${requestId}`,
-    'Connection: close',
-    '',
-    body,
-  ].join('\r\n')
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+    'X-Request-Id': newRequestId(),
+    Connection: 'close',
+  }
+  return { status, headers, body }
+}
+
+function asText({ status, headers, body }: ParserError): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${status} ${statusTexts[status]}`, ...lines, '', body].join('\r\n')
 }

@@ -1,6 +1,8 @@
 /** Tap 2: the frames of a run -> one response. A slow reader delays itself only; one that leaves is released at once. */
 import type { ServerResponse } from 'node:http'
 import type { RunFrames, StartedRun } from '../features/runs/watching/watch-run.ts'
+import type { Logger } from '../shared/logger.ts'
+import { failureFields } from './response/failure-fields.ts'
 
 /** Streams are looked at so often, and get a ping when silent for so long: at most 15 s pass without a byte. */
 const beatMs = 5_000
@@ -16,9 +18,12 @@ export type StreamedRun = Pick<StartedRun, 'conversationUuid' | 'frames'>
 interface OpenStream {
   res: ServerResponse
   frames: RunFrames
+  log: Logger
   lastByteAt: number
   /** Set while the socket takes nothing. */
   stalledSince: number | undefined
+  /** Has written in this tick: what else comes in it leaves as one write at its end. */
+  isHeld: boolean
 }
 
 // One timer for all streams of the process, running only while there are some.
@@ -38,21 +43,27 @@ function untrack(stream: OpenStream): void {
 }
 
 function beat(): void {
+  for (const stream of open) orClose(stream, lookAfter)
+}
+
+function lookAfter(stream: OpenStream): void {
   const now = performance.now()
-  for (const stream of open) {
-    if (stream.stalledSince !== undefined) {
-      // The time starts anew once the caller has answered: until then it is not idle.
-      if (stream.frames.isCallerAwaited) stream.stalledSince = now
-      else if (now - stream.stalledSince >= stalledMs) stream.res.destroy()
-    } else if (now - stream.lastByteAt >= silentMs && !stream.frames.hasMore) {
-      write(stream.res, ping)
-      stream.lastByteAt = now
-    }
+  if (stream.stalledSince !== undefined) {
+    // The time starts anew once the caller has answered: until then it is not idle.
+    if (stream.frames.isCallerAwaited) stream.stalledSince = now
+    else if (now - stream.stalledSince >= stalledMs) stream.res.destroy()
+  } else if (now - stream.lastByteAt >= silentMs && !stream.frames.hasMore) {
+    write(stream.res, ping)
+    stream.lastByteAt = now
   }
 }
 
-/** Sends the head at once, then every frame, then closes. Never rejects: after the head there is nobody to tell. */
-export function writeRunStream(res: ServerResponse, run: StreamedRun, options: { isDeclared: boolean }): Promise<void> {
+/** Sends the head at once, then every frame, then closes: after the head there is nobody to tell of a failure. */
+export function writeRunStream(
+  res: ServerResponse,
+  run: StreamedRun,
+  { isDeclared, log }: { isDeclared: boolean; log: Logger },
+): void {
   res.statusCode = 200
   res.setHeader('Content-Type', 'text/event-stream; charset=utf-8')
   res.setHeader('Cache-Control', 'no-cache, no-transform')
@@ -62,39 +73,86 @@ export function writeRunStream(res: ServerResponse, run: StreamedRun, options: {
   if (res.req.httpVersion === '1.1') res.setHeader('Transfer-Encoding', 'chunked')
   res.socket?.setNoDelay(true)
   res.flushHeaders()
-  return pump(res, run.frames(options.isDeclared ? 'declared' : 'whole'))
-}
-
-async function pump(res: ServerResponse, frames: RunFrames): Promise<void> {
-  const stream: OpenStream = { res, frames, lastByteAt: performance.now(), stalledSince: undefined }
-  const leave = () => frames.release()
-  res.once('close', leave)
+  const frames = run.frames(isDeclared ? 'declared' : 'whole')
+  const lastByteAt = performance.now()
+  const stream = { res, frames, log, lastByteAt, stalledSince: undefined, isHeld: false }
+  res.once('close', () => leave(stream))
   // A reset connection emits an error too; `close` follows and says all that matters.
-  res.on('error', leave)
-  track(stream)
-  try {
-    while (!res.closed && !res.destroyed) {
-      const text = frames.take()
-      if (text !== '') await send(stream, text)
-      else if (frames.isAtEnd) break
-      else await frames.changed()
-    }
-  } finally {
-    untrack(stream)
-    leave()
+  res.on('error', () => leave(stream))
+  if (isGone(res)) {
+    leave(stream)
+    return
   }
-  if (!res.destroyed) res.end()
+  track(stream)
+  frames.listen(() => advance(stream))
+  advance(stream)
 }
 
-// After a write the rest of the tick is waited for, so that what comes in it leaves as one write; the first is not held back.
-async function send(stream: OpenStream, text: string): Promise<void> {
-  const { res } = stream
-  const isTaken = write(res, text)
-  stream.lastByteAt = performance.now()
-  if (isTaken) return new Promise((resolve) => setImmediate(resolve))
-  stream.stalledSince = performance.now()
-  await drained(res)
-  stream.stalledSince = undefined
+function leave(stream: OpenStream): void {
+  untrack(stream)
+  stream.frames.release()
+}
+
+/** Writes what there is; called whenever there may be more, and from the writer of the run itself. */
+function advance(stream: OpenStream): void {
+  orClose(stream, writeNext)
+}
+
+/** A stream that fails is closed: neither its run nor the streams that are served after it may hear of that. */
+function orClose(stream: OpenStream, work: (stream: OpenStream) => void): void {
+  try {
+    work(stream)
+  } catch (error) {
+    stream.log.error('http.stream-failed', failureFields(error))
+    stream.res.destroy()
+  }
+}
+
+function writeNext(stream: OpenStream): void {
+  const { res, frames } = stream
+  if (stream.isHeld || stream.stalledSince !== undefined || isGone(res)) return
+  const text = frames.take()
+  if (text !== '') send(stream, text)
+  else if (frames.isAtEnd) {
+    leave(stream)
+    res.end()
+  }
+}
+
+function isGone(res: ServerResponse): boolean {
+  return res.closed || res.destroyed
+}
+
+function send(stream: OpenStream, text: string): void {
+  const isTaken = write(stream.res, text)
+  const now = performance.now()
+  stream.lastByteAt = now
+  if (isTaken) {
+    hold(stream)
+    return
+  }
+  stream.stalledSince = now
+  onceDrained(stream.res, () => {
+    stream.stalledSince = undefined
+    advance(stream)
+  })
+}
+
+// Of all streams that have written in this tick; the first write of each is not held back.
+let held: OpenStream[] = []
+
+function hold(stream: OpenStream): void {
+  stream.isHeld = true
+  if (held.push(stream) === 1) setImmediate(releaseHeld)
+}
+
+function releaseHeld(): void {
+  const released = held
+  held = []
+  for (const stream of released) {
+    stream.isHeld = false
+    advance(stream)
+  }
 }
 
 /**
@@ -105,21 +163,24 @@ async function send(stream: OpenStream, text: string): Promise<void> {
 function write(res: ServerResponse, text: string): boolean {
   const { socket } = res
   if (!socket || res.req.httpVersion !== '1.1') return res.write(text)
-  return socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
+  const bytes = Buffer.byteLength(text)
+  // Plain ASCII is the same bytes in both, and cheaper in this one.
+  return socket.write(`${bytes.toString(16)}\r\n${text}\r\n`, bytes === text.length ? 'latin1' : 'utf8')
 }
 
-function drained(res: ServerResponse): Promise<void> {
+/** @param wake not called for a response that closes: it takes nothing more. */
+function onceDrained(res: ServerResponse, wake: () => void): void {
   const { socket } = res
-  return new Promise((resolve) => {
-    const wake = () => {
-      socket?.off('drain', wake)
-      res.off('drain', wake)
-      res.off('close', wake)
-      resolve()
-    }
-    socket?.on('drain', wake)
-    res.on('drain', wake)
-    res.on('close', wake)
-    if (res.destroyed) wake()
-  })
+  const end = () => {
+    socket?.off('drain', drained)
+    res.off('drain', drained)
+    res.off('close', end)
+  }
+  const drained = () => {
+    end()
+    wake()
+  }
+  socket?.on('drain', drained)
+  res.on('drain', drained)
+  res.on('close', end)
 }

@@ -10,6 +10,7 @@ describe('encodeDocumentPathTail', () => {
     ['GET', '/a%20b', '/a%20b'],
     ['GET', '//a', '/a'],
     ['GET', '/a/', '/a'],
+    ['GET', '/a//', '/a%2F%2F'],
     ['GET', '/', ''],
     ['GET', '', ''],
     ['POST', '/', ''],

@@ -19,11 +19,14 @@ export function encodeDocumentPathTail(method: string, url: string): string {
   const query = queryAt === -1 ? '' : url.slice(queryAt)
   if (tail === undefined) return url
   if (method === 'POST' && postWords.has(tail.replace(/\/$/, ''))) return url
-  const path = normaliseTail(tail)
-  return path === '' ? base + query : `${base}/${encodeURIComponent(path)}${query}`
+  const path = readTail(tail)
+  if (path === '') return base + query
+  // Paths are normalised where they are used, which takes one slash from the end once more.
+  return `${base}/${encodeURIComponent(path.endsWith('/') ? `${path}/` : path)}${query}`
 }
 
-function normaliseTail(tail: string): string {
+/** The document path that the end of an address means. @throws AppError BadRequestError `Malformed path`. */
+export function readTail(tail: string): string {
   let path: string
   try {
     path = decodeURIComponent(tail)

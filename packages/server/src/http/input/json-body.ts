@@ -1,8 +1,11 @@
 import { AppError, invalid } from '../../shared/app-error.ts'
-import { refuseValue } from '../../shared/text-guard.ts'
-import { invalidRequest } from './invalid-request.ts'
+import { maxJsonDepth, refuseValue, tooDeep } from '../../shared/text-guard.ts'
+import { invalidRequest, type RequestIssue } from './invalid-request.ts'
+import { isNestedDeeper } from './json-depth.ts'
 
 const jsonType = /^application\/json$|^[^/\s]+\/[^/\s]+\+json$/
+// Parsing this takes 30 MB at most, however deep it is; looking first costs as much time as parsing.
+const harmlessBytes = 262_144
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
@@ -14,11 +17,14 @@ export function parseJsonBody(bytes: Uint8Array, contentType: string | undefined
   if (!isJson(contentType)) {
     throw new AppError('UnsupportedMediaTypeError', 'Content-Type must be application/json')
   }
+  if (bytes.length > harmlessBytes && isNestedDeeper(bytes, maxJsonDepth)) throw refused([], tooDeep)
   const value = parse(bytes)
   const refusal = refuseValue(value)
-  if (refusal) throw invalidRequest([{ path: refusal.path, code: 'custom', message: refusal.reason }])
+  if (refusal) throw refused(refusal.path, refusal.reason)
   return value
 }
+
+const refused = (path: RequestIssue['path'], message: string) => invalidRequest([{ path, code: 'custom', message }])
 
 function isJson(contentType: string | undefined): boolean {
   if (contentType === undefined || contentType.trim() === '') return true

@@ -16,13 +16,12 @@ const decompressors = new Map<string, Decompress>([
 /** @throws AppError PayloadTooLargeError, UnsupportedMediaTypeError (encoding), BadRequestError (broken body). */
 export async function readBody(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const encoding = req.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
-  const decompress = decompressors.get(encoding)
-  if (!decompress && encoding !== 'identity' && encoding !== '') {
-    throw new AppError('UnsupportedMediaTypeError', 'Content-Encoding must be gzip, deflate or br')
-  }
   if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes)
   const raw = await collect(req, limitBytes)
-  return decompress && raw.length > 0 ? inflateWithin(decompress, raw, limitBytes) : raw
+  if (raw.length === 0 || encoding === 'identity' || encoding === '') return raw
+  const decompress = decompressors.get(encoding)
+  if (!decompress) throw new AppError('UnsupportedMediaTypeError', 'Content-Encoding must be gzip, deflate or br')
+  return inflateWithin(decompress, raw, limitBytes)
 }
 
 function collect(req: IncomingMessage, limitBytes: number): Promise<Buffer> {

@@ -1,6 +1,7 @@
 /** The routes outside the API prefix: health, readiness, figures, the API description and its reference page. */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { Router } from 'express'
+import { operations as described, type OperationName } from '@stet/contract'
+import { type Request, type Response, Router } from 'express'
 import { AppError } from '../../shared/app-error.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { bearerToken } from '../request/authenticate.ts'
@@ -10,40 +11,48 @@ import { renderMetrics } from './metric.ts'
 import { openApiText, referencePage } from './reference.ts'
 import type { RequestFigures } from './request-figures.ts'
 
-const paths = ['/health', '/ready', '/metrics', '/openapi.json', '/docs']
+type Answers = Record<OperationName, (req: Request, res: Response) => void | Promise<void>>
 
 export function operations(deps: HttpDeps, figures: RequestFigures): Router {
   const router = Router({ caseSensitive: true })
-  const { settings } = deps
-
-  router.use(paths, (req, res, next) => {
-    if (paths.includes(req.baseUrl)) contextOf(res).route = req.baseUrl
-    next()
-  })
-  router.get('/health', (_req, res) => {
-    res.json({ status: 'ok', version: settings.version, features: settings.features })
-  })
-  router.get('/ready', async (_req, res) => {
-    const checks = await deps.readiness()
-    if (Object.values(checks).every(Boolean)) res.json({ status: 'ready' })
-    else throw new AppError('ServiceUnavailableError', 'Not ready', { details: { checks } })
-  })
-  router.get('/metrics', (req, res) => {
-    const { authorization, 'x-forwarded-for': forwarded } = req.headers
-    const isLocal = isLoopback(req.socket.remoteAddress) && forwarded === undefined
-    permitMetrics(settings.metricsToken, bearerToken(authorization), isLocal)
-    res.type('text/plain; version=0.0.4; charset=utf-8').send(renderMetrics([...figures.metrics(), ...deps.metrics()]))
-  })
-  router.get('/openapi.json', (_req, res) => {
-    res.type('application/json').send(openApiText())
-  })
-  router.get('/docs', (_req, res) => {
-    const page = referencePage()
-    res.setHeader('Content-Security-Policy', page.contentSecurityPolicy)
-    res.type('text/html').send(page.html)
-  })
-  for (const path of paths) router.all(path, unmatchedRoute([{ method: 'GET', path }]))
+  const answers = operationAnswers(deps, figures)
+  for (const [name, { path }] of Object.entries(described)) {
+    router.use(path, (req, res, next) => {
+      if (req.baseUrl === path) contextOf(res).route = path
+      next()
+    })
+    // The table's names are those of `Answers`.
+    router.get(path, answers[name as OperationName])
+    router.all(path, unmatchedRoute([{ method: 'GET', path }]))
+  }
   return router
+}
+
+function operationAnswers({ settings, readiness, metrics }: HttpDeps, figures: RequestFigures): Answers {
+  return {
+    health(_req, res) {
+      res.json({ status: 'ok', version: settings.version, features: settings.features })
+    },
+    async ready(_req, res) {
+      const checks = await readiness()
+      if (Object.values(checks).every(Boolean)) res.json({ status: 'ready' })
+      else throw new AppError('ServiceUnavailableError', 'Not ready', { details: { checks } })
+    },
+    metrics(req, res) {
+      const { authorization, 'x-forwarded-for': forwarded } = req.headers
+      const isLocal = isLoopback(req.socket.remoteAddress) && forwarded === undefined
+      permitMetrics(settings.metricsToken, bearerToken(authorization), isLocal)
+      res.type('text/plain; version=0.0.4; charset=utf-8').send(renderMetrics([...figures.metrics(), ...metrics()]))
+    },
+    openapi(_req, res) {
+      res.type('application/json').send(openApiText())
+    },
+    docs(_req, res) {
+      const page = referencePage()
+      res.setHeader('Content-Security-Policy', page.contentSecurityPolicy)
+      res.type('text/html').send(page.html)
+    },
+  }
 }
 
 /** @throws AppError UnauthorizedError (a token is configured), ForbiddenError (none is, and the caller is elsewhere). */

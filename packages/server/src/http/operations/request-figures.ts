@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express'
+import type { ServerResponse } from 'node:http'
 import type { Logger } from '../../shared/logger.ts'
 import { contextOf } from '../request/request-context.ts'
 import type { Metric } from './metric.ts'
@@ -18,23 +18,21 @@ export class RequestFigures {
     this.#log = log
   }
 
-  readonly middleware: RequestHandler = (req, res, next) => {
-    const startedAt = performance.now()
-    res.once('close', () => {
-      const { requestId, route = 'none', caller } = contextOf(res)
-      const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000
-      this.#record(req.method, route, res.statusCode, durationMs / 1000)
-      this.#log.info('http.request', {
-        requestId,
-        method: req.method,
-        route,
-        status: res.statusCode,
-        durationMs,
-        complete: res.writableFinished,
-        apiKeyId: caller?.apiKeyId,
-      })
+  /** A response that has left, or whose connection has gone. */
+  note(res: ServerResponse): void {
+    const { requestId, startedAtMs, route = 'none', caller } = contextOf(res)
+    const { method = '' } = res.req
+    const durationMs = Math.round((performance.now() - startedAtMs) * 1000) / 1000
+    this.#record(method, route, res.statusCode, durationMs / 1000)
+    this.#log.info('http.request', {
+      requestId,
+      method,
+      route,
+      status: res.statusCode,
+      durationMs,
+      complete: res.writableFinished,
+      apiKeyId: caller?.apiKeyId,
     })
-    next()
   }
 
   metrics(): Metric[] {

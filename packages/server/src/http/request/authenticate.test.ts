@@ -10,7 +10,7 @@ describe('bearerToken', () => {
     ['Bearer abc', 'abc'],
     ['bEaReR   abc', 'abc'],
     ['Basic abc', 'Basic abc'],
-    ['abc', 'abc'],
+    ['abc', undefined],
   ])('%s', (header, token) => {
     expect(bearerToken(header)).toBe(token)
   })

@@ -1,30 +1,24 @@
-import type { RequestHandler } from 'express'
+import type { Request } from 'express'
+import type { Caller } from '../../features/access/caller.ts'
 import { verifyApiKey } from '../../features/access/verify-api-key.ts'
 import type { HttpDeps } from '../http-deps.ts'
-import { contextOf } from './request-context.ts'
 
-/** Bearer key -> caller, ahead of everything else under the API prefix. */
-export function authenticate(deps: HttpDeps): RequestHandler {
-  return async (req, res, next) => {
-    const token = bearerToken(req.headers.authorization)
+/** Bearer key -> caller. @throws AppError UnauthorizedError, RateLimitError. */
+export function authenticate(deps: HttpDeps, req: Request): Promise<Caller> {
+  return verifyApiKey(deps, {
+    token: bearerToken(req.headers.authorization),
     // Read for failures alone: finding it takes longer than finding the key.
-    const attempt = {
-      token,
-      get address() {
-        return req.ip ?? ''
-      },
-    }
-    contextOf(res).caller = await verifyApiKey(deps, attempt)
-    next()
-  }
+    get address() {
+      return req.ip ?? ''
+    },
+  })
 }
 
-/** The token of an `Authorization` header; another scheme gives a text that no key can equal. */
+/** The token of an `Authorization` header; undefined for a single word, and of another scheme a text that no key can equal. */
 export function bearerToken(header: string | undefined): string | undefined {
   const trimmed = header?.trim()
   if (trimmed === undefined || trimmed === '') return undefined
   const space = trimmed.search(/\s/)
-  const scheme = space === -1 ? trimmed : trimmed.slice(0, space)
-  if (scheme.toLowerCase() !== 'bearer') return trimmed
-  return space === -1 ? undefined : trimmed.slice(space).trimStart()
+  if (space === -1) return undefined
+  return trimmed.slice(0, space).toLowerCase() === 'bearer' ? trimmed.slice(space).trimStart() : trimmed
 }

@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
 const allowedMethods = 'GET, POST, PUT, DELETE'
 const allowedHeaders =
@@ -6,25 +6,24 @@ const allowedHeaders =
 const exposedHeaders =
   'X-Request-Id, X-Conversation-Uuid, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Idempotency-Replayed'
 
-/** Browsers of the listed origins may call; never `*`, never credentials. Preflights need no key. */
-export function cors(origins: readonly string[]): RequestHandler {
+/**
+ * Browsers of the listed origins may call; never `*`, never credentials. Preflights need no key.
+ * @returns a function that tells whether the request was a preflight, and is answered.
+ */
+export function cors(origins: readonly string[]): (req: IncomingMessage, res: ServerResponse) => boolean {
   const allowed = new Set(origins)
-  return (req, res, next) => {
+  return (req, res) => {
+    if (allowed.size === 0) return false
     const { origin } = req.headers
-    if (allowed.size > 0) res.vary('Origin')
-    if (origin === undefined || !allowed.has(origin)) {
-      next()
-      return
-    }
+    res.setHeader('Vary', 'Origin')
+    if (origin === undefined || !allowed.has(origin)) return false
     res.setHeader('Access-Control-Allow-Origin', origin)
     res.setHeader('Access-Control-Expose-Headers', exposedHeaders)
-    if (req.method !== 'OPTIONS' || req.headers['access-control-request-method'] === undefined) {
-      next()
-      return
-    }
+    if (req.method !== 'OPTIONS' || req.headers['access-control-request-method'] === undefined) return false
     res.setHeader('Access-Control-Allow-Methods', allowedMethods)
     res.setHeader('Access-Control-Allow-Headers', allowedHeaders)
     res.setHeader('Access-Control-Max-Age', '600')
-    res.status(204).end()
+    res.writeHead(204).end()
+    return true
   }
 }

@@ -1,28 +1,33 @@
 /** How the front door behaves while the server stops: what has begun is answered, no connection is kept, new work is refused. */
-import type { RequestHandler, Response } from 'express'
+import type { ServerResponse } from 'node:http'
 import { AppError } from '../../shared/app-error.ts'
 
 export interface Drain {
   readonly isDraining: boolean
+  /** The API answers 503 to what still arrives on open connections. */
+  readonly isRefusing: boolean
   /** Responses that have not left the process yet. */
   openResponses(): number
   /** From now on no connection is kept after its answer. */
   begin(): void
-  /** From now on the API answers 503 to what still arrives on open connections. */
+  /** From now on new work is refused. */
   refuseWork(): void
   /** Before everything that may answer. */
-  watch: RequestHandler
-  /** Before everything that begins work. */
-  refuse: RequestHandler
+  enter(res: ServerResponse): void
+  /** Once the response has left, or its connection has gone. */
+  leave(res: ServerResponse): void
 }
 
 export function createDrain(): Drain {
-  const open = new Set<Response>()
+  const open = new Set<ServerResponse>()
   let isDraining = false
   let isRefusing = false
   return {
     get isDraining() {
       return isDraining
+    },
+    get isRefusing() {
+      return isRefusing
     },
     openResponses: () => open.size,
     begin() {
@@ -32,14 +37,17 @@ export function createDrain(): Drain {
     refuseWork() {
       isRefusing = true
     },
-    watch(_req, res, next) {
+    enter(res) {
       open.add(res)
-      res.once('close', () => open.delete(res))
       if (isDraining) res.setHeader('Connection', 'close')
-      next()
     },
-    refuse(_req, _res, next) {
-      next(isRefusing ? new AppError('ServiceUnavailableError', 'The server is stopping') : undefined)
+    leave(res) {
+      open.delete(res)
     },
   }
+}
+
+/** @throws AppError ServiceUnavailableError, before everything that begins work. */
+export function refuseWhileStopping({ isRefusing }: Pick<Drain, 'isRefusing'>): void {
+  if (isRefusing) throw new AppError('ServiceUnavailableError', 'The server is stopping')
 }

@@ -1,23 +1,28 @@
-import type { RequestHandler } from 'express'
+import type { ServerResponse } from 'node:http'
+import type { SpentPoint } from '../../features/access/ports.ts'
 import { AppError } from '../../shared/app-error.ts'
 import type { HttpDeps } from '../http-deps.ts'
-import { callerOf } from './request-context.ts'
+import { callerOf, contextOf } from './request-context.ts'
 
-/** Spends one point of the caller's second and tells the state on every authenticated response. */
-export function rateLimit(deps: HttpDeps): RequestHandler {
-  return async (_req, res, next) => {
-    const { apiKeyId, limit } = callerOf(res)
-    const point = await deps.rateLimiter.spend(apiKeyId, limit)
-    res.setHeader('X-RateLimit-Limit', limit)
-    res.setHeader('X-RateLimit-Remaining', Math.max(0, point.remaining))
-    res.setHeader('X-RateLimit-Reset', point.resetAtMs)
-    if (point.allowed) {
-      next()
-      return
-    }
-    const waitMs = point.resetAtMs - deps.clock.now().getTime()
-    throw new AppError('RateLimitError', 'Too many requests', {
-      details: { limit, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) },
-    })
-  }
+/** Spends one point of the caller's second, once for each request, and tells the state in the response. */
+export async function spendPoint(deps: Pick<HttpDeps, 'rateLimiter'>, res: ServerResponse): Promise<SpentPoint> {
+  const context = contextOf(res)
+  if (context.point) return context.point
+  const { apiKeyId, limit } = callerOf(res)
+  const point = await deps.rateLimiter.spend(apiKeyId, limit)
+  context.point = point
+  res.setHeader('X-RateLimit-Limit', limit)
+  res.setHeader('X-RateLimit-Remaining', Math.max(0, point.remaining))
+  res.setHeader('X-RateLimit-Reset', point.resetAtMs)
+  return point
+}
+
+/** @throws AppError RateLimitError for a request that came when no point was left. */
+export async function limitRate(deps: Pick<HttpDeps, 'rateLimiter' | 'clock'>, res: ServerResponse): Promise<void> {
+  const { allowed, resetAtMs } = await spendPoint(deps, res)
+  if (allowed) return
+  const waitMs = resetAtMs - deps.clock.now().getTime()
+  throw new AppError('RateLimitError', 'Too many requests', {
+    details: { limit: callerOf(res).limit, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) },
+  })
 }

@@ -1,46 +1,60 @@
 /** What is known of one request beside its input: id, caller, client generation, route. */
-import type { RequestHandler, Response } from 'express'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../../features/access/caller.ts'
+import type { SpentPoint } from '../../features/access/ports.ts'
 import { type ClientGeneration, clientGeneration } from './client-generation.ts'
 import { requestIdFrom } from './request-id.ts'
 
 export interface RequestContext {
   requestId: string
+  /** By `performance.now()`. */
+  startedAtMs: number
   client: ClientGeneration
   /** Set by authentication. */
   caller: Caller | undefined
+  /** What the request has spent of its caller's rate limit: once, whichever way it goes. */
+  point: SpentPoint | undefined
   /** The contract's path, e.g. `/projects/:projectId`; set once a route matched. */
   route: string | undefined
 }
 
-const contexts = new WeakMap<object, RequestContext>()
+// On the response itself: a weak map of many short-lived keys is work for every collection of garbage.
+const contextKey = Symbol('request context')
+type WithContext = ServerResponse & { [contextKey]?: RequestContext }
 
-/** First of all middlewares: the id and the headers that every response carries. */
-export const requestContext: RequestHandler = (req, res, next) => {
-  const requestId = requestIdFrom(req.get('x-request-id'))
-  contexts.set(res, {
+/** First of all: the id and the headers that every response carries. */
+export function openContext(req: IncomingMessage, res: ServerResponse): void {
+  const requestId = requestIdFrom(textOf(req.headers['x-request-id']))
+  const open: WithContext = res
+  open[contextKey] = {
     requestId,
-    client: clientGeneration(req.get('x-latitude-sdk-version')),
+    startedAtMs: performance.now(),
+    client: clientGeneration(textOf(req.headers['x-latitude-sdk-version'])),
     caller: undefined,
+    point: undefined,
     route: undefined,
-  })
+  }
   res.setHeader('X-Request-Id', requestId)
   res.setHeader('X-Content-Type-Options', 'nosniff')
   res.setHeader('X-Frame-Options', 'DENY')
   res.setHeader('Referrer-Policy', 'no-referrer')
   res.setHeader('Cache-Control', 'no-store')
-  next()
 }
 
-export function contextOf(res: Response): RequestContext {
-  const context = contexts.get(res)
-  if (!context) throw new Error('requestContext must run before everything else')
+export function contextOf(res: ServerResponse): RequestContext {
+  const { [contextKey]: context } = res as WithContext
+  if (!context) throw new Error('openContext must run before everything else')
   return context
 }
 
 /** The caller of an authenticated route. */
-export function callerOf(res: Response): Caller {
+export function callerOf(res: ServerResponse): Caller {
   const { caller } = contextOf(res)
   if (!caller) throw new Error('authenticate must run before the routes')
   return caller
+}
+
+// Node joins repeated headers of these names to one text; only its types know lists here.
+function textOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(', ') : header
 }

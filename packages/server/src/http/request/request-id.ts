@@ -1,4 +1,4 @@
-import { randomText } from '../../shared/random-text.ts'
+import { randomText } from '../../shared/text/random-text.ts'
 
 const accepted = /^[A-Za-z0-9._-]{1,128}$/
 

@@ -5,6 +5,7 @@ import { AppError, type ErrorCode, RunError } from '../../shared/app-error.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { discardBody } from '../input/discard-body.ts'
 import { contextOf } from '../request/request-context.ts'
+import { failureFields } from './failure-fields.ts'
 
 const statusByCode = {
   BadRequestError: 400,
@@ -73,7 +74,7 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
     const { requestId, route } = contextOf(res)
     const { status, headers, body } = errorResponse(error, requestId)
     if (status === 500 && !(error instanceof KeptFailure)) {
-      log.error('http.unforeseen-failure', { requestId, route, ...describe(error) })
+      log.error('http.unforeseen-failure', { requestId, route, ...failureFields(error) })
     }
     if (res.headersSent) {
       // A head is out already: cutting the connection is the only honest end.
@@ -139,15 +140,4 @@ function allowedMethods(allow: unknown): string {
 // Express throws a URIError with status 400 for a path parameter with a broken percent escape.
 function isRefusedByRouter(error: unknown): boolean {
   return error instanceof URIError && 'status' in error && error.status === 400
-}
-
-// Without the message: those of drivers quote statements and values, and no prompt may reach a log.
-function describe(error: unknown): { reason: string; code: string | undefined; frames: string | undefined } {
-  if (!(error instanceof Error)) return { reason: typeof error, code: undefined, frames: undefined }
-  const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '))
-  return { reason: error.name, code: codeOf(error), frames: frames?.join('\n') }
-}
-
-function codeOf(error: Error): string | undefined {
-  return 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

@@ -1,17 +1,17 @@
 /** Answers of `GET document`, kept as ready text: a warm one costs neither a statement nor an encoding. */
-import type { Response } from 'express'
+import type { ServerResponse } from 'node:http'
 import type { Caller } from '../../features/access/caller.ts'
 import type { Document } from '../../features/documents/document.ts'
-import { readDocument } from '../../features/documents/read-document.ts'
+import { readDocument, recallDocument } from '../../features/documents/read-document.ts'
 import { resolveVersion } from '../../features/documents/version-ref.ts'
 import type { Project } from '../../features/projects/project.ts'
 import { chooseProvider } from '../../features/providers/choose-provider.ts'
-import { listProviders, type ProviderEntry } from '../../features/providers/list-providers.ts'
+import { listProviders, type ProviderEntry, recallProviders } from '../../features/providers/list-providers.ts'
 import { RunError } from '../../shared/app-error.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { documentBody } from '../wire/document.ts'
 
-interface ReadyDocument {
+export interface ReadyDocument {
   etag: string
   /** A text, not a buffer: Node sends it in one write together with the head. */
   body: string
@@ -27,28 +27,46 @@ export interface DocumentAddress {
   path: string
 }
 
+export interface ReadyDocuments {
+  /** @throws AppError NotFoundError. */
+  read(address: DocumentAddress): Promise<ReadyDocument>
+  /** The same, when all that it is made of is in memory, and so is the answer. */
+  recall(address: DocumentAddress): ReadyDocument | undefined
+}
+
 /** Reads through what it has encoded: a document stays the same object until something in its project changes. */
-export function readyDocumentReader(deps: HttpDeps): (address: DocumentAddress) => Promise<ReadyDocument> {
+export function readyDocumentReader(deps: HttpDeps): ReadyDocuments {
   const encoded = new WeakMap<Document, ReadyDocument>()
-  return async (address) => {
-    const document = await readDocument(deps, address)
-    const providers = await listProviders(deps, address.caller.workspaceId)
+  const recallEncoded = (document: Document, providers: readonly ProviderEntry[]): ReadyDocument | undefined => {
     const known = encoded.get(document)
-    if (known?.providers === providers) return known
-    const { project } = await resolveVersion(deps, address)
-    const body = JSON.stringify(documentBody(document, documentProvider(deps, document, project, providers)))
-    const ready = { etag: etagOf(document), body, bytes: Buffer.byteLength(body), providers }
-    encoded.set(document, ready)
-    return ready
+    return known?.providers === providers ? known : undefined
+  }
+  return {
+    async read(address) {
+      const document = await readDocument(deps, address)
+      const providers = await listProviders(deps, address.caller.workspaceId)
+      const known = recallEncoded(document, providers)
+      if (known) return known
+      const { project } = await resolveVersion(deps, address)
+      const body = JSON.stringify(documentBody(document, documentProvider(deps, document, project, providers)))
+      const ready = { etag: etagOf(document), body, bytes: Buffer.byteLength(body), providers }
+      encoded.set(document, ready)
+      return ready
+    },
+    recall(address) {
+      const document = recallDocument(deps, address)
+      const providers = document && recallProviders(deps, address.caller.workspaceId)
+      return providers && recallEncoded(document, providers)
+    },
   }
 }
 
 /** 304 when the caller has this content already, else the text. */
-export function writeReadyDocument(res: Response, ready: ReadyDocument, ifNoneMatch: string | undefined): void {
+export function writeReadyDocument(res: ServerResponse, ready: ReadyDocument, ifNoneMatch: string | undefined): void {
   res.setHeader('ETag', ready.etag)
   res.setHeader('Cache-Control', 'private, no-cache')
   if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, ready.etag)) {
-    res.status(304).end()
+    res.writeHead(304).end()
     return
   }
   res.setHeader('Content-Type', 'application/json; charset=utf-8')

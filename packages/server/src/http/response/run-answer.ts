@@ -2,11 +2,13 @@
 import type { RunResult as RunResultBody } from '@stet/contract'
 import type { Response } from 'express'
 import type { StartedRun } from '../../features/runs/start-run.ts'
+import type { HttpDeps } from '../http-deps.ts'
 import { ResponseTap } from '../mount.ts'
 import { callerOf, contextOf } from '../request/request-context.ts'
 import type { StreamLimit } from '../request/stream-limit.ts'
 import { type StreamedRun, writeRunStream } from '../sse.ts'
 import { runResultBody } from '../wire/run-result.ts'
+import { largeAnswer } from './large-answer.ts'
 
 export interface RunAnswers {
   started(
@@ -19,10 +21,13 @@ export interface RunAnswers {
 }
 
 /** @param streams bounds the streams that a key holds open. */
-export function runAnswers(streams: StreamLimit): RunAnswers {
+export function runAnswers({ log }: Pick<HttpDeps, 'log'>, streams: StreamLimit): RunAnswers {
   const tap = (res: Response, run: StreamedRun) => {
     const isDeclared = contextOf(res).client.declared
-    return new ResponseTap((response) => void writeRunStream(response, run, { isDeclared }))
+    return new ResponseTap((response) => {
+      letGo(response.req)
+      writeRunStream(response, run, { isDeclared, log })
+    })
   }
   return {
     async started(res, asStream, start) {
@@ -33,8 +38,14 @@ export function runAnswers(streams: StreamLimit): RunAnswers {
         return tap(res, run)
       }
       const run = await start('json')
-      res.setHeader('X-Conversation-Uuid', run.conversationUuid)
-      return runResultBody(await run.result(whileOpen(res)), contextOf(res).client.declared)
+      const name = () => void res.setHeader('X-Conversation-Uuid', run.conversationUuid)
+      const result = await run.result(whileOpen(res)).catch(async (failure: unknown) => {
+        // Of a run that was never stored there is no conversation to name.
+        await run.committed.then(name, () => undefined)
+        throw failure
+      })
+      name()
+      return largeAnswer(runResultBody(result, contextOf(res).client.declared))
     },
     async stream(res, open) {
       streams.enter(callerOf(res).apiKeyId, res)
@@ -44,6 +55,12 @@ export function runAnswers(streams: StreamLimit): RunAnswers {
       return tap(res, run)
     },
   }
+}
+
+// A stream may be open for long: the router's chain and the parsed body have done their work.
+function letGo(req: { next?: unknown; body?: unknown }): void {
+  req.next = undefined
+  req.body = undefined
 }
 
 /** Aborted when the caller leaves: a waiting caller is a listener like any other. */

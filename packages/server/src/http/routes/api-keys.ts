@@ -1,4 +1,4 @@
-import type { contract } from '@stet/contract'
+import { contract } from '@stet/contract'
 import { describeCaller } from '../../features/access/describe-caller.ts'
 import { issueApiKey } from '../../features/access/issue-api-key.ts'
 import { revokeApiKey } from '../../features/access/revoke-api-key.ts'
@@ -7,6 +7,7 @@ import type { HttpDeps } from '../http-deps.ts'
 import { pathId } from '../input/path-id.ts'
 import type { Routes } from '../mount.ts'
 import { callerOf } from '../request/request-context.ts'
+import { onlyOnce } from '../response/only-once.ts'
 import { apiKeyBody } from '../wire/api-key.ts'
 
 export function apiKeyRoutes(deps: HttpDeps): Routes<typeof contract.apiKeys> {
@@ -27,16 +28,16 @@ export function apiKeyRoutes(deps: HttpDeps): Routes<typeof contract.apiKeys> {
       const keys = await deps.stores.apiKeys.list(callerOf(res).workspaceId)
       return { status: 200, body: keys.map(apiKeyBody) }
     },
-    create: async ({ body, res }) => {
+    create: onlyOnce(deps, contract.apiKeys.create, 201, (own) => async ({ body, res }) => {
       const expiresAt = body.expiresAt === undefined ? undefined : new Date(body.expiresAt)
-      const { apiKey, key } = await issueApiKey(deps, { ...body, caller: callerOf(res), expiresAt })
+      const { apiKey, key } = await issueApiKey(own, { ...body, caller: callerOf(res), expiresAt })
       return { status: 201, body: { ...apiKeyBody(apiKey), key } }
-    },
-    rotate: async ({ params, body, res }) => {
+    }),
+    rotate: onlyOnce(deps, contract.apiKeys.rotate, 201, (own) => async ({ params, body, res }) => {
       const id = pathId(params.id, 'API key')
-      const { apiKey, key } = await rotateApiKey(deps, { ...body, caller: callerOf(res), id })
+      const { apiKey, key } = await rotateApiKey(own, { ...body, caller: callerOf(res), id })
       return { status: 201, body: { ...apiKeyBody(apiKey), key } }
-    },
+    }),
     revoke: async ({ params, res }) => {
       const apiKey = await revokeApiKey(deps, { caller: callerOf(res), id: pathId(params.id, 'API key') })
       return { status: 200, body: apiKeyBody(apiKey) }

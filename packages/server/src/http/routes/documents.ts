@@ -1,4 +1,4 @@
-import type { contract, Document as DocumentBody } from '@stet/contract'
+import { contract, type Document as DocumentBody } from '@stet/contract'
 import type { Response } from 'express'
 import { deleteDocument } from '../../features/documents/delete-document.ts'
 import type { Document } from '../../features/documents/document.ts'
@@ -11,13 +11,13 @@ import { preconditions } from '../input/preconditions.ts'
 import { versionAddress } from '../input/version-address.ts'
 import { ResponseTap, type Routes } from '../mount.ts'
 import { callerOf } from '../request/request-context.ts'
-import { documentProvider, etagOf, readyDocumentReader, writeReadyDocument } from '../response/ready-document.ts'
+import { onlyOnce } from '../response/only-once.ts'
+import { documentProvider, etagOf, type ReadyDocuments, writeReadyDocument } from '../response/ready-document.ts'
 import { documentBody } from '../wire/document.ts'
 
 type Address = ReturnType<typeof addressOf>
 
-export function documentRoutes(deps: HttpDeps): Routes<typeof contract.documents> {
-  const readReady = readyDocumentReader(deps)
+export function documentRoutes(deps: HttpDeps, ready: ReadyDocuments): Routes<typeof contract.documents> {
   return {
     list: async ({ params, query, res }) => {
       const address = addressOf(params, res)
@@ -25,27 +25,36 @@ export function documentRoutes(deps: HttpDeps): Routes<typeof contract.documents
       const bodyOf = await bodyFor(deps, address)
       return { status: 200, body: documents.map(bodyOf) }
     },
-    create: async ({ params, body, res }) => {
+    create: onlyOnce(deps, contract.documents.create, 200, (own) => async ({ params, body, res }) => {
       const address = addressOf(params, res)
-      const document = await createDocument(deps, { ...address, path: body.path, content: body.prompt })
-      return { status: 200, body: await answer(deps, address, document, res) }
-    },
+      const bodyOf = await bodyFor(own, address)
+      const document = await createDocument(own, { ...address, path: body.path, content: body.prompt })
+      return { status: 200, body: tagged(res, document, bodyOf) }
+    }),
     get: async ({ params, req, res }) => {
-      const ready = await readReady({ ...addressOf(params, res), path: params.path })
+      const document = await ready.read({ ...addressOf(params, res), path: params.path })
       const ifNoneMatch = req.headers['if-none-match']
-      return { status: 200, body: new ResponseTap((response) => writeReadyDocument(response, ready, ifNoneMatch)) }
+      return { status: 200, body: new ResponseTap((response) => writeReadyDocument(response, document, ifNoneMatch)) }
     },
-    getOrCreate: async ({ params, body, res }) => {
+    getOrCreate: onlyOnce(deps, contract.documents.getOrCreate, 200, (own) => async ({ params, body, res }) => {
       const address = addressOf(params, res)
-      const document = await getOrCreateDocument(deps, { ...address, path: body.path, content: body.prompt })
-      return { status: 200, body: await answer(deps, address, document, res) }
-    },
-    createOrUpdate: async ({ params, body, req, res }) => {
-      const address = addressOf(params, res)
-      const { prompt: content, ...rest } = body
-      const document = await createOrUpdateDocument(deps, { ...rest, content, ...preconditions(req), ...address })
-      return { status: 200, body: await answer(deps, address, document, res) }
-    },
+      const bodyOf = await bodyFor(own, address)
+      const document = await getOrCreateDocument(own, { ...address, path: body.path, content: body.prompt })
+      return { status: 200, body: tagged(res, document, bodyOf) }
+    }),
+    createOrUpdate: onlyOnce(
+      deps,
+      contract.documents.createOrUpdate,
+      200,
+      (own) =>
+        async ({ params, body, req, res }) => {
+          const address = addressOf(params, res)
+          const { prompt: content, ...rest } = body
+          const bodyOf = await bodyFor(own, address)
+          const document = await createOrUpdateDocument(own, { ...rest, content, ...preconditions(req), ...address })
+          return { status: 200, body: tagged(res, document, bodyOf) }
+        },
+    ),
     delete: async ({ params, req, res }) => {
       const { ifMatch } = preconditions(req)
       const address = addressOf(params, res)
@@ -60,12 +69,13 @@ function addressOf(params: { projectId: string; versionUuid: string }, res: Resp
   return { caller: callerOf(res), ...versionAddress(params) }
 }
 
-async function answer(deps: HttpDeps, address: Address, document: Document, res: Response): Promise<DocumentBody> {
+function tagged(res: Response, document: Document, bodyOf: (document: Document) => DocumentBody): DocumentBody {
   res.setHeader('ETag', etagOf(document))
   res.setHeader('Cache-Control', 'private, no-cache')
-  return (await bodyFor(deps, address))(document)
+  return bodyOf(document)
 }
 
+/** What a body needs beside its document; read ahead of a write, which nothing may be awaited after. */
 async function bodyFor(deps: HttpDeps, address: Address): Promise<(document: Document) => DocumentBody> {
   const { project } = await resolveVersion(deps, address)
   const providers = await listProviders(deps, address.caller.workspaceId)

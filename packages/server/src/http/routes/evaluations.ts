@@ -1,4 +1,4 @@
-import type { contract } from '@stet/contract'
+import { contract } from '@stet/contract'
 import { annotate } from '../../features/evaluations/annotate.ts'
 import { createEvaluation } from '../../features/evaluations/create-evaluation.ts'
 import { findEvaluation, listEvaluations } from '../../features/evaluations/find-evaluation.ts'
@@ -7,14 +7,15 @@ import type { HttpDeps } from '../http-deps.ts'
 import { pathId } from '../input/path-id.ts'
 import type { Routes } from '../mount.ts'
 import { callerOf } from '../request/request-context.ts'
+import { onlyOnce } from '../response/only-once.ts'
 import { annotationBody, evaluationBody } from '../wire/evaluation.ts'
 
 export function evaluationRoutes(deps: HttpDeps): Routes<typeof contract.evaluations> {
   return {
-    create: async ({ body, res }) => {
-      const evaluation = await createEvaluation(deps, { ...body, caller: callerOf(res) })
+    create: onlyOnce(deps, contract.evaluations.create, 201, (own) => async ({ body, res }) => {
+      const evaluation = await createEvaluation(own, { ...body, caller: callerOf(res) })
       return { status: 201, body: evaluationBody(evaluation) }
-    },
+    }),
     list: async ({ query: { projectId, ...query }, res }) => {
       const project = projectId === undefined ? {} : { projectId: pathId(projectId, 'Project') }
       const evaluations = await listEvaluations(deps, { ...query, ...project, caller: callerOf(res) })
@@ -24,11 +25,17 @@ export function evaluationRoutes(deps: HttpDeps): Routes<typeof contract.evaluat
       const evaluation = await findEvaluation(deps, { ...params, caller: callerOf(res) })
       return { status: 200, body: evaluationBody(evaluation) }
     },
-    annotate: async ({ params, body: { versionUuid, ...body }, res }) => {
-      const version = versionUuid === undefined ? {} : { versionRef: versionUuid }
-      const annotation = await annotate(deps, { ...params, ...body, ...version, caller: callerOf(res) })
-      return { status: 201, body: annotationBody(annotation) }
-    },
+    annotate: onlyOnce(
+      deps,
+      contract.evaluations.annotate,
+      201,
+      (own) =>
+        async ({ params, body: { versionUuid, ...body }, res }) => {
+          const version = versionUuid === undefined ? {} : { versionRef: versionUuid }
+          const annotation = await annotate(own, { ...params, ...body, ...version, caller: callerOf(res) })
+          return { status: 201, body: annotationBody(annotation) }
+        },
+    ),
     annotations: async ({ params, res }) => {
       const annotations = await listAnnotations(deps, { ...params, caller: callerOf(res) })
       return { status: 200, body: annotations.map(annotationBody) }

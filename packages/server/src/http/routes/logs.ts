@@ -1,21 +1,22 @@
-import type { contract } from '@stet/contract'
+import { contract } from '@stet/contract'
 import { recordLog } from '../../features/logs/record-log.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { versionAddress } from '../input/version-address.ts'
 import type { Routes } from '../mount.ts'
 import { callerOf } from '../request/request-context.ts'
+import { onlyOnce } from '../response/only-once.ts'
 import { logEntryBody } from '../wire/log-entry.ts'
 
 export function logRoutes(deps: HttpDeps): Routes<typeof contract.logs> {
   return {
-    create: async ({ params, body: { duration, ...body }, res }) => {
-      const entry = await recordLog(deps, {
+    create: onlyOnce(deps, contract.logs.create, 200, (own) => async ({ params, body: { duration, ...body }, res }) => {
+      const entry = await recordLog(own, {
         caller: callerOf(res),
         ...versionAddress(params),
         ...body,
         ...(duration === undefined ? {} : { durationMs: duration }),
       })
       return { status: 200, body: logEntryBody(entry) }
-    },
+    }),
   }
 }

@@ -1,4 +1,4 @@
-import type { contract } from '@stet/contract'
+import { contract } from '@stet/contract'
 import { createProject } from '../../features/projects/create-project.ts'
 import { listProjects } from '../../features/projects/list-projects.ts'
 import { updateProject } from '../../features/projects/update-project.ts'
@@ -6,6 +6,7 @@ import type { HttpDeps } from '../http-deps.ts'
 import { pathId } from '../input/path-id.ts'
 import type { Routes } from '../mount.ts'
 import { callerOf } from '../request/request-context.ts'
+import { onlyOnce } from '../response/only-once.ts'
 import { projectBody } from '../wire/project.ts'
 import { versionBody } from '../wire/version.ts'
 
@@ -15,10 +16,10 @@ export function projectRoutes(deps: HttpDeps): Routes<typeof contract.projects> 
       const projects = await listProjects(deps, { caller: callerOf(res) })
       return { status: 200, body: projects.map(projectBody) }
     },
-    create: async ({ body, res }) => {
-      const { project, version } = await createProject(deps, { ...body, caller: callerOf(res) })
+    create: onlyOnce(deps, contract.projects.create, 201, (own) => async ({ body, res }) => {
+      const { project, version } = await createProject(own, { ...body, caller: callerOf(res) })
       return { status: 201, body: { project: projectBody(project), version: versionBody(version) } }
-    },
+    }),
     update: async ({ params, body, res }) => {
       const projectId = pathId(params.projectId, 'Project')
       return {

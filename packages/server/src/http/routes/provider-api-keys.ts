@@ -1,4 +1,4 @@
-import type { contract } from '@stet/contract'
+import { contract } from '@stet/contract'
 import { deleteProviderKey } from '../../features/providers/delete-provider-key.ts'
 import { listProviderKeys } from '../../features/providers/list-provider-keys.ts'
 import { createProviderKey, updateProviderKey } from '../../features/providers/save-provider-key.ts'
@@ -7,6 +7,7 @@ import type { HttpDeps } from '../http-deps.ts'
 import { pathId } from '../input/path-id.ts'
 import type { Routes } from '../mount.ts'
 import { callerOf } from '../request/request-context.ts'
+import { onlyOnce } from '../response/only-once.ts'
 import { providerKeyBody } from '../wire/provider-key.ts'
 
 export function providerKeyRoutes(deps: HttpDeps): Routes<typeof contract.providerApiKeys> {
@@ -15,11 +16,11 @@ export function providerKeyRoutes(deps: HttpDeps): Routes<typeof contract.provid
       const keys = await listProviderKeys(deps, { workspaceId: callerOf(res).workspaceId })
       return { status: 200, body: keys.map(providerKeyBody) }
     },
-    create: async ({ body, res }) => {
+    create: onlyOnce(deps, contract.providerApiKeys.create, 201, (own) => async ({ body, res }) => {
       const { workspaceId, apiKeyId } = callerOf(res)
-      const key = await createProviderKey(deps, { ...body, workspaceId, apiKeyId })
+      const key = await createProviderKey(own, { ...body, workspaceId, apiKeyId })
       return { status: 201, body: providerKeyBody(key) }
-    },
+    }),
     get: async ({ params, res }) => {
       const key = await deps.stores.providerKeys.findOptional(callerOf(res).workspaceId, entryId(params.id))
       if (!key) throw notFound('Provider key not found')

@@ -7,13 +7,13 @@ import { stopConversation } from '../../features/conversations/stop-conversation
 import type { ClaimedRun } from '../../features/deps.ts'
 import { queueRun } from '../../features/runs/background/queue-run.ts'
 import { startRun } from '../../features/runs/start-run.ts'
-import { AppError } from '../../shared/app-error.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { lastEventId } from '../input/last-event-id.ts'
 import { versionAddress } from '../input/version-address.ts'
 import type { Routes } from '../mount.ts'
 import { callerOf, contextOf } from '../request/request-context.ts'
 import { createStreamLimit } from '../request/stream-limit.ts'
+import { largeAnswer } from '../response/large-answer.ts'
 import { runAnswers, whileOpen } from '../response/run-answer.ts'
 import { startedOnce } from '../response/started-once.ts'
 import { attachResultBody } from '../wire/attach-result.ts'
@@ -21,36 +21,41 @@ import { attachResultBody } from '../wire/attach-result.ts'
 type Mode = 'json' | 'stream'
 
 export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
-  const answers = runAnswers(createStreamLimit(deps.settings.maxStreamsPerKey))
+  const answers = runAnswers(deps, createStreamLimit(deps.settings.maxStreamsPerKey))
   const joining = (res: Response, mode: Mode) => (run: ClaimedRun) =>
     joinRun(deps, { caller: callerOf(res), ...run, mode }, whileOpen(res))
   return {
     run: async ({ params, body, req, res }) => {
-      const { stream, background, path, parameters, messages = [], tools = [] } = body
-      const { userMessage, customIdentifier } = body
-      const input = {
+      const { stream, background, messages = [], tools = [], userMessage, customIdentifier } = body
+      // Read when the run starts: a refused `Idempotency-Key` comes before an unknown project.
+      const input = () => ({
         caller: callerOf(res),
         ...versionAddress(params),
-        path,
-        parameters,
+        path: body.path,
+        parameters: body.parameters,
         messages,
         tools,
         ...(userMessage === undefined ? {} : { userMessage }),
         ...(customIdentifier === undefined ? {} : { customIdentifier }),
         declaredSdk: contextOf(res).client.declared,
-      }
+      })
       if (!background) {
         const start = (mode: Mode) =>
           startedOnce(deps, {
             req,
             res,
-            start: (own) => startRun(deps, { ...input, ...own, mode }),
+            start: (own) => startRun(deps, { ...input(), ...own, mode }),
             join: joining(res, mode),
           })
         return { status: 200, body: await answers.started(res, stream, start) }
       }
       const queue = () =>
-        startedOnce(deps, { req, res, start: (own) => queueRun(deps, { ...input, ...own }), join: async (run) => run })
+        startedOnce(deps, {
+          req,
+          res,
+          start: (own) => queueRun(deps, { ...input(), ...own }),
+          join: async (run) => run,
+        })
       if (stream && contextOf(res).client.backgroundStreams) {
         return {
           status: 200,
@@ -74,7 +79,7 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
         startedOnce(deps, {
           req,
           res,
-          start: (own) => naming(res, input, continueConversation(deps, { ...input, ...own, mode })),
+          start: (own) => continueConversation(deps, { ...input, ...own, mode }),
           join: joining(res, mode),
         })
       return { status: 200, body: await answers.started(res, stream, start) }
@@ -87,26 +92,11 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
       }
       const result = await attachResult(deps, address, whileOpen(res))
       res.setHeader('X-Conversation-Uuid', result.uuid)
-      return { status: 200, body: attachResultBody(result, contextOf(res).client.declared) }
+      return { status: 200, body: largeAnswer(attachResultBody(result, contextOf(res).client.declared)) }
     },
     stop: async ({ params, res }) => {
       const address = { caller: callerOf(res), conversationUuid: params.conversationUuid }
       return { status: 200, body: await stopConversation(deps, address) }
     },
-  }
-}
-
-/** A conversation that is busy, or refuses a message, exists: the refusal names it as any other answer does. */
-async function naming<T>(
-  res: Response,
-  { conversationUuid }: { conversationUuid: string },
-  work: Promise<T>,
-): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    const isFound = error instanceof AppError && (error.code === 'ConflictError' || error.code === 'BadRequestError')
-    if (isFound) res.setHeader('X-Conversation-Uuid', conversationUuid)
-    throw error
   }
 }

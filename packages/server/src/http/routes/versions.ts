@@ -1,4 +1,4 @@
-import type { contract } from '@stet/contract'
+import { contract } from '@stet/contract'
 import { createVersion } from '../../features/versions/create-version.ts'
 import { diffVersions } from '../../features/versions/diff-versions.ts'
 import { findVersion } from '../../features/versions/find-version.ts'
@@ -11,6 +11,7 @@ import { pathId } from '../input/path-id.ts'
 import { versionAddress } from '../input/version-address.ts'
 import type { Routes } from '../mount.ts'
 import { callerOf } from '../request/request-context.ts'
+import { onlyOnce } from '../response/only-once.ts'
 import { versionBody } from '../wire/version.ts'
 
 export function versionRoutes(deps: HttpDeps): Routes<typeof contract.versions> {
@@ -20,29 +21,29 @@ export function versionRoutes(deps: HttpDeps): Routes<typeof contract.versions> 
       const versions = await listVersions(deps, { ...query, caller: callerOf(res), projectId })
       return { status: 200, body: versions.map(versionBody) }
     },
-    create: async ({ params, body, res }) => {
+    create: onlyOnce(deps, contract.versions.create, 200, (own) => async ({ params, body, res }) => {
       const projectId = pathId(params.projectId, 'Project')
       return {
         status: 200,
-        body: versionBody(await createVersion(deps, { ...body, caller: callerOf(res), projectId })),
+        body: versionBody(await createVersion(own, { ...body, caller: callerOf(res), projectId })),
       }
-    },
+    }),
     get: async ({ params, res }) => {
       const version = await findVersion(deps, { caller: callerOf(res), ...versionAddress(params) })
       return { status: 200, body: versionBody(version) }
     },
-    publish: async ({ params, body, res }) => {
-      const version = await publishVersion(deps, { ...body, caller: callerOf(res), ...versionAddress(params) })
+    publish: onlyOnce(deps, contract.versions.publish, 200, (own) => async ({ params, body, res }) => {
+      const version = await publishVersion(own, { ...body, caller: callerOf(res), ...versionAddress(params) })
       return { status: 200, body: versionBody(version) }
-    },
-    push: async ({ params, body, res }) => ({
-      status: 200,
-      body: await pushChanges(deps, { ...body, caller: callerOf(res), ...versionAddress(params) }),
     }),
-    revert: async ({ params, body, res }) => ({
+    push: onlyOnce(deps, contract.versions.push, 200, (own) => async ({ params, body, res }) => ({
       status: 200,
-      body: await revertDraft(deps, { ...body, caller: callerOf(res), ...versionAddress(params) }),
-    }),
+      body: await pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
+    })),
+    revert: onlyOnce(deps, contract.versions.revert, 200, (own) => async ({ params, body, res }) => ({
+      status: 200,
+      body: await revertDraft(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
+    })),
     diff: async ({ params, query, res }) => ({
       status: 200,
       body: await diffVersions(deps, { ...query, caller: callerOf(res), ...versionAddress(params) }),

@@ -1,0 +1,8 @@
+/** Of an address in absolute form (`GET http://host/path`, RFC 9112, 3.2.2) what a server is asked for: path and query. */
+export function originForm(url: string): string {
+  if (url.startsWith('/')) return url
+  const [origin] = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i.exec(url) ?? []
+  if (origin === undefined) return url
+  const rest = url.slice(origin.length)
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
