@@ -4,7 +4,11 @@ import { defineConfig } from 'tsdown'
 const shared = { format: 'esm', platform: 'node', target: 'node20', dts: false, clean: false, outDir: 'dist' } as const
 
 /** Each entry is bundled for itself: no chunk is shared with the template child, which may read its own file only. */
-const programs = { main: 'src/main.ts', 'make-database-template': 'scripts/make-database-template.ts' }
+const programs = {
+  main: 'src/main.ts',
+  'database-thread': 'src/adapters/database/embedded/thread/main.ts',
+  'make-database-template': 'scripts/make-database-template.ts',
+}
 
 export default defineConfig([
   ...Object.entries(programs)
@@ -14,6 +18,7 @@ export default defineConfig([
       name,
       entry: { [name]: file },
       deps: { alwaysBundle: [/^@stet\//], onlyBundle: false as const },
+      outputOptions: { chunkFileNames: '[name].mjs' },
     })),
   {
     ...shared,

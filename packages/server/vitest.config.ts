@@ -1,8 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
 const postgres = process.env['STET_TEST_DATABASE_URL']
-// What must hold on both kinds of database. Published clients see none: their requests are those of the other suites.
-const onEveryDatabase = ['http', 'versions', 'runs', 'ports', 'process'].map((folder) => `test/${folder}/**/*.test.ts`)
+// What must hold on both kinds of database. The clients of the discontinued service see none: their
+// requests are those of the other suites.
+const onEveryDatabase = [
+  ...['http', 'versions', 'runs', 'ports', 'process'].map((folder) => `test/${folder}/**/*.test.ts`),
+  'test/clients/sdk/stet-sdk.test.ts',
+]
 
 if (!postgres) {
   console.warn('\n*** SKIPPED: the suites on PostgreSQL. Set STET_TEST_DATABASE_URL to run them. ***\n')
@@ -10,8 +14,10 @@ if (!postgres) {
 
 export default defineConfig({
   test: {
-    // A process per file: the embedded database runs inside it, and the crash tests need processes of their own.
+    // Processes and not threads: the embedded database runs inside them. Files share them, so that the server is loaded once
+    // for many of them: what a file opens or changes it closes and puts back.
     pool: 'forks',
+    isolate: false,
     // Each file may hold a database: more than two at once only wait for each other on a small machine.
     maxWorkers: 2,
     testTimeout: 30_000,
@@ -22,8 +28,18 @@ export default defineConfig({
         test: {
           name: 'embedded',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/database/**', 'test/alone/**'],
+          exclude: ['test/database/**', 'test/alone/**', 'test/clients/**'],
           env: { STET_TEST_DATABASE_URL: '' },
+        },
+      },
+      // Published clients keep their settings in globals: each file has a process of its own.
+      {
+        extends: true,
+        test: {
+          name: 'clients',
+          include: ['test/clients/**/*.test.ts'],
+          env: { STET_TEST_DATABASE_URL: '' },
+          isolate: true,
         },
       },
       // What is measured of a server process is not measured beside other tests.
@@ -33,12 +49,13 @@ export default defineConfig({
           name: 'alone',
           include: ['test/alone/**/*.test.ts'],
           env: { STET_TEST_DATABASE_URL: '' },
+          isolate: true,
           fileParallelism: false,
           sequence: { groupOrder: 1 },
         },
       },
       // These open both kinds of database themselves.
-      { extends: true, test: { name: 'database', include: ['test/database/**/*.test.ts'] } },
+      { extends: true, test: { name: 'database', include: ['test/database/**/*.test.ts'], isolate: true } },
       ...(postgres
         ? [
             {

@@ -49,7 +49,7 @@ const deviationRows = deviations.map(
 const text = `# Compatibility with the published clients
 
 Clients of the discontinued service that speak API v3 work on stet as they are. This page is made from the results of the suite
-\`packages/server/test/clients\`, which holds both databases to it (\`pnpm --filter @stet/server compatibility\`). How to point a client to
+\`packages/server/test/clients\`, which runs on the embedded database; the suites of the routes run on both (\`pnpm --filter @stet/server compatibility\`). How to point a client to
 stet: [moving from the discontinued service](moving.md), [Python](python.md).
 
 | client | version | takes part as | methods that work | tests |

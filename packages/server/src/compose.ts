@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
-import type { Express } from 'express'
 import { type Database, type DatabaseClient, openDatabase } from './adapters/database/database.ts'
 import { startSnapshots } from './adapters/database/embedded/snapshots.ts'
 import { postgresApiKeyStore } from './adapters/database/stores/api-key-store.ts'
@@ -46,14 +45,14 @@ import { keepLease, takeLease } from './features/runs/driving/keep-lease.ts'
 import { recoverRuns } from './features/runs/driving/recover-runs.ts'
 import type { ServerTools } from './features/runs/execution/tools/step-tool.ts'
 import { createStoredLogs } from './features/runs/watching/stored-logs.ts'
-import { createApp } from './http/app.ts'
+import { type App, createApp } from './http/app.ts'
 import { createDrain } from './http/request/drain.ts'
 import { systemClock } from './shared/clock.ts'
 import type { Logger } from './shared/logger.ts'
 import { shutDown } from './shut-down.ts'
 
 export interface Composition {
-  app: Express
+  app: App
   deps: Deps
   database: Database<Stores>
   /** What to tell about the key of the first start; undefined when the database was not empty. */

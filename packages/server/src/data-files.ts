@@ -29,13 +29,9 @@ export function encryptionKeysOf(config: Config): readonly string[] {
 /** Embedded: writes `admin.key`. Returns the line that tells the operator, with the key this one time if stet made it. */
 export function keepAdminKey(config: Config, tenant: NewTenant): string {
   const what = `workspace ${tenant.workspaceName}, project 1 default`
-  if (config.databaseUrl === undefined) {
-    const file = join(config.dataDir, 'admin.key')
-    writeFileSync(file, `${tenant.key}\n`, { mode: ownerOnly })
-    const key = tenant.isGenerated ? tenant.key : 'as given by STET_ADMIN_KEY'
-    return `created ${what}\nadmin API key: ${key} (shown once; also in ${file})`
-  }
-  return tenant.isGenerated
-    ? `created ${what}\nadmin API key: ${tenant.key} (shown once)`
-    : `created ${what} with the admin key of STET_ADMIN_KEY`
+  const where = config.databaseUrl === undefined ? join(config.dataDir, 'admin.key') : undefined
+  if (where !== undefined) writeFileSync(where, `${tenant.key}\n`, { mode: ownerOnly })
+  if (!tenant.isGenerated)
+    return `created ${what} with the admin key of STET_ADMIN_KEY${where ? `, also in ${where}` : ''}`
+  return `created ${what}\nadmin API key: ${tenant.key} (shown once${where ? `; also in ${where}` : ''})`
 }

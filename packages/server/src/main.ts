@@ -57,7 +57,8 @@ function addressOf(server: Server, config: Config): string {
   return `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
 }
 
-// The first signal drains, a second one leaves at once.
+// The first signal drains, a second one leaves at once. The end of a parent that keeps a channel (`stet serve`, however
+// it ended) is a first signal: nobody else would stop this process, which holds the port and the lock.
 function drainOnSignal(server: Server, composition: Composition): void {
   let isDraining = false
   const onSignal = (): void => {
@@ -66,6 +67,12 @@ function drainOnSignal(server: Server, composition: Composition): void {
     composition.shutDown(server).then(() => process.exit(0), exitWith)
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
+  const onParentGone = (): void => {
+    if (!isDraining) onSignal()
+  }
+  process.once('disconnect', onParentGone)
+  // It went while this process started; without a channel `connected` is undefined.
+  if (process.connected === false) onParentGone()
 }
 
 // Not by an exit code alone: whatever was opened before the failure would keep the process, and its lock, alive.
@@ -76,7 +83,14 @@ function exitWith(error: unknown): void {
 // Our own errors are sentences for the operator, and so are those of the system; anything else shows where it comes from.
 function describeFailure(error: unknown): string {
   if (error instanceof ConfigError) return error.problems.map((problem) => `stet-server: ${problem}`).join('\n')
-  if (error instanceof AppError || error instanceof OperatorError) return `stet-server: ${error.message}`
+  if (error instanceof AppError) return `stet-server: ${error.message}${describeCause(error.cause)}`
+  if (error instanceof OperatorError) return `stet-server: ${error.message}`
   if (error instanceof Error && 'syscall' in error && 'code' in error) return `stet-server: ${error.message}`
   return `stet-server: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
+}
+
+// Callers are not told what the database says; who starts a server must know it.
+function describeCause(cause: unknown): string {
+  if (cause instanceof AggregateError) return describeCause(cause.errors[0])
+  return cause instanceof Error ? ` (${cause.message})` : ''
 }

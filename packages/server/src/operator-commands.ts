@@ -1,6 +1,5 @@
 /** Commands of `stet-server` besides `start`; those that open the database take its lock, so none runs beside a server. */
 import { join } from 'node:path'
-import { backupDatabase, restoreDatabase } from './adapters/database/embedded/backup.ts'
 import { createJsonLogger } from './adapters/logging/json-logger.ts'
 import { createFirstProject, openStores } from './compose.ts'
 import { type Config, serverVersion } from './config.ts'
@@ -32,6 +31,7 @@ export async function runOperatorCommand(
   if (command === 'generate-key' && first === 'admin') return print(generateApiKey())
   if (command === 'generate-key' && first === 'encryption') return print(generateEncryptionKey())
   if (command === 'backup' && first !== undefined) {
+    const { backupDatabase } = await backups()
     await backupDatabase(embeddedDirectory(readSettings()), first)
     return print(`backed up to ${first}`)
   }
@@ -39,6 +39,7 @@ export async function runOperatorCommand(
     const config = readSettings()
     const directory = embeddedDirectory(config)
     makeDataFolder(config)
+    const { restoreDatabase } = await backups()
     await restoreDatabase(directory, first)
     return print(`restored from ${first}`)
   }
@@ -51,6 +52,11 @@ export async function runOperatorCommand(
   }
   process.stderr.write(`${usage}\n`)
   return 2
+}
+
+/** They open a database in this thread: a server that starts does not load what that takes. */
+function backups() {
+  return import('./adapters/database/embedded/backup.ts')
 }
 
 function print(line: string): number {

@@ -48,6 +48,8 @@ export interface Stores {
 export interface LiveCache {
   /** The value of `key` in `scope`; parallel misses share one load. A load that throws is not remembered. */
   read<T>(scope: string, key: string, load: () => Promise<T>): Promise<T>
+  /** The value if it is in memory at this moment: what `read` would give without a load. */
+  recall<T>(scope: string, key: string): T | undefined
   drop(scope: string): void
 }
 

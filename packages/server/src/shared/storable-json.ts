@@ -4,12 +4,24 @@ export function storableJson(value: unknown): string {
   return suspicious.test(text) ? JSON.stringify(JSON.parse(text, repair)) : text
 }
 
+/** The value of a JSON text as it will come back out of PostgreSQL. @throws SyntaxError */
+export function parseStorable(json: string): unknown {
+  return escapes.test(json) ? JSON.parse(json, repair) : JSON.parse(json)
+}
+
+/** A text as it will come back out of PostgreSQL: cut anywhere, it may end with half of a pair. */
+export function storableText(text: string): string {
+  return text.replace(unstorable, '\uFFFD')
+}
+
+// Others write escapes in either case, and those of pairs too.
+const escapes = /\\u(?:0000|d[89a-f])/i
 // JSON.stringify writes lone surrogates as lower-case escapes and never escapes paired ones.
 const suspicious = /\\u0000|\\ud[89a-f]/
 const unstorable = /\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g
 
 function repair(_key: string, value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(unstorable, '\uFFFD')
+  if (typeof value === 'string') return storableText(value)
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.replace(unstorable, '\uFFFD'), item]))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [storableText(key), item]))
 }

@@ -4,7 +4,9 @@ export interface Refusal {
   reason: string
 }
 
-const maxDepth = 64
+/** Levels of arrays and objects in one another. */
+export const maxJsonDepth = 64
+export const tooDeep = `must not be nested deeper than ${maxJsonDepth} levels`
 
 // With the u flag a paired surrogate is one code point, so only lone ones match.
 const loneSurrogate = /\p{Surrogate}/u
@@ -31,7 +33,7 @@ function findRefused(value: unknown, path: (string | number)[], depth: number): 
   if (typeof value === 'string') return refuseText(value)
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'must be a finite number'
   if (typeof value !== 'object' || value === null) return undefined
-  if (depth >= maxDepth) return `must not be nested deeper than ${maxDepth} levels`
+  if (depth >= maxJsonDepth) return tooDeep
   return Array.isArray(value) ? findInArray(value, path, depth) : findInObject(value, path, depth)
 }
 

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Author } from '../../shared/author.ts'
-import { randomText } from '../../shared/random-text.ts'
+import { randomText } from '../../shared/text/random-text.ts'
 import type { Scope } from './caller.ts'
 import type { Plan } from './plan.ts'
 

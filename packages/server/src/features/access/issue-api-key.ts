@@ -16,7 +16,7 @@ export interface IssueApiKeyInput {
   limit?: number | undefined
 }
 
-/** @throws AppError BadRequestError (expiry in the past, plan custom without limit), NotFoundError (project). */
+/** @throws AppError BadRequestError (expiry in the past or after 9999, plan custom without limit), NotFoundError (project). */
 export async function issueApiKey(
   deps: Needs<'stores' | 'transaction' | 'clock' | 'log'>,
   input: IssueApiKeyInput,
@@ -24,11 +24,7 @@ export async function issueApiKey(
   const { caller } = input
   const plan = input.plan ?? 'team'
   limitOf(plan, input.limit)
-  if (input.expiresAt && input.expiresAt <= deps.clock.now()) {
-    throw invalid('Invalid request: expiresAt: must be in the future', {
-      issues: [{ path: ['expiresAt'], code: 'custom', message: 'must be in the future' }],
-    })
-  }
+  assertExpiry(input.expiresAt, deps.clock.now())
   if (
     input.projectId !== undefined &&
     !(await deps.stores.projects.findOptional(caller.workspaceId, input.projectId))
@@ -51,4 +47,17 @@ export async function issueApiKey(
   const apiKey = await deps.transaction((stores) => stores.apiKeys.create(caller.workspaceId, fields))
   deps.log.info('audit.api-key-issued', { workspaceId: caller.workspaceId, apiKeyId: apiKey.id, by: caller.apiKeyId })
   return { apiKey, key }
+}
+
+// In UTC: one of 9999 with an offset may lie in the year 10000, which timestamps of four digits cannot tell.
+function assertExpiry(expiresAt: Date | undefined, now: Date): void {
+  if (!expiresAt) return
+  if (expiresAt <= now) throw invalidExpiry('must be in the future')
+  if (expiresAt.getUTCFullYear() > 9999) throw invalidExpiry('must be before the year 10000')
+}
+
+function invalidExpiry(message: string): Error {
+  return invalid(`Invalid request: expiresAt: ${message}`, {
+    issues: [{ path: ['expiresAt'], code: 'custom', message }],
+  })
 }

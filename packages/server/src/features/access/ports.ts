@@ -9,8 +9,11 @@ export type NewApiKey = Omit<ApiKey, 'id' | 'lastUsedAt' | 'revokedAt' | 'create
 }
 
 export interface ApiKeyStore {
-  /** The one look-up without a workspace: it is what tells the workspace. Revoked and expired keys are found too. */
-  findByHash(hash: string): Promise<ApiKey | null>
+  /**
+   * The one look-up without a workspace: it is what tells the workspace. Keys that are revoked, or expired at `now`, are
+   * unknown to the statement already: it must not take longer for them than for keys that never were.
+   */
+  findUsable(hash: string, now: Date): Promise<ApiKey | null>
   list(workspaceId: number): Promise<ApiKey[]>
   findOptional(workspaceId: number, id: number): Promise<(ApiKey & { hash: string }) | null>
   create(workspaceId: number, input: NewApiKey): Promise<ApiKey>

@@ -25,14 +25,28 @@ export async function verifyApiKey(
     throw new AppError('UnauthorizedError', 'Authorization token required')
   }
   const known = await findKnownKey(deps, input.token, input)
+  if (!known) return refuse(deps, input.address)
+  touch(deps, known, deps.clock.now())
+  return known.caller
+}
+
+/** The caller, when the key is in memory and usable: nobody else is refused here, only not known. */
+export function recallCaller(deps: Needs<'stores' | 'liveCache' | 'clock' | 'log'>, token: string): Caller | undefined {
+  const known = deps.liveCache.recall<KnownKey>(keyScope(hashApiKey(token)), callerKey)
   const now = deps.clock.now()
-  if (!known || !isUsable(known.key, now)) return refuse(deps, input.address)
+  if (!known || !isUsable(known.key, now)) return undefined
   touch(deps, known, now)
   return known.caller
 }
 
 function isUsable(key: ApiKey, now: Date): boolean {
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now)
+}
+
+const callerKey = 'caller'
+
+function keyScope(hash: string): string {
+  return `key:${hash}`
 }
 
 class UnknownKey extends Error {}
@@ -44,15 +58,19 @@ async function findKnownKey(
 ): Promise<KnownKey | null> {
   if (!isWellFormedApiKey(token)) return null
   const hash = hashApiKey(token)
+  const scope = keyScope(hash)
   try {
-    return await deps.liveCache.read(`key:${hash}`, 'caller', async () => {
+    const known = await deps.liveCache.read(scope, callerKey, async () => {
       // Only a miss may be refused for a flood: a key that is in memory passes however its neighbours behave.
       await refuseFlood(deps, from.address)
-      const key = await deps.stores.apiKeys.findByHash(hash)
+      const key = await deps.stores.apiKeys.findUsable(hash, deps.clock.now())
       // Thrown, since a load that throws is not remembered: misses must not fill the memory.
       if (!key) throw new UnknownKey()
       return { key, caller: callerOf(key), touchedAtMs: key.lastUsedAt?.getTime() ?? 0 }
     })
+    if (isUsable(known.key, deps.clock.now())) return known
+    deps.liveCache.drop(scope)
+    return null
   } catch (error) {
     if (error instanceof UnknownKey) return null
     throw error

@@ -26,7 +26,7 @@ export async function findStored(
   if (uuid === undefined) throw unknown()
   const found =
     deps.activeRuns.find(caller.workspaceId, uuid)?.view() ??
-    deps.activeRuns.findEnded(caller.workspaceId, uuid) ??
+    deps.activeRuns.findIdle(caller.workspaceId, uuid) ??
     (await deps.runs.findConversation(caller.workspaceId, uuid))
   if (!found || (caller.projectId !== null && caller.projectId !== found.projectId)) throw unknown()
   return found
@@ -44,7 +44,7 @@ export async function findRun(
   const { workspaceId } = caller
   const active = deps.activeRuns.find(workspaceId, conversationUuid)
   if (active?.runUuid === runUuid) return active.view()
-  const ended = deps.activeRuns.findEnded(workspaceId, conversationUuid)
+  const ended = deps.activeRuns.findIdle(workspaceId, conversationUuid)
   if (ended?.latestRun?.uuid === runUuid) return ended
   const found = await deps.runs.findRun(workspaceId, runUuid)
   if (!found) throw unknown()

@@ -37,6 +37,11 @@ describe('ratings', () => {
     [4, { maxThreshold: 3 }, 75, false],
     [0, { minRating: -10, maxRating: 10 }, 50, true],
     [0.2, { minRating: 0, maxRating: 0.3 }, 67, true],
+    // Halves that binary numbers miss.
+    [1.14, {}, 4, true],
+    [4.02, {}, 76, true],
+    [4.98, { reverseScale: true }, 1, true],
+    [-4.95, { minRating: -5, maxRating: 5 }, 1, true],
   ])('%s on %o', (score, configuration, normalizedScore, hasPassed) => {
     expect(readScore(score, rating(configuration))).toEqual({ normalizedScore, hasPassed })
   })

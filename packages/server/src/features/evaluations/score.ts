@@ -30,5 +30,7 @@ function readRating(score: number, configuration: Scale['configuration']): ReadS
 
 function normalise(score: number, min: number, max: number, reverseScale: boolean): number {
   const [lower, upper] = reverseScale ? [max, min] : [min, max]
-  return Math.round((Math.abs(score - lower) * 100) / Math.abs(upper - lower))
+  const percent = (Math.abs(score - lower) * 100) / Math.abs(upper - lower)
+  // Decimal scores are not exact in binary: 1.14 on a scale of 1 to 5 is 3.5 %, and comes out a little below.
+  return Math.round(Number(percent.toFixed(9)))
 }

@@ -7,7 +7,8 @@ import type { Needs, Stores } from '../deps.ts'
 export type TransactionDeps = Needs<'transaction' | 'liveCache' | 'logs' | 'log'>
 
 /**
- * @param work writes in one transaction at most, and awaits neither database nor anybody else after it.
+ * @param work writes in one transaction at most, and awaits neither database nor anybody else after it. One that it left
+ * by throwing counts for nothing.
  * @param keep stores the answer.
  * @throws what `work` throws: then nothing was written.
  */
@@ -28,11 +29,16 @@ export async function answerInTransaction<T>(
   const transaction: TransactionDeps['transaction'] = (write) =>
     new Promise((handOut, refuse) => {
       if (held.commit) throw new Error('An answer is kept with one transaction')
+      let isHandedOut = false
       held.commit = deps.transaction(async (stores) => {
         handOut(await write(stores))
+        isHandedOut = true
         await keep(stores, await answered)
       })
-      held.commit.catch(refuse)
+      held.commit.catch((reason: unknown) => {
+        if (!isHandedOut) delete held.commit
+        refuse(reason)
+      })
     })
   const { own, tell, dropScopes } = heldBack(deps, transaction)
   try {
@@ -57,7 +63,7 @@ function heldBack(deps: TransactionDeps, transaction: TransactionDeps['transacti
   const scopes = new Set<string>()
   const own: TransactionDeps = {
     transaction,
-    liveCache: { read: deps.liveCache.read, drop: (scope) => void scopes.add(scope) },
+    liveCache: { ...deps.liveCache, drop: (scope) => void scopes.add(scope) },
     logs: { create: (conversation, entry) => transaction((stores) => stores.logs.create(conversation, entry)) },
     log: { ...deps.log, info: (event, fields) => void lines.push(() => deps.log.info(event, fields)) },
   }

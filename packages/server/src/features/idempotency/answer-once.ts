@@ -11,16 +11,15 @@ export interface AnswerOnceInput {
   claim: Claim
   /** The answer holds a secret. */
   isSecret: boolean
-  /** The answer is kept in the transaction of the work, see `answerInTransaction`. */
-  isAtomic: boolean
+  /** Its answer is kept in its transaction, see `answerInTransaction`. */
   work(own: TransactionDeps): Promise<KeptAnswer>
   /** The answer to what `work` throws. */
   failure(error: unknown): KeptAnswer
 }
 
 /**
- * @throws AppError ConflictError `in_progress` while the first one works; UnprocessableEntityError for another body;
- * what `work` throws.
+ * @throws AppError ConflictError `in_progress` while the first one works, `unreadable` for an answer whose seal nobody can
+ * open any more; UnprocessableEntityError for another body; what `work` throws.
  */
 export async function answerOnce(
   deps: OnceDeps,
@@ -62,15 +61,10 @@ async function workOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<KeptAns
   const keep = ({ idempotency }: Pick<Stores, 'idempotency'>, answer: KeptAnswer) =>
     idempotency.complete(id, ownerId, writeAnswer(deps, { id, isSecret: input.isSecret }, answer))
   try {
-    if (input.isAtomic) {
-      return await answerInTransaction(deps, input.work, async (stores, answer) => {
-        // Another process took the claim for that of a dead one: what was written here must not stay.
-        if (!(await keep(stores, answer))) throw inProgress()
-      })
-    }
-    const answer = await input.work(deps)
-    await afterwards(deps, () => keep(deps.stores, answer))
-    return answer
+    return await answerInTransaction(deps, input.work, async (stores, answer) => {
+      // Another process took the claim for that of a dead one: what was written here must not stay.
+      if (!(await keep(stores, answer))) throw inProgress()
+    })
   } catch (error) {
     const answer = input.failure(error)
     await afterwards(deps, () =>

@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { jsonPieces } from './json-pieces.ts'
+
+const joined = (value: unknown) => [...jsonPieces(value)].join('')
+const long = '"\u{1f600}\\ü\u2028'.repeat(20_000)
+
+it.each([
+  ['a text', long],
+  ['a text of which a pair of surrogates stands at the end of a piece', `x${'\u{1f600}'.repeat(100_000)}`],
+  ['lone surrogates', '\ud83d'.repeat(100_000)],
+  ['a list', [long, null, undefined, [long], {}]],
+  ['a map', { a: long, 'ke"y': { b: [long] }, none: undefined, n: 1, empty: '' }],
+  ['many small texts', Array.from({ length: 5_000 }, (_, n) => ({ n, text: 'x'.repeat(30) }))],
+  ['nothing', undefined],
+])('is the same text, in pieces that are small: %s', (_name, value) => {
+  expect(joined(value) === JSON.stringify(value ?? null)).toBe(true)
+  expect(Math.max(...[...jsonPieces(value)].map((piece) => piece.length))).toBeLessThan(500_000)
+})
+
+it('is the same text for what is nested deeper than generators reach', () => {
+  let value: unknown = long
+  for (let level = 0; level < 3_000; level += 1) value = level % 2 === 0 ? [value] : { value }
+  expect(joined(value) === JSON.stringify(value)).toBe(true)
+})
+
+it('is the same text for any JSON', () => {
+  const padding = 'x'.repeat(70_000)
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => joined({ padding, value }) === JSON.stringify({ padding, value })),
+    { numRuns: 50 },
+  )
+})
