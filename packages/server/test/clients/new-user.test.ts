@@ -27,11 +27,11 @@ afterAll(async () => {
   packed?.remove()
 })
 
-/** The program that the README shows. */
+/** The streaming program that the README shows. */
 function readmeProgram(): string {
   const blocks = readFileSync(`${root}README.md`, 'utf8').matchAll(/```ts\n(.*?)```/gs)
-  const program = [...blocks].map(([, code = '']) => code).find((code) => code.includes("from '@stet/sdk'"))
-  if (!program) throw new Error('The README shows no program')
+  const program = [...blocks].map(([, code = '']) => code).find((code) => code.includes('for await'))
+  if (!program) throw new Error('The README shows no program that streams')
   return program
 }
 
@@ -45,7 +45,7 @@ it('goes from the tarball to a typed, streamed run in under ten lines', async ()
     types: ['node'],
     target: 'ES2022',
     module: 'NodeNext',
-    lib: ['ES2022', 'DOM', 'DOM.AsyncIterable', 'ESNext.Disposable'],
+    lib: ['ES2022', 'DOM', 'DOM.AsyncIterable'],
   }
   writeFileSync(`${project}/tsconfig.json`, JSON.stringify({ compilerOptions, include: ['main.ts'] }))
   await runIn(project, [process.execPath, fileURLToPath(import.meta.resolve('typescript/bin/tsc')), '-p', project])

@@ -100,7 +100,7 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
     const events: string[] = []
     const log = { error: () => {}, warn: () => {}, debug: () => {}, info: (event: string) => void events.push(event) }
     const second = openTestDatabase(target, { onlyReplica: true, log }).finally(() => (hasOpened = true))
-    await until(async () => events.includes('waiting_for_other_replica'))
+    await until(async () => events.includes('database.waiting-for-other-replica'))
     expect(hasOpened).toBe(false)
     await first.close()
     const opened = await second

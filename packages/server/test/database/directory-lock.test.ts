@@ -55,7 +55,9 @@ describe('directory lock', () => {
   it('names the process that holds it', async () => {
     const holder = children[0] as ChildProcess
     await tell(holder, { try: directory })
-    await expect(lockDirectory(directory)).rejects.toThrow(`in use by process ${holder.pid} on`)
+    await expect(lockDirectory(directory)).rejects.toThrow(
+      new RegExp(`in use by process ${holder.pid} on .*; only one process may open it$`),
+    )
     await tell(holder, { release: true })
   })
 
@@ -84,11 +86,14 @@ describe('directory lock', () => {
     await lock.release()
   })
 
-  it('never takes over from a holder in another host, unless the operator says so', async () => {
+  it('never takes over from a holder in another host; the operator who deletes the file says that it is gone', async () => {
     const elsewhere = { pid: 1, startTime: '1', bootId: 'x', host: 'elsewhere', pidNamespace: 'x', netNamespace: 'x' }
     await writeFile(`${directory}.lock`, JSON.stringify(elsewhere))
-    await expect(lockDirectory(directory)).rejects.toThrow('in use by process 1 on elsewhere')
-    const lock = await lockDirectory(directory, { takeOver: true })
+    await expect(lockDirectory(directory)).rejects.toThrow(
+      `in use by process 1 on elsewhere; only one process may open it. If elsewhere is gone for good, delete ${directory}.lock`,
+    )
+    await rm(`${directory}.lock`)
+    const lock = await lockDirectory(directory)
     await lock.release()
   })
 

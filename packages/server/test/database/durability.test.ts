@@ -7,7 +7,7 @@ import { DurableFs } from '../../src/adapters/database/embedded/durable/durable-
 import type { MountedOperations, RuntimeModule } from '../../src/adapters/database/embedded/durable/runtime-fs.ts'
 import { copyDatabase } from '../../src/adapters/database/embedded/first-start.ts'
 import { openPglite } from '../../src/adapters/database/embedded/open-pglite.ts'
-import { pgliteSession } from '../../src/adapters/database/embedded/pglite-session.ts'
+import { pgliteSession } from '../../src/adapters/database/embedded/thread/pglite-session.ts'
 import { logBytes, startUpkeep, vacuumWornTables } from '../../src/adapters/database/embedded/upkeep.ts'
 import { runProgram } from '../support/child-program.ts'
 import { silent } from '../support/database-open.ts'
@@ -51,10 +51,14 @@ describe('durability of the embedded database', () => {
     expect(() => new DurableFs('/pglite/data')).toThrow('may not lie under /pglite')
   })
 
-  it('ends the process when a sync fails, and does not acknowledge the commit', async () => {
-    const end = await runProgram('failing-disk-child.ts', directory)
-    expect(end).toMatchObject({ code: 74, stdout: '' })
-    expect(end.stderr).toContain('a sync failed: the disk is broken')
+  it.each([
+    { place: 'here', end: { code: 74, signal: null } },
+    // At once, whatever the other threads are doing.
+    { place: 'thread', end: { code: null, signal: 'SIGKILL' } },
+  ])('ends the process when a sync fails, and does not acknowledge the commit ($place)', async ({ place, end }) => {
+    const child = await runProgram('failing-disk-child.ts', directory, place)
+    expect(child).toMatchObject({ ...end, stdout: '' })
+    expect(child.stderr).toContain('a sync failed: the disk is broken')
     const pglite = await openPglite(directory)
     const { rows } = await pglite.query(`SELECT name FROM workspace WHERE name = 'acknowledged'`)
     expect(rows).toHaveLength(1)

@@ -2,13 +2,18 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
-import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { schemaDifference } from '../../scripts/schema-difference.ts'
-import { pgliteSession } from '../../src/adapters/database/embedded/pglite-session.ts'
+import { pgliteSession } from '../../src/adapters/database/embedded/thread/pglite-session.ts'
 import { migrate } from '../../src/adapters/database/migrate.ts'
 import { poolSession } from '../../src/adapters/database/postgres.ts'
-import { isSkippedWithoutServer, onServer, testServerUrl, withDatabase } from '../support/database-server.ts'
+import {
+  isSkippedWithoutServer,
+  onServer,
+  singleConnectionPool,
+  testServerUrl,
+  withDatabase,
+} from '../support/database-server.ts'
 import { packageRoot } from '../support/test-database.ts'
 
 const migrationsFolder = join(packageRoot, 'prisma', 'migrations')
@@ -88,7 +93,7 @@ describe.skipIf(isSkippedWithoutServer('parallel migration of a PostgreSQL datab
     const server = testServerUrl ?? ''
     const name = `stet_parallel_${process.pid}`
     await onServer(server, (client) => client.query(`CREATE DATABASE ${name}`))
-    const pools = Array.from({ length: 8 }, () => new pg.Pool({ connectionString: withDatabase(server, name), max: 1 }))
+    const pools = Array.from({ length: 8 }, () => singleConnectionPool(withDatabase(server, name)))
     try {
       const applied = await Promise.all(pools.map((pool) => migrate(poolSession(pool), migrationsFolder)))
       const { rows } = await onServer(withDatabase(server, name), (client) =>

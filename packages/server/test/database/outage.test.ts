@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { httpCall } from '../http/api-call.ts'
 import { prompt, type RunBench, record, runBench } from '../runs/run-bench.ts'
+import { undrivenRun } from '../runs/undriven-run.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
 import { isSkippedWithoutServer } from '../support/database-server.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
@@ -16,16 +16,9 @@ let bench: RunBench
 
 /** The conversation of a run that stands as driven by `ownerId`. */
 async function runOf(ownerId: string): Promise<string> {
-  const uuid = randomUUID()
-  const createdAt = new Date()
-  const text = { path: 'some/prompt', contentHash: 'a'.repeat(64), customIdentifier: null, config: {} }
-  const place = { workspaceId: 1, projectId: 1, versionUuid: randomUUID(), documentUuid: randomUUID() }
-  const run = { uuid: randomUUID(), conversationUuid: uuid, workspaceId: 1, ownerId }
-  await bench.server.deps.runs.create(
-    { uuid, ...place, ...text, origin: 'run', createdAt },
-    { ...run, epoch: 1, firstEventId: 1, createdAt },
-  )
-  return uuid
+  const { conversation, run } = undrivenRun(ownerId)
+  await bench.server.deps.runs.create(conversation, run)
+  return conversation.uuid
 }
 
 const statusOf = async (uuid: string) => (await bench.conversation(uuid))['status']

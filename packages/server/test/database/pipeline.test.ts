@@ -1,6 +1,6 @@
 import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { pgliteSession } from '../../src/adapters/database/embedded/pglite-session.ts'
+import { pgliteSession } from '../../src/adapters/database/embedded/thread/pglite-session.ts'
 import type { SqlSession } from '../../src/adapters/database/sql-session.ts'
 
 let pglite: PGlite

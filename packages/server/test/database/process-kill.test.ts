@@ -11,14 +11,16 @@ import { seededRandom } from '../support/random.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { embeddedTemplate, type TestDatabase, testDatabase } from '../support/test-database.ts'
 
-// Each costs three seconds; the runs of a killed server are counted in test/runs.
-const kills = count(10, 1_000)
+// On each kind of database. The embedded one costs a second each; the runs of a killed server are counted in test/runs.
+const kills = count(20, 1_000)
+const server = process.env['STET_TEST_DATABASE_URL']
+const kinds = [{ kind: 'embedded', at: '' }, ...(server ? [{ kind: 'PostgreSQL', at: server }] : [])]
 
-describe('kill -9 of a process that writes', () => {
+describe.each(kinds)('kill -9 of a process that writes, $kind', ({ at }) => {
   let target: TestDatabase
 
   beforeEach(async () => {
-    target = await testDatabase()
+    target = await testDatabase(at)
   })
   afterEach(() => target.close())
 
@@ -38,7 +40,7 @@ describe('kill -9 of a process that writes', () => {
         void end.then(() => (hasEnded = true))
         while (acknowledged().length === before && !hasEnded) await delay(5)
         expect(hasEnded, hasEnded ? (await end).stderr : '').toBe(false)
-        await delay(random() * 300)
+        await delay(random() * 200)
         writer.kill('SIGKILL')
         await end
       }

@@ -24,6 +24,7 @@ const end: RowKind<Item> = {
   name: 'end item',
   order: 2,
   key: (row) => String(row.id),
+  follows: (row) => ({ kind: insert, key: String(row.id) }),
   statement: (rows) => ({
     sql: `UPDATE item SET state = changed.state FROM unnest($1::int[], $2::text[]) AS changed (id, state)
           WHERE item.id = changed.id AND item.state = 'new' RETURNING item.id::text AS key`,
@@ -111,6 +112,42 @@ describe('write batch', () => {
     const ended = database.writeBatch.write(end, { id: 7, state: 'done' })
     const inserted = database.writeBatch.write(insert, { id: 7, state: 'new' })
     expect(await Promise.all([ended, inserted])).toEqual([true, true])
+  })
+
+  const long = 600_000
+
+  it('holds a row back for a while, and writes it then', async () => {
+    const start = performance.now()
+    expect(await database.writeBatch.hold(insert, { id: 1, state: 'new' }, 50)).toBe(true)
+    expect(performance.now() - start).toBeGreaterThan(45)
+    expect(await stored()).toEqual([{ id: 1, state: 'new' }])
+  })
+
+  it('writes a held row with the row that follows it, at once', async () => {
+    const held = database.writeBatch.hold(insert, { id: 1, state: 'new' }, long)
+    const other = database.writeBatch.hold(insert, { id: 2, state: 'new' }, long)
+    expect(await database.writeBatch.write(end, { id: 1, state: 'done' })).toBe(true)
+    expect(await held).toBe(true)
+    expect(await stored()).toEqual([{ id: 1, state: 'done' }])
+    await database.writeBatch.flush()
+    expect(await other).toBe(true)
+  })
+
+  it('hands a held row to who writes more of it, once', async () => {
+    const held = database.writeBatch.hold(insert, { id: 1, state: 'new' }, long)
+    const taken = database.writeBatch.takeHeld(insert, '1')
+    expect(database.writeBatch.takeHeld(insert, '1')).toBeUndefined()
+    expect(taken?.row).toEqual({ id: 1, state: 'new' })
+    taken?.settle(database.writeBatch.write(insert, { id: 1, state: 'done' }))
+    expect(await held).toBe(true)
+    expect(await stored()).toEqual([{ id: 1, state: 'done' }])
+  })
+
+  it('flush writes what is held', async () => {
+    const held = database.writeBatch.hold(insert, { id: 1, state: 'bad' }, long)
+    const refused = expect(held).rejects.toThrow()
+    await database.writeBatch.flush()
+    await refused
   })
 
   it('flush waits for everything that was handed in before', async () => {

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
 import type { TestServer } from '../support/test-server.ts'
-import { httpCall } from './api-call.ts'
+import { apiCaller, httpCall } from './api-call.ts'
 import { contractRoutes, fill, validBody, type WalkedRoute } from './contract-routes.ts'
-import { type Api, createTestProject, openServer, openTenant } from './scenario.ts'
+import { countRows, foreignReferences, openHoldings } from './foreign-ids.ts'
+import { type Api, openServer, openTenant } from './scenario.ts'
 
 const scopes = ['read', 'run', 'write', 'publish', 'admin'] as const
 
@@ -140,47 +141,40 @@ describe('access matrix: every route of the contract', () => {
     expect(projects.body).toMatchObject([{ id: project.id }])
   })
 
-  it('answers foreign ids like unknown ones', async () => {
-    const other = await openTenant(server, 'other tenant')
-    const mine = await createTestProject(api, { a: '---\nprovider: demo\n---\nHello' })
-    const entry = { name: 'mine', provider: 'openai', token: 'sk-0123456789abcdef' }
-    const { id } = (await api('POST', '/provider-api-keys', { body: entry })).body
-    const run = await api('POST', `${mine.live}/documents/run`, { body: { path: 'a' } })
-    expect(run.status, run.text).toBe(200)
-    const made = { projectId: mine.id, name: 'mine', metric: 'binary' }
-    const evaluation = (await api('POST', '/evaluations', { body: made })).body
-    const given = {
-      projectId: String(mine.id),
-      versionUuid: mine.draftUuid,
-      path: 'a',
-      conversationUuid: String(run.body['uuid']),
-      evaluationUuid: String(evaluation['uuid']),
-      id: String(id),
-    }
-    const rows = async () => [
-      (await api('GET', '/projects')).text,
-      (await api('GET', '/provider-api-keys')).text,
-      (await api('GET', '/api-keys')).text,
-      (await api('GET', '/evaluations')).text,
-      (await api('GET', `/conversations/${String(run.body['uuid'])}/annotations`)).text,
-      (await api('GET', `/projects/${mine.id}/versions`)).text,
-      (await api('GET', `${mine.live}/documents`)).text,
-    ]
-    const before = await rows()
-    for (const route of contractRoutes.filter(({ path }) => path.includes(':'))) {
-      const send = (path: string) =>
-        httpCall(route.method, `${server.url}/api/v3${path}`, {
-          headers: { authorization: `Bearer ${other}` },
-          ...(route.method === 'POST' || route.method === 'PUT' ? { body: validBody[route.name] ?? {} } : {}),
-        })
-      const [foreign, unknown] = [await send(fill(route.path, given)), await send(fill(route.path))]
-      expect({ route: route.name, status: foreign.status, body: foreign.body }).toEqual({
-        route: route.name,
-        status: 404,
+  it('answers foreign ids like unknown ones, one at a time among ids of the caller, and changes nothing', async () => {
+    const other = apiCaller(server.url, await openTenant(server, 'other tenant'))
+    const [mine, theirs] = [await openHoldings(api), await openHoldings(other)]
+    const before = await countRows(server)
+    for (const { name, send } of foreignReferences(other, { own: theirs, foreign: mine })) {
+      const [foreign, unknown] = [await send('foreign'), await send('unknown')]
+      expect({ name, status: foreign.status, body: foreign.body }).toEqual({
+        name,
+        status: unknown.status,
         body: unknown.body,
       })
+      const refused = name === 'versions.publish versionUuid' ? 400 : 404
+      // A filter is no address: it finds nothing.
+      expect(foreign.status, name).toBe(name.startsWith('filter ') ? 200 : refused)
     }
-    expect(await rows()).toEqual(before)
+    expect(await countRows(server)).toEqual(before)
+  })
+
+  it('answers ids of other projects like unknown ones to a key of one project', async () => {
+    const [hidden, own] = [await openHoldings(api), await openHoldings(api)]
+    const { key } = await issueKey({ projectId: own.projectId, scopes: [...scopes], plan: 'custom', limit: 100_000 })
+    const restricted = apiCaller(server.url, key)
+    const before = await countRows(server)
+    const references = foreignReferences(restricted, { own, foreign: hidden })
+    for (const { name, send } of references.filter(({ belongsToWorkspace }) => !belongsToWorkspace)) {
+      const [foreign, unknown] = [await send('foreign'), await send('unknown')]
+      expect({ name, status: foreign.status, body: foreign.body }).toEqual({
+        name,
+        status: unknown.status,
+        body: unknown.body,
+      })
+      expect(foreign.status, name).not.toBe(403)
+    }
+    expect(await countRows(server)).toEqual(before)
   })
 
   it('429 with the headers of the limit once a key has spent its second', async () => {

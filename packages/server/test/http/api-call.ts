@@ -1,4 +1,4 @@
-import { assertDeclared } from './declared-statuses.ts'
+import { assertDeclared } from './declared-answers.ts'
 
 export interface ApiAnswer {
   status: number
@@ -32,8 +32,8 @@ export async function httpCall(method: string, url: string, call: Omit<ApiCall, 
     headers: { ...(isBytes || body === undefined ? {} : { 'content-type': 'application/json' }), ...call.headers },
     ...(body === undefined ? {} : { body: isBytes ? toBytes(body) : JSON.stringify(body) }),
   })
-  assertDeclared(method, url, response.status)
   const text = await response.text()
+  assertDeclared(method, url, { status: response.status, text })
   return { status: response.status, headers: response.headers, text, body: parseOrEmpty(text) }
 }
 

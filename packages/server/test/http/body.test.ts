@@ -63,6 +63,22 @@ describe('request bodies', () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
+  it('are told all their faults, and the first one when there are very many', async () => {
+    const chat = (parts: number) =>
+      api('POST', '/conversations/none/chat', {
+        body: `{"messages":[{"role":"user","content":[${'1,'.repeat(parts - 1)}1]}]}`,
+      })
+    const paths = async (parts: number) => {
+      const { status, body } = await chat(parts)
+      expect(status).toBe(400)
+      const { issues = [] } = body.details as { issues?: { path: unknown }[] }
+      return issues.map((issue) => issue.path)
+    }
+    const first = ['messages', 0, 'content', 0]
+    expect(await paths(3)).toEqual([first, [...first.slice(0, 3), 1], [...first.slice(0, 3), 2]])
+    expect(await paths(400_000)).toEqual([first])
+  })
+
   it('survive a body nested 100,000 levels deep', async () => {
     const body = `{"name":"a","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
     expect((await create({ body })).status).toBe(400)
@@ -99,13 +115,28 @@ describe('request bodies', () => {
   })
 
   it('return content byte for byte', async () => {
-    const project = (await create({ body: { name: 'unicode' } })).body as unknown as {
-      project: { id: number }
+    const project = (await create({ body: { name: '\ufeffunicode' } })).body as unknown as {
+      project: { id: number; name: string }
       version: { uuid: string }
     }
-    const documents = `/projects/${project.project.id}/versions/${project.version.uuid}/documents`
-    const prompt = 'e\u0301 \u00e9 😀 \u202eRTL \ufeff \t\r\n <b>"\\"</b>'
-    await api('POST', documents, { body: { path: 'exact', prompt } })
-    expect((await api('GET', `${documents}/exact`)).body['content']).toBe(prompt)
+    expect(project.project.name).toBe('\ufeffunicode')
+    const version = `/projects/${project.project.id}/versions/${project.version.uuid}`
+    const documents = `${version}/documents`
+    const prompts = {
+      exact: 'e\u0301 \u00e9 😀 \u202eRTL \ufeff \t\r\n <b>"\\"</b>',
+      marked: '\ufeff---\nmodel: m\n---\nmarked',
+      marks: '\ufeff\ufeff',
+      // Comes from the database in several pieces.
+      long: `\ufeff${'é\ufeff'.repeat(50_000)}`,
+    }
+    for (const [path, prompt] of Object.entries(prompts)) {
+      expect((await api('POST', documents, { body: { path, prompt } })).body['content']).toBe(prompt)
+      expect((await api('GET', `${documents}/${path}`)).body['content']).toBe(prompt)
+    }
+    const list = (await api('GET', documents)).body as unknown as { path: string; content: string }[]
+    expect(Object.fromEntries(list.map(({ path, content }) => [path, content]))).toEqual(prompts)
+    // What is published is compared, by its hash, with what was compiled.
+    await api('POST', documents, { body: { path: 'refers', prompt: '<prompt path="marked" />' } })
+    expect((await api('POST', `${version}/publish`)).status).toBe(200)
   })
 })

@@ -1,4 +1,4 @@
-import { contract, type RouteMetadata } from '@stet/contract'
+import { causesOf, type ErrorCause, listRoutes, type RouteMetadata } from '@stet/contract'
 
 export interface WalkedRoute {
   name: string
@@ -8,23 +8,28 @@ export interface WalkedRoute {
   metadata: RouteMetadata
   /** The statuses that it declares. */
   successes: number[]
-  errors: number[]
+  /** Why it refuses. */
+  causes: ErrorCause[]
+  /** The names of its query parameters. */
+  query: string[]
 }
 
 /** Every route of the contract. */
-export const contractRoutes: WalkedRoute[] = Object.entries(contract).flatMap(([router, routes]) =>
-  Object.entries(routes).map(([name, { method, path, metadata, responses }]) => {
-    const statuses = Object.keys(responses).map(Number)
-    return {
-      name: `${router}.${name}`,
-      method,
-      path,
-      metadata,
-      successes: statuses.filter((status) => status < 400),
-      errors: statuses.filter((status) => status >= 400),
-    }
-  }),
-)
+export const contractRoutes: WalkedRoute[] = listRoutes().map(({ router, name, route, metadata }) => ({
+  name: `${router}.${name}`,
+  method: route.method,
+  path: route.path,
+  metadata,
+  successes: Object.keys(route.responses)
+    .map(Number)
+    .filter((status) => status < 400),
+  causes: causesOf(route, metadata),
+  query: queryNames(route.query),
+}))
+
+function queryNames(query: unknown): string[] {
+  return typeof query === 'object' && query !== null && 'shape' in query ? Object.keys(Object(query.shape)) : []
+}
 
 export interface Placeholders {
   projectId?: string

@@ -48,6 +48,14 @@ describe('a document on the wire', () => {
     expect(list.body).toEqual([created.body])
   })
 
+  it('shows a parameter whose `required` is no boolean', async () => {
+    // In YAML 1.2 `yes` is a text.
+    const body = { path: 'a', prompt: `---\nparameters:\n  name: { required: yes, label: n }\n---\n${prompt}` }
+    const created = await api('POST', `${project.draft}/documents`, { body })
+    expect(created).toMatchObject({ status: 200, body: { config: { parameters: { name: { required: 'yes' } } } } })
+    expect(Document.parse(created.body).parameters).toEqual({ name: { type: 'text', label: 'n' } })
+  })
+
   it('is 304 for a caller that has it', async () => {
     await api('POST', `${project.draft}/documents`, { body: { path: 'a', prompt } })
     const etag = `"${hash(prompt)}"`
@@ -80,7 +88,7 @@ describe('a document on the wire', () => {
   })
 })
 
-describe('document paths (api.md 7)', () => {
+describe('document paths in addresses', () => {
   beforeEach(async () => {
     const paths = ['a', 'a/b/c', 'run', 'logs', 'get-or-create', '\u00e9']
     const changes = paths.map((path) => ({ path, content: path, status: 'added' }))
@@ -117,6 +125,23 @@ describe('document paths (api.md 7)', () => {
     const { status, body } = await raw('GET', tail)
     expect(status).toBe(200)
     expect(body).toHaveLength(6)
+  })
+
+  it.each([
+    ['', ['a', 'a/b/c', 'get-or-create', 'logs', 'run', '\u00e9']],
+    ['a', ['a', 'a/b/c']],
+    ['a/', ['a/b/c']],
+    ['/a', ['a', 'a/b/c']],
+    ['e\u0301', ['\u00e9']],
+    ['A', []],
+    ['_', []],
+    ['a%', []],
+    ['\\', []],
+    ['b/', []],
+    ['//e\u0301', ['\u00e9']],
+  ])('the prefix %j lists %j', async (prefix, paths) => {
+    const { body } = await api('GET', `${project.draft}/documents?prefix=${encodeURIComponent(prefix)}`)
+    expect((body as unknown as { path: string }[]).map(({ path }) => path)).toEqual(paths)
   })
 
   it.each(['/a%', '/%ff', '/a%00'])('GET %s is malformed', async (tail) => {

@@ -82,6 +82,20 @@ describe('routes', () => {
     expect(answer.body.details).toEqual({ allow: ['GET', 'HEAD', 'POST'] })
   })
 
+  it.each([
+    ['http://any.example/api/v3/projects/1/versions/none/documents/a/b', 'Version not found'],
+    ['HTTP://any.example:1/api/v3/projects/1/versions/none/documents/a?prefix=b', 'Version not found'],
+    ['http://[::1/api/v3/conversations/none', 'Conversation not found'],
+    ['http://', 'Route not found: GET /'],
+    ['http://any.example?a', 'Route not found: GET /'],
+    ['*', 'Route not found: GET *'],
+  ])('are found in addresses of any form: %s', async (target, message) => {
+    const head = `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${server.adminKey}\r\n\r\n`
+    const { status, body } = parseRaw(await sendRaw(Number(new URL(server.url).port), [head]))
+    expect(status).toBe(404)
+    expect(JSON.parse(body)).toMatchObject({ name: 'NotFoundError', message })
+  })
+
   it('answer HEAD like GET without the body', async () => {
     const get = await api('GET', '/me')
     const head = await api('HEAD', '/me')

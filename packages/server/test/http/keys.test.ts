@@ -38,6 +38,23 @@ describe('API keys', () => {
     expect((list.body as unknown as ApiKey[])[0]).toEqual(apiKey)
   })
 
+  it('tell when they were last used', async () => {
+    const before = Date.now()
+    const { id, key, lastUsedAt } = CreatedApiKey.parse(
+      (await api('POST', '/api-keys', { body: { name: 'used' } })).body,
+    )
+    const listed = async () => {
+      const list = (await api('GET', '/api-keys')).body as unknown as ApiKey[]
+      return list.find((each) => each.id === id)?.lastUsedAt
+    }
+    expect([lastUsedAt, await listed()]).toEqual([null, null])
+    expect((await api('GET', '/me', { key })).status).toBe(200)
+    await expect.poll(listed, { timeout: 20_000 }).not.toBeNull()
+    const usedAt = Date.parse(String(await listed()))
+    expect(usedAt).toBeGreaterThanOrEqual(before)
+    expect(usedAt).toBeLessThanOrEqual(Date.now())
+  })
+
   it('are revoked idempotently, unknown ids are 404 and the last admin key stays', async () => {
     const { id } = CreatedApiKey.parse((await api('POST', '/api-keys', { body: { name: 'gone' } })).body)
     const revoked = ApiKey.parse((await api('DELETE', `/api-keys/${id}`)).body)
@@ -56,11 +73,18 @@ describe('API keys', () => {
     [{ name: 'x', scopes: ['root'] }, 'scopes.0'],
     [{ name: 'x', expiresAt: '2001-01-01T00:00:00.000Z' }, 'expiresAt'],
     [{ name: 'x', expiresAt: 'tomorrow' }, 'expiresAt'],
+    [{ name: 'x', expiresAt: '9999-12-31T23:59:59-00:01' }, 'expiresAt'],
     [{ name: 'x', projectId: 2147483648 }, 'projectId'],
   ])('refuse %o', async (body, key) => {
     const answer = await api('POST', '/api-keys', { body })
     expect(answer.status).toBe(400)
     expect(answer.body['message']).toMatch(new RegExp(`^Invalid request: ${key}: `))
+  })
+
+  it('last until the end of 9999 at most', async () => {
+    const expiresAt = '9999-12-31T23:59:59.999Z'
+    expect(await api('POST', '/api-keys', { body: { name: 'x', expiresAt } })).toMatchObject({ body: { expiresAt } })
+    expect((await api('GET', '/api-keys')).status).toBe(200)
   })
 
   it('cannot be bound to a project that is unknown', async () => {
@@ -86,6 +110,7 @@ describe('provider keys', () => {
     expect((await api('POST', '/provider-api-keys', { body: { ...entry, name: 'mAIN' } })).status).toBe(409)
     const updated = await api('PUT', path, { body: { defaultModel: 'gpt-4o' } })
     expect(updated.body).toMatchObject({ name: 'Main', defaultModel: 'gpt-4o', token: 'sk-********wxyz' })
+    expect((await api('PUT', path, { body: { defaultModel: '' } })).body).toMatchObject({ defaultModel: null })
     const deleted = await api('DELETE', path)
     expect(deleted.body).toMatchObject({ name: 'Main', token: 'sk-********wxyz' })
     expect((await api('GET', path)).status).toBe(404)

@@ -1,52 +1,145 @@
+/** Walks the routes outside of the API: each answers, refuses for each cause that it declares, and knows its methods. */
 import { createHash } from 'node:crypto'
+import { ERROR_CAUSES, ErrorBody, type ErrorCause, type OperationName, operations } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
-import { apiCaller, httpCall } from './api-call.ts'
+import { type ApiAnswer, apiCaller, httpCall } from './api-call.ts'
+import { fitsCause, type ReadError } from './cause-of.ts'
 import { openServer } from './scenario.ts'
 
+const names = Object.keys(operations) as OperationName[]
+const token = { authorization: 'Bearer figures' }
+
 let server: TestServer
+let open: TestServer
 beforeAll(async () => {
-  ;({ server } = await openServer({ STET_METRICS_TOKEN: 'figures' }))
+  ;({ server } = await openServer({ STET_METRICS_TOKEN: 'figures', STET_LOG_LEVEL: 'off' }))
+  ;({ server: open } = await openServer())
 })
-afterAll(() => server.close())
+afterAll(async () => {
+  await server.close()
+  await open.close()
+})
 
-describe('routes outside the prefix', () => {
-  it('/health tells status, version and features', async () => {
-    const { status, body } = await httpCall('GET', `${server.url}/health`)
-    expect(status).toBe(200)
-    expect(body).toEqual({ status: 'ok', version: expect.any(String), features: expect.any(Array) })
+const ask = (method: string, name: OperationName, headers: Record<string, string> = {}) =>
+  httpCall(method, `${server.url}${operations[name].path}`, {
+    headers: { ...(name === 'metrics' && token), ...headers },
   })
 
-  it('/ready answers ready', async () => {
-    expect((await httpCall('GET', `${server.url}/ready`)).body).toEqual({ status: 'ready' })
+/** By `<name> <cause>`. */
+const refusals: Record<string, () => Promise<ApiAnswer>> = {
+  'metrics no-key': () => httpCall('GET', `${server.url}/metrics`),
+  'metrics wrong-metrics-token': () => ask('GET', 'metrics', { authorization: 'Bearer figure' }),
+  // Behind a proxy nobody is local.
+  'metrics metrics-elsewhere': () =>
+    httpCall('GET', `${open.url}/metrics`, { headers: { 'x-forwarded-for': '127.0.0.1' } }),
+  'ready not-ready': async () => {
+    const { server: stopping } = await openServer({ STET_DRAIN_DELAY_MS: '1000' })
+    const closed = stopping.close()
+    const ready = () => httpCall('GET', `${stopping.url}/ready`)
+    let answer = await ready()
+    while (answer.status === 200) answer = await ready()
+    await closed
+    return answer
+  },
+}
+
+function expectRefusal(status: number, answer: ApiAnswer): void {
+  expect(answer.status, answer.text).toBe(status)
+  expect(ErrorBody.safeParse(answer.body).error).toBeUndefined()
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  if (status === 401) expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+  if (status === 503) expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+}
+
+it('no refusal is produced that is not declared', () => {
+  const declared = names.flatMap((name) => operations[name].errors.map((cause) => `${name} ${cause}`))
+  expect(Object.keys(refusals).sort()).toEqual(declared.sort())
+})
+
+describe.each(names)('%s', (name) => {
+  const { path, contentType, errors } = operations[name]
+
+  it('succeeds, without an API key and uncounted', async () => {
+    const answer = await ask('GET', name)
+    expect(answer.status, answer.text).toBe(200)
+    expect(answer.headers.get('content-type')?.split(';')[0]).toBe(contentType)
+    expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(answer.headers.has('x-ratelimit-limit')).toBe(false)
   })
 
-  it('/metrics asks for its token and counts requests by route', async () => {
-    const refused = await httpCall('GET', `${server.url}/metrics`)
-    expect(refused.status).toBe(401)
-    expect(refused.headers.get('www-authenticate')).toBe('Bearer')
-    await apiCaller(server.url, server.adminKey)('GET', '/me')
-    const { status, text } = await httpCall('GET', `${server.url}/metrics`, {
-      headers: { authorization: 'Bearer figures' },
+  it('answers HEAD like GET, without the body', async () => {
+    const [head, get] = [await ask('HEAD', name), await ask('GET', name)]
+    expect(head).toMatchObject({ status: 200, text: '' })
+    expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
+  })
+
+  it('405 for every other method, with those that there are', async () => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const answer = await ask(method, name)
+      expectRefusal(405, answer)
+      expect(answer.headers.get('allow')).toBe('GET, HEAD')
+      expect(answer.body).toMatchObject({ name: 'MethodNotAllowedError', details: { allow: ['GET', 'HEAD'] } })
+    }
+  })
+
+  it('404 for an address that only looks like it', async () => {
+    for (const other of [`${path}/x`, `${path}x`, path.toUpperCase(), `/api${path}`]) {
+      const answer = await httpCall('GET', `${server.url}${other}`, { headers: token })
+      expectRefusal(404, answer)
+      expect(answer.body).toMatchObject({ name: 'NotFoundError', message: `Route not found: GET ${other}` })
+    }
+  })
+
+  for (const cause of errors as readonly ErrorCause[]) {
+    const { status } = ERROR_CAUSES[cause]
+    it(`${status} ${cause}`, async () => {
+      const refuse = refusals[`${name} ${cause}`]
+      expect(refuse, `${name} declares ${cause}, which no test produces`).toBeDefined()
+      if (!refuse) return
+      const answer = await refuse()
+      expectRefusal(status, answer)
+      if (cause === 'not-ready') expect(answer.body.details).toMatchObject({ checks: { accepting: false } })
+      expect(fitsCause(cause, status, answer.body as unknown as ReadError), answer.text).toBe(true)
     })
-    expect(status).toBe(200)
-    expect(text).toMatch(/^stet_http_requests_total\{method="GET",route="\/me",status="200"\} 1$/m)
+  }
+})
+
+describe('what they tell', () => {
+  it('/health: status, version and features', async () => {
+    expect((await ask('GET', 'health')).body).toEqual({
+      status: 'ok',
+      version: expect.any(String),
+      features: expect.any(Array),
+    })
   })
 
-  it('/openapi.json is the contract', async () => {
-    const { body } = await httpCall('GET', `${server.url}/openapi.json`)
+  it('/ready: that it is', async () => {
+    expect((await ask('GET', 'ready')).body).toEqual({ status: 'ready' })
+  })
+
+  it('/metrics: requests by route, on loopback without a token when none is configured', async () => {
+    await apiCaller(server.url, server.adminKey)('GET', '/me')
+    expect((await ask('GET', 'metrics')).text).toMatch(
+      /^stet_http_requests_total\{method="GET",route="\/me",status="200"\} 1$/m,
+    )
+    expect((await httpCall('GET', `${open.url}/metrics`)).status).toBe(200)
+  })
+
+  it('/openapi.json: the contract', async () => {
+    const { body } = await ask('GET', 'openapi')
     expect(body['openapi']).toMatch(/^3\.1/)
-    expect(body['paths']).toBeTypeOf('object')
+    for (const { path } of Object.values(operations)) expect(body['paths']).toHaveProperty([path])
   })
 
-  it('/docs is one page whose only style is the one that its policy allows', async () => {
-    const { headers, text } = await httpCall('GET', `${server.url}/docs`)
-    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+  it('/docs: one page whose only style is the one that its policy allows', async () => {
+    const { headers, text } = await ask('GET', 'docs')
     const policy = headers.get('content-security-policy') ?? ''
     const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? ''
     expect(policy).toContain(`style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`)
     expect(policy).toContain("default-src 'none'")
     expect(text).not.toMatch(/<script|<link|src=|style="/)
-    expect(text).toContain('create-or-update')
+    for (const part of ['create-or-update', 'the version is merged', '/metrics']) expect(text).toContain(part)
   })
 })

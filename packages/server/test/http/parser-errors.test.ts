@@ -82,6 +82,32 @@ describe('requests that the HTTP parser refuses', () => {
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1)
   })
 
+  it.each([
+    ['without Host', 'GET / HTTP/1.1\r\n\r\n', [200, 400]],
+    ['that is none', 'rubbish\r\n\r\n', [200]],
+    ['that never ends', 'GET / HTTP/1.1\r\nHost:', [200]],
+  ])('answers a request %s after the one before it, and never in its place', async (_name, next, statuses) => {
+    let refuse = () => {}
+    const isRefused = new Promise<void>((resolve) => {
+      refuse = resolve
+    })
+    // Both stand in one packet, so the second is refused in the turn that brings the first, or times out later.
+    const each = await listening(
+      (_req, res) => {
+        if (statuses.length > 1) setImmediate(refuse)
+        void isRefused.then(() => res.end('served'))
+      },
+      { slowSenderMs: 200 },
+    )
+    open.push(each)
+    each.server.once('clientError', () => refuse())
+    const answer = await sendRaw(each.port, [`GET / HTTP/1.1\r\nHost: a\r\n\r\n${next}`])
+    const heads = [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)]
+    expect(heads.map(([, status]) => Number(status))).toEqual(statuses)
+    expect(answer).toContain('served')
+    expect(answer.match(/Connection: close/g)).toHaveLength(1)
+  })
+
   it('serves a request that expects something unheard of', async () => {
     const { port } = await server()
     const answer = await sendRaw(port, ['GET / HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\nConnection: close\r\n\r\n'])

@@ -1,39 +1,7 @@
 /** Inputs of a route made from its schema in the contract: mostly what it asks for, here and there something hostile. */
-import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
+import { componentOf, operationOf, type Schema } from './api-description.ts'
 import type { WalkedRoute } from './contract-routes.ts'
-
-/** As much of JSON Schema as the contract's document uses. */
-interface Schema {
-  $ref?: string
-  anyOf?: Schema[]
-  oneOf?: Schema[]
-  allOf?: Schema[]
-  const?: unknown
-  enum?: unknown[]
-  type?: string | string[]
-  properties?: Record<string, Schema>
-  required?: string[]
-  items?: Schema
-  minimum?: number
-  maximum?: number
-}
-
-interface Operation {
-  operationId: string
-  parameters?: { name: string; in: string; schema: Schema }[]
-  requestBody?: { content: { 'application/json'?: { schema: Schema } } }
-}
-
-interface Document {
-  paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, Schema> }
-}
-
-const document = JSON.parse(
-  readFileSync(new URL('../../../contract/openapi.json', import.meta.url), 'utf8'),
-) as Document
-const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
 
 export const hostileText = fc.constantFrom(
   '',
@@ -82,6 +50,30 @@ const anything = fc.oneof(
   { weight: 1, arbitrary: fc.dictionary(text, fc.oneof(text, number), { maxKeys: 3 }) },
 )
 
+const versions = fc.constantFrom('', '4.1.9', '5.0.0', '5.1.2-beta.1', '5.10.0', 'x', '99999999999999999999.0.0')
+const etags = fc.constantFrom('*', '"x"', 'x', '"', '\u00ff', 'W/"x", "y"', ',')
+const headerValues: Record<string, fc.Arbitrary<string>> = {
+  'idempotency-key': fc.oneof(
+    { weight: 3, arbitrary: fc.uuid() },
+    { weight: 1, arbitrary: fc.constantFrom('', ' ', 'a', '~'.repeat(255), 'x'.repeat(256), '\u00e9') },
+  ),
+  'last-event-id': fc.constantFrom('', '0', '1', '-1', ' 2 ', 'x', '1e3', '9007199254740993'),
+  'if-match': etags,
+  'if-none-match': etags,
+  'x-latitude-sdk-version': versions,
+  'x-stet-sdk-version': versions,
+  'x-retry-count': fc.constantFrom('', '0', '3', '-1', 'x'),
+  'x-request-id': fc.constantFrom('', 'mine-1', 'two words', 'x'.repeat(129)),
+  'content-encoding': fc.constantFrom('identity', 'gzip', 'zstd'),
+  origin: fc.constantFrom('null', 'https://example.com'),
+}
+
+/** A few of the headers that some route reads. */
+export const hostileHeaders: fc.Arbitrary<Record<string, string>> = fc
+  .subarray(Object.entries(headerValues), { maxLength: 3 })
+  .chain((chosen) => fc.tuple(...chosen.map(([name, value]) => value.map((text) => [name, text] as const))))
+  .map((pairs) => Object.fromEntries(pairs))
+
 /** The body of a route; undefined when its schema has none. */
 export function bodyOf(route: WalkedRoute): fc.Arbitrary<unknown> | undefined {
   const schema = operationOf(route).requestBody?.content['application/json']?.schema
@@ -102,12 +94,6 @@ function queryText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-function operationOf({ name }: WalkedRoute): Operation {
-  const found = operations.find(({ operationId }) => operationId === name)
-  if (!found) throw new Error(`The API description has no operation ${name}`)
-  return found
-}
-
 // One value in fifteen is of any other kind: bodies of several keys then still get past their schema as a rule.
 function arbitraryOf(schema: Schema, depth: number): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 14, arbitrary: wantedOf(schema, depth) }, { weight: 1, arbitrary: anything })
@@ -115,8 +101,7 @@ function arbitraryOf(schema: Schema, depth: number): fc.Arbitrary<unknown> {
 
 function wantedOf(schema: Schema, depth: number): fc.Arbitrary<unknown> {
   if (schema.$ref !== undefined) {
-    const name = schema.$ref.replace('#/components/schemas/', '')
-    return depth > 8 ? anything : wantedOf(document.components.schemas[name] ?? {}, depth + 1)
+    return depth > 8 ? anything : wantedOf(componentOf(schema.$ref), depth + 1)
   }
   if ('const' in schema) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)

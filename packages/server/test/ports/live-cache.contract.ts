@@ -23,6 +23,22 @@ export function liveCacheContract(create: () => LiveCache): void {
       expect(loads).toBe(1)
     })
 
+    it('recalls what was loaded, nothing that is loading or dropped', async () => {
+      const cache = create()
+      const gate = openable()
+      const read = cache.read('s', 'k', async () => {
+        await gate.opened
+        return 1
+      })
+      expect(cache.recall('s', 'k')).toBeUndefined()
+      gate.open()
+      await read
+      expect(cache.recall('s', 'k')).toBe(1)
+      expect([cache.recall('s', 'other'), cache.recall('t', 'k')]).toEqual([undefined, undefined])
+      cache.drop('s')
+      expect(cache.recall('s', 'k')).toBeUndefined()
+    })
+
     it('shares one load between parallel misses', async () => {
       const cache = create()
       const gate = openable()

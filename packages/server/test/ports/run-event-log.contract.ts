@@ -75,6 +75,18 @@ export function describeRunEventLog(name: string, create: () => RunEventLog): vo
       expect(counts).toEqual([1, 2, 1, 0])
     })
 
+    it('tells it no more once the run has ended: who was told may be forgotten, the log is not yet', () => {
+      const log = create()
+      const counts: number[] = []
+      const writer = log.open('run', (count) => counts.push(count))
+      const reader = log.follow('run', 0)
+      writer.append([], [entry(1)])
+      writer.close()
+      reader?.release()
+      log.follow('run', 0)?.release()
+      expect(counts).toEqual([1])
+    })
+
     it('a released reader that waits is let go', async () => {
       const log = create()
       log.open('run', () => {})

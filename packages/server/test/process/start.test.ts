@@ -1,10 +1,13 @@
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { generateEncryptionKey, keepAdminKey } from '../../src/data-files.ts'
+import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { httpCall } from '../http/api-call.ts'
 import { processTestMs, runServer, type ServerProcess, settingsFor, startServer } from '../support/server-process.ts'
-import { type TestDatabase, testDatabase } from '../support/test-database.ts'
+import { packageRoot, type TestDatabase, testDatabase } from '../support/test-database.ts'
 
 let storage: TestDatabase
 let settings: Record<string, string>
@@ -35,6 +38,16 @@ async function statusWith(running: ServerProcess, key: string): Promise<number> 
   return answer.status
 }
 
+/** The modes that files and folders below a folder have, each once. */
+async function modesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const modes = entries.map(async (entry) => {
+    const { mode } = await stat(join(entry.parentPath, entry.name))
+    return `${entry.isDirectory() ? 'folder' : 'file'} ${(mode & 0o777).toString(8)}`
+  })
+  return [...new Set(await Promise.all(modes))].sort()
+}
+
 describe('a start', { timeout: processTestMs }, () => {
   it('prints the first key once, is ready, and ends with 0 on SIGTERM', async () => {
     server = await startServer(settings)
@@ -49,6 +62,17 @@ describe('a start', { timeout: processTestMs }, () => {
     expect(server.stdout).toMatch(/^stet listening on /)
     expect(await statusWith(server, key)).toBe(200)
     await stop(server)
+  })
+
+  it('of a given admin key tells where it is kept, and shows none', async () => {
+    const key = generateApiKey()
+    const config = readConfig({ STET_DATA_DIR: storage.dataDir })
+    const file = join(storage.dataDir, 'admin.key')
+    const made = 'created workspace default, project 1 default with the admin key of STET_ADMIN_KEY'
+    const tenant = { workspaceId: 1, workspaceName: 'default', key, isGenerated: false }
+    expect(keepAdminKey(config, tenant)).toBe(`${made}, also in ${file}`)
+    expect(await readFile(file, 'utf8')).toBe(`${key}\n`)
+    expect(keepAdminKey({ ...config, databaseUrl: 'postgres://unused' }, tenant)).toBe(made)
   })
 
   it('that cannot listen ends with one line, keeps no lock and has told the first key', async () => {
@@ -96,6 +120,23 @@ describe('a start', { timeout: processTestMs }, () => {
     const lines = problems.split('\n').map((problem) => `stet-server: ${problem}\n`)
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: lines.join('') })
   })
+
+  it('without its database says in one line what is wrong with it', async () => {
+    const STET_ENCRYPTION_KEY = generateEncryptionKey()
+    const nowhere = { ...settings, STET_ENCRYPTION_KEY, DATABASE_URL: 'postgres://127.0.0.1:1/stet' }
+    const away = 'stet-server: The database is not available, try again later'
+    expect(await runServer(nowhere)).toMatchObject({
+      code: 1,
+      stderr: `${away} (connect ECONNREFUSED 127.0.0.1:1)\n`,
+    })
+    if (storage.databaseUrl === undefined) return
+    const missing = new URL(storage.databaseUrl)
+    missing.pathname = '/stet_missing'
+    expect(await runServer({ ...settings, DATABASE_URL: missing.href })).toMatchObject({
+      code: 1,
+      stderr: `${away} (database "stet_missing" does not exist)\n`,
+    })
+  })
 })
 
 describe.skipIf(process.env['STET_TEST_DATABASE_URL'])(
@@ -108,6 +149,12 @@ describe.skipIf(process.env['STET_TEST_DATABASE_URL'])(
       expect(await readFile(file, 'utf8')).toBe(`${keyIn(server.stdout)}\n`)
       expect((await stat(file)).mode & 0o777).toBe(0o600)
       expect((await stat(join(storage.dataDir, 'encryption.key'))).mode & 0o777).toBe(0o600)
+    })
+
+    it('may be by another user than the one who built it: what a first start copies all may read, the copy its owner', async () => {
+      const template = await modesBelow(join(packageRoot, 'dist', 'database-template'))
+      expect(template).toEqual(['file 644', 'folder 755'])
+      expect(await modesBelow(join(storage.dataDir, 'db'))).toEqual(['file 600', 'folder 700'])
     })
 
     it('is refused in one line while another server has the folder', async () => {

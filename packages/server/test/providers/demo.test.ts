@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { demoDriver } from '../../src/adapters/providers/demo/driver.ts'
 import { instanceOf } from '../../src/adapters/providers/demo/instance.ts'
-import type { ModelChunk } from '../../src/features/providers/model-driver.ts'
 import type { Message } from '../../src/features/templates/message.ts'
-import { chunksOf, modelRequest, textOf } from '../support/model-request.ts'
+import { batchesOf, chunksOf, modelRequest, textOf } from '../support/model-request.ts'
 
 const demo = demoDriver()
 const ask = (more: Parameters<typeof modelRequest>[1] = {}) => chunksOf(demo.call(modelRequest(null, more)))
@@ -18,8 +17,7 @@ describe('the demo provider', () => {
   })
 
   it('answers the same, streamed word by word or in one batch', async () => {
-    const batches: ModelChunk[][] = []
-    for await (const batch of demo.call(modelRequest(null, { stream: false }))) batches.push(batch)
+    const batches = await batchesOf(demo.call(modelRequest(null, { stream: false })))
     const streamed = await ask()
     expect(batches).toHaveLength(1)
     expect(batches.flat()).toEqual(streamed)
@@ -85,10 +83,8 @@ describe('the demo provider', () => {
   it('stops in the middle with the reason of the abort', async () => {
     const controller = new AbortController()
     const reason = new Error('stop now')
-    const read = async () => {
-      for await (const _batch of demo.call(modelRequest(null, { signal: controller.signal }))) controller.abort(reason)
-    }
-    await expect(read()).rejects.toBe(reason)
+    const call = demo.call(modelRequest(null, { signal: controller.signal }))
+    await expect(call(() => void controller.abort(reason))).rejects.toBe(reason)
   })
 })
 

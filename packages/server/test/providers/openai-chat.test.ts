@@ -4,7 +4,7 @@ import type { ModelChunk } from '../../src/features/providers/model-driver.ts'
 import { ProviderError } from '../../src/features/providers/provider-error.ts'
 import { systemClock } from '../../src/shared/clock.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
-import { chunksOf, failureOf, modelRequest, textOf } from '../support/model-request.ts'
+import { batchesOf, chunksOf, failureOf, modelRequest, textOf } from '../support/model-request.ts'
 
 const limits = { plainBytes: 5000, connectMs: 500, firstByteMs: 150, plainMs: 150, silenceMs: 150, backoffMs: 1 }
 const drivers = createModelDrivers({ guard: { allowedPrivateHosts: [] }, clock: systemClock, limits })
@@ -62,10 +62,10 @@ describe('a streamed answer', () => {
     let open: (() => void) | undefined
     fake.enqueue({ deltas: ['first', 'second'], gate: new Promise<void>((resolve) => (open = resolve)) })
     const seen: ModelChunk[] = []
-    for await (const batch of ask()) {
+    await ask()((batch) => {
       seen.push(...batch)
-      if (textOf(seen) === 'first') open?.()
-    }
+      return void (textOf(seen) === 'first' && open?.())
+    })
     expect(textOf(seen)).toBe('firstsecond')
   })
 
@@ -115,8 +115,7 @@ describe('a streamed answer', () => {
 describe('a plain answer', () => {
   it('yields the same chunks in one batch', async () => {
     fake.enqueue({ text: 'a b', reasoning: 'hm', usage, toolCalls: [{ id: 'c1', name: 'f', arguments: { a: 1 } }] })
-    const batches: ModelChunk[][] = []
-    for await (const batch of ask({ stream: false })) batches.push(batch)
+    const batches = await batchesOf(ask({ stream: false }))
     expect(batches).toHaveLength(1)
     expect(batches[0]?.map(({ type }) => type)).toEqual([
       'reasoning-delta',
@@ -139,11 +138,7 @@ describe('failures', () => {
   const good = 'data: {"choices":[{"delta":{"content":"x"}}]}\n\n'
   const cases: [string, Parameters<FakeProvider['enqueue']>[0], Partial<ProviderError>][] = [
     ['401', { status: 401 }, { kind: 'rejected', status: 401 }],
-    [
-      '400 with a text body',
-      { status: 400, body: 'nope' },
-      { kind: 'rejected', status: 400, providerMessage: '400 nope' },
-    ],
+    ['400 with a text body', { status: 400, body: 'nope' }, { kind: 'rejected', status: 400, providerMessage: 'nope' }],
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, { kind: 'rejected', status: 302 }],
     [
       '429 with Retry-After',
@@ -263,9 +258,17 @@ describe('abort', () => {
     expect(fake.requests).toHaveLength(1)
   })
 
-  it('leaves the provider when the reader leaves', async () => {
+  it.each([
+    ['later', () => Promise.reject(new Error('no'))],
+    [
+      'at once',
+      () => {
+        throw new Error('no')
+      },
+    ],
+  ])('leaves the provider when its chunks cannot be taken, %s', async (_name, take) => {
     fake.enqueue({ text: 'a b', gate: new Promise(() => undefined) })
-    for await (const _batch of ask()) break
+    await expect(ask()(take)).rejects.toThrow('no')
     await fake.waitForAbort(1)
     expect(fake.aborted).toBe(1)
   })

@@ -56,10 +56,11 @@ describe('settings', () => {
     ['xai', ['logprobs']],
     ['perplexity', ['top_k', 'logprobs']],
     ['google', ['extra_body', 'logprobs']],
+    ['google_vertex', ['extra_body', 'logprobs']],
     ['azure', ['logprobs']],
     ['custom', ['top_k', 'thinking', 'thinkingConfig', 'safetySettings', 'logprobs']],
   ])('%s gets %j of those that not all take', (kind, expected) => {
-    const url = kind === 'custom' || kind === 'azure' ? 'http://models.test/v1' : null
+    const url = ['custom', 'azure', 'google_vertex'].includes(kind) ? 'http://models.test/v1' : null
     const {
       model: _model,
       messages: _messages,
@@ -152,6 +153,29 @@ describe('what a maker wants back', () => {
     expect(body('google', { provider: entry, messages })['messages']).toMatchObject([{ tool_calls: [signed] }, {}])
     const other = body('google', { provider: { ...entry, name: 'Other' }, messages })['messages']
     expect(other).toEqual([{ role: 'assistant', content: null, tool_calls: [tool] }, expect.anything()])
+  })
+
+  it('a gateway: what it sealed for the service behind it', () => {
+    const entry = providerAt('http://gate.test/v1', { kind: 'custom', name: 'Gate' })
+    const open = { type: 'reasoning.text', text: 'hm', index: 0 }
+    const sealed = { type: 'reasoning.encrypted', data: 'AAAA', id: 'c1', format: 'google-gemini-v1', index: 1 }
+    const message = { reasoning: 'hm', reasoning_details: [open, sealed], tool_calls: [tool] }
+    const chunks = plainChunks(JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] }), entry)
+    const seal = { signature: JSON.stringify([sealed]), provider: 'Gate' }
+    expect(chunks.filter(({ type }) => !type.startsWith('tool-input'))).toMatchObject([
+      { type: 'reasoning-delta', text: 'hm' },
+      { type: 'reasoning-end', seal },
+      { type: 'tool-call' },
+      { type: 'finish' },
+    ])
+    const thought: MessagePart = { type: 'reasoning', text: 'hm', ...seal }
+    const messages = [of('assistant', thought, call('c1')), of('tool', result('c1'))]
+    expect(body('custom', { provider: entry, messages })['messages']).toMatchObject([
+      { reasoning_details: [sealed] },
+      {},
+    ])
+    const [sent] = body('custom', { provider: { ...entry, name: 'Other' }, messages })['messages'] as object[]
+    expect(sent).toEqual({ role: 'assistant', content: null, tool_calls: [tool] })
   })
 
   it('DeepSeek: the reasoning before a call', () => {
@@ -268,6 +292,23 @@ describe('azure', () => {
       '/openai/responses?api-version=2025-03-01-preview',
       '/openai/chat/completions',
     ])
+  })
+
+  it.each([
+    ['/openai/?team=a', {}, '/openai/chat/completions?team=a'],
+    [
+      '/openai?team=a',
+      { apiVersion: '2024-10-21' },
+      '/openai/deployments/gpt-4o/chat/completions?team=a&api-version=2024-10-21',
+    ],
+    [
+      '/openai/deployments/mine/',
+      { apiVersion: '2024-10-21' },
+      '/openai/deployments/mine/chat/completions?api-version=2024-10-21',
+    ],
+  ])('goes on from the base address %s', async (base, configuration, path) => {
+    await chunksOf(ask({ baseUrl: `http://127.0.0.1:${fake.port}${base}`, ...configuration }))
+    expect((await fake.waitForRequest(1)).path).toBe(path)
   })
 
   it('refuses a model that would lead to another path', async () => {

@@ -21,6 +21,54 @@ describe('prices', () => {
     expect(costAt({ kind: 'custom', url: 'https://models.example.com/v1' })).toEqual({ cost: 0, known: false })
   })
 
+  it.each([
+    ['openai', 'gpt-4o'],
+    ['azure', 'gpt-4o'],
+    ['anthropic', 'claude-sonnet-4-5'],
+    ['google', 'gemini-2.5-flash'],
+    ['google', 'models/gemini-2.5-flash'],
+    ['google_vertex', 'google/gemini-2.5-flash'],
+    ['groq', 'openai/gpt-oss-120b'],
+    ['mistral', 'mistral-large-latest'],
+    ['deepseek', 'deepseek-reasoner'],
+    ['xai', 'grok-4'],
+    ['perplexity', 'sonar-pro'],
+    ['amazon_bedrock', 'us.anthropic.claude-sonnet-4-20250514-v1:0'],
+  ])('of the table are found for %s, %s', (kind, model) => {
+    const { cost, known } = costAt({ kind }, model)
+    expect(known).toBe(true)
+    expect(cost).toBeGreaterThan(0)
+  })
+
+  it('of the table are those of the time of the call, whatever was asked before', () => {
+    const [before, after] = ['2025-06-09T00:00:00Z', '2025-06-11T00:00:00Z'].map((time) => ({ at: new Date(time) }))
+    const asked = [before, after, before].map((more) => costAt({}, 'o3', more).cost)
+    expect(asked).toEqual([0.0123, 0.0027, 0.0123])
+  })
+
+  it('of a gateway go by its own names', () => {
+    const openrouter = { kind: 'custom', url: 'https://openrouter.ai/api/v1' }
+    expect(costAt(openrouter, 'google/gemini-2.5-flash')).toMatchObject({ known: true })
+  })
+
+  it.each([
+    ['azure', 'my-deployment'],
+    ['openai', 'ft:gpt-4o:acme::x'],
+  ])('of %s, %s are unknown', (kind, model) => {
+    expect(costAt({ kind }, model)).toEqual({ cost: 0, known: false })
+  })
+
+  it('of a name that only begins as one of the table, and is longer than any, are unknown', () => {
+    expect(costAt({ kind: 'anthropic' }, `claude-sonnet-4-5-${'x'.repeat(500)}`)).toEqual({ cost: 0, known: false })
+  })
+
+  it('of a deployment are those of the model that answered', () => {
+    expect(costAt({ kind: 'azure' }, 'my-deployment', { servedModel: 'gpt-4o-2024-08-06' })).toEqual({
+      cost: 0.00375,
+      known: true,
+    })
+  })
+
   it('of the operator come first', () => {
     const configuration = { prices: [{ model: 'gpt-4*', input: 1, cachedInput: 0.1, cacheWrite: 3, output: 2 }] }
     expect(costAt({ configuration })).toEqual({ cost: 0.00086, known: true })

@@ -6,7 +6,7 @@ import { ProviderError } from '../../src/features/providers/provider-error.ts'
 import { systemClock } from '../../src/shared/clock.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
 import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts'
-import { chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
+import { batchesOf, chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
 
 const limits = { plainBytes: 5000, connectMs: 500, firstByteMs: 150, plainMs: 150, silenceMs: 150, backoffMs: 1 }
 const drivers = createModelDrivers({ guard: { allowedPrivateHosts: [] }, clock: systemClock, limits })
@@ -54,8 +54,7 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
   it('tells the same answer streamed and plain, a plain one in one batch', async () => {
     fake.setDefault(answer)
     checkAnswer(await chunksOf(ask()))
-    const batches: ModelChunk[][] = []
-    for await (const batch of ask({ stream: false })) batches.push(batch)
+    const batches = await batchesOf(ask({ stream: false }))
     expect(batches).toHaveLength(1)
     checkAnswer(batches.flat())
     expect(fake.requests.map(({ body }) => body['stream'])).toEqual([true, undefined])
@@ -66,10 +65,10 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
     // The gate stands behind the first frames, of which some announce the text.
     fake.enqueue({ deltas: ['first', 'second'], gateAfter: 2, gate: new Promise<void>((resolve) => (open = resolve)) })
     const seen: ModelChunk[] = []
-    for await (const batch of ask()) {
+    await ask()((batch) => {
       seen.push(...batch)
-      if (textOf(seen).startsWith('first')) open?.()
-    }
+      return void (textOf(seen).startsWith('first') && open?.())
+    })
     expect(textOf(seen)).toBe('firstsecond')
   })
 
@@ -89,6 +88,8 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, { kind: 'rejected', status: 302 }],
     ['429', { status: 429, headers: { 'retry-after': '7' } }, { kind: 'rate_limited', retryAfterMs: 7000 }],
     ['529', { status: 529 }, { kind: 'unavailable', status: 529 }],
+    ['a page in another encoding', { status: 503, raw: [Buffer.from('überlastet', 'latin1')] }, { status: 503 }],
+    ['a page that breaks off', { status: 400, raw: ['{"error"'], end: 'broken' }, { kind: 'rejected', status: 400 }],
     ['a hang before the head', { hang: 'before-head' }, { kind: 'timeout' }],
     ['a hang after the head', { hang: 'after-head' }, { kind: 'timeout' }],
     ['a hang in the middle', { text: 'a b c', hang: 'mid-stream' }, { kind: 'timeout' }],

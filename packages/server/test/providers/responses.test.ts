@@ -61,7 +61,6 @@ describe('input items', () => {
   it.each<[MessagePart, Message['role'], string]>([
     [{ type: 'file', file: 'AAAA', mimeType: 'audio/wav' }, 'user', 'audio file parts'],
     [{ type: 'image', image: 'AAAA' }, 'system', 'image parts in system messages'],
-    [{ type: 'file', file: 'AAAA', mimeType: 'application/pdf' }, 'assistant', 'file parts in assistant messages'],
   ])('say what they cannot carry: %j in %s', (part, role, words) => {
     expect(() => inputOf([of(role, part)])).toThrow(`Provider 'Main' takes no ${words}`)
   })

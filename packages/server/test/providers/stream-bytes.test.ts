@@ -57,7 +57,7 @@ describe('a stream is the same however it is cut', () => {
 
   it('into single bytes, and into none', async () => {
     const bytes = Buffer.from(lines.map((line) => `${line}\n\n`).join(''))
-    check(await read(...Array.from(bytes, (byte) => Uint8Array.of(byte))))
+    check(await read(...Array.from(bytes, (byte) => Buffer.of(byte))))
     check(await read(bytes))
   })
 
@@ -70,20 +70,50 @@ describe('a stream is the same however it is cut', () => {
   })
 })
 
-describe('a reader that stalls', () => {
-  it('pauses the provider above a megabyte, and gets the whole answer later', async () => {
-    const piece = Buffer.from(`${choice({ content: 'x'.repeat(32_000) })}\n\n`)
+describe('chunks that cannot be taken yet', () => {
+  const piece = (text: string) => Buffer.from(`${choice({ content: text })}\n\n`)
+
+  it('hold up the provider, and the whole answer comes later, in its order', async () => {
     const body = new Readable({ read: () => undefined })
-    const batches = streamChunks(body, chunkReader(providerAt(null)), providerLimits)
-    body.push(piece)
-    const seen = [...((await batches.next()).value ?? [])]
-    for (let pieces = 0; pieces < 99; pieces += 1) body.push(piece)
+    const seen: ModelChunk[] = []
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => (open = resolve))
+    const whole = streamChunks(
+      body,
+      chunkReader(providerAt(null)),
+      providerLimits,
+    )((batch) => {
+      seen.push(...batch)
+      return gate
+    })
+    body.push(piece('0'))
+    await expect.poll(() => body.isPaused()).toBe(true)
+    for (let pieces = 1; pieces < 99; pieces += 1) body.push(piece(`,${pieces}`))
     body.push(`${lines.at(-1)}\n\n`)
     body.push(null)
-    await expect.poll(() => body.isPaused()).toBe(true)
-    expect(body.readableLength).toBeGreaterThan(1_500_000)
-    for await (const batch of batches) seen.push(...batch)
-    expect(textOf(seen)).toHaveLength(3_200_000)
+    expect(textOf(seen)).toBe('0')
+    expect(body.readableLength).toBeGreaterThan(1_000)
+    open()
+    await whole
+    expect(textOf(seen)).toBe(Array.from({ length: 99 }, (_, index) => index).join())
+    expect(seen.at(-1)?.type).toBe('finish')
+  })
+
+  it('are taken before a failure is told', async () => {
+    const body = new Readable({ read: () => undefined })
+    let taken = false
+    const failing = streamChunks(
+      body,
+      chunkReader(providerAt(null)),
+      providerLimits,
+    )(async () => {
+      body.destroy()
+      await new Promise((resolve) => body.on('close', resolve))
+      taken = true
+    })
+    body.push(piece('last'))
+    await expect(failing).rejects.toMatchObject({ kind: 'unavailable' })
+    expect(taken).toBe(true)
   })
 })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { prompt, type Recording, type RunBench, runBench } from './run-bench.ts'
+import { prompt, type Recording, type RunBench, runBench, userMessage } from './run-bench.ts'
 
 const agents = (...paths: string[]) => `agents: [${paths.join(', ')}]\n`
 
@@ -29,6 +29,10 @@ beforeAll(async () => {
     clash: prompt('<user>Go</user>', `tools: { look_up: {} }\n${agents('team/research')}`),
     endless: prompt('<user>Go</user>', `maxSteps: 150\n${agents('loop')}`),
     loop: prompt('<user>Go</user>', 'maxSteps: 150\n'),
+    elsewhere: prompt('<user>Go</user>', agents('plain')),
+    plain: '<user>Go</user>',
+    misnamed: prompt('<user>Go</user>', agents('named')),
+    named: prompt('<user>Go</user>', 'name: my agent!\n'),
   })
 })
 afterAll(() => bench.close())
@@ -153,6 +157,7 @@ it.each([
   ['itself', 'itself -> itself'],
   ['nowhere', "no prompt '../outside'"],
   ['clash', "'look_up'"],
+  ['misnamed', 'named: The name of a prompt'],
 ])('%s: a configuration that cannot work is refused before the model is called', async (path, message) => {
   const before = bench.fake.requests.length
   const { last, types } = await bench.stream(path)
@@ -192,4 +197,18 @@ it('model calls of agents count in the cap of the run', async () => {
     tokenUsage: { totalTokens: 150 * 20 },
   })
   expect(bench.fake.requests).toHaveLength(before + 150)
+})
+
+it('an agent that names neither provider nor model has the defaults of its project, in a chat too', async () => {
+  const id = bench.live.split('/')[2]
+  const defaults = { defaultProvider: 'demo', defaultModel: 'any' }
+  await bench.api('PUT', `/projects/${id}`, { body: defaults })
+  bench.fake.enqueue(call('lat_agent_plain'), { text: 'Done' }, call('lat_agent_plain'), { text: 'Again' })
+  const run = await bench.stream('elsewhere')
+  const chat = await bench.streamChat(run.last['uuid'], { messages: [userMessage('Again')] })
+  await bench.api('PUT', `/projects/${id}`, { body: { defaultProvider: '', defaultModel: '' } })
+  for (const recording of [run, chat]) {
+    const value = expect.stringContaining("stet's demo provider")
+    expect(ofType(recording, 'tool-result')).toMatchObject([{ result: { value, isError: false } }])
+  }
 })

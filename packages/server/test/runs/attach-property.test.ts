@@ -5,6 +5,7 @@ import type { MessageForm } from '../../src/features/runs/encoding/frames.ts'
 import { storedReader } from '../../src/features/runs/watching/stored-reader.ts'
 import { framesOf } from '../../src/features/runs/watching/watch-run.ts'
 import { count, seed, timeFor } from '../support/counts.ts'
+import type { FakeReply } from '../support/fake-provider.ts'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
 
 const cases = count(200, 5_000)
@@ -44,6 +45,8 @@ const reader: fc.Arbitrary<Reader> = fc.record({
 
 interface Plan {
   path: string
+  /** Its caller reads a run from its first event on, and may lose it like everybody else; undefined: a background run. */
+  caller: Pick<Reader, 'cuts' | 'form'> | undefined
   words: number
   /** How many frames of the answer have come before those who attach to the running one. */
   gateAfter: number
@@ -52,6 +55,7 @@ interface Plan {
 
 const plan: fc.Arbitrary<Plan> = fc.record({
   path: fc.constantFrom('hello', 'two'),
+  caller: fc.option(reader, { nil: undefined }),
   words: fc.integer({ min: 1, max: 30 }),
   gateAfter: fc.integer({ min: 1, max: 10 }),
   readers: fc.oneof(
@@ -117,28 +121,63 @@ function gate(): { opened: Promise<void>; open(): void } {
   return { opened, open }
 }
 
-/** One run, held in each state until its readers of that state have come. */
-async function play({ path, words, gateAfter, readers }: Plan) {
-  const [start, goOn] = [gate(), gate()]
+interface Started {
+  uuid: string
+  /** The caller's own stream. */
+  stream?: Response
+  /** Lets a queued run start. */
+  start(): Promise<unknown>
+}
+
+/** Behind another run, which holds the only worker. */
+async function startQueued(path: string, answer: FakeReply): Promise<Started> {
   const calls = bench.fake.requests.length
-  const deltas = Array.from({ length: words }, (_, word) => `wörd${word} `)
-  bench.fake.enqueue(
-    { text: 'x', gate: start.opened },
-    { deltas, gate: goOn.opened, gateAfter: Math.min(gateAfter, words) },
-  )
+  const start = gate()
+  bench.fake.enqueue({ text: 'x', gate: start.opened }, answer)
   await bench.background('blocker')
   await bench.fake.waitForRequest(calls + 1)
   const uuid = await bench.background(path)
+  expect((await bench.conversation(uuid))['status']).toBe('queued')
+  return {
+    uuid,
+    async start() {
+      start.open()
+      await bench.fake.waitForRequest(calls + 2)
+    },
+  }
+}
+
+/** With its caller's stream; it is under way at once. */
+async function startStreamed(path: string, answer: FakeReply, form: MessageForm): Promise<Started> {
+  const calls = bench.fake.requests.length
+  bench.fake.enqueue(answer)
+  const headers: Record<string, string> = form === 'declared' ? { 'x-latitude-sdk-version': '5.2.0' } : {}
+  const stream = await bench.post(`${bench.live}/documents/run`, { path, stream: true }, headers)
+  return {
+    uuid: stream.headers.get('x-conversation-uuid') ?? '',
+    stream,
+    start: () => bench.fake.waitForRequest(calls + 1),
+  }
+}
+
+/** One run, held in each state until its readers of that state have come. */
+async function play({ path, caller, words, gateAfter, readers }: Plan) {
+  const goOn = gate()
+  const deltas = Array.from({ length: words }, (_, word) => `wörd${word} `)
+  const answer = { deltas, gate: goOn.opened, gateAfter: Math.min(gateAfter, words) }
+  const { uuid, stream, start } = await (caller ? startStreamed(path, answer, caller.form) : startQueued(path, answer))
   const readings: { reader: Reader; text: Promise<string> }[] = []
+  if (caller && stream) {
+    const own = { ...caller, state: 'running' as const, after: 0 }
+    readings.push({ reader: own, text: readAll(uuid, stream, own) })
+  }
   const come = async (state: Reader['state']) => {
     const coming = readers.filter((each) => each.state === state)
     const attached = await Promise.all(coming.map(async (each) => ({ each, first: await attach(uuid, each) })))
     for (const { each, first } of attached) readings.push({ reader: each, text: readAll(uuid, first, each) })
   }
-  expect((await bench.conversation(uuid))['status']).toBe('queued')
   await come('queued')
-  start.open()
-  await bench.fake.waitForRequest(calls + 2)
+  await start()
   await come('running')
   goOn.open()
   expect((await bench.attach(uuid)).status).toBe(200)

@@ -123,3 +123,21 @@ it('of many claims of one queued run one wins', async () => {
   expect((await bench.attach(uuid)).status).toBe(200)
   expect(bench.fake.requests.length).toBe(calls + 1)
 })
+
+it('a run that was queued here starts without reading its row; a large input is read from there', async () => {
+  const { deps } = bench.server
+  deps.runQueue.stop()
+  let reads = 0
+  const findQueued = (runUuid: string) => {
+    reads += 1
+    return deps.runs.findQueued(runUuid)
+  }
+  for (const [name, expected] of [['Ada', 0] as const, ['x'.repeat(70_000), 1] as const]) {
+    const uuid = await bench.background('hello', { parameters: { name } })
+    const queued = (await deps.runs.listQueued()).at(-1)
+    await startQueuedRun({ ...deps, runs: { ...deps.runs, findQueued } }, queued?.runUuid ?? '')
+    expect(reads).toBe(expected)
+    expect(JSON.stringify(bench.fake.requests.at(-1)?.body['messages'])).toContain(`Hi ${name}`)
+    expect((await bench.attach(uuid)).status).toBe(200)
+  }
+})

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ApiCall } from '../http/api-call.ts'
+import { issueKey, openTenant } from '../http/scenario.ts'
 import { assistantMessage, prompt, type RunBench, runBench, userMessage } from './run-bench.ts'
 
 let bench: RunBench
@@ -6,6 +8,7 @@ beforeAll(async () => {
   bench = await runBench({
     hello: prompt('<user>Hi</user>', 'temperature: 0.2\n'),
     tools: prompt('<user>Weather?</user>', 'tools:\n  - get_weather: { parameters: { type: object } }\n'),
+    blank: '---\nprovider:\nmodel:\n---\nHi',
     ordered: prompt(
       '<user>Think</user>',
       'schema: { type: object, properties: { reasoning: { type: string }, a: { type: string } } }\n',
@@ -52,6 +55,18 @@ it('goes on with the whole conversation and the configuration it began with', as
   expect(bench.fake.requests.at(-1)?.body['messages']).toHaveLength(3)
   bench.server.deps.activeRuns.forget(uuid)
   expect(await bench.conversation(uuid)).toMatchObject({ conversation, status: 'completed' })
+})
+
+it('goes on with the defaults of the project where the prompt leaves a key empty', async () => {
+  const project = bench.live.split('/versions/')[0]
+  await bench.api('PUT', `${project}`, { body: { defaultProvider: 'openai', defaultModel: 'of-the-project' } })
+  const { body } = await bench.run('blank')
+  await bench.api('PUT', `${project}`, { body: { defaultProvider: '', defaultModel: '' } })
+  expect((await bench.chat(body['uuid'], ask('More'))).body).toMatchObject({ response: { model: 'of-the-project' } })
+  expect(bench.fake.requests.slice(-2).map((request) => request.body['model'])).toEqual([
+    'of-the-project',
+    'of-the-project',
+  ])
 })
 
 it('keeps the order of keys, of the schema and of what tools and models said, when nothing is in memory', async () => {
@@ -171,4 +186,30 @@ it('a failed chat keeps what it was asked and what it had answered', async () =>
   expect(await bench.conversation(uuid)).toMatchObject({ status: 'error', error: { errorCode: 'ai_run_error' } })
   bench.fake.enqueue({ text: 'again' })
   expect((await bench.chat(uuid, ask('Try again'))).status).toBe(200)
+})
+
+it('every refusal of chat and attach names the conversation, to those who may know of it', async () => {
+  const uuid = await startConversation()
+  const json = { 'content-type': 'application/json' }
+  const refusals: [number, ApiCall][] = [
+    [400, { body: { messages: 'x', stream: 'x' } }],
+    [400, { body: '{', headers: json }],
+    [415, { body: 'x', headers: { 'content-type': 'text/plain' } }],
+    [400, { body: `{"messages":[],"stream":"\\u0000"}`, headers: json }],
+  ]
+  const foreign = await openTenant(bench.server, 'names of conversations')
+  for (const route of ['chat', 'attach']) {
+    for (const [status, call] of refusals) {
+      const answer = await bench.api('POST', `/conversations/${uuid.toUpperCase()}/${route}`, call)
+      expect(answer.status, answer.text).toBe(status)
+      expect(answer.headers.get('x-conversation-uuid')).toBe(uuid)
+      const unseen = await bench.api('POST', `/conversations/${uuid}/${route}`, { ...call, key: foreign })
+      expect(unseen.status).toBe(status)
+      expect(unseen.headers.has('x-conversation-uuid')).toBe(false)
+    }
+    const reader = await issueKey(bench.api, { scopes: ['read'] })
+    const forbidden = await bench.api('POST', `/conversations/${uuid}/${route}`, { body: {}, key: reader })
+    expect(forbidden.status).toBe(403)
+    expect(forbidden.headers.has('x-conversation-uuid')).toBe(false)
+  }
 })

@@ -1,4 +1,5 @@
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { afterEach, expect, it, vi } from 'vitest'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
 
@@ -84,19 +85,21 @@ it('a stalled reader delays itself only, and gets every byte in the end', async 
   const word = 'x'.repeat(4_000)
   const text = Array.from({ length: 1_000 }, () => word)
   bench.fake.enqueue({ deltas: text })
-  const body = JSON.stringify({ path: 'hello', stream: true })
-  const socket = connect(Number(new URL(bench.server.url).port), '127.0.0.1')
-  socket.pause()
-  socket.write(
-    `POST /api/v3${bench.live}/documents/run HTTP/1.1\r\nHost: x\r\nConnection: close\r\n` +
-      `Authorization: Bearer ${bench.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-  )
+  const { port } = new URL(bench.server.url)
+  const asked = request({
+    port,
+    method: 'POST',
+    path: `/api/v3${bench.live}/documents/run`,
+    headers: { authorization: `Bearer ${bench.key}`, 'content-type': 'application/json' },
+  }).end(JSON.stringify({ path: 'hello', stream: true }))
+  // Nothing is read of an answer that nobody listens to.
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
   await bench.fake.waitForRequest(1)
   const [run] = bench.server.deps.activeRuns.list()
   await run?.ended
   expect((await bench.run('hello')).status).toBe(200)
   let received = ''
-  for await (const chunk of socket.setEncoding('utf8')) received += String(chunk)
+  for await (const chunk of response.setEncoding('utf8')) received += String(chunk)
   expect(received.match(/"type":"text-delta"/g)).toHaveLength(1_000)
   expect(received.match(/"type":"chain-completed"/g)).toHaveLength(1)
 })

@@ -13,6 +13,7 @@ beforeAll(async () => {
     builtin: prompt(user, 'tools: [latitude/search]\n'),
     empty: prompt(''),
     late: prompt('<step><user>One</user></step>\n<step model={{ 1 }}><user>Two</user></step>'),
+    'no-model': '---\nprovider: openai\n---\n<user>Hi</user>',
     render: prompt('<user>{{ user.name.first }}</user>'),
   })
   const draft = { path: 'broken', prompt: '<user>{{ if }}</user>', force: true }
@@ -44,6 +45,7 @@ it('the tool loop ends at maxSteps', async () => {
 const beforeAnyStep: [path: string, code: string, details: Record<string, unknown>][] = [
   ['no-provider', 'missing_provider_error', { provider: 'nobody', configured: expect.arrayContaining(['openai']) }],
   ['bad-config', 'document_config_error', { key: 'temperature', path: 'bad-config' }],
+  ['no-model', 'document_config_error', { key: 'model', path: 'no-model' }],
   ['builtin', 'unsupported_feature_error', { feature: 'latitude/search' }],
   ['empty', 'unknown_error', {}],
   ['render', 'chain_compile_error', { path: 'render', line: 5 }],

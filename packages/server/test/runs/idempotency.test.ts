@@ -331,7 +331,6 @@ describe('two processes on one database', () => {
       answerOnce(deps, {
         claim,
         isSecret: false,
-        isAtomic: true,
         work: async (own) => {
           const { project } = await createProject({ ...deps, ...own }, { caller, name })
           return { status: 201, headers: {}, body: { id: project.id } }

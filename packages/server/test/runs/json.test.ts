@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startRun } from '../../src/features/runs/start-run.ts'
 import type { Message } from '../../src/features/templates/message.ts'
-import { assistantMessage, prompt, type RunBench, runBench, systemMessage, userMessage } from './run-bench.ts'
+import { AppError } from '../../src/shared/app-error.ts'
+import { assistantMessage, prompt, type RunBench, runBench, systemMessage, textOf, userMessage } from './run-bench.ts'
 
 let bench: RunBench
 beforeAll(async () => {
@@ -46,6 +48,36 @@ it('answers the whole result in one body, asked for without streaming', async ()
     cost: 0.00011,
   })
   expect(bench.fake.requests.at(-1)?.body['stream']).not.toBe(true)
+})
+
+it('a large result is the same body, written in pieces; so it is for who attaches', async () => {
+  const text = 'Größe: "\u{1f600}"\n'.repeat(40_000)
+  bench.fake.enqueue({ text })
+  const { status, headers, body } = await bench.run('hello', { parameters: { name: 'Ada' } })
+  expect({ status, type: headers.get('content-type'), length: headers.get('content-length') }).toEqual({
+    status: 200,
+    type: 'application/json; charset=utf-8',
+    length: null,
+  })
+  expect(headers.get('x-conversation-uuid')).toBe(body['uuid'])
+  const kept = await bench.conversation(body['uuid'])
+  expect(isDeepStrictEqual(body['conversation'], kept['conversation'])).toBe(true)
+  const attached = (await bench.attach(String(body['uuid']))).body
+  for (const { response } of [body, attached] as { response: Record<string, unknown> }[]) {
+    expect(response['text'] === text).toBe(true)
+    expect(response['usage']).toEqual(body['tokenUsage'])
+  }
+  const stream = await bench.streamAttach(String(body['uuid']))
+  expect(stream.last).toMatchObject({ type: 'chain-completed' })
+  expect(textOf(stream) === text).toBe(true)
+  expect(isDeepStrictEqual(stream.last['messages'], body['conversation'])).toBe(true)
+})
+
+it('a large result that is nested deep comes whole', async () => {
+  const levels = 3_000
+  bench.fake.enqueue({ text: `${'['.repeat(levels)}"${'x'.repeat(1_100_000)}"${']'.repeat(levels)}` })
+  const { status, body } = await bench.run('object')
+  expect({ status, response: body['response'] }).toMatchObject({ status: 200, response: { streamType: 'object' } })
 })
 
 it('is readable the moment it has ended, and from the database alike', async () => {
@@ -123,6 +155,22 @@ it('what a model sends is stored even where PostgreSQL has no form for it', asyn
   expect((read['conversation'] as unknown[]).at(-1)).toEqual(assistantMessage('nul \ufffd and half \ufffd'))
 })
 
+it.each([
+  ['an object', 'object', { text: '{"a\\u0000":"\\uD83D","pair":"\\uD83D\\uDE00"}' }],
+  ['no object', 'object', { text: `${'x'.repeat(1_999)}\u{1F600}` }],
+  ['a call of a tool that is none', 'plain', { toolCalls: [{ id: 'a', name: 'a\u0000b', arguments: {} }] }],
+  ['a failure', 'plain', { status: 400, body: { error: { message: `\u0000${'x'.repeat(1_998)}\u{1F600}` } } }],
+])('%s is told the same at once and from the database', async (_, path, reply) => {
+  bench.fake.enqueue(reply)
+  const { body } = await bench.run(path)
+  const uuid = String(body['uuid'] ?? body.details?.['conversationUuid'])
+  const conversation = await bench.conversation(uuid)
+  bench.server.deps.activeRuns.forget(uuid)
+  expect(await bench.conversation(uuid)).toEqual(conversation)
+  // Attach shows the same, and more keys.
+  expect((await bench.attach(uuid)).body).toMatchObject(body)
+})
+
 it('a warm run awaits no statement before its provider call; after a write in between it does', async () => {
   const { deps, database } = bench.server
   const [, projectId] = /projects\/(\d+)/.exec(bench.live) ?? []
@@ -132,13 +180,13 @@ it('a warm run awaits no statement before its provider call; after a write in be
     const before = database.statementCount()
     let atCall = 0
     // The row is held back until the provider has been called: a run that waited for it would never get there.
-    const held = async (...rows: Parameters<typeof deps.runs.create>) => {
+    const held = async (...rows: Parameters<typeof deps.runs.createSoon>) => {
       await called
       atCall = database.statementCount() - before
-      return deps.runs.create(...rows)
+      return deps.runs.createSoon(...rows)
     }
     const run = await startRun(
-      { ...deps, runs: { ...deps.runs, create: held } },
+      { ...deps, runs: { ...deps.runs, createSoon: held } },
       { ...noMore, caller, projectId: Number(projectId), versionRef: 'live', path: 'hello', parameters: { name: 'A' } },
     )
     await run.result()
@@ -160,3 +208,25 @@ const caller = {
   projectId: null,
   limit: 1000,
 } as const
+
+it('a failure names the conversation when there is one', async () => {
+  const { runs } = bench.server.deps
+  const { createSoon, end } = runs
+  const broken = () => Promise.reject(new AppError('InternalServerError', 'The database refuses it'))
+  const named = async () => {
+    bench.fake.enqueue({ text: 'Hello' })
+    const { status, headers } = await bench.run('plain')
+    expect(status).toBe(500)
+    return headers.get('x-conversation-uuid')
+  }
+  try {
+    runs.createSoon = broken
+    expect(await named()).toBeNull()
+    runs.createSoon = createSoon
+    runs.end = broken
+    const uuid = await named()
+    expect(await bench.conversation(uuid)).toMatchObject({ uuid })
+  } finally {
+    Object.assign(runs, { createSoon, end })
+  }
+})

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
+import { undrivenRun } from './undriven-run.ts'
 
 /** Longer than all intervals together, on a machine that is busy with others. */
 const patienceMs = 90_000
@@ -18,16 +18,9 @@ afterAll(() => bench.close())
 
 /** The conversation of a run that stands as driven by `ownerId`. */
 async function runOf(ownerId: string): Promise<string> {
-  const uuid = randomUUID()
-  const createdAt = new Date()
-  const text = { path: 'some/prompt', contentHash: 'a'.repeat(64), customIdentifier: null, config: {} }
-  const place = { workspaceId: 1, projectId: 1, versionUuid: randomUUID(), documentUuid: randomUUID() }
-  const run = { uuid: randomUUID(), conversationUuid: uuid, workspaceId: 1, ownerId }
-  await bench.server.deps.runs.create(
-    { uuid, ...place, ...text, origin: 'run', createdAt },
-    { ...run, epoch: 1, firstEventId: 1, createdAt },
-  )
-  return uuid
+  const { conversation, run } = undrivenRun(ownerId)
+  await bench.server.deps.runs.create(conversation, run)
+  return conversation.uuid
 }
 
 const statusOf = async (uuid: string) => (await bench.conversation(uuid))['status']

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { endLost } from '../../src/features/runs/driving/end-undriven.ts'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
+import { undrivenRun } from './undriven-run.ts'
 
 let bench: RunBench
 beforeAll(async () => {
@@ -11,35 +11,11 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-const at = new Date('2026-01-02T03:04:05.678Z')
-
 /** A run that stands as driven by `ownerId`. */
 async function runOf(ownerId: string): Promise<{ uuid: string; runUuid: string }> {
-  const conversation = {
-    uuid: randomUUID(),
-    workspaceId: 1,
-    projectId: 1,
-    versionUuid: randomUUID(),
-    documentUuid: randomUUID(),
-    path: 'some/prompt',
-    contentHash: 'a'.repeat(64),
-    customIdentifier: null,
-    origin: 'run' as const,
-    config: {},
-    createdAt: at,
-  }
-  const { uuid, workspaceId } = conversation
-  const run = {
-    uuid: randomUUID(),
-    conversationUuid: uuid,
-    workspaceId,
-    ownerId,
-    epoch: 1,
-    firstEventId: 1,
-    createdAt: at,
-  }
+  const { conversation, run } = undrivenRun(ownerId)
   await bench.server.deps.runs.create(conversation, run)
-  return { uuid, runUuid: run.uuid }
+  return { uuid: conversation.uuid, runUuid: run.uuid }
 }
 
 it('promise 4: runs of an owner whose lease has ended are lost, those of a living one are not', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type StartDeps, startRun } from '../../src/features/runs/start-run.ts'
 import type { Message } from '../../src/features/templates/message.ts'
-import { AppError } from '../../src/shared/app-error.ts'
+import { AppError, type RunError } from '../../src/shared/app-error.ts'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
 
 let bench: RunBench
@@ -34,6 +34,36 @@ for (const bound of [{ maxEvents: 20 }, { maxEventBytes: 2_000 }]) {
     expect(await bench.conversation(run.conversationUuid)).toMatchObject({ status: 'error' })
   })
 }
+
+it('a run that outgrows its log with its last events is no completed one', async () => {
+  const { deps } = bench.server
+  const outcome = async (maxEvents: number) => {
+    bench.fake.enqueue({ text: 'Hello.' })
+    const run = await start({ runSettings: { ...deps.runSettings, maxEvents } })
+    const code = await run.result().then(
+      () => undefined,
+      (failure: RunError) => failure.code,
+    )
+    return { code, conversation: await deps.runs.findConversation(1, run.conversationUuid) }
+  }
+  const whole = await outcome(1_000)
+  const events = whole.conversation?.lastEventId ?? 0
+  expect(await outcome(events)).toMatchObject({ code: undefined, conversation: { status: 'completed' } })
+  expect(await outcome(events - 1)).toMatchObject({ code: 'ai_run_error', conversation: { status: 'error' } })
+})
+
+it('the bytes of events are counted, not their characters', async () => {
+  const outgrown = async (deltas: string[]) => {
+    bench.fake.enqueue({ deltas, delayMs: 1 })
+    const run = await start({ runSettings: { ...bench.server.deps.runSettings, maxEventBytes: 30_000 } })
+    return run.result().then(
+      () => false,
+      ({ code }: RunError) => code === 'ai_run_error',
+    )
+  }
+  expect(await outgrown(Array.from({ length: 100 }, () => 'x'.repeat(100)))).toBe(false)
+  expect(await outgrown(Array.from({ length: 100 }, () => '\u6f22'.repeat(100)))).toBe(true)
+})
 
 it('an end that cannot be stored is never shown: the stream closes without one', async () => {
   const { deps } = bench.server

@@ -1,15 +1,13 @@
 /** kill -9 of a server that drives runs of every kind; what its clients were told must hold after the restart. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { generateApiKey } from '../../src/features/access/api-key.ts'
-import { apiCaller } from '../http/api-call.ts'
-import { type Api, createTestProject, issueKey } from '../http/scenario.ts'
+import { expect, it, onTestFinished } from 'vitest'
+import { count, timeFor } from '../support/counts.ts'
 import { openTestDatabase } from '../support/database-open.ts'
-import { type FakeProvider, type FakeReply, type FakeRequest, fakeProvider } from '../support/fake-provider.ts'
-import { type ServerProcess, settingsFor, startServer } from '../support/server-process.ts'
-import { type TestDatabase, testDatabase } from '../support/test-database.ts'
+import type { FakeReply, FakeRequest } from '../support/fake-provider.ts'
+import { type ServedProject, servedProject } from '../support/served-project.ts'
+import type { TestDatabase } from '../support/test-database.ts'
 import { prompt, record } from './run-bench.ts'
 
-const runsOfEachKind = 50
+const runsOfEachKind = count(50, 500)
 
 /** What clients were told before the server died. */
 interface Ledger {
@@ -25,21 +23,7 @@ interface Ledger {
   results: Map<string, string>
 }
 
-let target: TestDatabase
-let fake: FakeProvider
 let hasRestarted = false
-const servers: ServerProcess[] = []
-beforeAll(async () => {
-  target = await testDatabase()
-  fake = await fakeProvider()
-  fake.enqueue(...Array.from({ length: 20 * runsOfEachKind }, () => reply))
-})
-afterAll(async () => {
-  for (const { child } of servers) child.kill('SIGKILL')
-  await fake.close()
-  await target.close()
-})
-
 let asked = 0
 
 /** Every third answer is whole; the others never end, so that the kill finds their runs on their way, however slow all is. */
@@ -60,22 +44,7 @@ const prompts = {
   tools: prompt('<user>Weather?</user>', 'tools:\n  - get_weather: { parameters: { type: object } }\n'),
 }
 
-interface Client {
-  post(path: string, body: object): Promise<Response>
-  api: Api
-}
-
-function clientOf(url: string, key: string): Client {
-  return {
-    api: apiCaller(url, key),
-    post: (path, body) =>
-      fetch(`${url}/api/v3${path}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      }),
-  }
-}
+type Client = Pick<ServedProject, 'api' | 'post'>
 
 /** One caller: writes into the ledger whatever it is told, until the server has gone. */
 async function follow(ledger: Ledger, answer: Promise<Response>, onFrame?: (text: string) => void): Promise<void> {
@@ -112,7 +81,7 @@ function answersTools(client: Client, ledger: Ledger, answers: boolean): (text: 
   }
 }
 
-/** Fifty runs of each kind at once; resolves when the server has gone and every caller knows. */
+/** Many runs of each kind at once; resolves when the server has gone and every caller knows. */
 function startAll(client: Client, ledger: Ledger, live: string, conversations: readonly string[]): Promise<unknown> {
   const run = (body: object, onFrame?: (text: string) => void) =>
     follow(ledger, client.post(`${live}/documents/run`, { path: 'hello', ...body }), onFrame)
@@ -141,24 +110,19 @@ function startAll(client: Client, ledger: Ledger, live: string, conversations: r
   return Promise.all(callers.flat().map(quiet))
 }
 
-async function restarted(environment: Record<string, string>, first: ServerProcess): Promise<ServerProcess> {
-  first.child.kill('SIGKILL')
-  await first.ended
-  hasRestarted = true
-  return startServer(environment)
-}
-
-async function expectRows(ledger: Ledger, killedAt: Date): Promise<void> {
-  const database = await openTestDatabase(target)
+async function expectRows(storage: TestDatabase, ledger: Ledger, killedAt: Date): Promise<void> {
+  const database = await openTestDatabase(storage)
   const { rows } = await database.session.query(
     `SELECT r.status, r.error_code, r.ended_at, r.ended_at IS NULL AS open, r.event_log IS NULL AS unlogged, c.uuid::text AS uuid,
-       r.epoch < c.epoch OR c.status = r.status AS same FROM run r JOIN conversation c ON c.uuid = r.conversation_uuid`,
+       r.epoch < c.epoch OR c.status = r.status AS same, c.origin, json_array_length(c.messages) AS messages FROM run r JOIN conversation c ON c.uuid = r.conversation_uuid`,
   )
   const { rows: calls } = await database.session.query(`SELECT id, state, result FROM tool_call`)
   await database.close()
   for (const row of rows) {
     expect(row).toMatchObject({ open: false, unlogged: false, same: true })
     expect(['completed', 'error']).toContain(row['status'])
+    // Who started it has only the uuid: what it began with must be there, however it ended.
+    if (row['origin'] === 'background') expect(row['messages']).toBeGreaterThan(0)
     const told = ledger.failed.get(String(row['uuid']))
     const endedInTime = (row['ended_at'] as Date) < killedAt
     if (row['status'] === 'error' && (told !== undefined || !endedInTime)) {
@@ -174,66 +138,63 @@ async function expectRows(ledger: Ledger, killedAt: Date): Promise<void> {
   }
 }
 
-it('promise 1: kill -9 during 50 runs of each kind: after the restart each has one definite end, nothing told is lost', async () => {
-  const adminKey = generateApiKey()
-  const environment = {
-    ...settingsFor(target),
-    STET_ADMIN_KEY: adminKey,
-    STET_LOG_LEVEL: 'off',
-    OPENAI_API_KEY: 'sk-test',
-    OPENAI_BASE_URL: fake.url,
-  }
-  const first = await startServer(environment)
-  servers.push(first)
-  const key = await issueKey(apiCaller(first.url, adminKey), { plan: 'custom', limit: 100_000 })
-  const client = clientOf(first.url, key)
-  const { live } = await createTestProject(client.api, prompts)
-  const recorded = Array.from({ length: runsOfEachKind }, async () => {
-    const body = { path: 'hello', messages: [{ role: 'user', content: 'Before' }], response: 'Good' }
-    return String((await client.api('POST', `${live}/documents/logs`, { body })).body['uuid'])
-  })
-  const conversations = await Promise.all(recorded)
+it(
+  'promise 1: kill -9 during runs of each kind: after the restart each has one definite end, nothing told is lost',
+  async () => {
+    const served = await servedProject(prompts, { STET_LOG_LEVEL: 'off' })
+    onTestFinished(() => served.close())
+    const { api, fake, post, project } = served
+    const { live } = project
+    fake.enqueue(...Array.from({ length: 20 * runsOfEachKind }, () => reply))
+    const recorded = Array.from({ length: runsOfEachKind }, async () => {
+      const body = { path: 'hello', messages: [{ role: 'user', content: 'Before' }], response: 'Good' }
+      return String((await api('POST', `${live}/documents/logs`, { body })).body['uuid'])
+    })
+    const conversations = await Promise.all(recorded)
 
-  const ledger: Ledger = {
-    named: new Set(),
-    completed: new Set(),
-    failed: new Map(),
-    chats: new Map(),
-    results: new Map(),
-  }
-  const callers = startAll(client, ledger, live, conversations)
-  const isUnderWay = () =>
-    ledger.named.size >= 3 * runsOfEachKind &&
-    ledger.completed.size >= runsOfEachKind / 2 &&
-    ledger.chats.size >= runsOfEachKind / 2 &&
-    ledger.results.size >= runsOfEachKind / 4
-  await expect.poll(isUnderWay, { timeout: 60_000 }).toBe(true)
-  const killedAt = new Date()
-  const second = await restarted(environment, first)
-  servers.push(second)
-  await callers
+    const ledger: Ledger = {
+      named: new Set(),
+      completed: new Set(),
+      failed: new Map(),
+      chats: new Map(),
+      results: new Map(),
+    }
+    const callers = startAll(served, ledger, live, conversations)
+    const isUnderWay = () =>
+      ledger.named.size >= 3 * runsOfEachKind &&
+      ledger.completed.size >= runsOfEachKind / 2 &&
+      ledger.chats.size >= runsOfEachKind / 2 &&
+      ledger.results.size >= runsOfEachKind / 4
+    await expect.poll(isUnderWay, { timeout: 60_000 }).toBe(true)
+    const killedAt = new Date()
+    await served.kill()
+    hasRestarted = true
+    await served.start()
+    await callers
 
-  const after = clientOf(second.url, key)
-  await Promise.all(
-    [...ledger.named].map(async (uuid) => {
-      const { status, text, types } = await record(await after.post(`/conversations/${uuid}/attach`, { stream: true }))
-      expect(status, text).toBe(200)
-      expect(ledger.completed.has(uuid) ? ['chain-completed'] : ['chain-completed', 'chain-error']).toContain(
-        types.at(-1),
-      )
-    }),
-  )
-  for (const [uuid, content] of ledger.chats) {
-    const { body } = await after.api('GET', `/conversations/${uuid}`)
-    expect(JSON.stringify(body['conversation']).split(`"${content}"`), uuid).toHaveLength(2)
-  }
-  const [lost = ''] = [...ledger.chats.keys()].filter((uuid) => !ledger.completed.has(uuid) && !ledger.failed.has(uuid))
-  const again = await after.api('POST', `/conversations/${lost}/chat`, {
-    body: { messages: [{ role: 'user', content: 'Are you back?' }] },
-  })
-  expect(again).toMatchObject({ status: 200, body: { response: { text: 'After the restart.' } } })
-  expect(JSON.stringify(fake.requests.at(-1)?.body['messages'])).toContain(String(ledger.chats.get(lost)))
-  second.child.kill('SIGTERM')
-  await second.ended
-  await expectRows(ledger, killedAt)
-}, 180_000)
+    await Promise.all(
+      [...ledger.named].map(async (uuid) => {
+        const { status, text, types } = await record(await post(`/conversations/${uuid}/attach`, { stream: true }))
+        expect(status, text).toBe(200)
+        expect(ledger.completed.has(uuid) ? ['chain-completed'] : ['chain-completed', 'chain-error']).toContain(
+          types.at(-1),
+        )
+      }),
+    )
+    for (const [uuid, content] of ledger.chats) {
+      const { body } = await api('GET', `/conversations/${uuid}`)
+      expect(JSON.stringify(body['conversation']).split(`"${content}"`), uuid).toHaveLength(2)
+    }
+    const [lost = ''] = [...ledger.chats.keys()].filter(
+      (uuid) => !ledger.completed.has(uuid) && !ledger.failed.has(uuid),
+    )
+    const again = await api('POST', `/conversations/${lost}/chat`, {
+      body: { messages: [{ role: 'user', content: 'Are you back?' }] },
+    })
+    expect(again).toMatchObject({ status: 200, body: { response: { text: 'After the restart.' } } })
+    expect(JSON.stringify(fake.requests.at(-1)?.body['messages'])).toContain(String(ledger.chats.get(lost)))
+    await served.stop()
+    await expectRows(served.storage, ledger, killedAt)
+  },
+  timeFor(5 * runsOfEachKind, 500),
+)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ApiAnswer } from '../http/api-call.ts'
 import type { FakeReply, FakeRequest } from '../support/fake-provider.ts'
-import { type ProviderFault, providerFaults, said, wires } from './provider-faults.ts'
+import { type ProviderFault, providerFaults, said, storeProtocols, wires } from './provider-faults.ts'
 import { assistantMessage, type Recording, type RunBench, runBench, textOf, userMessage } from './run-bench.ts'
 
 const cases = Object.keys(wires).flatMap((provider) =>
@@ -39,13 +39,7 @@ beforeAll(async () => {
     { providerLimits },
   )
   bench.fake.setDefault(replyTo)
-  for (const [name, provider, configuration] of [
-    ['Anthropic', 'anthropic', {}],
-    ['Responses', 'openai', { endpoint: 'responses' }],
-  ] as const) {
-    const entry = { name, provider, token: 'sk-0123456789abcdef', url: bench.fake.url, configuration }
-    expect(await bench.api('POST', '/provider-api-keys', { body: entry })).toMatchObject({ status: 201 })
-  }
+  await storeProtocols(bench)
 })
 afterAll(() => bench.close())
 

@@ -1,8 +1,10 @@
 /** The ways in which a provider fails, each with the bytes that it sends in a protocol and the end that a run must have. */
+import { expect } from 'vitest'
 import { anthropicWire } from '../support/fake-anthropic-wire.ts'
 import type { FakeAnswer, FakeReply, FakeRequest } from '../support/fake-provider.ts'
 import { chatWire, type FakeWire } from '../support/fake-provider-wire.ts'
 import { responsesWire } from '../support/fake-responses-wire.ts'
+import type { RunBench } from './run-bench.ts'
 
 /** Words of which the last one has a character of two bytes. */
 export const said = 'one two drüben'
@@ -13,6 +15,17 @@ export const wires: Readonly<Record<string, FakeWire>> = {
   OpenAI: chatWire,
   Anthropic: anthropicWire,
   Responses: responsesWire,
+}
+
+/** Stores the entries of those that the environment does not make. */
+export async function storeProtocols({ api, fake }: Pick<RunBench, 'api' | 'fake'>): Promise<void> {
+  for (const [name, provider, configuration] of [
+    ['Anthropic', 'anthropic', {}],
+    ['Responses', 'openai', { endpoint: 'responses' }],
+  ] as const) {
+    const body = { name, provider, token: 'sk-0123456789abcdef', url: fake.url, configuration }
+    expect(await api('POST', '/provider-api-keys', { body })).toMatchObject({ status: 201 })
+  }
 }
 
 /** The whole answer as it is on the wire: a stream, or one body. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { count, seed, timeFor } from '../support/counts.ts'
 import type { FakeReply } from '../support/fake-provider.ts'
-import { said, wholeBytes, wires } from './provider-faults.ts'
+import { said, storeProtocols, wholeBytes, wires } from './provider-faults.ts'
 import { type Recording, type RunBench, runBench, textOf } from './run-bench.ts'
 
 const cases = count(60, 5_000)
@@ -15,13 +15,7 @@ beforeAll(async () => {
     `---\nprovider: ${name}\nmodel: m\nmaxRetries: 0\n---\n<user>Hi</user>`,
   ])
   bench = await runBench(Object.fromEntries(prompts), { STET_ALLOWED_PRIVATE_HOSTS: '127.0.0.1' })
-  for (const [name, provider, configuration] of [
-    ['Anthropic', 'anthropic', {}],
-    ['Responses', 'openai', { endpoint: 'responses' }],
-  ] as const) {
-    const entry = { name, provider, token: 'sk-0123456789abcdef', url: bench.fake.url, configuration }
-    expect(await bench.api('POST', '/provider-api-keys', { body: entry })).toMatchObject({ status: 201 })
-  }
+  await storeProtocols(bench)
 })
 afterAll(() => bench.close())
 

@@ -5,10 +5,15 @@ import { recoverRuns } from '../../src/features/runs/driving/recover-runs.ts'
 import type { NewConversation, NewRun, RunEnd } from '../../src/features/runs/ports.ts'
 import { RunError } from '../../src/shared/app-error.ts'
 import { prompt, type RunBench, record, runBench, systemMessage, userMessage } from './run-bench.ts'
+import { undrivenRun } from './undriven-run.ts'
 
 let bench: RunBench
 beforeAll(async () => {
-  bench = await runBench({ hello: prompt('<user>Hi</user>') })
+  bench = await runBench({
+    hello: prompt('<user>Hi</user>'),
+    greet: prompt('You greet {{ name }}.'),
+    broken: prompt('{{ list.join("-") }}'),
+  })
   // Owners without a lease stand in these tests: the server shall not reap them on a slow machine.
   bench.server.deps.runSettings.sharesDatabase = false
 })
@@ -16,31 +21,7 @@ afterAll(() => bench.close())
 
 const at = new Date('2026-01-02T03:04:05.678Z')
 
-function rows(ownerId: string): { conversation: NewConversation; run: NewRun } {
-  const conversation: NewConversation = {
-    uuid: randomUUID(),
-    workspaceId: 1,
-    projectId: 1,
-    versionUuid: randomUUID(),
-    documentUuid: randomUUID(),
-    path: 'some/prompt',
-    contentHash: 'a'.repeat(64),
-    customIdentifier: null,
-    origin: 'run',
-    config: { model: 'm' },
-    createdAt: at,
-  }
-  const run: NewRun = {
-    uuid: randomUUID(),
-    conversationUuid: conversation.uuid,
-    workspaceId: 1,
-    ownerId,
-    epoch: 1,
-    firstEventId: 1,
-    createdAt: at,
-  }
-  return { conversation, run }
-}
+const rows = (ownerId: string) => undrivenRun(ownerId, at)
 
 function endOf(run: NewRun, change: Partial<RunEnd> = {}): RunEnd {
   return {
@@ -109,6 +90,55 @@ it('the first end wins, the same end again is acknowledged again, later ones wri
   expect(await runs.findConversation(2, conversation.uuid)).toBeNull()
 })
 
+it('a start that waits for its end is stored with it in one statement, as both would have been', async () => {
+  const { deps, database } = bench.server
+  const stored = async ({ uuid }: NewConversation) => {
+    const { rows: found } = await database.session.query(
+      `SELECT to_jsonb(c) - 'uuid' - 'version_uuid' - 'document_uuid' AS conversation,
+         to_jsonb(r) - 'uuid' - 'conversation_uuid' AS run
+       FROM conversation c JOIN run r ON r.conversation_uuid = c.uuid WHERE c.uuid = $1`,
+      [uuid],
+    )
+    return found
+  }
+  const failed = { toolRequests: [], tokenUsage: noUsage, cost: 1.5, costUnknown: true, covers: 1 }
+  const error = { code: 'ai_run_error' as const, message: "It's \u{1F600}", details: { a: ['b'] } }
+  const changes: Partial<RunEnd>[] = [
+    {},
+    { status: 'error', result: { ...failed, error }, eventLog: Buffer.alloc(3_000, 7) },
+  ]
+  const ways = await Promise.all(
+    changes.map(async (change) => {
+      const [apart, together] = [rows('owner'), rows('owner')]
+      const later = { endedAt: new Date(at.getTime() + 1_234), ...change }
+      await deps.runs.create(apart.conversation, apart.run)
+      expect(await deps.runs.end(endOf(apart.run, later))).toBe(true)
+      const begun = deps.runs.createSoon(together.conversation, together.run)
+      return { apart, together, begun, later }
+    }),
+  )
+  const before = database.statementCount()
+  const ends = await Promise.all(ways.map(({ together, later }) => deps.runs.end(endOf(together.run, later))))
+  expect(database.statementCount() - before).toBe(1)
+  expect(ends).toEqual([true, true])
+  for (const { apart, together, begun } of ways) {
+    expect(await begun).toBe(true)
+    const whole = await stored(together.conversation)
+    expect(whole).toEqual(await stored(apart.conversation))
+    expect(whole).toHaveLength(1)
+  }
+})
+
+it('a start that waits is stored by itself before a stop of its run', async () => {
+  const { runs } = bench.server.deps
+  const { conversation, run } = rows('owner')
+  const begun = runs.createSoon(conversation, run)
+  expect(await runs.requestStop(run.uuid)).toBe(true)
+  expect(await begun).toBe(true)
+  expect(await runs.findConversation(1, conversation.uuid)).toMatchObject({ status: 'running' })
+  expect(await runs.end(endOf(run, { status: 'stopped' }))).toBe(true)
+})
+
 it('of many claims of one conversation one wins, and none while a run is active', async () => {
   const { runs } = bench.server.deps
   const { conversation, run } = rows('owner')
@@ -140,6 +170,33 @@ it('a chat that is lost keeps the messages that it began with, once', async () =
   const recording = await bench.streamAttach(conversation.uuid)
   expect(recording.last).toMatchObject({ type: 'chain-error', error: { code: 'worker_lost' }, messages })
   expect((await bench.chat(conversation.uuid, { messages: [userMessage('Again')] })).status).toBe(200)
+})
+
+it('a background run that is lost keeps the messages that it began with, and a chat goes on from them', async () => {
+  const { deps } = bench.server
+  deps.runQueue.stop()
+  const parameters = { name: 'Ada' }
+  const uuid = await bench.background('greet', { parameters, messages: [userMessage('And Bob')] })
+  const broken = await bench.background('broken', { parameters: { list: 1 } })
+  for (const { runUuid } of await deps.runs.listQueued()) {
+    const queued = await deps.runs.findQueued(runUuid)
+    if (!queued) throw new Error('A run that was just queued is there')
+    const { conversation } = queued
+    const { run } = rows('a-dead-process')
+    const own = { uuid: runUuid, conversationUuid: conversation.uuid, epoch: conversation.epoch + 1 }
+    expect(await deps.runs.startQueued({ ...run, ...own }, false)).toBe(true)
+  }
+  expect(await recoverRuns(deps)).toBe(2)
+  const messages = [systemMessage('You greet Ada.'), userMessage('And Bob')]
+  expect(await deps.runs.findConversation(1, uuid)).toMatchObject({ status: 'error', messages })
+  expect((await bench.streamAttach(uuid)).last).toMatchObject({ error: { code: 'worker_lost' }, messages })
+  // What cannot be rendered ends like the others.
+  expect(await deps.runs.findConversation(1, broken)).toMatchObject({ status: 'error', messages: [] })
+  const calls = bench.fake.requests.length
+  expect((await bench.chat(uuid, { messages: [userMessage('Again')] })).status).toBe(200)
+  expect(JSON.stringify(bench.fake.requests[calls]?.body['messages'])).toMatch(/greet Ada.*And Bob.*Again/)
+  const { rows: left } = await bench.server.database.session.query('SELECT uuid FROM run WHERE input IS NOT NULL')
+  expect(left).toEqual([])
 })
 
 it('hundreds of runs created and ended at once are all kept', async () => {

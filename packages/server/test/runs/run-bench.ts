@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import type { ProviderLimits } from '../../src/adapters/providers/transport/limits.ts'
 import type { Message } from '../../src/features/templates/message.ts'
 import type { ApiAnswer } from '../http/api-call.ts'
-import { assertDeclared } from '../http/declared-statuses.ts'
+import { assertDeclared } from '../http/declared-answers.ts'
 import { type Api, createTestProject, openServer } from '../http/scenario.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
 import type { TestServer } from '../support/test-server.ts'
@@ -67,7 +67,8 @@ export async function runBench(
       body: JSON.stringify(body),
       ...(signal && { signal }),
     })
-    assertDeclared('POST', url, response.status)
+    const text = response.ok ? '' : await response.clone().text()
+    assertDeclared('POST', url, { status: response.status, text })
     return response
   }
   return {

@@ -3,6 +3,8 @@ import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.ts'
+import { createJsonLogger } from '../../src/adapters/logging/json-logger.ts'
+import type { MessageForm } from '../../src/features/runs/encoding/frames.ts'
 import type { RunLogWriter } from '../../src/features/runs/ports.ts'
 import { framesOf } from '../../src/features/runs/watching/watch-run.ts'
 import { writeRunStream } from '../../src/http/sse.ts'
@@ -11,11 +13,13 @@ let server: Server
 let writer: RunLogWriter
 let listeners: number[]
 let writes: string[]
+let failures: string[]
 let serverSocket: Socket
 
 beforeEach(async () => {
   listeners = []
   writes = []
+  failures = []
   const log = createRunEventLog()
   writer = log.open('run', (count) => listeners.push(count))
   server = createServer(({ socket }, res) => {
@@ -28,7 +32,9 @@ beforeEach(async () => {
     }
     const reader = log.follow('run', 0)
     if (!reader) throw new Error('The log is open')
-    void writeRunStream(res, { conversationUuid: 'c', frames: (form) => framesOf(reader, form) }, { isDeclared: false })
+    const logger = { ...createJsonLogger(process.stderr, 'off'), error: (event: string) => void failures.push(event) }
+    const run = { conversationUuid: 'c', frames: (form: MessageForm) => framesOf(reader, form) }
+    writeRunStream(res, run, { isDeclared: false, log: logger })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -126,4 +132,40 @@ it('a silent stream gets a ping within 15 s, a busy one none', async () => {
   vi.advanceTimersByTime(8_000)
   append(2)
   expect((await once(response, 'data'))[0]).toBe('frame 2;')
+})
+
+it('a ping that fails closes its stream, and the others get theirs', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+  const failing = await open()
+  const isCut = once(failing, 'error')
+  serverSocket.write = () => {
+    throw new Error('A write that nobody foresaw')
+  }
+  const other = await open()
+  vi.advanceTimersByTime(10_000)
+  expect((await once(other, 'data'))[0]).toBe(': ping\n')
+  await isCut
+  expect(failures).toEqual(['http.stream-failed'])
+})
+
+it('a stream that fails is closed, and the others of the tick go on', async () => {
+  const failing = await open()
+  const failingSocket = serverSocket
+  const { write } = failingSocket
+  const other = await open()
+  const isCut = once(failing, 'error')
+  append(1)
+  failingSocket.write = () => {
+    throw new Error('A write that nobody foresaw')
+  }
+  append(2)
+  await isCut
+  failingSocket.write = write
+  await vi.waitFor(() => expect(listeners.slice(-2)).toEqual([2, 1]))
+  append(3)
+  writer.close()
+  let text = ''
+  for await (const chunk of other) text += String(chunk)
+  expect(text).toBe('frame 1;frame 2;frame 3;')
+  expect(failures).toEqual(['http.stream-failed'])
 })

@@ -1,8 +1,6 @@
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseRaw, sendRaw } from '../http/raw-http.ts'
 import { prompt, type RunBench, runBench } from '../runs/run-bench.ts'
-import { count, timeFor } from '../support/counts.ts'
 
 let bench: RunBench
 beforeAll(async () => {
@@ -34,6 +32,51 @@ it('a body with `__proto__` at any place of it is refused, and pollutes nothing'
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
 })
 
+const overlong: [string, number[]][] = [
+  ['a slash in two bytes', [0xc0, 0xaf]],
+  ['a quote in two bytes', [0xc0, 0xa2]],
+  ['a slash in three bytes', [0xe0, 0x80, 0xaf]],
+  ['a slash in four bytes', [0xf0, 0x80, 0x80, 0xaf]],
+  ['NUL in two bytes', [0xc0, 0x80]],
+  ['a surrogate', [0xed, 0xa0, 0x80]],
+  ['beyond the last character', [0xf4, 0x90, 0x80, 0x80]],
+  ['a half character', [0xe6, 0xbc]],
+  ['a lone continuation', [0x80]],
+]
+
+describe.each(overlong)('bytes that are no UTF-8: %s', (_name, bytes) => {
+  it('are refused in a body, in texts and in keys', async () => {
+    const headers = { 'content-type': 'application/json' }
+    for (const text of ['{"path":"hello","customIdentifier":"@"}', '{"path":"hello","parameters":{"@":1}}', '@']) {
+      const [before = '', after = ''] = text.split('@')
+      const body = Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)])
+      const answer = await bench.api('POST', `${bench.live}/documents/run`, { body, headers })
+      expect(answer, text).toMatchObject({ status: 400, body: { name: 'BadRequestError' } })
+    }
+  })
+
+  it('name nothing in a path, a query or a header', async () => {
+    const { port } = new URL(bench.server.url)
+    const escaped = bytes.map((byte) => `%${byte.toString(16)}`).join('')
+    const raw = Buffer.from(bytes).toString('latin1')
+    const head = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${bench.key}\r\n`
+    const documents = `/api/v3${bench.live}/documents`
+    const requests: [string, number[]][] = [
+      [`GET ${documents}/hello${escaped} HTTP/1.1\r\n${head}\r\n`, [400, 404]],
+      [`GET ${documents}/..${escaped}..${escaped}hello HTTP/1.1\r\n${head}\r\n`, [400, 404]],
+      [`GET ${documents}/hello${raw} HTTP/1.1\r\n${head}\r\n`, [400, 404]],
+      [`GET /api/v3/conversations/${escaped} HTTP/1.1\r\n${head}\r\n`, [400, 404]],
+      [`GET ${documents}?prefix=${escaped} HTTP/1.1\r\n${head}\r\n`, [200, 400]],
+      [`GET ${documents}/hello HTTP/1.1\r\n${head}X-Request-Id: ${raw}\r\n\r\n`, [200]],
+    ]
+    for (const [request, statuses] of requests) {
+      const answer = parseRaw(await sendRaw(Number(port), [Buffer.from(request, 'latin1')]))
+      expect(statuses, request).toContain(answer.status)
+      expect(answer.headers.get('x-request-id')).toMatch(/^req_\w{22}$/)
+    }
+  })
+})
+
 it('line ends in names, parameters and identifiers inject no header and no frame', async () => {
   const project = await bench.api('POST', '/projects', { body: { name: lineEnds } })
   expect(project.headers.has('x-injected')).toBe(false)
@@ -50,26 +93,3 @@ it('line ends in names, parameters and identifiers inject no header and no frame
     injected: false,
   })
 })
-
-const idle = count(500, 10_000)
-
-it(
-  'idle connections keep nobody else from being served',
-  async () => {
-    const { port, hostname } = new URL(bench.server.url)
-    const sockets: Socket[] = []
-    for (let first = 0; first < idle; first += 100) {
-      const opened = Array.from({ length: Math.min(100, idle - first) }, () => connect(Number(port), hostname))
-      await Promise.all(opened.map((socket) => once(socket, 'connect')))
-      sockets.push(...opened)
-    }
-    // Some have begun a request that they never end.
-    for (const [place, socket] of sockets.entries()) {
-      socket.on('error', () => {})
-      if (place % 2 === 0) socket.write('GET /health HTTP/1.1\r\nHost: a\r\n')
-    }
-    expect((await bench.run('hello', { parameters: { x: 1 } })).status).toBe(200)
-    for (const socket of sockets) socket.destroy()
-  },
-  timeFor(idle, 20),
-)

@@ -2,9 +2,12 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
+// From Node 24 on types are stripped by Node itself, which takes a third of the time of starting a process.
+const loader = Number(process.versions.node.split('.')[0]) >= 24 ? [] : ['--import', 'tsx']
+
 /** Starts a TypeScript file of `test/support` as a process of its own; its output is piped. */
 export function startProgram(file: string, ...args: string[]): ChildProcess {
-  return fork(fileURLToPath(new URL(file, import.meta.url)), args, { execArgv: ['--import', 'tsx'], silent: true })
+  return fork(fileURLToPath(new URL(file, import.meta.url)), args, { execArgv: loader, silent: true })
 }
 
 export interface ProgramEnd {

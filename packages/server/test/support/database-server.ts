@@ -28,8 +28,13 @@ export function withDatabase(url: string, database: string): string {
   return changed.href
 }
 
-/** For pools whose server is stopped on purpose: the failure of an idle connection must not end the process. */
-export function ignoreConnectionErrors(pool: pg.Pool): pg.Pool {
+/**
+ * A pool of one connection whose database may be dropped at any time. `pool.end()` resolves before its connections
+ * are closed (pg-pool 3.14), so that a drop by force reaches one that is about to leave: without a listener its
+ * complaint would end the process.
+ */
+export function singleConnectionPool(url: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max: 1 })
   pool.on('error', () => undefined)
   return pool
 }

@@ -1,21 +1,25 @@
-/** Commits on a disk whose syncs begin to fail. Started by durability.test.ts. */
-import { writeSync } from 'node:fs'
-import { DurableFs } from '../../src/adapters/database/embedded/durable/durable-fs.ts'
+/** Commits on a disk whose syncs begin to fail, in this thread or in one of its own. Started by durability.test.ts. */
+import { writeFileSync, writeSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { openPglite } from '../../src/adapters/database/embedded/open-pglite.ts'
+import { compiledPglite } from '../../src/adapters/database/embedded/thread/compiled-pglite.ts'
+import { startDatabaseThread } from '../../src/adapters/database/embedded/thread/database-thread.ts'
+import { breakageOf, FailingFs } from './failing-fs.ts'
 
-class FailingFs extends DurableFs {
-  isBroken = false
+const [directory = '', place] = process.argv.slice(2)
+const run = await (place === 'thread' ? inThread() : here())
+await run(`INSERT INTO workspace (name) VALUES ('acknowledged')`)
+writeFileSync(breakageOf(directory), '')
+await run(`INSERT INTO workspace (name) VALUES ('lost')`)
+writeSync(1, 'acknowledged what was not synced')
 
-  protected override syncFile(descriptor: number, path: string): void {
-    if (this.isBroken) throw new Error('the disk is broken')
-    super.syncFile(descriptor, path)
-  }
+async function here(): Promise<(sql: string) => Promise<unknown>> {
+  const pglite = await openPglite(directory, new FailingFs(directory))
+  return (sql) => pglite.exec(sql)
 }
 
-const directory = process.argv[2] ?? ''
-const fs = new FailingFs(directory)
-const pglite = await openPglite(directory, fs)
-await pglite.exec(`INSERT INTO workspace (name) VALUES ('acknowledged')`)
-fs.isBroken = true
-await pglite.exec(`INSERT INTO workspace (name) VALUES ('lost')`)
-writeSync(1, 'acknowledged what was not synced')
+async function inThread(): Promise<(sql: string) => Promise<unknown>> {
+  const thread = startDatabaseThread(fileURLToPath(new URL('failing-disk-thread.mjs', import.meta.url)))
+  await thread.ask('open', { directory, template: '', program: await compiledPglite() })
+  return (sql) => thread.ask('script', { sql })
+}

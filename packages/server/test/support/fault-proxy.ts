@@ -15,8 +15,8 @@ export interface FaultProxy {
   close(): Promise<void>
 }
 
-/** Starts one on a free port, in front of a port of this machine. */
-export async function faultProxy(targetPort: number): Promise<FaultProxy> {
+/** Starts one in front of a port of this machine, on a free port or on that of one that was closed. */
+export async function faultProxy(targetPort: number, ownPort = 0): Promise<FaultProxy> {
   const sockets = new Set<Socket>()
   let connections = 0
   let resets = 0
@@ -53,7 +53,7 @@ export async function faultProxy(targetPort: number): Promise<FaultProxy> {
     socket.on('close', () => sockets.delete(socket))
     return socket
   }
-  server.listen(0, '127.0.0.1')
+  server.listen(ownPort, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
 

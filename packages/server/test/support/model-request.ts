@@ -1,5 +1,10 @@
-/** Model requests for driver tests, and ways to consume what a driver yields. */
-import type { ModelChunk, ModelRequest, ResolvedProvider } from '../../src/features/providers/model-driver.ts'
+/** Model requests for driver tests, and ways to take what a driver hands out. */
+import type {
+  ChunkSource,
+  ModelChunk,
+  ModelRequest,
+  ResolvedProvider,
+} from '../../src/features/providers/model-driver.ts'
 
 export function providerAt(url: string | null, more: Partial<ResolvedProvider> = {}): ResolvedProvider {
   return {
@@ -29,15 +34,23 @@ export function modelRequest(url: string | null, more: Partial<ModelRequest> = {
   }
 }
 
-export async function chunksOf(batches: AsyncIterable<ModelChunk[]>, into: ModelChunk[] = []): Promise<ModelChunk[]> {
-  for await (const batch of batches) into.push(...batch)
+/** What is read together stays together. */
+export async function batchesOf(source: ChunkSource): Promise<ModelChunk[][]> {
+  const batches: ModelChunk[][] = []
+  await source((batch) => void batches.push(batch))
+  return batches
+}
+
+/** @param into holds what came before a failure. */
+export async function chunksOf(source: ChunkSource, into: ModelChunk[] = []): Promise<ModelChunk[]> {
+  await source((batch) => void into.push(...batch))
   return into
 }
 
 /** What the call throws; fails when it ends well. */
-export async function failureOf(batches: AsyncIterable<ModelChunk[]>, into: ModelChunk[] = []): Promise<unknown> {
+export async function failureOf(source: ChunkSource, into: ModelChunk[] = []): Promise<unknown> {
   try {
-    await chunksOf(batches, into)
+    await chunksOf(source, into)
   } catch (error) {
     return error
   }

@@ -2,12 +2,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
+import type pg from 'pg'
 import { makeDatabaseTemplate } from '../../src/adapters/database/embedded/database-template.ts'
 import { copyDatabase, isDatabase } from '../../src/adapters/database/embedded/first-start.ts'
 import { migrate } from '../../src/adapters/database/migrate.ts'
 import { poolSession } from '../../src/adapters/database/postgres.ts'
-import { ignoreConnectionErrors, onServer, withDatabase } from './database-server.ts'
+import { onServer, singleConnectionPool, withDatabase } from './database-server.ts'
 import { temporaryFolder, temporaryRoot } from './temporary-folder.ts'
 
 /** The root of the server package: migrations, and the template when it has been built. */
@@ -22,12 +22,11 @@ export interface TestDatabase {
   close(): Promise<void>
 }
 
-/** Gives a fresh database of the kind that this test run uses, embedded by default. */
-export async function testDatabase(): Promise<TestDatabase> {
-  const server = process.env['STET_TEST_DATABASE_URL']
+/** @param server a PostgreSQL server; by default that of this test run, and without one the database is embedded. */
+export async function testDatabase(server = process.env['STET_TEST_DATABASE_URL']): Promise<TestDatabase> {
   const dataDir = await temporaryFolder()
   const deleteFolder = () => rm(dataDir, { recursive: true, force: true })
-  if (server === undefined || server === '') {
+  if (!server) {
     await copyDatabase(await embeddedTemplate(), join(dataDir, 'db'))
     return { dataDir, close: deleteFolder }
   }
@@ -78,7 +77,7 @@ async function makeServerTemplate(client: pg.Client, server: string, template: s
   const making = `${template}_making`
   await client.query(`DROP DATABASE IF EXISTS ${making} WITH (FORCE)`)
   await client.query(`CREATE DATABASE ${making}`)
-  const pool = ignoreConnectionErrors(new pg.Pool({ connectionString: withDatabase(server, making), max: 1 }))
+  const pool = singleConnectionPool(withDatabase(server, making))
   await migrate(poolSession(pool), join(packageRoot, 'prisma', 'migrations'))
   await pool.end()
   await client.query(`ALTER DATABASE ${making} RENAME TO ${template}`)

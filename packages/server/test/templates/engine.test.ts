@@ -3,7 +3,7 @@ import { createDeathRecord } from '../../src/adapters/template-sandbox/death-rec
 import { createTemplateSandbox } from '../../src/adapters/template-sandbox/engine.ts'
 import { createScanCache } from '../../src/adapters/template-sandbox/scan-cache.ts'
 import type { TemplateEngine, TemplateScan } from '../../src/features/templates/template-engine.ts'
-import { childPids, now, quietLog, sourceOf, startSandbox } from './support/sandbox.ts'
+import { childPids, now, quietLog, rendered, sourceOf, startSandbox } from './support/sandbox.ts'
 
 let engine: TemplateEngine
 
@@ -69,6 +69,18 @@ describe('template engine', () => {
     })
   })
 
+  it('blames no prompt for the time in which the server could not hear its answer', async () => {
+    const own = await startSandbox({ poolSize: 1, timeoutMs: 300 })
+    await rendered(own, 'warm')
+    const answer = rendered(own, 'Hello {{ name }}', { name: 'Ada' })
+    // The call is on its way after two turns of the event loop, and its time is over when the next one begins.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+    const until = performance.now() + 900
+    while (performance.now() < until) Math.sqrt(Math.random())
+    expect(await answer).toBe('Hello Ada')
+    await own.close()
+  })
+
   it('ends its children on close, and answers no more', async () => {
     const own = await startSandbox({ poolSize: 1 })
     const others = await childPids()
@@ -80,8 +92,9 @@ describe('template engine', () => {
 
   it('fails calls when its children cannot start', async () => {
     const broken = createTemplateSandbox({ childFile: import.meta.filename, timeoutMs: 50, log: quietLog })
-    expect(await broken.scan(sourceOf('x'))).toMatchObject({
-      errors: [{ message: 'Too many prompts wait for evaluation' }],
+    await expect(broken.scan(sourceOf('x'))).rejects.toMatchObject({
+      code: 'ServiceUnavailableError',
+      message: 'Too many prompts wait for evaluation',
     })
     await broken.close()
   })

@@ -4,19 +4,30 @@ import type { ApiAnswer } from '../api-call.ts'
 import { createTestProject, issueKey, type TestProject } from '../scenario.ts'
 
 export const bodyLimitBytes = 65_536
+export const streamLimit = 4
 
 export interface World {
   bench: RunBench
-  /** With `hello` published, and a draft beside it. */
+  /** With `hello` and others published. */
   project: TestProject
   evaluationUuid: string
   conversationUuid: string
+  /** A draft of it that shows a prompt `broken`. */
+  brokenDraft: string
+  /** A project in which nothing is live, with a conversation and an evaluation. */
+  unpublished: { id: number; conversationUuid: string; evaluationUuid: string }
   newApiKey(body?: Record<string, unknown>): Promise<{ id: number; key: string }>
   newProviderKey(): Promise<{ id: number; name: string }>
   /** The uuid of a further draft of the project. */
   newDraft(): Promise<string>
   /** A key with exactly these rights. */
   keyWith(body: Record<string, unknown>): Promise<string>
+  /** A key of all scopes that sees the project alone. */
+  restrictedKey(): Promise<string>
+  /** A background run that goes on until it is ended. It holds the only worker. */
+  openRun(): Promise<{ conversationUuid: string; end(): Promise<void> }>
+  /** The run of this conversation need not end before the world does. */
+  leaveOpen(conversationUuid: string): void
   close(): Promise<void>
 }
 
@@ -30,13 +41,20 @@ export function newName(): string {
 export async function openWorld(): Promise<World> {
   const bench = await runBench(
     { hello: prompt('<user>Hi</user>', 'maxRetries: 0\n') },
-    // Failures that nobody foresaw are brought about here: their log lines would hide the others.
-    { STET_BODY_LIMIT_BYTES: String(bodyLimitBytes), STET_LOG_LEVEL: 'off' },
+    {
+      STET_BODY_LIMIT_BYTES: String(bodyLimitBytes),
+      STET_MAX_STREAMS_PER_KEY: String(streamLimit),
+      STET_WORKERS: '1',
+      STET_MAX_QUEUED_PER_KEY: '1',
+      // Failures that nobody foresaw are brought about here: their log lines would hide the others.
+      STET_LOG_LEVEL: 'off',
+    },
   )
   const { api } = bench
   const project = await createTestProject(api, {
     hello: prompt('<user>Hi {{ name }}</user>', 'maxRetries: 0\nparameters: { name: { type: text } }\n'),
     contested: 'Hello',
+    steps: prompt('<step><user>Hi</user></step>'),
     counting: prompt('<user>{{ count }}</user>', 'parameters: { count: { type: number } }\n'),
   })
   const created = async (path: string, body: Record<string, unknown>) => {
@@ -44,14 +62,23 @@ export async function openWorld(): Promise<World> {
     if (answer.status !== 201) throw new Error(answer.text)
     return answer.body
   }
-  const evaluation = await created('/evaluations', { projectId: project.id, name: 'all', metric: 'rating' })
-  const logs = `/projects/${project.id}/versions/live/documents/logs`
-  const log = await api('POST', logs, { body: { path: 'hello', messages: [{ role: 'user', content: 'Hi' }] } })
+  const judged = async (projectId: number, version: string) => {
+    const evaluation = await created('/evaluations', { projectId, name: 'all', metric: 'rating' })
+    const log = await api('POST', `${version}/documents/logs`, { body: { path: 'hello', messages: [] } })
+    return { evaluationUuid: String(evaluation['uuid']), conversationUuid: String(log.body['uuid']) }
+  }
+  const unpublished = await createTestProject(api)
+  await api('POST', `${unpublished.draft}/documents`, { body: { path: 'hello', prompt: 'Hello' } })
+  const broken = await project.newDraft()
+  await api('POST', `${broken}/documents`, { body: { path: 'broken', prompt: '{{ if }}' } })
+  const left: string[] = []
+  const keyWith = (body: Record<string, unknown>) => issueKey(api, body)
   return {
     bench,
     project,
-    evaluationUuid: String(evaluation['uuid']),
-    conversationUuid: String(log.body['uuid']),
+    ...(await judged(project.id, project.live)),
+    brokenDraft: uuidOf(broken),
+    unpublished: { id: unpublished.id, ...(await judged(unpublished.id, unpublished.draft)) },
     newApiKey: async (body = {}) => {
       const { id, key } = await created('/api-keys', { name: newName(), ...body })
       return { id: Number(id), key: String(key) }
@@ -62,19 +89,36 @@ export async function openWorld(): Promise<World> {
       const { id } = await created('/provider-api-keys', { name, provider: 'openai', token })
       return { id: Number(id), name }
     },
-    newDraft: async () => (await project.newDraft()).split('/').at(-1) ?? '',
-    keyWith: (body) => issueKey(api, body),
-    close: () => bench.close(),
+    newDraft: async () => uuidOf(await project.newDraft()),
+    keyWith,
+    restrictedKey: () => keyWith({ projectId: project.id, scopes: ['read', 'run', 'write', 'publish', 'admin'] }),
+    async openRun() {
+      const calls = bench.fake.requests.length
+      bench.fake.enqueue({ deltas: ['half'], hang: 'mid-stream' })
+      const conversationUuid = await bench.background('hello')
+      await bench.fake.waitForRequest(calls + 1)
+      return { conversationUuid, end: async () => void (await bench.stop(conversationUuid)) }
+    },
+    leaveOpen: (conversationUuid) => void left.push(conversationUuid),
+    async close() {
+      await Promise.all(left.map(bench.stop))
+      await bench.close()
+    },
   }
 }
 
+function uuidOf(versionAddress: string): string {
+  return versionAddress.split('/').at(-1) ?? ''
+}
+
 /** A call that waits for its caller's answer, in a run that goes on meanwhile. */
-export async function openToolCall({ bench }: World): Promise<string> {
+export async function openToolCall({ bench, leaveOpen }: World): Promise<string> {
   const path = newName()
   const text = prompt('<user>Weather?</user>', 'tools:\n  - get_weather: { parameters: { type: object } }\n')
   await bench.api('POST', `${bench.live}/documents/create-or-update`, { body: { path, prompt: text, force: true } })
   bench.fake.enqueue({ toolCalls: [{ id: 'a', name: 'get_weather', arguments: {} }] })
   const response = await bench.open(path, { tools: ['get_weather'] })
+  leaveOpen(response.headers.get('x-conversation-uuid') ?? '')
   const decoder = new TextDecoder()
   let seen = ''
   for await (const chunk of response.body ?? []) {

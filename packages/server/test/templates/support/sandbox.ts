@@ -67,7 +67,7 @@ export async function rendered(
   return step.input.flatMap((message) => message.content.map((part) => String(part['text']))).join('\n')
 }
 
-/** The compile code of a refusal, or the text that was rendered. */
+/** The compile code of a refusal, that of a call which never had its turn, or the text that was rendered. */
 export async function outcome(
   engine: TemplateEngine,
   content: string,
@@ -76,7 +76,7 @@ export async function outcome(
   try {
     return { text: await rendered(engine, content, parameters) }
   } catch (error) {
-    if (error instanceof RunError) return { code: String(error.details['compileCode']) }
+    if (error instanceof RunError) return { code: String(error.details['compileCode'] ?? error.code) }
     throw error
   }
 }

@@ -2,8 +2,8 @@
 import { type AbortError, RunError, type RunStream, Stet, type StreamEvent, tool } from '@stet/sdk'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { prompt, type RunBench, runBench } from '../runs/run-bench.ts'
-import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts'
+import { prompt, type RunBench, runBench } from '../../runs/run-bench.ts'
+import { type FaultProxy, faultProxy } from '../../support/fault-proxy.ts'
 
 const weather = 'tools:\n  get_weather: { description: Weather, parameters: { type: object } }\n  ask: {}\n'
 let bench: RunBench
@@ -13,7 +13,11 @@ let proxy: FaultProxy
 let shaky: Stet
 beforeAll(async () => {
   bench = await runBench(
-    { hello: prompt('<user>Hi</user>'), weather: prompt('<user>Weather?</user>', weather) },
+    {
+      hello: prompt('<user>Hi</user>'),
+      weather: prompt('<user>Weather?</user>', weather),
+      tags: prompt('<user>Tags?</user>', 'schema: { type: array, items: { type: string } }\n'),
+    },
     { STET_MAX_STREAMS_PER_KEY: '100000' },
   )
   const projectId = Number(/projects\/(\d+)/.exec(bench.live)?.[1])
@@ -76,6 +80,32 @@ describe('a stream that is cut on its way', () => {
     expect(await stream.finalText()).toBe('a b c')
   })
 
+  it('outlives a proxy that is killed and started again', async () => {
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    bench.fake.enqueue({ deltas: ['a ', 'b ', 'c'], gate, gateAfter: 1 })
+    const target = Number(new URL(bench.server.url).port)
+    const before = await faultProxy(target)
+    const { port } = before
+    const behind = stet.withOptions({ baseUrl: `http://127.0.0.1:${port}` })
+    const stream = behind.prompts.stream('hello', { resume: { maxAttempts: 500, initialDelay: 5, maxDelay: 20 } })
+    let refused = 0
+    stream.on('sdk', (event) => {
+      if (event.type === 'reconnecting' && /cannot be reached/.test(event.cause)) refused += 1
+    })
+    await vi.waitFor(() => expect(stream.text).toBe('a '), 20_000)
+    await before.close()
+    open()
+    await vi.waitFor(() => expect(refused).toBeGreaterThan(1), 20_000)
+    const after = await faultProxy(target, port)
+    const events = await collect(stream)
+    await after.close()
+    expect(idsOf(events)).toEqual(events.map((_, index) => index + 1))
+    expect(await stream.finalText()).toBe('a b c')
+  })
+
   it('while a tool is waited for too', async () => {
     bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
     // the head and the events before the call are longer than this, those of the second connection as well
@@ -90,6 +120,46 @@ describe('a stream that is cut on its way', () => {
     expect(handled).toHaveBeenCalledOnce()
     expect(told.filter((type) => type === 'reconnected').length).toBeGreaterThan(0)
   })
+})
+
+it('a 503 after the server has accepted a run: one conversation, one call of the provider', async () => {
+  const asked = bench.fake.requests.length
+  const keys: (string | null)[] = []
+  const failing: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init)
+    keys.push(new Headers(init?.headers).get('idempotency-key'))
+    if (keys.length > 1) return response
+    await response.body?.cancel()
+    return new Response('', { status: 503, headers: { 'Retry-After-Ms': '1' } })
+  }
+  const customIdentifier = `accepted-${asked}`
+  for (const stream of [true, false]) {
+    keys.length = 0
+    const identified = `${customIdentifier}-${stream}`
+    const { uuid } = await stet
+      .withOptions({ fetch: failing })
+      .prompts.run('hello', { stream, customIdentifier: identified })
+    expect(keys).toEqual([expect.stringMatching(/./), keys[0]])
+    const kept = await (await stet.conversations.list({ customIdentifier: identified })).toArray()
+    expect(kept.map((conversation) => conversation.uuid)).toEqual([uuid])
+  }
+  expect(bench.fake.requests.length - asked).toBe(2)
+})
+
+it('an answer by a schema that is no object', async () => {
+  for (const stream of [true, false]) {
+    bench.fake.enqueue({ object: ['red', 'blue'] })
+    const { response } = await stet.prompts.run<string[]>('tags', { stream })
+    expect(response.object.map((tag) => tag.toUpperCase())).toEqual(['RED', 'BLUE'])
+  }
+  bench.fake.enqueue({ object: ['red', 'blue'] })
+  const stream = stet.prompts.stream<string[]>('tags')
+  const parts: unknown[] = []
+  for await (const part of stream.objectStream) parts.push(part)
+  expect([parts.at(-1), await stream.finalObject()]).toEqual([
+    ['red', 'blue'],
+    ['red', 'blue'],
+  ])
 })
 
 describe('tools', () => {
@@ -146,6 +216,23 @@ describe('tools', () => {
     const result = await job.result({ tools: { get_weather: () => 'blue' } })
     expect(result.response.text).toBe('Sunny.')
   })
+
+  it.each(['after its last event', 'beyond it'])(
+    'an ended run that is attached to %s goes on by chat',
+    async (place) => {
+      bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
+      const ended = stet.prompts.stream('weather')
+      const { uuid } = await ended.finalResult()
+      const lastEventId = place === 'beyond it' ? '9999' : (ended.lastEventId ?? '')
+      const stream = stet.runs.attachStream(uuid, { lastEventId, tools: { get_weather: () => 'blue' } })
+      const events = await collect(stream)
+      expect(events.filter(({ type }) => type === 'text-delta').length).toBeGreaterThan(0)
+      expect(events.map(({ type }) => type)).toContain('chain-started')
+      expect(idsOf(events)[0]).toBe(Number(ended.lastEventId) + 1)
+      expect(await stream.finalText()).toBe('Sunny.')
+      expect(stream.text).toBe('Sunny.')
+    },
+  )
 })
 
 describe('leaving', () => {

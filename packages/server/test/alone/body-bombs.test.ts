@@ -1,0 +1,131 @@
+/** Bodies that are small to send and large to take in: refused within a second, and without growing with them. */
+import { createReadStream, createWriteStream } from 'node:fs'
+import { rm, stat } from 'node:fs/promises'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createGzip, gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { prompt } from '../runs/run-bench.ts'
+import { hasProcessFigures, residentBytes } from '../support/process-figures.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { type RunServer, runServer } from './run-server.ts'
+
+const megabyte = 1024 * 1024
+const limitMs = 1_000
+const limitBytes = 50 * megabyte
+
+let bench: RunServer
+let folder: string
+/** A gigabyte, packed into a megabyte. */
+let gigabyteFile: string
+beforeAll(async () => {
+  bench = await runServer({ hello: prompt('<user>Hi</user>') })
+  folder = await temporaryFolder()
+  gigabyteFile = join(folder, 'gigabyte.gz')
+  const blanks = Buffer.alloc(megabyte, ' ')
+  const blocks = Readable.from(
+    (function* () {
+      for (let block = 0; block < 1024; block += 1) yield blanks
+    })(),
+  )
+  await pipeline(blocks, createGzip({ level: 1 }), createWriteStream(gigabyteFile))
+}, 120_000)
+afterAll(async () => {
+  await bench.close()
+  await rm(folder, { recursive: true })
+})
+
+interface Bomb {
+  name: string
+  status: number
+  encoding?: string
+  body(): Readable
+}
+
+/** Deep in what the route reads, so that nothing of it could be skipped. */
+const deep = (levels: number) => `{"path":"hello","parameters":{"x":${'['.repeat(levels)}${']'.repeat(levels)}}}`
+const deepObject = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+const blocksOf = (many: number) =>
+  Readable.from(
+    (function* () {
+      const block = Buffer.alloc(megabyte, ' ')
+      for (let sent = 0; sent < many; sent += 1) yield block
+    })(),
+  )
+
+const bombs: Bomb[] = [
+  { name: 'arrays to a depth of 100,000', status: 400, body: () => Readable.from([deep(100_000)]) },
+  { name: 'objects to a depth of 100,000', status: 400, body: () => Readable.from([deepObject(100_000)]) },
+  { name: 'arrays to a depth of 2,000,000', status: 400, body: () => Readable.from([deep(2_000_000)]) },
+  { name: '100 MB', status: 413, body: () => blocksOf(100) },
+  { name: 'gzip of 1 GB', status: 413, encoding: 'gzip', body: () => createReadStream(gigabyteFile) },
+  {
+    name: 'gzip of gzip',
+    status: 415,
+    encoding: 'gzip, gzip',
+    body: () => Readable.from([gzipSync(gzipSync(Buffer.alloc(megabyte)))]),
+  },
+]
+
+/** The status of the answer and the time until its head; what the server does not take is not sent. */
+function send(path: string, bomb: Bomb): Promise<{ status: number; ms: number }> {
+  const body = bomb.body()
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now()
+    const sent = request(`${bench.server.url}/api/v3${path}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${bench.key}`,
+        'content-type': 'application/json',
+        ...(bomb.encoding !== undefined && { 'content-encoding': bomb.encoding }),
+      },
+    })
+    sent.on('response', (answer) => {
+      resolve({ status: answer.statusCode ?? 0, ms: performance.now() - startedAt })
+      body.destroy()
+      sent.destroy()
+    })
+    sent.on('error', reject)
+    body.pipe(sent)
+  })
+}
+
+describe.skipIf(!hasProcessFigures)('body bombs', () => {
+  it.each(bombs)(
+    '$name',
+    async (bomb) => {
+      for (const path of ['/projects', `${bench.live}/documents/run`]) {
+        // The first request of a route warms its code; the memory of both counts.
+        const before = await residentBytes(bench.server.child)
+        let peak = before
+        let isOver = false
+        const watching = (async () => {
+          while (!isOver) {
+            peak = Math.max(peak, await residentBytes(bench.server.child))
+            await delay(5)
+          }
+        })()
+        const tries = [await send(path, bomb), await send(path, bomb), await send(path, bomb)]
+        isOver = true
+        await watching
+        const told = JSON.stringify({ path, tries, growth: (peak - before) / megabyte })
+        expect(
+          tries.map(({ status }) => status),
+          told,
+        ).toEqual([bomb.status, bomb.status, bomb.status])
+        // A busy machine may delay one of them.
+        expect(Math.min(...tries.map(({ ms }) => ms)), told).toBeLessThan(limitMs)
+        expect(peak - before, told).toBeLessThan(limitBytes)
+      }
+      expect((await bench.post(`${bench.live}/documents/run`, { path: 'hello' })).status).toBe(200)
+    },
+    60_000,
+  )
+
+  it('the gigabyte is one', async () => {
+    expect((await stat(gigabyteFile)).size).toBeLessThan(8 * megabyte)
+  })
+})

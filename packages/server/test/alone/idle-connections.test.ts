@@ -1,0 +1,35 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { prompt } from '../runs/run-bench.ts'
+import { count, timeFor } from '../support/counts.ts'
+import { runServer } from './run-server.ts'
+
+// The server is a process of its own: each side needs one descriptor for each.
+const idle = count(500, 10_000)
+
+it(
+  'idle connections keep nobody else from being served',
+  async () => {
+    const bench = await runServer({ hello: prompt('<user>Hi</user>') })
+    onTestFinished(() => bench.close())
+    const { port, hostname } = new URL(bench.server.url)
+    const sockets: Socket[] = []
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy()
+    })
+    for (let first = 0; first < idle; first += 100) {
+      const opened = Array.from({ length: Math.min(100, idle - first) }, () => connect(Number(port), hostname))
+      await Promise.all(opened.map((socket) => once(socket, 'connect')))
+      sockets.push(...opened)
+    }
+    // Some have begun a request that they never end.
+    for (const [place, socket] of sockets.entries()) {
+      socket.on('error', () => {})
+      if (place % 2 === 0) socket.write('GET /health HTTP/1.1\r\nHost: a\r\n')
+    }
+    expect((await bench.post(`${bench.live}/documents/run`, { path: 'hello' })).status).toBe(200)
+    expect(sockets.filter(({ closed }) => closed)).toEqual([])
+  },
+  timeFor(idle, 20),
+)

@@ -1,0 +1,59 @@
+/** What a large answer costs while it is taken in, stored and handed on: a bounded multiple of itself. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { prompt } from '../runs/run-bench.ts'
+import { hasProcessFigures, probe, residentBytes } from '../support/process-figures.ts'
+import { type RunServer, runServer } from './run-server.ts'
+
+const megabyte = 1024 * 1024
+const answerBytes = 12 * megabyte
+// The answer itself, its messages, events and result, their stored forms, and what a collection comes late for.
+const allowedMultiple = 20
+
+let bench: RunServer
+beforeAll(async () => {
+  bench = await runServer({ big: prompt('<user>Big</user>', 'maxRetries: 0\n') })
+})
+afterAll(() => bench.close())
+
+/** The most that the server held beside what it held before. */
+async function peakOf(work: () => Promise<unknown>): Promise<number> {
+  await probe(bench.server.child)
+  const before = await residentBytes(bench.server.child)
+  let peak = 0
+  let isOver = false
+  const watch = async () => {
+    while (!isOver) {
+      peak = Math.max(peak, (await residentBytes(bench.server.child)) - before)
+      await delay(5)
+    }
+  }
+  const watching = watch()
+  await work()
+  await bench.untilActive(0)
+  isOver = true
+  await watching
+  return peak
+}
+
+async function readAnswer(stream: boolean): Promise<void> {
+  bench.fake.enqueue({ text: '"quoted" words '.repeat(Math.ceil(answerBytes / 15)) })
+  const answer = await bench.post(`${bench.live}/documents/run`, { path: 'big', stream })
+  expect(answer.status).toBe(200)
+  let size = 0
+  for await (const piece of answer.body ?? []) size += piece.length
+  expect(size).toBeGreaterThan(answerBytes)
+}
+
+it.skipIf(!hasProcessFigures)(
+  'a plain answer of 12 MB',
+  async () => {
+    // The memory of the embedded database grows once, to what its largest statement needs, and stays.
+    await readAnswer(false)
+    const peaks: number[] = []
+    for (let round = 0; round < 2; round += 1) peaks.push((await peakOf(() => readAnswer(false))) / answerBytes)
+    console.info(`a large answer: ${peaks.map((peak) => peak.toFixed(1)).join(', ')} times its size`)
+    expect(Math.min(...peaks)).toBeLessThan(allowedMultiple)
+  },
+  120_000,
+)

@@ -1,0 +1,193 @@
+/** Every TypeScript example of docs/sdk runs as it stands, on a server with a fake provider. */
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { text as textOf } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import * as sdk from '@stet/sdk'
+import * as ai from '@stet/sdk/ai'
+import * as browser from '@stet/sdk/browser'
+import * as latitude from '@stet/sdk/latitude'
+import * as render from '@stet/sdk/render'
+import * as testing from '@stet/sdk/testing'
+import OpenAI from 'openai'
+import ts from 'typescript'
+import * as vitest from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import * as zod from 'zod'
+import { prompt, type RunBench, runBench } from '../../runs/run-bench.ts'
+import type { FakeRequest } from '../../support/fake-provider.ts'
+
+/** Examples that cannot run, by their page and what they hold, with the reason. Those not named here run. */
+const NOT_RUN: [page: string, holds: string, reason: string][] = [
+  ['typed-prompts.md', "declare module '@stet/sdk'", 'a declaration: only the compiler reads it'],
+]
+
+const MODULES: Record<string, object> = {
+  '@stet/sdk': sdk,
+  '@stet/sdk/ai': ai,
+  '@stet/sdk/browser': browser,
+  '@stet/sdk/latitude': latitude,
+  '@stet/sdk/render': render,
+  '@stet/sdk/testing': testing,
+  vitest,
+  zod,
+}
+
+const folder = fileURLToPath(new URL('../../../../../docs/sdk/', import.meta.url))
+const examples = readdirSync(folder).flatMap((page) =>
+  [...readFileSync(folder + page, 'utf8').matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = ''], index) => ({
+    page,
+    place: `${page} ${index + 1}`,
+    code,
+  })),
+)
+const reasonOf = ({ page, code }: (typeof examples)[number]) =>
+  NOT_RUN.find(([name, holds]) => page === name && code.includes(holds))?.[2]
+const runnable = examples.filter((example) => reasonOf(example) === undefined)
+
+const schema = 'schema: { type: object, properties: { urgency: { type: string } }, required: [urgency] }\n'
+const tools = 'tools:\n  get_weather: { description: Weather, parameters: { type: object } }\n'
+const PROMPTS = {
+  'support/reply': prompt('<user>{{ ticket }}</user>'),
+  'support/triage': prompt('<user>{{ ticket }}</user>', schema),
+  'support/report': prompt('<user>Report</user>'),
+  'support/steps': prompt('<step><user>{{ ticket }}</user></step><step><user>Shorter.</user></step>'),
+  'support/old': prompt('<user>Old</user>'),
+  weather: prompt('<user>Weather?</user>', tools),
+}
+
+let bench: RunBench
+let site: Server
+let siteUrl: string
+const temporary = mkdtempSync(`${tmpdir()}/stet-docs-`)
+beforeAll(async () => {
+  bench = await runBench({})
+  bench.fake.setDefault(reply)
+  const { client } = bench.server
+  const { uuid } = await client.versions.create('first')
+  const changes = Object.entries(PROMPTS).map(([path, content]) => ({ path, content, status: 'added' as const }))
+  await client.versions.push(uuid, changes)
+  await client.versions.publish(uuid)
+  vi.stubEnv('STET_LOG', 'off')
+  vi.stubEnv('STET_API_KEY', bench.key)
+  vi.stubEnv('LATITUDE_API_KEY', bench.key)
+  vi.stubEnv('STET_BASE_URL', bench.server.url)
+  vi.stubEnv('STET_PROJECT_ID', '1')
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  for (const name of ['log', 'error'] as const) vi.spyOn(console, name).mockReturnValue()
+  site = createServer((request, response) => {
+    answer(request.url ?? '', request.headers, textOf(request)).then(
+      async ({ status, headers, body }) => {
+        response.writeHead(status, Object.fromEntries(headers))
+        for await (const bytes of body ?? []) response.write(bytes)
+        response.end()
+      },
+      () => response.destroy(),
+    )
+  })
+  await once(site.listen(0, '127.0.0.1'), 'listening')
+  siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+  site?.closeAllConnections()
+  site?.close()
+  await bench?.close()
+  rmSync(temporary, { recursive: true })
+})
+
+/** A model that does what it is asked for: calls its tools once, answers by the schema, else in words. */
+function reply({ body }: FakeRequest) {
+  const isAnswered = JSON.stringify(body['messages']).includes('"role":"tool"')
+  if (body['tools'] && !isAnswered) {
+    return { toolCalls: [{ id: 'a', name: 'get_weather', arguments: { city: 'Rome' } }] }
+  }
+  return body['response_format'] ? { object: { urgency: 'high' } } : { text: 'It is on its way.' }
+}
+
+/** The routes that the page on web pages shows, served as it tells. */
+async function answer(url: string, headers: object, sent: Promise<string>): Promise<Response> {
+  if (url.startsWith('/weather/')) return new Response('sunny')
+  const route = runnable.find(({ code }) => code.match(/^\/\/ the route (\S+)/)?.[1] === url)
+  if (!route) return new Response('', { status: 404 })
+  const POST = (await run(route.code)) as (request: Request) => Promise<Response>
+  const init = { method: 'POST', body: await sent, headers: Object.entries(headers) as [string, string][] }
+  return POST(new Request(siteUrl + url, init))
+}
+
+/** What examples build on: the names that the text around them has introduced. */
+async function scene() {
+  const stet = new sdk.Stet()
+  const draft = await stet.versions.create('draft')
+  const result = await stet.prompts.run('support/report')
+  const { contentHash: baseHash } = await stet.prompts.get('support/reply')
+  const content = prompt('<user>New {{ ticket }}</user>')
+  const stream = stet.prompts.stream('support/report')
+  const openai = new OpenAI({ apiKey: 'sk-test', baseURL: bench.fake.url })
+  return {
+    ...sdk,
+    ...{ stet, draft, draftUuid: draft.uuid, result, uuid: result.uuid, stream, openai, baseHash, content },
+    ...{ text: content, ticket: 'Where is my order?', ticketId: 4711, key: bench.key, prompt: content },
+    ...{ site: siteUrl, weatherService: `${siteUrl}/weather`, show: () => {}, assertMayRead: async () => {} },
+  }
+}
+
+/** Runs an example with its imports; what it exports as POST, if anything. */
+async function run(code: string): Promise<unknown> {
+  const own = code
+    .replace('stet_…', bench.key)
+    .replaceAll('8787', new URL(bench.server.url).port)
+    .replace('test/cassettes', temporary)
+    // a page's own addresses
+    .replace(/'(?=\/api\/)/g, `'${siteUrl}`)
+    .replace(/^import (\{[^}]*\}) from '([^']*)'$/gm, "const $1 = modules['$2']")
+    .replace(/^export /gm, '')
+  const post = /function POST\b/.test(own) ? 'POST' : ''
+  const { outputText } = ts.transpileModule(`async function example() {\n${own}\nreturn ${post}\n}`, {
+    compilerOptions: { target: ts.ScriptTarget.ES2022 },
+  })
+  const names = { ...(await scene()), modules: MODULES }
+  const made = new Function(...Object.keys(names), `${outputText}\nreturn example()`)
+  return (made as (...values: unknown[]) => Promise<unknown>)(...Object.values(names))
+}
+
+it('there are examples on every page, and all that does not run is still there', () => {
+  expect(new Set(examples.map(({ page }) => page))).toEqual(new Set(readdirSync(folder)))
+  expect(examples.length).toBeGreaterThanOrEqual(50)
+  const kept = NOT_RUN.filter(([name, holds]) =>
+    examples.some(({ page, code }) => page === name && code.includes(holds)),
+  )
+  expect(kept).toEqual(NOT_RUN)
+})
+
+it.each(runnable)('$place', async ({ code }) => {
+  const POST = (await run(code)) as ((request: Request) => Promise<Response>) | undefined
+  if (!POST) return
+  const parts = [{ type: 'text', text: 'Hello?' }]
+  const { uuid } = await new sdk.Stet().prompts.run('support/report')
+  const body = JSON.stringify({ ticket: 'Hello?', conversationUuid: uuid, messages: [{ role: 'user', parts }] })
+  const response = await POST(new Request(`${siteUrl}/`, { method: 'POST', body }))
+  expect(response.status).toBe(200)
+  expect(await response.text()).toMatch(/chain-completed|"type":"finish"/)
+})
+
+it('every link within the pages leads somewhere', () => {
+  for (const page of readdirSync(folder)) {
+    const text = readFileSync(folder + page, 'utf8')
+    for (const [, target = ''] of text.matchAll(/\]\(([^)]+)\)/g)) {
+      const [file, anchor] = target.split('#')
+      const found = readFileSync(file ? folder + file : folder + page, 'utf8')
+      const anchors = [...found.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+        title
+          .toLowerCase()
+          .replace(/[^\w -]/g, '')
+          .replaceAll(' ', '-'),
+      )
+      if (anchor) expect(anchors, `${page}: ${target}`).toContain(anchor)
+    }
+  }
+})

@@ -1,0 +1,110 @@
+/** A page in a browser reads a run through a route of its own server; the connection between the two is cut. */
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { Stet } from '@stet/sdk'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { chromium, openPage, type Page } from '../../../../sdk/test/browser/chromium.ts'
+import { type Packed, packSdk } from '../../../../sdk/test/package/packed.ts'
+import { prompt, type RunBench, runBench } from '../../runs/run-bench.ts'
+
+if (!chromium)
+  console.warn('\n*** SKIPPED: a run in a web page. Install Chromium, or set STET_TEST_CHROMIUM to its binary. ***\n')
+
+const HTML = `<!doctype html><meta charset="utf-8"><p></p><script type="module">
+  import { openRun, RunStream } from '/sdk/browser.mjs'
+  const show = (text) => { document.querySelector('p').textContent += text }
+  window.outcome = (async () => {
+    const stream = openRun('/api/reply', { body: { ticket: 'Where?' }, attachUrl: '/api/reply/attach', resume: { initialDelay: 5 } })
+    const ids = [], states = []
+    stream.on('sdk', ({ type }) => states.push(type)).on('event', ({ id }) => ids.push(Number(id)))
+    for await (const text of stream.textStream) {
+      show(text)
+      // the model goes on when the page has shown what it said
+      if (text === 'One ') await fetch('/seen', { method: 'POST' })
+    }
+    const { response, uuid } = await stream.finalResult()
+    const refused = await openRun('/api/refuse').finalResult().catch(({ name, status, errorCode }) => ({ name, status, errorCode }))
+    const isOne = stream instanceof RunStream && uuid === stream.conversationUuid
+    return { shown: document.querySelector('p').textContent, text: response.text, ids, states, refused, isOne }
+  })()
+</script>`
+
+let bench: RunBench
+let packed: Packed
+let site: Server
+let page: Page | undefined
+let openGate = () => {}
+beforeAll(async () => {
+  if (!chromium) return
+  packed = await packSdk('dist')
+  bench = await runBench({ reply: prompt('<user>{{ ticket }}</user>') })
+  const gate = new Promise<void>((resolve) => {
+    openGate = resolve
+  })
+  bench.fake.enqueue({ deltas: ['One ', 'two ', 'thrée 👋'], gate, gateAfter: 1 })
+  site = createServer((request, response) => void serve(request, response).catch(() => response.destroy()))
+  await once(site.listen(0, '127.0.0.1'), 'listening')
+  page = await openPage(chromium, `http://127.0.0.1:${(site.address() as AddressInfo).port}/`)
+}, 120_000)
+afterAll(async () => {
+  await page?.close()
+  site?.closeAllConnections()
+  site?.close()
+  await bench?.close()
+  packed?.remove()
+})
+
+async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { url = '' } = request
+  const [, file] = /^\/sdk\/([\w-]+\.mjs)$/.exec(url) ?? []
+  if (file) {
+    response.setHeader('Content-Type', 'text/javascript')
+    return void response.end(readFileSync(`${packed.folder}/dist/${file}`))
+  }
+  if (request.method !== 'POST') return void response.setHeader('Content-Type', 'text/html').end(HTML)
+  const body = JSON.parse((await text(request)) || '{}') as { ticket?: string; conversationUuid?: string }
+  const seen = request.headers['last-event-id']
+  const stet = bench.server.client.project(Number(/projects\/(\d+)/.exec(bench.live)?.[1]))
+  if (url === '/seen') {
+    openGate()
+    response.end()
+  } else if (url === '/api/refuse') {
+    response.writeHead(403, { 'Content-Type': 'application/json' }).end('{"errorCode":"not_yours","message":"No"}')
+  } else if (body.conversationUuid) {
+    const after = typeof seen === 'string' ? { lastEventId: seen } : {}
+    await passOn(stet.runs.attachStream(body.conversationUuid, after), response)
+  } else {
+    await passOn(stet.prompts.stream('reply', { parameters: body }), response, 'two ')
+  }
+}
+
+/** The route of the documentation, and a connection that breaks after what it shall not survive. */
+async function passOn(run: ReturnType<Stet['prompts']['stream']>, response: ServerResponse, breaksAfter?: string) {
+  const { stream } = await run.withResponse()
+  const answer = stream.toResponse()
+  response.writeHead(answer.status, Object.fromEntries(answer.headers))
+  for await (const frame of answer.body ?? []) {
+    await new Promise((resolve) => response.write(frame, resolve))
+    if (breaksAfter !== undefined && new TextDecoder().decode(frame).includes(breaksAfter)) {
+      response.destroy()
+      return
+    }
+  }
+  response.end()
+}
+
+it.runIf(chromium)('streams, joins again and ends with the result', async () => {
+  const outcome = (await page?.evaluate('window.outcome')) as { ids: number[] }
+  expect(outcome).toMatchObject({
+    shown: 'One two thrée 👋',
+    text: 'One two thrée 👋',
+    states: ['reconnecting', 'reconnected'],
+    refused: { name: 'ForbiddenError', status: 403, errorCode: 'not_yours' },
+    isOne: true,
+  })
+  expect(outcome.ids).toEqual(outcome.ids.map((_, index) => index + 1))
+  expect(bench.fake.requests).toHaveLength(1)
+})

@@ -1,0 +1,54 @@
+/** The contract's document, as far as tests read it. */
+import { readFileSync } from 'node:fs'
+import type { WalkedRoute } from './contract-routes.ts'
+
+/** As much of JSON Schema as the contract's document uses. */
+export interface Schema {
+  $ref?: string
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  allOf?: Schema[]
+  const?: unknown
+  enum?: unknown[]
+  type?: string | string[]
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  minimum?: number
+  maximum?: number
+}
+
+interface Operation {
+  operationId: string
+  parameters?: { name: string; in: string; schema: Schema }[]
+  requestBody?: { content: { 'application/json'?: { schema: Schema } } }
+}
+
+interface Document {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema> }
+}
+
+const document = JSON.parse(
+  readFileSync(new URL('../../../contract/openapi.json', import.meta.url), 'utf8'),
+) as Document
+const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+
+/** What the document tells of a route. */
+export function operationOf({ name }: WalkedRoute): Operation {
+  const found = operations.find(({ operationId }) => operationId === name)
+  if (!found) throw new Error(`The API description has no operation ${name}`)
+  return found
+}
+
+/** The schema that a reference names. */
+export function componentOf(reference: string): Schema {
+  return document.components.schemas[reference.replace('#/components/schemas/', '')] ?? {}
+}
+
+/** The keys that the schema of a body knows; undefined for a route that reads none. */
+export function bodyKeys(route: WalkedRoute): string[] | undefined {
+  const schema = operationOf(route).requestBody?.content['application/json']?.schema
+  const named = schema?.$ref === undefined ? schema : componentOf(schema.$ref)
+  return named && Object.keys(named.properties ?? {})
+}

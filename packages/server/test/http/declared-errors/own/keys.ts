@@ -1,0 +1,41 @@
+/** API keys and provider keys. */
+import { expect } from 'vitest'
+import { type Scenario, to } from '../scenario.ts'
+
+export const keyCauses: Record<string, Scenario> = {
+  'apiKeys.create unknown-project': (world) =>
+    to('apiKeys.create', world, { body: { name: 'x', projectId: 2_000_000_000 } }),
+  'apiKeys.rotate revoked-key': async (world) => {
+    const ids = { id: String((await world.newApiKey()).id) }
+    await to('apiKeys.revoke', world, { ids })
+    return to('apiKeys.rotate', world, { ids, body: {} })
+  },
+  'apiKeys.rotate expired-key': async (world) => {
+    const { id, key } = await world.newApiKey({ expiresAt: new Date(Date.now() + 500).toISOString() })
+    await expect.poll(async () => (await world.bench.api('GET', '/me', { key })).status, { timeout: 10_000 }).toBe(401)
+    return to('apiKeys.rotate', world, { ids: { id: String(id) }, body: {} })
+  },
+  'apiKeys.revoke last-admin-key': async (world) => {
+    const { body } = await world.bench.api('GET', '/api-keys')
+    const keys = body as unknown as { id: number; scopes: string[]; revokedAt: string | null }[]
+    const own = (await world.bench.api('GET', '/me')).body['apiKey'] as { id: number }
+    for (const { id, scopes, revokedAt } of keys) {
+      if (id !== own.id && scopes.includes('admin') && revokedAt === null) {
+        await to('apiKeys.revoke', world, { ids: { id: String(id) } })
+      }
+    }
+    return to('apiKeys.revoke', world, { ids: { id: String(own.id) } })
+  },
+  'providerApiKeys.create name-taken': async (world) => {
+    const { name } = await world.newProviderKey()
+    const body = { name: name.toUpperCase(), provider: 'openai', token: 'sk-0123456789abcdef' }
+    return to('providerApiKeys.create', world, { body })
+  },
+  'providerApiKeys.update name-taken': async (world) => {
+    const [one, two] = [await world.newProviderKey(), await world.newProviderKey()]
+    return to('providerApiKeys.update', world, { ids: { id: String(one.id) }, body: { name: two.name } })
+  },
+  'providerApiKeys.update fixed-entry': (world) =>
+    to('providerApiKeys.update', world, { ids: { id: '0' }, body: { name: 'x' } }),
+  'providerApiKeys.delete fixed-entry': (world) => to('providerApiKeys.delete', world, { ids: { id: '0' } }),
+}

@@ -1,0 +1,81 @@
+/** Versions and documents. */
+import type { ApiAnswer } from '../../api-call.ts'
+import { inDraft, inLive, type Scenario, to } from '../scenario.ts'
+import { newName, type World } from '../world.ts'
+
+const changed = { path: 'contested', status: 'modified', content: 'changed' }
+
+export const promptCauses: Record<string, Scenario> = {
+  'versions.publish not-a-draft': (world) => to('versions.publish', world, { ids: inLive(world), body: {} }),
+  'versions.publish live-changed': async (world) => {
+    const [one, two] = [await inDraft(world), await inDraft(world)]
+    for (const ids of [one, two]) {
+      const content = newName()
+      await to('versions.push', world, { ids, body: { changes: [{ ...changed, content }] } })
+    }
+    await to('versions.publish', world, { ids: one, body: {} })
+    return to('versions.publish', world, { ids: two, body: {} })
+  },
+  'versions.publish draft-kept-changing': publishWhileChanging,
+  'versions.publish draft-does-not-compile': async (world) => {
+    const ids = await inDraft(world)
+    await to('documents.create', world, { ids, body: { path: newName(), prompt: '{{ if }}' } })
+    return to('versions.publish', world, { ids, body: {} })
+  },
+  'versions.push invalid-path': async (world) =>
+    to('versions.push', world, { ids: await inDraft(world), body: { changes: [{ ...changed, path: 'no spaces' }] } }),
+  'versions.push repeated-path': async (world) =>
+    to('versions.push', world, { ids: await inDraft(world), body: { changes: [changed, changed] } }),
+  'versions.push other-base': async (world) =>
+    to('versions.push', world, { ids: await inDraft(world), body: { changes: [{ ...changed, baseHash: 'other' }] } }),
+  'documents.create path-taken': async (world) =>
+    to('documents.create', world, { ids: await inDraft(world), body: { path: 'hello' } }),
+  'documents.createOrUpdate other-base': async (world) =>
+    to('documents.createOrUpdate', world, {
+      ids: await inDraft(world),
+      body: { path: 'hello', prompt: 'x', baseHash: 'other' },
+    }),
+  'documents.createOrUpdate missing-publish-scope': async (world) =>
+    to('documents.createOrUpdate', world, {
+      ids: inLive(world),
+      body: { path: 'hello', prompt: 'x', force: true },
+      key: await world.keyWith({ scopes: ['write'] }),
+    }),
+  'documents.createOrUpdate if-match': async (world) =>
+    to('documents.createOrUpdate', world, {
+      ids: await inDraft(world),
+      body: { path: 'hello', prompt: 'x' },
+      headers: { 'if-match': '"other"' },
+    }),
+  'documents.createOrUpdate if-none-match': async (world) =>
+    to('documents.createOrUpdate', world, {
+      ids: await inDraft(world),
+      body: { path: 'hello', prompt: 'x' },
+      headers: { 'if-none-match': '*' },
+    }),
+  'documents.delete if-match': async (world) =>
+    to('documents.delete', world, {
+      ids: { ...(await inDraft(world)), path: 'hello' },
+      headers: { 'if-match': '"other"' },
+    }),
+}
+
+/** A draft that never rests: whoever looks at its texts sees others. */
+async function publishWhileChanging(world: World): Promise<ApiAnswer> {
+  const ids = await inDraft(world)
+  await to('documents.create', world, { ids, body: { path: newName(), prompt: 'x' } })
+  const { session } = world.bench.server.database
+  const { rows } = await session.query(
+    `SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'document' AND table_schema = 'public'`,
+  )
+  const changing = `encode(sha256(random()::text::bytea), 'hex') AS content_hash`
+  const columns = rows.map(({ name }) => (name === 'content_hash' ? changing : `"${String(name)}"`))
+  await session.query('ALTER TABLE document RENAME TO document_kept')
+  await session.query(`CREATE VIEW document AS SELECT ${columns.join(', ')} FROM document_kept`)
+  try {
+    return await to('versions.publish', world, { ids, body: {} })
+  } finally {
+    await session.query('DROP VIEW document')
+    await session.query('ALTER TABLE document_kept RENAME TO document')
+  }
+}

@@ -1,0 +1,69 @@
+/** Runs, chats, attachments, logs and tool results. */
+import { randomUUID } from 'node:crypto'
+import { inLive, type Scenario, to } from '../scenario.ts'
+import { failedRun, type World } from '../world.ts'
+
+const messages = [{ role: 'user', content: 'x' }]
+
+async function failedConversation(world: World): Promise<{ conversationUuid: string }> {
+  const { body } = await failedRun(world)
+  return { conversationUuid: String(body.details?.['conversationUuid']) }
+}
+
+export const runCauses: Record<string, Scenario> = {
+  'runs.run messages-with-steps': (world) =>
+    to('runs.run', world, { ids: inLive(world), body: { path: 'steps', messages } }),
+  'runs.run parameters': (world) =>
+    to('runs.run', world, { ids: inLive(world), body: { path: 'counting', parameters: { count: 'many' } } }),
+  'runs.run prompt-does-not-compile': (world) =>
+    to('runs.run', world, { ids: { ...inLive(world), versionUuid: world.brokenDraft }, body: { path: 'broken' } }),
+  'runs.run run-failed': (world) => failedRun(world),
+  'runs.run queue-full': async (world) => {
+    const key = await world.keyWith({ scopes: ['run', 'read'] })
+    const { end } = await world.openRun()
+    // One more than may wait: the run that is open holds the only place at work.
+    const start = () =>
+      to('runs.run', world, {
+        ids: inLive(world),
+        body: { path: 'hello', parameters: { name: 'x' }, background: true },
+        key,
+      })
+    const waiting = await start()
+    const answer = await start()
+    await world.bench.stop(String(waiting.body['uuid']))
+    await end()
+    return answer
+  },
+  'runs.chat unknown-tool-call': ({ conversationUuid, ...world }) => {
+    const result = { type: 'tool-result', toolCallId: 'never', toolName: 'x', result: 1 }
+    const body = { messages: [{ role: 'tool', content: [result] }] }
+    return to('runs.chat', { conversationUuid, ...world }, { ids: { conversationUuid }, body })
+  },
+  'runs.chat conversation-busy': async (world) => {
+    const { conversationUuid, end } = await world.openRun()
+    const answer = await to('runs.chat', world, { ids: { conversationUuid }, body: { messages } })
+    await end()
+    return answer
+  },
+  'runs.chat run-failed': async (world) => {
+    const ids = await failedConversation(world)
+    world.bench.fake.enqueue({ status: 401 })
+    return to('runs.chat', world, { ids, body: { messages } })
+  },
+  'runs.attach run-failed': async (world) =>
+    to('runs.attach', world, { ids: await failedConversation(world), body: {} }),
+  'runs.attach run-out-of-reach': async (world) => {
+    const { deps } = world.bench.server
+    const [uuid, ownerId, createdAt] = [randomUUID(), randomUUID(), new Date()]
+    await deps.leases.renew(ownerId, 600_000)
+    const text = { path: 'hello', contentHash: 'a'.repeat(64), customIdentifier: null, config: {} }
+    const place = { workspaceId: 1, projectId: world.project.id, versionUuid: randomUUID(), documentUuid: randomUUID() }
+    await deps.runs.create(
+      { uuid, ...place, ...text, origin: 'run', createdAt },
+      { uuid: randomUUID(), conversationUuid: uuid, workspaceId: 1, ownerId, epoch: 1, firstEventId: 1, createdAt },
+    )
+    return to('runs.attach', world, { ids: { conversationUuid: uuid }, body: {} })
+  },
+  'conversations.list unknown-project': (world) => to('conversations.list', world, { query: '?projectId=2000000000' }),
+  'tools.result unissued-tool-call': (world) => to('tools.result', world, { body: { toolCallId: 'call_unknown' } }),
+}

@@ -1,0 +1,25 @@
+/** Evaluations and annotations. */
+import { type Scenario, to } from '../scenario.ts'
+import type { World } from '../world.ts'
+
+const unknownUuid = '00000000-0000-4000-8000-000000000000'
+
+const annotate = (world: World, body: Record<string, unknown>, conversationUuid = world.conversationUuid) =>
+  to('evaluations.annotate', world, { ids: { conversationUuid, evaluationUuid: world.evaluationUuid }, body })
+
+export const scoreCauses: Record<string, Scenario> = {
+  'evaluations.create unknown-project': (world) =>
+    to('evaluations.create', world, { body: { projectId: 2_000_000_000, name: 'x', metric: 'binary' } }),
+  'evaluations.create unknown-document': (world) => {
+    const body = { projectId: world.project.id, documentUuid: unknownUuid, name: 'x', metric: 'binary' }
+    return to('evaluations.create', world, { body })
+  },
+  'evaluations.list unknown-project': (world) => to('evaluations.list', world, { query: '?projectId=2000000000' }),
+  'evaluations.annotate unknown-version': (world) => annotate(world, { score: 3, versionUuid: unknownUuid }),
+  'evaluations.annotate nothing-live': async (world) => {
+    const { conversationUuid, evaluationUuid } = world.unpublished
+    const ids = { conversationUuid, evaluationUuid }
+    return to('evaluations.annotate', world, { ids, body: { score: 3, versionUuid: 'live' } })
+  },
+  'evaluations.annotate score-range': (world) => annotate(world, { score: 6 }),
+}

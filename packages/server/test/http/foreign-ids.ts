@@ -1,0 +1,144 @@
+/** Every place in a request that names something by its id, to be filled with an id of somebody else. */
+import type { TestServer } from '../support/test-server.ts'
+import type { ApiAnswer } from './api-call.ts'
+import { contractRoutes, fill, type Placeholders, validBody, type WalkedRoute } from './contract-routes.ts'
+import { type Api, createTestProject } from './scenario.ts'
+
+/** One thing of each kind. */
+export interface Holdings {
+  projectId: number
+  versionUuid: string
+  documentUuid: string
+  conversationUuid: string
+  evaluationUuid: string
+  apiKeyId: number
+  providerKeyId: number
+}
+
+let made = 0
+
+export async function openHoldings(api: Api): Promise<Holdings> {
+  made += 1
+  const project = await createTestProject(api, { a: '---\nprovider: demo\n---\nHello' })
+  const draft = await project.newDraft()
+  const post = async (path: string, body: Record<string, unknown>) => {
+    const answer = await api('POST', path, { body })
+    if (answer.status >= 300) throw new Error(answer.text)
+    return answer.body
+  }
+  const run = await post(`${project.live}/documents/run`, { path: 'a' })
+  const evaluation = await post('/evaluations', { projectId: project.id, name: 'e', metric: 'binary' })
+  const token = 'sk-0123456789abcdef'
+  const providerKey = await post('/provider-api-keys', { name: `holding ${made}`, provider: 'openai', token })
+  const document = await api('GET', `${project.live}/documents/a`)
+  return {
+    projectId: project.id,
+    versionUuid: draft.split('/').at(-1) ?? '',
+    documentUuid: String(document.body['uuid']),
+    conversationUuid: String(run['uuid']),
+    evaluationUuid: String(evaluation['uuid']),
+    apiKeyId: Number((await post('/api-keys', { name: 'held' }))['id']),
+    providerKeyId: Number(providerKey['id']),
+  }
+}
+
+export interface ForeignReference {
+  /** `<route> <place>`, with a leading `filter ` for what narrows a list. */
+  name: string
+  belongsToWorkspace: boolean
+  /** The request with an id in that place (or those places) that somebody else has, or nobody. Others are the caller's. */
+  send(id: 'foreign' | 'unknown'): Promise<ApiAnswer>
+}
+
+interface Sides {
+  own: Holdings
+  foreign: Holdings
+}
+
+const unknownUuid = '00000000-0000-4000-8000-000000000000'
+const nobodys: Holdings = {
+  projectId: 2_000_000_000,
+  versionUuid: unknownUuid,
+  documentUuid: unknownUuid,
+  conversationUuid: unknownUuid,
+  evaluationUuid: unknownUuid,
+  apiKeyId: 2_000_000_000,
+  providerKeyId: 2_000_000_000,
+}
+
+export function foreignReferences(api: Api, sides: Sides): ForeignReference[] {
+  return [...pathReferences(api, sides), ...otherReferences(api, sides)]
+}
+
+function pathReferences(api: Api, { own, foreign }: Sides): ForeignReference[] {
+  return contractRoutes.flatMap((route) => {
+    // A path is a key within its version, and names nothing of anybody else.
+    const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name).filter((name) => name !== 'path')
+    const sets = [...names.map((name) => [name]), ...(names.length > 1 ? [names] : [])]
+    return sets.map((set) => ({
+      name: `${route.name} ${set.join(' and ')}`,
+      belongsToWorkspace: /^\/(provider-)?api-keys/.test(route.path),
+      send(id: 'foreign' | 'unknown') {
+        const ids = placeholders(route, own)
+        const others = placeholders(route, id === 'foreign' ? foreign : nobodys)
+        const replaced = Object.entries(others).filter(([name]) => set.includes(name))
+        return ask(api, route, { ...ids, ...Object.fromEntries(replaced) })
+      },
+    }))
+  })
+}
+
+function placeholders({ path }: WalkedRoute, holdings: Holdings): Required<Placeholders> {
+  const id = path.startsWith('/provider-api-keys') ? holdings.providerKeyId : holdings.apiKeyId
+  const { versionUuid, conversationUuid, evaluationUuid } = holdings
+  return {
+    projectId: String(holdings.projectId),
+    versionUuid,
+    conversationUuid,
+    evaluationUuid,
+    id: String(id),
+    path: 'a',
+  }
+}
+
+function ask(api: Api, route: WalkedRoute, ids: Placeholders): Promise<ApiAnswer> {
+  const hasBody = route.method === 'POST' || route.method === 'PUT'
+  return api(route.method, fill(route.path, ids), hasBody ? { body: validBody[route.name] ?? {} } : {})
+}
+
+/** Ids in bodies and queries. */
+function otherReferences(api: Api, { own, foreign }: Sides): ForeignReference[] {
+  const versions = `/projects/${own.projectId}/versions/${own.versionUuid}`
+  const annotate = `/conversations/${own.conversationUuid}/evaluations/${own.evaluationUuid}/annotate`
+  const evaluation = { projectId: own.projectId, name: 'x', metric: 'binary' }
+  const requests: Record<string, (other: Holdings) => Promise<ApiAnswer>> = {
+    'apiKeys.create projectId': ({ projectId }) => api('POST', '/api-keys', { body: { name: 'x', projectId } }),
+    'evaluations.create projectId': ({ projectId }) =>
+      api('POST', '/evaluations', { body: { ...evaluation, projectId } }),
+    'evaluations.create documentUuid': ({ documentUuid }) =>
+      api('POST', '/evaluations', { body: { ...evaluation, documentUuid } }),
+    'evaluations.annotate versionUuid': ({ versionUuid }) => api('POST', annotate, { body: { score: 1, versionUuid } }),
+    'versions.diff base': ({ versionUuid }) => api('GET', `${versions}/diff?base=${versionUuid}`),
+    'conversations.list projectId': ({ projectId }) => api('GET', `/conversations?projectId=${projectId}`),
+    'evaluations.list projectId': ({ projectId }) => api('GET', `/evaluations?projectId=${projectId}`),
+    'filter conversations.list versionUuid': ({ versionUuid }) =>
+      api('GET', `/conversations?versionUuid=${versionUuid}`),
+    'filter conversations.list documentUuid': ({ documentUuid }) =>
+      api('GET', `/conversations?documentUuid=${documentUuid}`),
+    'filter evaluations.list documentUuid': ({ documentUuid }) =>
+      api('GET', `/evaluations?documentUuid=${documentUuid}`),
+  }
+  return Object.entries(requests).map(([name, request]) => ({
+    name,
+    belongsToWorkspace: name.startsWith('apiKeys'),
+    send: (id) => request(id === 'foreign' ? foreign : nobodys),
+  }))
+}
+
+/** How many rows each table has. */
+export async function countRows({ database: { session } }: TestServer): Promise<unknown> {
+  const tables = await session.query(`SELECT table_name AS name FROM information_schema.tables
+    WHERE table_schema = 'public' AND table_type = 'BASE TABLE' ORDER BY table_name`)
+  const counts = tables.rows.map(({ name }) => `(SELECT count(*)::int FROM "${String(name)}") AS "${String(name)}"`)
+  return (await session.query(`SELECT ${counts.join(', ')}`)).rows[0]
+}

@@ -1,0 +1,82 @@
+/** Things that exist for the fuzz: each route has its own, and gets a new one for one that it used up. */
+import type { TestServer } from '../support/test-server.ts'
+import { type ApiAnswer, apiCaller } from './api-call.ts'
+import type { Placeholders, WalkedRoute } from './contract-routes.ts'
+import { type Api, issueKey, openTenant } from './scenario.ts'
+
+export interface Existing {
+  /** What is asked; some routes have a tenant of their own, for what they leave behind would make every list long. */
+  api: Api
+  /** Of something that is there, and in a state in which the route can succeed. */
+  id(name: keyof Placeholders): Promise<string>
+  /** Looks at an answer of the route: what it used up is made anew when it is asked for next. */
+  saw(answer: ApiAnswer): void
+}
+
+/** The ids that a success of the route uses up. */
+const usedUp: Record<string, keyof Placeholders> = {
+  'apiKeys.rotate': 'id',
+  'apiKeys.revoke': 'id',
+  'providerApiKeys.delete': 'id',
+  'versions.publish': 'versionUuid',
+  'documents.delete': 'path',
+}
+const leavesMuch = new Set(['apiKeys.rotate', 'apiKeys.revoke', 'versions.publish'])
+
+export async function existingFor(server: TestServer, shared: Api, route: WalkedRoute): Promise<Existing> {
+  const api = leavesMuch.has(route.name) ? await tenantOf(server, route) : shared
+  const there = new Map<keyof Placeholders, Promise<string>>()
+  const id = (name: keyof Placeholders) => {
+    const known = there.get(name) ?? make[name]()
+    there.set(name, known)
+    return known
+  }
+  const made = async (path: string, body: Record<string, unknown>) => {
+    const answer = await api('POST', path, { body })
+    if (answer.status >= 300) throw new Error(answer.text)
+    return answer.body
+  }
+  const prompt = { path: 'a', prompt: 'Hello {{ name }}' }
+  const versions = async () => `/projects/${await id('projectId')}/versions`
+  let count = 0
+  const make: Record<keyof Placeholders, () => Promise<string>> = {
+    projectId: async () => String(((await made('/projects', { name: 'fuzz' }))['project'] as { id: number }).id),
+    async versionUuid() {
+      const uuid = String((await made(await versions(), { name: 'fuzz' }))['uuid'])
+      await made(`${await versions()}/${uuid}/documents/create-or-update`, prompt)
+      return uuid
+    },
+    async path() {
+      await made(`${await versions()}/${await id('versionUuid')}/documents/create-or-update`, prompt)
+      return prompt.path
+    },
+    async conversationUuid() {
+      const log = `${await versions()}/${await id('versionUuid')}/documents/logs`
+      return String((await made(log, { path: prompt.path, messages: [] }))['uuid'])
+    },
+    async evaluationUuid() {
+      const body = { projectId: Number(await id('projectId')), name: 'fuzz', metric: 'rating' }
+      return String((await made('/evaluations', body))['uuid'])
+    },
+    // Never the key that the fuzz itself uses.
+    async id() {
+      count += 1
+      const list = route.path.startsWith('/api-keys') ? '/api-keys' : '/provider-api-keys'
+      const entry = { name: `${route.name} ${count}`, provider: 'openai', token: 'sk-0123456789abcdef' }
+      return String((await made(list, entry))['id'])
+    },
+  }
+  return {
+    api,
+    id,
+    saw({ status }) {
+      const name = usedUp[route.name]
+      if (status < 300 && name) there.delete(name)
+    },
+  }
+}
+
+async function tenantOf(server: TestServer, { name }: WalkedRoute): Promise<Api> {
+  const admin = apiCaller(server.url, await openTenant(server, name))
+  return apiCaller(server.url, await issueKey(admin, { scopes: ['admin'], plan: 'custom', limit: 100_000 }))
+}

@@ -1,0 +1,247 @@
+/** A prompt that is in memory is answered before the router: nothing but its price may tell which way a request took. */
+import { ServerResponse } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { TestServer } from '../support/test-server.ts'
+import { sendRaw } from './raw-http.ts'
+import { type Api, createTestProject, issueKey, openServer, openTenant, type TestProject } from './scenario.ts'
+
+let server: TestServer
+let api: Api
+let key: string
+let project: TestProject
+let documents: string
+const content = 'Hello {{ name }}, grüß dich'
+const origin = 'https://app.example.com'
+
+beforeAll(async () => {
+  ;({ server, api, key } = await openServer({ STET_CORS_ORIGINS: origin }))
+  project = await createTestProject(api, { 'folder/hello': content, grüße: content, run: content })
+  documents = `${project.live}/documents`
+})
+afterAll(() => server.close())
+
+interface Asked {
+  path: string
+  method?: string
+  key?: string | undefined
+  headers?: Record<string, string>
+}
+
+/** The whole answer, byte for byte, but for the time and the state of the rate limit. */
+async function ask({ path, method = 'GET', headers = {}, ...other }: Asked): Promise<string> {
+  const authorization = 'key' in other ? other.key : `Bearer ${key}`
+  const lines = Object.entries({
+    Host: 'a',
+    Connection: 'close',
+    'X-Request-Id': 'same',
+    ...(authorization === undefined ? {} : { Authorization: authorization }),
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  const { port } = new URL(server.url)
+  const answer = await sendRaw(Number(port), [`${method} /api/v3${path} HTTP/1.1\r\n${lines.join('')}\r\n`])
+  return answer.replace(/^(Date|X-RateLimit-Re\w+|Retry-After): .*$/gm, '$1: …').replace(/"retryAfter":\d+/, '')
+}
+
+// An address with a query is left to the router, and a query that no route knows changes nothing.
+const bothWays = async (asked: Asked): Promise<[short: string, general: string]> => {
+  await ask(asked)
+  return [await ask(asked), await ask({ ...asked, path: `${asked.path}?general=1` })]
+}
+
+/** Reads of the cache that may load: the short way makes none. */
+async function readsDuring(work: () => Promise<unknown>): Promise<number> {
+  const { liveCache } = server.deps
+  const { read } = liveCache
+  let reads = 0
+  liveCache.read = (scope, name, load) => {
+    reads += 1
+    return read(scope, name, load)
+  }
+  await work()
+  liveCache.read = read
+  return reads
+}
+
+describe('a warm GET of a prompt', () => {
+  it('takes the short way', async () => {
+    const path = `${documents}/folder/hello`
+    expect(await ask({ path })).toContain('HTTP/1.1 200 OK')
+    expect(await readsDuring(() => ask({ path }))).toBe(0)
+    expect(await readsDuring(() => ask({ path: `${path}?general=1` }))).toBeGreaterThan(0)
+  })
+
+  it.each([
+    ['/folder/hello', 200],
+    ['/folder%2Fhello', 200],
+    ['/folder%2fhello', 200],
+    ['/folder/hello/', 200],
+    ['//folder/hello', 200],
+    ['/folder/hello//', 404],
+    ['/folder/hello%2F%2F', 404],
+    ['/%66older/hello', 200],
+    ['/run', 200],
+    ['/gr%C3%BC%C3%9Fe', 200],
+    ['/gru%CC%88%C3%9Fe', 200],
+    ['/folder//hello', 404],
+    ['/folder/../folder/hello', 404],
+    ['/folder/hello%00', 400],
+    ['/folder/hello%', 400],
+    ['/%ED%A0%80', 400],
+    ['/folder/HELLO', 404],
+    ['/folder', 404],
+    ['/', 200],
+    ['', 200],
+    [`/${'a'.repeat(600)}`, 404],
+    ['/constructor', 404],
+    ['/__proto__', 404],
+  ])('%s is %i on both ways', async (tail, status) => {
+    const [short, general] = await bothWays({ path: documents + tail })
+    expect(short).toContain(`HTTP/1.1 ${status} `)
+    expect(short).toBe(general)
+  })
+
+  it('has the same addresses of projects and versions', async () => {
+    const live = `${project.id}/versions/live`
+    for (const address of [
+      `0${live}`,
+      `+${live}`,
+      `99999999999/versions/live`,
+      `2147483648/versions/live`,
+      `${project.id}/versions/LIVE`,
+      `${project.id}/versions/li%76e`,
+      `${project.id}/versions/none`,
+      `${project.id}//versions/live`,
+    ]) {
+      const [short, general] = await bothWays({ path: `/projects/${address}/documents/folder/hello` })
+      expect([address, short]).toEqual([address, general])
+    }
+  })
+
+  it('has the same answer for every header', async () => {
+    const path = `${documents}/folder/hello`
+    const etag = /^ETag: (.*)$/m.exec(await ask({ path }))?.[1] ?? ''
+    for (const headers of [
+      { 'If-None-Match': etag },
+      { 'If-None-Match': `W/${etag}, "x"` },
+      { 'If-None-Match': '"x"' },
+      { 'If-None-Match': '*' },
+      { 'If-Match': '"x"' },
+      { 'X-Request-Id': 'not harmless;' },
+      { 'X-Latitude-SDK-Version': '5.0.0' },
+      { Accept: 'text/plain' },
+      { Range: 'bytes=0-1' },
+      { Origin: origin },
+      { Origin: 'https://elsewhere.example.com' },
+      { 'Content-Length': '2\r\n\r\n{}' },
+      { Connection: 'keep-alive, close' },
+      { 'X-HTTP-Method-Override': 'DELETE' },
+    ] as Record<string, string>[]) {
+      const ways = (await bothWays({ path, headers })).map((text) => text.replace(/req_\w+/, 'req'))
+      expect([headers, ways[0]]).toEqual([headers, ways[1]])
+    }
+  })
+
+  it('has the same answer for every method', async () => {
+    for (const method of ['HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH']) {
+      const [short, general] = await bothWays({ path: `${documents}/folder/hello`, method })
+      expect([method, short]).toEqual([method, general])
+    }
+  })
+
+  it('refuses the same callers', async () => {
+    const ended = await issueKey(api, { scopes: ['read'] })
+    const keys = (await api('GET', '/api-keys')).body as unknown as { id: number; prefix: string }[]
+    const path = `${documents}/folder/hello`
+    await ask({ path, key: `Bearer ${ended}` })
+    await api('DELETE', `/api-keys/${keys.find(({ prefix }) => ended.startsWith(prefix))?.id}`)
+    const other = await createTestProject(api)
+    for (const [who, status] of [
+      [undefined, 401],
+      ['Bearer ', 401],
+      ['Basic abc', 401],
+      [`Bearer ${key.slice(0, -1)}`, 401],
+      [`Bearer ${ended}`, 401],
+      [`bearer   ${key}`, 200],
+      [key, 401],
+      [`Bearer ${await issueKey(api, { scopes: ['run'] })}`, 403],
+      [`Bearer ${await issueKey(api, { scopes: ['read'], projectId: other.id })}`, 404],
+      [`Bearer ${await issueKey(api, { scopes: ['read'], projectId: project.id })}`, 200],
+      [`Bearer ${await openTenant(server, 'another')}`, 404],
+    ] as const) {
+      const [short, general] = await bothWays({ path, key: who })
+      expect(short).toContain(`HTTP/1.1 ${status} `)
+      expect(short).toBe(general)
+    }
+  })
+
+  it('that cannot be answered is cut, and the next one is served', async () => {
+    const path = `${documents}/folder/hello`
+    await ask({ path })
+    const { setHeader } = ServerResponse.prototype
+    const log = vi.spyOn(server.deps.log, 'error').mockImplementation(() => undefined)
+    ServerResponse.prototype.setHeader = function (name, value) {
+      if (name === 'ETag') throw new Error('A failure that nobody foresaw')
+      return setHeader.call(this, name, value) as typeof this
+    }
+    try {
+      expect(await ask({ path })).toBe('')
+      expect(log).toHaveBeenCalledExactlyOnceWith(
+        'http.unforeseen-failure',
+        expect.objectContaining({ requestId: 'same', reason: 'Error' }),
+      )
+    } finally {
+      ServerResponse.prototype.setHeader = setHeader
+      log.mockRestore()
+    }
+    expect(await ask({ path })).toContain('HTTP/1.1 200 OK')
+  })
+
+  it('shares the event loop with others, however many are asked for at once', async () => {
+    const path = `${documents}/folder/hello`
+    await ask({ path })
+    const { end } = ServerResponse.prototype
+    let [answers, inTurn, most] = [0, 0, 0]
+    ServerResponse.prototype.end = function (...args: unknown[]) {
+      if (inTurn === 0)
+        setImmediate(() => {
+          inTurn = 0
+        })
+      answers += 1
+      inTurn += 1
+      most = Math.max(most, inTurn)
+      return Reflect.apply(end, this, args) as typeof this
+    }
+    const request = (more = '') =>
+      `GET /api/v3${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n${more}\r\n`
+    const all = request().repeat(1_999) + request('Connection: close\r\n')
+    try {
+      const answer = await sendRaw(Number(new URL(server.url).port), [all])
+      expect(answer.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2_000)
+    } finally {
+      ServerResponse.prototype.end = end
+    }
+    expect(answers).toBe(2_000)
+    // The turns that are counted here begin between those of the server.
+    expect(most).toBeLessThanOrEqual(1_000)
+  })
+
+  it('spends one point for each request, and none is left for one more', async () => {
+    const limited = await issueKey(api, { scopes: ['read'], plan: 'custom', limit: 3 })
+    const get = () => api('GET', `${documents}/folder/hello`, { key: limited })
+    const windows = new Map<number, number[]>()
+    // The end of a window is told from the clock: two answers of one window may differ by a millisecond.
+    let [full]: number[][] = []
+    for (let asked = 0; !full && asked < 100; asked += 1) {
+      const { status, headers } = await get()
+      const ends = Math.round(Number(headers.get('x-ratelimit-reset')) / 20)
+      const window = windows.get(ends) ?? windows.get(ends - 1) ?? windows.get(ends + 1) ?? []
+      window.push(status)
+      windows.set(ends, window)
+      if (status !== 429) continue
+      full = window
+      expect(headers.get('x-ratelimit-remaining')).toBe('0')
+      expect(headers.get('retry-after')).toBe('1')
+    }
+    expect(full).toEqual([200, 200, 200, 429])
+  })
+})

@@ -1,0 +1,42 @@
+/** The table of kinds and features, as the wires of the kinds have it. */
+import type { answerCases, KindWire, requestCases } from './wires/shape.ts'
+
+const asked: [feature: string, name: (typeof requestCases)[number]][] = [
+  ['images by address', 'image by URL'],
+  ['images by content', 'image by content'],
+  ['PDF by address', 'PDF by URL'],
+  ['PDF by content', 'PDF by content'],
+  ['sound by content', 'sound by content'],
+]
+const told: [feature: string, name: (typeof answerCases)[number]][] = [
+  ['tool calls', 'several calls'],
+  ['thoughts shown', 'reasoning'],
+  ['pages it rests on', 'sources'],
+  ['images in answers', 'image'],
+]
+
+/** The rows of a Markdown table. */
+export function featureRows(kinds: Readonly<Record<string, KindWire>>): string {
+  const wires = Object.values(kinds)
+  const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [
+    row(['feature', ...Object.keys(kinds)]),
+    row(['---', ...wires.map(() => '---')]),
+    ...asked.map(([feature, name]) =>
+      row([feature, ...wires.map(({ requests }) => (requests[name] instanceof Error ? '–' : 'yes'))]),
+    ),
+    row(['structured answers', ...wires.map(structured)]),
+    ...told.map(([feature, name]) => row([feature, ...wires.map(({ answers }) => shown(answers[name]))])),
+  ].join('\n')
+}
+
+function shown(answer: KindWire['answers']['text']): string {
+  if (typeof answer === 'string') return '–'
+  return answer.told.reasoning === undefined && answer.told.text?.includes('<think>') ? 'in the text' : 'yes'
+}
+
+function structured({ requests }: KindWire): string {
+  const form = JSON.stringify(requests['structured answer'])
+  if (form.includes('"json_object"')) return 'JSON mode'
+  return form.includes('"json_schema"') ? 'schema' : 'by a tool'
+}

@@ -1,0 +1,98 @@
+/** What is told of a provider kind: how its service writes each case of an answer, and in which form it takes each case of a request. */
+import type { FinishReason, ResolvedProvider } from '../../../src/features/providers/model-driver.ts'
+import type { ProviderError } from '../../../src/features/providers/provider-error.ts'
+import type { Usage } from '../../../src/features/providers/usage.ts'
+
+export type Json = Record<string, unknown>
+
+export const answerCases = [
+  'text',
+  'reasoning',
+  'split call',
+  'several calls',
+  'call without arguments',
+  'cached tokens',
+  'sources',
+  'image',
+] as const
+export const failureCases = [
+  'refused request',
+  'wrong key',
+  'rate limit',
+  'failure within the answer',
+  'proxy',
+] as const
+export const requestCases = [
+  'image by URL',
+  'image by content',
+  'PDF by content',
+  'PDF by URL',
+  'sound by content',
+  'structured answer',
+  'tools',
+  'settings',
+  'roles',
+  'several texts',
+  'tool turn',
+  'generated image',
+] as const
+
+/** What an answer comes to; what is left out is empty. */
+export interface Told {
+  text?: string
+  reasoning?: string
+  calls?: [name: string, args: Json | undefined][]
+  files?: [url: string, mimeType: string][]
+  sources?: string[]
+  finishReason: FinishReason
+  usage?: Partial<Usage>
+}
+
+export interface AnswerWire {
+  /** A string is sent as it is, an object as the data of an event. */
+  frames: readonly (Json | string)[]
+  plain: Json
+  told: Told
+}
+
+export interface FailureWire {
+  status?: number
+  headers?: Record<string, string>
+  /** Of a head with a status; a string is sent as it is. */
+  body?: unknown
+  /** Of an answer that began well. */
+  frames?: readonly (Json | string)[]
+  told: Partial<ProviderError>
+}
+
+/** A string tells why there is no such case. */
+export interface KindWire {
+  provider: Partial<ResolvedProvider>
+  model: string
+  path: string
+  answers: Record<(typeof answerCases)[number], AnswerWire | string>
+  /** A frame or more that end an answer for the reason. */
+  ending(reason: string): readonly (Json | string)[]
+  reasons: Record<string, FinishReason>
+  failures: Record<(typeof failureCases)[number], FailureWire>
+  /** The keys of the body that a case makes; an Error is what the call ends with before it is sent. */
+  requests: Record<(typeof requestCases)[number], Json | Error>
+}
+
+export const html = '<html>\r\n<head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>'
+
+/** A proxy in between says the same, whatever stands behind it. */
+export const proxyFailure: FailureWire = {
+  status: 502,
+  headers: { 'content-type': 'text/html' },
+  body: html,
+  told: { kind: 'unavailable', status: 502, providerMessage: '502 Bad Gateway 502 Bad Gateway' },
+}
+
+export const pixel = 'iVBORw0KGgo='
+export const closedSchema = {
+  type: 'object',
+  properties: { a: { type: 'string' } },
+  required: ['a'],
+  additionalProperties: false,
+}

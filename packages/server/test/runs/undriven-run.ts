@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto'
+import type { NewConversation, NewRun } from '../../src/features/runs/ports.ts'
+
+/** Rows of a run that stands as driven by `ownerId`, and is driven by nobody. */
+export function undrivenRun(ownerId: string, createdAt = new Date()): { conversation: NewConversation; run: NewRun } {
+  const conversation: NewConversation = {
+    uuid: randomUUID(),
+    workspaceId: 1,
+    projectId: 1,
+    versionUuid: randomUUID(),
+    documentUuid: randomUUID(),
+    path: 'some/prompt',
+    contentHash: 'a'.repeat(64),
+    customIdentifier: null,
+    origin: 'run',
+    config: { model: 'm' },
+    createdAt,
+  }
+  const { uuid: conversationUuid, workspaceId } = conversation
+  const run = { uuid: randomUUID(), conversationUuid, workspaceId, ownerId, epoch: 1, firstEventId: 1, createdAt }
+  return { conversation, run }
+}

@@ -1,0 +1,45 @@
+/** Tries expressions on long texts made of what they are made of; the thread can be ended in the middle of a match. */
+import { parentPort } from 'node:worker_threads'
+
+const common = [' ', '\t', '\n', 'a', '0', '"', "'", '\\', '/', '-', '_', '.', ' \n', 'a ', '""', "''", '\\"']
+
+/** Literal pieces of an expression, whole and by character. */
+function piecesOf(source) {
+  const pieces = new Set(common)
+  for (const [found] of source.matchAll(/(?:[\w <>{}"'`=:@,!~#%&;/-]|\\[/{}()[\].*+?|$^\\-])+/g)) {
+    const piece = found.replace(/\\(.)/g, '$1')
+    for (const each of [piece, `${piece} `, `${piece}a`, ...piece]) pieces.add(each)
+  }
+  return [...pieces]
+}
+
+function* hostileTexts(source, characters) {
+  const pieces = piecesOf(source)
+  const heads = new Set(['', 'a', '"', '```\n', '---\n', ...pieces.filter(({ length }) => length > 1)])
+  for (const head of heads) {
+    for (const piece of pieces) {
+      const body = head + piece.repeat(Math.ceil(characters / piece.length))
+      yield body
+      yield `${body}\0`
+    }
+  }
+}
+
+function timeOf(expression, text) {
+  const startedAt = performance.now()
+  if (expression.global) text.replaceAll(expression, '')
+  else expression.test(text)
+  return performance.now() - startedAt
+}
+
+parentPort.on('message', ({ source, flags, characters, limitMs }) => {
+  const expression = new RegExp(source, flags)
+  for (const text of hostileTexts(source, characters)) {
+    parentPort.postMessage({ trying: text.slice(0, 80) })
+    // A machine that is busy with others may take long once, not three times.
+    const times = [timeOf(expression, text)]
+    while (times.length < 3 && Math.min(...times) > limitMs) times.push(timeOf(expression, text))
+    if (Math.min(...times) > limitMs) return parentPort.postMessage({ slowOn: text.slice(0, 80) })
+  }
+  parentPort.postMessage({ slowOn: undefined })
+})

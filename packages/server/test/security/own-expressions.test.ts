@@ -1,0 +1,106 @@
+/** Every regular expression in the sources, on long hostile texts: none may take time that grows with the square. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import ts from 'typescript'
+import { afterAll, expect, it } from 'vitest'
+import { count } from '../support/counts.ts'
+
+interface Expression {
+  file: string
+  source: string
+  flags: string
+}
+
+const packages = fileURLToPath(new URL('../../..', import.meta.url))
+const characters = count(10_000, 50_000)
+// Of one match: those in order take a tenth of a millisecond on 10,000 characters, the others 50 ms and more.
+const limitMs = characters / 400
+const hangMs = 4_000
+
+/** What is slow and may be: where it runs, nobody else waits for it. */
+const tolerated: Readonly<Record<string, string>> = {
+  // Files of the caller's own, read once, in a process of their own.
+  'cli/src/commands/import/': 'import of files',
+  // In a template child, which is ended after a second of work.
+  'template/src/compiled-prompt.ts': 'evaluation',
+  'template/src/yaml-tags.ts': 'evaluation',
+  // The configured address of the server.
+  'sdk/src/transport/url.ts': 'settings of the application',
+}
+
+async function sourceFiles(): Promise<string[]> {
+  const found = await Promise.all(
+    ['cli', 'contract', 'sdk', 'server', 'template'].map(async (name) => {
+      const folder = join(packages, name, 'src')
+      const names = await readdir(folder, { recursive: true })
+      return names.filter((each) => /(?<!\.test)\.ts$/.test(each)).map((each) => join(folder, each))
+    }),
+  )
+  return found.flat()
+}
+
+async function expressionsIn(path: string): Promise<Expression[]> {
+  const file = relative(packages, path)
+  const tree = ts.createSourceFile(file, await readFile(path, 'utf8'), ts.ScriptTarget.Latest)
+  const found: Expression[] = []
+  const visit = (node: ts.Node) => {
+    if (ts.isRegularExpressionLiteral(node)) {
+      const end = node.text.lastIndexOf('/')
+      found.push({ file, source: node.text.slice(1, end), flags: node.text.slice(end + 1) })
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(tree)
+  return found
+}
+
+let worker: Worker | undefined
+afterAll(() => worker?.terminate())
+
+/** The beginning of a text that the expression is slow on. */
+async function slowTextOf({ source, flags }: Expression): Promise<string | undefined> {
+  const thread = worker ?? new Worker(new URL('expression-worker.mjs', import.meta.url))
+  worker = thread
+  return new Promise((resolve) => {
+    let trying = ''
+    const onMessage = (message: { trying: string } | { slowOn: string | undefined }) => {
+      if ('trying' in message) {
+        trying = message.trying
+        timer.refresh()
+        return
+      }
+      clearTimeout(timer)
+      thread.off('message', onMessage)
+      resolve(message.slowOn)
+    }
+    const timer = setTimeout(() => {
+      worker = undefined
+      void thread.terminate()
+      resolve(trying)
+    }, hangMs)
+    thread.on('message', onMessage)
+    thread.postMessage({ source, flags, characters, limitMs })
+  })
+}
+
+it('finds an expression that is known to be slow', async () => {
+  expect(await slowTextOf({ file: '', source: '^(?:a+)+$', flags: '' })).toMatch(/^a+/)
+  expect(await slowTextOf({ file: '', source: '\\s+$', flags: '' })).toMatch(/^\s+/)
+  expect(await slowTextOf({ file: '', source: '^\\s+$', flags: '' })).toBeUndefined()
+}, 60_000)
+
+it('no expression of ours takes long on any text', async () => {
+  const all = (await Promise.all((await sourceFiles()).map(expressionsIn))).flat()
+  expect(all.length).toBeGreaterThan(200)
+  const slow: object[] = []
+  const isUnbounded = ({ source }: Expression) => /[*+]|\{\d*,\}/.test(source)
+  const isTolerated = ({ file }: Expression) => Object.keys(tolerated).some((place) => file.startsWith(place))
+  for (const expression of all) {
+    if (!isUnbounded(expression) || isTolerated(expression)) continue
+    const text = await slowTextOf(expression)
+    if (text !== undefined) slow.push({ ...expression, text })
+  }
+  expect(slow).toEqual([])
+}, 300_000)

@@ -1,0 +1,82 @@
+/** A server process with a fake provider and a project whose prompts are live; it can be killed and started again. */
+import { generateApiKey } from '../../src/features/access/api-key.ts'
+import { apiCaller } from '../http/api-call.ts'
+import { type Api, createTestProject, issueKey, type TestProject } from '../http/scenario.ts'
+import { type FakeProvider, fakeProvider } from './fake-provider.ts'
+import { type ServerProcess, settingsFor, startServer } from './server-process.ts'
+import { type TestDatabase, testDatabase } from './test-database.ts'
+
+export interface ServedProject {
+  /** The process of the moment: another one after a restart. */
+  readonly server: ServerProcess
+  storage: TestDatabase
+  fake: FakeProvider
+  project: TestProject
+  /** Of all scopes; no test brings it to its rate limit. */
+  key: string
+  /** Calls the process of the moment. */
+  api: Api
+  /** A POST whose answer is not read yet. */
+  post(path: string, body: unknown, signal?: AbortSignal): Promise<Response>
+  /** kill -9; resolves when the process has gone. */
+  kill(): Promise<void>
+  /** Starts the server again, with the settings of the first start. */
+  start(): Promise<void>
+  /** SIGTERM; resolves when the process has ended by itself. */
+  stop(): Promise<void>
+  close(): Promise<void>
+}
+
+/** @param execArgv options for Node, before the program. */
+export async function servedProject(
+  prompts: Record<string, string>,
+  environment: Record<string, string> = {},
+  execArgv: readonly string[] = [],
+): Promise<ServedProject> {
+  const storage = await testDatabase()
+  const fake = await fakeProvider()
+  const adminKey = generateApiKey()
+  const settings = {
+    ...settingsFor(storage),
+    STET_ADMIN_KEY: adminKey,
+    OPENAI_API_KEY: 'sk-test',
+    OPENAI_BASE_URL: fake.url,
+    ...environment,
+  }
+  let server = await startServer(settings, execArgv)
+  const admin = apiCaller(server.url, adminKey)
+  const key = await issueKey(admin, { scopes: ['admin'], plan: 'custom', limit: 100_000 })
+  const api: Api = (...call) => apiCaller(server.url, key)(...call)
+  const project = await createTestProject(api, prompts)
+  const end = async (signal: 'SIGKILL' | 'SIGTERM') => {
+    server.child.kill(signal)
+    await server.ended
+  }
+  return {
+    get server() {
+      return server
+    },
+    storage,
+    fake,
+    project,
+    key,
+    api,
+    post: (path, body, signal) =>
+      fetch(`${server.url}/api/v3${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        ...(signal && { signal }),
+      }),
+    kill: () => end('SIGKILL'),
+    async start() {
+      server = await startServer(settings, execArgv)
+    },
+    stop: () => end('SIGTERM'),
+    async close() {
+      await end('SIGKILL')
+      await fake.close()
+      await storage.close()
+    },
+  }
+}
