@@ -1,12 +1,28 @@
 import { defineConfig } from 'tsdown'
 
+const sharedRegistry = {
+  name: 'shared-registry',
+  resolveId: {
+    order: 'pre' as const,
+    handler: (asked: string, importer: string | undefined) =>
+      importer !== undefined && /^\.\.?\/prompt-registry\.ts$/.test(asked)
+        ? { id: './prompt-registry.cjs', external: 'relative' as const }
+        : undefined,
+  },
+}
+
 export default defineConfig({
-  entry: ['src/index.ts'],
+  entry: ['src/index.ts', 'src/prompt-registry.ts'],
   format: ['esm', 'cjs'],
   platform: 'neutral',
   target: 'es2022',
   dts: { tsconfig: './tsconfig.src.json' },
   outExtensions: ({ format }) => (format === 'cjs' ? { js: '.cjs', dts: '.d.cts' } : { js: '.mjs', dts: '.d.mts' }),
+  // `await using` of a stream: the declarations bring the library that it needs
+  banner: { dts: '/// <reference lib="esnext.disposable" />' },
   clean: true,
+  // One registry for both forms of the declarations: what fills that of `import` fills that of `require` too. Whether a file
+  // of types counts as one or the other depends on the package that it lies in, and not on who uses it.
+  inputOptions: (options) => ({ ...options, plugins: [sharedRegistry, options.plugins] }),
   sourcemap: false,
 })

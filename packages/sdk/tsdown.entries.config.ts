@@ -1,6 +1,8 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
 import main from './tsdown.config.ts'
 
+const promptl = fileURLToPath(new URL('src/render/promptl.ts', import.meta.url))
 const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser']
 
 /**
@@ -25,6 +27,22 @@ export default defineConfig({
         },
       },
     }
-    return { ...options, plugins: [outside, options.plugins] }
+    const laterPromptl = {
+      name: 'the-engine-is-optional',
+      resolveId: {
+        order: 'pre' as const,
+        handler: (asked: string, importer: string | undefined) =>
+          asked === 'promptl-ai' && importer !== promptl ? promptl : undefined,
+      },
+      // CommonJS loads it as CommonJS: Jest has no import() there
+      transform: {
+        order: 'pre' as const,
+        handler: (code: string, id: string) =>
+          id === promptl && format === 'cjs'
+            ? code.replace("await import('promptl-ai')", "require('promptl-ai')")
+            : undefined,
+      },
+    }
+    return { ...options, plugins: [outside, laterPromptl, options.plugins] }
   },
 })

@@ -30,7 +30,11 @@ export class ApiPromise<T> extends Promise<T> {
     return Promise
   }
 
-  /** The answer as a fresh response whose body can be read. */
+  /**
+   * The answer as a fresh response whose body can be read.
+   *
+   * @example const etag = (await stet.prompts.get('support/reply').asResponse()).headers.get('etag')
+   */
   async asResponse(): Promise<Response> {
     // the caller follows the promise made here; this one must not count as unhandled beside it
     this.catch(() => {})
@@ -40,7 +44,11 @@ export class ApiPromise<T> extends Promise<T> {
     return (await this.#outcome).response.clone()
   }
 
-  /** The parsed answer together with its head, request id and rate limit state. */
+  /**
+   * The parsed answer together with its head, request id and rate limit state.
+   *
+   * @example const { data, rateLimit } = await stet.prompts.list().withResponse()
+   */
   async withResponse(): Promise<{
     data: T
     response: Response

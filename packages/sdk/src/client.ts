@@ -1,6 +1,6 @@
 import type { ApiPromise } from './api-promise.ts'
 import type { RequestOptions, StetOptions } from './options.ts'
-import type { PromptRegistry } from './registry.ts'
+import type { PromptRegistry } from './prompt-registry.ts'
 import { ApiKeys } from './resources/api-keys.ts'
 import { Conversations } from './resources/conversations.ts'
 import { Evaluations } from './resources/evaluations.ts'
@@ -40,8 +40,9 @@ export class Stet<R = PromptRegistry> {
 
   constructor(options?: StetOptions)
   constructor(apiKey: string, options?: StetOptions)
-  constructor(first: string | StetOptions = {}, second: StetOptions = {}) {
-    this.#options = typeof first === 'string' ? { ...second, apiKey: first } : first
+  constructor(first?: string | StetOptions, second?: StetOptions) {
+    // a key that is undefined, from a variable that is not set, must not take the options with it
+    this.#options = typeof first === 'object' ? first : ({ ...second, apiKey: first ?? second?.apiKey } as StetOptions)
     const api = new Api(resolveSettings(this.#options))
     this.#api = api
     this.baseUrl = api.settings.baseUrl
@@ -56,32 +57,57 @@ export class Stet<R = PromptRegistry> {
     this.providerKeys = new ProviderKeys(api)
   }
 
-  /** A client with some options changed; both share cache and logger. */
+  /**
+   * A client with some options changed; both share cache and logger.
+   *
+   * @example const patient = stet.withOptions({ timeout: 120_000, maxRetries: 5 })
+   */
   withOptions(o: Partial<StetOptions>): Stet<R> {
     return new Stet<R>(derived(this.#api.settings, this.#options, o))
   }
 
-  /** This client, for another project. */
+  /**
+   * This client, for another project.
+   *
+   * @example await stet.project(2).prompts.run('support/reply')
+   */
   project(projectId: number | string): Stet<R> {
     return this.withOptions({ projectId })
   }
 
-  /** This client, for another version. */
+  /**
+   * This client, for another version.
+   *
+   * @example await stet.version(draft.uuid).prompts.list()
+   */
   version(versionUuid: string): Stet<R> {
     return this.withOptions({ versionUuid })
   }
 
-  /** The key in use. */
+  /**
+   * The key in use.
+   *
+   * @example const { apiKey, workspace, rateLimit } = await stet.me()
+   */
   me(o: RequestOptions = {}): ApiPromise<Me> {
     return this.#api.call('me', {}, o)
   }
 
-  /** Whether the server answers; needs no key. */
+  /**
+   * Whether the server answers; needs no key.
+   *
+   * @example const { status, version } = await stet.health()
+   */
   health(o: RequestOptions = {}): ApiPromise<Health> {
     return this.#api.call('health', {}, o)
   }
 
-  /** Calls a route below the API prefix that has no method here. */
+  /**
+   * Calls a route below the API prefix that has no method here.
+   *
+   * @example
+   * const merged = await stet.request<Version[]>('GET', '/projects/1/versions', { query: { status: 'merged' } })
+   */
   request<T = unknown>(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,

@@ -37,7 +37,11 @@ export class StetError extends Error {
     return typeof value === 'object' && value !== null && symbol in value
   }
 
-  /** True for errors of any copy of this library, other realms included. */
+  /**
+   * True for errors of any copy of this library, other realms included.
+   *
+   * @example window.addEventListener('error', ({ error }) => StetError.isInstance(error) && report(error))
+   */
   static isInstance(e: unknown): e is StetError {
     return e instanceof StetError
   }
@@ -83,25 +87,53 @@ export class ApiError extends StetError {
   }
 }
 
-/** 400: the request is not valid, or it would modify a merged version. */
+/**
+ * 400: the request is not valid, or it would modify a merged version.
+ *
+ * @example if (e instanceof BadRequestError) console.error(e.message, e.details)
+ */
 export class BadRequestError extends ApiError {}
 
-/** 401: no key, or one that is unknown, revoked or expired. */
+/**
+ * 401: no key, or one that is unknown, revoked or expired.
+ *
+ * @example if (e instanceof UnauthorizedError) console.error('Is STET_API_KEY still valid?')
+ */
 export class UnauthorizedError extends ApiError {}
 
-/** 403: the key lacks a scope, or is restricted to another project. */
+/**
+ * 403: the key lacks a scope, or is restricted to another project.
+ *
+ * @example if (e instanceof ForbiddenError) console.error('The key may not do this', e.message)
+ */
 export class ForbiddenError extends ApiError {}
 
-/** 404: no such project, version, prompt, conversation or key. */
+/**
+ * 404: no such project, version, prompt, conversation or key.
+ *
+ * @example if (e instanceof NotFoundError) console.error(e.message, e.details)
+ */
 export class NotFoundError extends ApiError {}
 
-/** 409 or 412: somebody else changed what this request builds on; `details` names it. */
+/**
+ * 409 or 412: somebody else changed what this request builds on; `details` names it.
+ *
+ * @example if (e instanceof ConflictError) console.error('Somebody was faster', e.details)
+ */
 export class ConflictError extends ApiError {}
 
-/** 422: understood, but not possible: prompts that do not compile, missing parameters. */
+/**
+ * 422: understood, but not possible: prompts that do not compile, missing parameters.
+ *
+ * @example if (e instanceof UnprocessableEntityError) console.error(e.errorCode, e.details)
+ */
 export class UnprocessableEntityError extends ApiError {}
 
-/** 429: the key is over its allowance. */
+/**
+ * 429: the key is over its allowance.
+ *
+ * @example if (e instanceof RateLimitError) console.error('Again at', e.rateLimit?.resetAt)
+ */
 export class RateLimitError extends ApiError {
   readonly rateLimit: RateLimitInfo | null
 
@@ -111,7 +143,11 @@ export class RateLimitError extends ApiError {
   }
 }
 
-/** 500 and above: the server failed. */
+/**
+ * 500 and above: the server failed.
+ *
+ * @example if (e instanceof InternalServerError) console.error(`Ask the operator about ${e.requestId}`)
+ */
 export class InternalServerError extends ApiError {}
 
 /**
@@ -124,22 +160,38 @@ export class RunError extends ApiError {
   declare readonly partial: { text: string; conversation: Message[] }
 }
 
-/** No answer: socket, name resolution or TLS. `cause` is the runtime's own error. */
+/**
+ * No answer: socket, name resolution or TLS. `cause` is the runtime's own error.
+ *
+ * @example if (e instanceof ConnectionError) console.error(e.message, e.cause)
+ */
 export class ConnectionError extends StetError {
   declare readonly cause?: unknown
 }
 
-/** No answer in time. */
+/**
+ * No answer in time.
+ *
+ * @example if (e instanceof TimeoutError) await stet.withOptions({ timeout: 300_000 }).prompts.list()
+ */
 export class TimeoutError extends ConnectionError {}
 
-/** The stream broke off and could not be joined again. The run itself may go on: read it by `runs.attach(uuid)`. */
+/**
+ * The stream broke off and could not be joined again. The run itself may go on: read it by `runs.attach(uuid)`.
+ *
+ * @example if (e instanceof StreamInterruptedError && e.conversationUuid) await stet.runs.attach(e.conversationUuid)
+ */
 export class StreamInterruptedError extends ConnectionError {
   declare readonly conversationUuid?: string
   declare readonly lastEventId?: string
   declare readonly partial: { text: string }
 }
 
-/** The caller itself aborted or detached. */
+/**
+ * The caller itself aborted or detached.
+ *
+ * @example if (e instanceof AbortError && e.detached) await stet.runs.attach(e.conversationUuid ?? '')
+ */
 export class AbortError extends StetError {
   declare readonly conversationUuid?: string
   declare readonly detached: boolean
@@ -156,7 +208,11 @@ export class ToolExecutionError extends StetError {
   declare readonly cause?: unknown
 }
 
-/** A missing or wrong option; the message names the option and its environment variable. */
+/**
+ * A missing or wrong option; the message names the option and its environment variable.
+ *
+ * @example if (e instanceof ConfigurationError) process.exit(2)
+ */
 export class ConfigurationError extends StetError {}
 
 // `instanceof` holds between the ESM and the CJS copy of this package, which are different classes, by these brands

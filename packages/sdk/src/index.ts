@@ -38,7 +38,8 @@ export type {
   StreamDefaults,
 } from './options.ts'
 export { type Page, PagePromise } from './page.ts'
-export type { OutputKind, OutputOf, ParamsOf, PromptPath, PromptRegistry, RegistryConfig, ToolsOf } from './registry.ts'
+export type * from './prompt-registry.ts'
+export type { OutputKind, OutputOf, ParamsOf, PromptPath, ToolsOf } from './registry.ts'
 export type { ApiKeys } from './resources/api-keys.ts'
 export type { Conversations } from './resources/conversations.ts'
 export type { Evaluations } from './resources/evaluations.ts'

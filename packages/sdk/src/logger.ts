@@ -5,10 +5,11 @@ export const LEVELS: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'deb
 
 /** A logger that drops what is below the level. Levels: error, warn, info, debug; `off` drops everything. */
 export function createLogger(level: LogLevel, target: Logger): Logger {
-  const at =
-    (name: keyof Logger) =>
+  const entries = LEVELS.slice(1).map((name, rank) => [
+    name,
     (message: string, ...rest: unknown[]) => {
-      if (LEVELS.indexOf(name) <= LEVELS.indexOf(level)) target[name](`[stet] ${message}`, ...rest)
-    }
-  return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') }
+      if (rank < LEVELS.indexOf(level)) target[name as keyof Logger](`[stet] ${message}`, ...rest)
+    },
+  ])
+  return Object.fromEntries(entries) as Logger
 }

@@ -39,70 +39,76 @@ export interface Route {
   outside?: true
 }
 
-const VERSIONS = '/projects/:projectId/versions'
-const VERSION = `${VERSIONS}/:versionUuid` as const
-const DOCUMENTS = `${VERSION}/documents` as const
-const CONVERSATION = '/conversations/:conversationUuid'
-
 const get = <const P extends string>(path: P) => ({ method: 'GET', path, retry: true }) as const
 const put = <const P extends string>(path: P) => ({ method: 'PUT', path, retry: true }) as const
 const remove = <const P extends string>(path: P) => ({ method: 'DELETE', path, retry: true }) as const
 /** Honours the idempotency key: a repeated one joins or replays the first. */
 const create = <const P extends string>(path: P) => ({ method: 'POST', path, retry: 'keyed' }) as const
+/** Does no work twice, without a key. */
+const again = <const P extends string>(path: P) => ({ method: 'POST', path, retry: true }) as const
 const post = <const P extends string>(path: P) => ({ method: 'POST', path }) as const
 
+function routes() {
+  const VERSIONS = '/projects/:projectId/versions'
+  const VERSION = `${VERSIONS}/:versionUuid` as const
+  const DOCUMENTS = `${VERSION}/documents` as const
+  const CONVERSATION = '/conversations/:conversationUuid'
+  return {
+    me: get('/me'),
+    health: { method: 'GET', path: '/health', retry: true, outside: true },
+
+    'projects.list': get('/projects'),
+    'projects.create': create('/projects'),
+    'projects.update': put('/projects/:projectId'),
+
+    'versions.list': get(VERSIONS),
+    'versions.get': get(VERSION),
+    'versions.create': create(VERSIONS),
+    'versions.publish': create(`${VERSION}/publish`),
+    'versions.push': create(`${VERSION}/push`),
+    'versions.revert': create(`${VERSION}/revert`),
+    'versions.diff': get(`${VERSION}/diff`),
+
+    'prompts.list': get(DOCUMENTS),
+    'prompts.create': create(DOCUMENTS),
+    'prompts.get': get(`${DOCUMENTS}/:path`),
+    'prompts.getOrCreate': create(`${DOCUMENTS}/get-or-create`),
+    'prompts.createOrUpdate': create(`${DOCUMENTS}/create-or-update`),
+    'prompts.delete': remove(`${DOCUMENTS}/:path`),
+    'prompts.run': create(`${DOCUMENTS}/run`),
+
+    'conversations.list': get('/conversations'),
+    'conversations.get': get(CONVERSATION),
+    'conversations.chat': create(`${CONVERSATION}/chat`),
+
+    'runs.toolResult': again('/tools/results'),
+    'runs.attach': again(`${CONVERSATION}/attach`),
+    'runs.stop': post(`${CONVERSATION}/stop`),
+
+    'evaluations.create': create('/evaluations'),
+    'evaluations.list': get('/evaluations'),
+    'evaluations.get': get('/evaluations/:evaluationUuid'),
+    'evaluations.annotate': create(`${CONVERSATION}/evaluations/:evaluationUuid/annotate`),
+    'conversations.annotations': get(`${CONVERSATION}/annotations`),
+
+    'logs.create': create(`${DOCUMENTS}/logs`),
+
+    'providerKeys.list': get('/provider-api-keys'),
+    'providerKeys.get': get('/provider-api-keys/:id'),
+    'providerKeys.create': create('/provider-api-keys'),
+    'providerKeys.update': put('/provider-api-keys/:id'),
+    'providerKeys.delete': remove('/provider-api-keys/:id'),
+
+    'apiKeys.list': get('/api-keys'),
+    'apiKeys.create': create('/api-keys'),
+    'apiKeys.rotate': create('/api-keys/:id/rotate'),
+    'apiKeys.revoke': remove('/api-keys/:id'),
+  } satisfies Record<keyof OperationTypes, Route>
+}
+
 /** Every route that the client calls; paths are relative to the API prefix. */
-export const operations = {
-  me: get('/me'),
-  health: { ...get('/health'), outside: true },
-
-  'projects.list': get('/projects'),
-  'projects.create': create('/projects'),
-  'projects.update': put('/projects/:projectId'),
-
-  'versions.list': get(VERSIONS),
-  'versions.get': get(VERSION),
-  'versions.create': create(VERSIONS),
-  'versions.publish': create(`${VERSION}/publish`),
-  'versions.push': create(`${VERSION}/push`),
-  'versions.revert': create(`${VERSION}/revert`),
-  'versions.diff': get(`${VERSION}/diff`),
-
-  'prompts.list': get(DOCUMENTS),
-  'prompts.create': create(DOCUMENTS),
-  'prompts.get': get(`${DOCUMENTS}/:path`),
-  'prompts.getOrCreate': create(`${DOCUMENTS}/get-or-create`),
-  'prompts.createOrUpdate': create(`${DOCUMENTS}/create-or-update`),
-  'prompts.delete': remove(`${DOCUMENTS}/:path`),
-  'prompts.run': create(`${DOCUMENTS}/run`),
-
-  'conversations.list': get('/conversations'),
-  'conversations.get': get(CONVERSATION),
-  'conversations.chat': create(`${CONVERSATION}/chat`),
-
-  'runs.toolResult': { ...post('/tools/results'), retry: true },
-  'runs.attach': post(`${CONVERSATION}/attach`),
-  'runs.stop': post(`${CONVERSATION}/stop`),
-
-  'evaluations.create': create('/evaluations'),
-  'evaluations.list': get('/evaluations'),
-  'evaluations.get': get('/evaluations/:evaluationUuid'),
-  'evaluations.annotate': create(`${CONVERSATION}/evaluations/:evaluationUuid/annotate`),
-  'conversations.annotations': get(`${CONVERSATION}/annotations`),
-
-  'logs.create': create(`${DOCUMENTS}/logs`),
-
-  'providerKeys.list': get('/provider-api-keys'),
-  'providerKeys.get': get('/provider-api-keys/:id'),
-  'providerKeys.create': create('/provider-api-keys'),
-  'providerKeys.update': put('/provider-api-keys/:id'),
-  'providerKeys.delete': remove('/provider-api-keys/:id'),
-
-  'apiKeys.list': get('/api-keys'),
-  'apiKeys.create': create('/api-keys'),
-  'apiKeys.rotate': create('/api-keys/:id/rotate'),
-  'apiKeys.revoke': remove('/api-keys/:id'),
-} satisfies Record<keyof OperationTypes, Route>
+// said to be pure, so that a page that reads streams alone is bundled without it
+export const operations = /* @__PURE__ */ routes()
 
 /** The name of an operation, as hooks report it. */
 export type OperationName = keyof OperationTypes

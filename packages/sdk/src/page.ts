@@ -4,9 +4,18 @@ import { ApiPromise } from './api-promise.ts'
 export interface Page<T> extends AsyncIterable<T> {
   readonly items: T[]
   readonly nextCursor: string | null
-  /** The page after this one; null after the last. */
+  /**
+   * The page after this one; null after the last.
+   *
+   * @example
+   * for (let page: Page<ConversationSummary> | null = await stet.conversations.list(); page; page = await page.next()) show(page.items)
+   */
   next(): Promise<Page<T> | null>
-  /** The items of this page and of those after it, at most `limit`. */
+  /**
+   * The items of this page and of those after it, at most `limit`.
+   *
+   * @example const newest = await (await stet.conversations.list()).toArray({ limit: 50 })
+   */
   toArray(o?: { limit?: number }): Promise<T[]>
 }
 
@@ -41,7 +50,7 @@ function pageOf<T>({ items, nextCursor }: { items: T[]; nextCursor: string | nul
     },
     async toArray({ limit = Number.POSITIVE_INFINITY } = {}) {
       const all: T[] = []
-      for (let at: Page<T> | null = page; at; at = all.length < limit ? await at.next() : null) all.push(...at.items)
+      for await (const item of page) if (all.push(item) >= limit) break
       return all.slice(0, limit)
     },
     async *[Symbol.asyncIterator]() {

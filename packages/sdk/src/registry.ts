@@ -1,31 +1,11 @@
-/**
- * The prompts of your project and their types. Empty by default; generated types fill it through module augmentation.
- *
- * @example
- * declare module '@stet/sdk' {
- *   interface PromptRegistry {
- *     'support/reply': { parameters: { ticket: string } }
- *     'support/triage': { parameters: { ticket: string }; output: { urgency: 'low' | 'high' } }
- *     'travel/plan': { tools: { get_weather: { city: string } } }
- *   }
- * }
- */
-// biome-ignore lint/suspicious/noEmptyInterface: it exists to be augmented
-export interface PromptRegistry {}
+/** What the registry of prompts tells of one prompt. */
+import type { PromptRegistry, RegistryConfig } from './prompt-registry.ts'
 
-/**
- * Switches of the registry. `{ strictPaths: true }` turns paths outside the registry into compile errors.
- *
- * @example
- * declare module '@stet/sdk' {
- *   interface RegistryConfig { strictPaths: true }
- * }
- */
-// biome-ignore lint/suspicious/noEmptyInterface: it exists to be augmented
-export interface RegistryConfig {}
+/** What a run answers: `'text'`, or for prompts with a `schema` the type of the values that it allows, whatever they are. */
+export type OutputKind = unknown
 
-/** What a run answers: text, or an object of the given shape for prompts with a `schema`. */
-export type OutputKind = 'text' | Record<string | symbol, unknown>
+/** Whether a prompt answers text. A union that holds the word is a schema that allows it; `any` stands for any value. */
+export type IsText<O extends OutputKind> = unknown extends O ? false : [O] extends ['text'] ? true : false
 
 /** The object type without any required key. */
 export type Nothing = Record<never, never>
@@ -45,4 +25,4 @@ export type ParamsOf<R, P> = Entry<R, P> extends { parameters: infer X } ? X : R
 export type ToolsOf<R, P> = Entry<R, P> extends { tools: infer T } ? T : Nothing
 
 /** What prompt `P` answers. */
-export type OutputOf<R, P> = Entry<R, P> extends { output: infer O extends OutputKind } ? O : 'text'
+export type OutputOf<R, P> = Entry<R, P> extends { output: infer O } ? O : 'text'

@@ -45,6 +45,8 @@ export function resolveSettings(options: Inherited, runtime: Runtime = systemRun
   }
   const maxRetries = options.maxRetries ?? DEFAULT_MAX_RETRIES
   if (!(maxRetries >= 0)) throw new ConfigurationError('maxRetries must be 0 or more')
+  const level = (options.logLevel ?? environment('STET_LOG') ?? 'warn') as LogLevel
+  if (!LEVELS.includes(level)) throw new ConfigurationError(`logLevel (STET_LOG) must be one of ${LEVELS.join(', ')}`)
   const projectId = options.projectId ?? environment('STET_PROJECT_ID')
   return {
     ...options,
@@ -55,18 +57,11 @@ export function resolveSettings(options: Inherited, runtime: Runtime = systemRun
     maxRetries,
     // called late, so that a fetch that is replaced after construction is used
     fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
-    logger: createLogger(options.logLevel ?? levelFromEnvironment(), options.logger ?? console),
+    logger: createLogger(level, options.logger ?? console),
     isBrowser,
     runtime,
     prompts: options[CACHE] ?? {},
   }
-}
-
-function levelFromEnvironment(): LogLevel {
-  const text = environment('STET_LOG')
-  const level = LEVELS.find((known) => known === (text ?? 'warn'))
-  if (!level) throw new ConfigurationError(`logLevel (STET_LOG) must be one of ${LEVELS.join(', ')}`)
-  return level
 }
 
 /** A variable of the environment; empty counts as absent. */

@@ -1,4 +1,4 @@
-import type { OutputKind } from './registry.ts'
+import type { IsText, OutputKind } from './registry.ts'
 
 /** Who wrote a message. */
 export type Role = 'system' | 'user' | 'assistant' | 'tool' | 'developer'
@@ -191,12 +191,13 @@ interface ResponseBase {
 }
 
 /** The answer of the last model step. `object` is present exactly for prompts with a `schema`. */
-export type RunResponse<O extends OutputKind = 'text'> = [O] extends ['text']
-  ? ResponseBase & { streamType: 'text'; object?: undefined }
-  : ResponseBase & { streamType: 'object'; object: Exclude<O, 'text'> }
+export type RunResponse<O extends OutputKind = 'text'> =
+  IsText<O> extends true
+    ? ResponseBase & { streamType: 'text'; object?: undefined }
+    : ResponseBase & { streamType: 'object'; object: O }
 
 /** An answer whose kind is not known at compile time. */
-export type AnyRunResponse = RunResponse<'text'> | RunResponse<Record<string, unknown>>
+export type AnyRunResponse = RunResponse<'text'> | RunResponse<unknown>
 
 /** The end of a run: the whole conversation, the last answer, and the sums over all steps. */
 export interface RunResult<O extends OutputKind = 'text'> {

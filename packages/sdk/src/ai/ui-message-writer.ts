@@ -71,7 +71,7 @@ export class UIMessageWriter {
       case 'source':
         return yield* source(data)
       case 'file':
-        return yield* file(data)
+        return yield { type: 'file', url: data.url, mediaType: data.mimeType }
     }
   }
 
@@ -126,13 +126,8 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-// both come as the provider gave them: what has no address cannot be shown
+// comes as the provider gave it: what has no address cannot be shown
 function* source({ id, url, title }: Record<string, unknown>): Chunks {
   if (typeof url !== 'string') return
   yield { type: 'source-url', sourceId: String(id ?? url), url, ...(typeof title === 'string' && { title }) }
-}
-
-function* file({ url, mediaType, mimeType }: Record<string, unknown>): Chunks {
-  if (typeof url !== 'string') return
-  yield { type: 'file', url, mediaType: String(mediaType ?? mimeType ?? 'application/octet-stream') }
 }

@@ -1,5 +1,4 @@
 import { ConnectionError, type OutputKind, RunStream, type StreamCallbacks } from '../index.ts'
-import { createLogger } from '../logger.ts'
 
 /** How a page reads a run that its own server passes on. There is no API key here: the server of the page holds it. */
 export interface OpenRunOptions<O extends OutputKind = 'text'> extends StreamCallbacks<O> {
@@ -49,15 +48,9 @@ export function openRun<O extends OutputKind = 'text'>(url: string, o: OpenRunOp
     }),
     ...(o.resume !== undefined && { resume: o.resume }),
     signal: o.signal,
-    logger: createLogger('warn', console),
+    callbacks: o,
   }
-  const stream = new RunStream<O>(source)
-  if (o.onEvent) stream.on('event', o.onEvent)
-  if (o.onText) stream.on('text', o.onText)
-  if (o.onToolCall) stream.on('toolCall', o.onToolCall)
-  if (o.onFinished) stream.on('finished', o.onFinished)
-  if (o.onError) stream.on('error', o.onError)
-  return stream
+  return new RunStream<O>(source)
 }
 
 async function post(url: string, { body, headers, signal }: Post, o: Pick<OpenRunOptions, 'headers' | 'credentials'>) {

@@ -65,13 +65,22 @@ export class Latitude {
     this.logs = stet.logs
   }
 
-  /** Accepted, no effect; warns once. Metrics and traces: `hooks`. */
+  /**
+   * Accepted, no effect; warns once. Metrics and traces: `hooks`.
+   *
+   * @example
+   * Latitude.instrument(telemetry) // instead: new Latitude(key, { hooks: { onResponse: ({ operation, durationMs }) => record(operation, durationMs) } })
+   */
   static instrument(_instrumentation: unknown): void {
     if (hasWarned) return
     hasWarned = true
     console.warn('[stet] Latitude.instrument() has no effect here; pass hooks to the client')
   }
 
-  /** Accepted, no effect. */
+  /**
+   * Accepted, no effect.
+   *
+   * @example Latitude.uninstrument()
+   */
   static uninstrument(): void {}
 }

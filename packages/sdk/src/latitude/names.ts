@@ -2,6 +2,7 @@ import type { AdapterName } from '../render/index.ts'
 
 /** Where a log came from. */
 export const LogSources = { API: 'api', Playground: 'playground', Evaluation: 'evaluation' } as const
+export type LogSources = (typeof LogSources)[keyof typeof LogSources]
 
 /** Who wrote a message. */
 export const MessageRole = {
@@ -11,6 +12,7 @@ export const MessageRole = {
   tool: 'tool',
   developer: 'developer',
 } as const
+export type MessageRole = (typeof MessageRole)[keyof typeof MessageRole]
 
 /** The kinds of content that a message is made of. */
 export const ContentType = {
@@ -20,9 +22,11 @@ export const ContentType = {
   toolCall: 'tool-call',
   toolResult: 'tool-result',
 } as const
+export type ContentType = (typeof ContentType)[keyof typeof ContentType]
 
 /** The two kinds of events of a run, `event` of what `onEvent` gets. */
 export const StreamEventTypes = { Latitude: 'latitude-event', Provider: 'provider-event' } as const
+export type StreamEventTypes = (typeof StreamEventTypes)[keyof typeof StreamEventTypes]
 
 /** The types of events about the run itself, `data.type` of what `onEvent` gets. Some are never sent: they are named for old code. */
 export const ChainEventTypes = {
@@ -38,6 +42,7 @@ export const ChainEventTypes = {
   ChainError: 'chain-error',
   IntegrationWakingUp: 'integration-waking-up',
 } as const
+export type ChainEventTypes = (typeof ChainEventTypes)[keyof typeof ChainEventTypes]
 
 /** The forms of messages that `render` and `renderChain` write; names only, the engine is loaded on first use. */
 export const Adapters = {

@@ -52,22 +52,49 @@ interface RenderChainSettings<M> {
 /** `latitude.prompts`, with the calls of the published clients in the same positions. */
 export interface LatitudePrompts
   extends Pick<Prompts<PromptRegistry>, 'get' | 'create' | 'getOrCreate' | 'createOrUpdate' | 'delete'> {
-  /** All prompts of a version. */
+  /**
+   * All prompts of a version.
+   *
+   * @example const prompts = await latitude.prompts.getAll({ versionUuid: draft.uuid })
+   */
   getAll(o?: Scope & RequestOptions): ApiPromise<Prompt[]>
-  /** Runs a prompt to its end, whatever `stream` is; `background: true` gives the job. */
+  /**
+   * Runs a prompt to its end, whatever `stream` is; `background: true` gives the job.
+   *
+   * @example
+   * const result = await latitude.prompts.run('support/reply', { parameters: { ticket }, onError: (error) => report(error) })
+   * const { uuid } = await latitude.prompts.run('support/report', { background: true })
+   */
   run<O extends OutputKind = 'text', T extends object = None, B extends boolean = false>(
     path: string,
     o?: RunSettings<O, T, B>,
   ): ApiPromise<[B] extends [true] ? RunJob<O> : RunResult<O> | undefined>
-  /** Continues a conversation. */
+  /**
+   * Continues a conversation.
+   *
+   * @example
+   * const next = await latitude.prompts.chat(result.uuid, [{ role: 'user', content: [{ type: 'text', text: 'And in French?' }] }])
+   */
   chat<O extends OutputKind = 'text', T extends object = None>(
     uuid: string,
     messages: Message[],
     o?: ChatSettings<O, T>,
   ): ApiPromise<RunResult<O> | undefined>
-  /** Renders a prompt here, without the server. */
+  /**
+   * Renders a prompt here, without the server.
+   *
+   * @example
+   * const prompt = await latitude.prompts.get('support/reply')
+   * const { config, messages } = await latitude.prompts.render({ prompt, parameters: { ticket }, adapter: Adapters.openai })
+   */
   render<M = Message>(o: RenderSettings): Promise<Rendered<M>>
-  /** Renders a prompt step by step, with a model that the caller asks. */
+  /**
+   * Renders a prompt step by step, with a model that the caller asks.
+   *
+   * @example
+   * const prompt = await latitude.prompts.get('support/steps')
+   * const { messages } = await latitude.prompts.renderChain({ prompt, parameters: { ticket }, onStep: async ({ messages }) => askModel(messages) })
+   */
   renderChain<M = Message>(o: RenderChainSettings<M>): Promise<Rendered<M>>
 }
 

@@ -5,7 +5,12 @@ export interface LatitudeToolContext extends ToolCall {
   conversationUuid: string
   messages: Message[]
   signal: AbortSignal
-  /** Ends the loop of tool calls; the result holds the open ones. */
+  /**
+   * Ends the loop of tool calls; the result holds the open ones.
+   *
+   * @example
+   * await latitude.prompts.run('weather', { tools: { get_weather: (_, { pauseExecution }) => pauseExecution() } })
+   */
   pauseExecution(): never
   /** `id` */
   readonly toolId: string

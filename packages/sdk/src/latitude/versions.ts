@@ -2,11 +2,24 @@ import type { ApiPromise, Change, Stet, Version, Versions } from '../index.ts'
 
 /** `latitude.versions`, with the calls of the published clients in the same positions. */
 export interface LatitudeVersions extends Pick<Versions, 'create'> {
-  /** One version; `live` is allowed. */
+  /**
+   * One version; `live` is allowed.
+   *
+   * @example const live = await latitude.versions.get(1, 'live')
+   */
   get(projectId: number, versionUuid: string): ApiPromise<Version>
-  /** All versions of a project, that of the client by default. */
+  /**
+   * All versions of a project, that of the client by default.
+   *
+   * @example const versions = await latitude.versions.getAll(1)
+   */
   getAll(projectId?: number): ApiPromise<Version[]>
-  /** Changes prompts of a draft, all or none. */
+  /**
+   * Changes prompts of a draft, all or none.
+   *
+   * @example
+   * await latitude.versions.push(1, draft.uuid, [{ path: 'support/reply', content: text, status: 'modified' }])
+   */
   push(projectId: number, baseCommitUuid: string, changes: readonly Change[]): ApiPromise<{ commitUuid: string }>
 }
 

@@ -32,7 +32,15 @@ export interface RenderToolContext extends ToolCall {
   /** The conversation so far, in the form of the adapter. */
   messages: Message[]
   signal: AbortSignal
-  /** Ends the chain; the last message of the result holds the open calls. */
+  /**
+   * Ends the chain; the last message of the result holds the open calls.
+   *
+   * @example
+   * const { messages } = await renderChain(await stet.prompts.get('support/order'), {
+   *   onStep: async ({ messages }) => askModel(messages),
+   *   tools: { ask_a_person: (_, { pauseExecution }) => pauseExecution() },
+   * })
+   */
   pauseExecution(): never
 }
 

@@ -1,5 +1,6 @@
-import { ConfigurationError, type Message } from '../index.ts'
+import type { Message } from '../index.ts'
 import type { RenderChainOptions, Rendered, RenderOptions, Source } from './options.ts'
+import { loadPromptl } from './promptl.ts'
 
 /**
  * Renders a prompt as the server does, here: the same engine, rules and errors. Needs the package `promptl-ai`, which is
@@ -22,9 +23,9 @@ export async function render<M = Message>(prompt: Source, o: RenderOptions = {})
  * conversation and the configuration of its last step.
  *
  * @example
- * const { messages } = await renderChain(prompt, {
+ * const { messages } = await renderChain(await stet.prompts.get('support/steps'), {
  *   parameters: { ticket },
- *   onStep: async ({ config, messages }) => askModel(config.model, messages),
+ *   onStep: async ({ config, messages }) => askModel(config, messages),
  * })
  */
 export async function renderChain<M = Message>(prompt: Source, o: RenderChainOptions<M>): Promise<Rendered<M>> {
@@ -33,10 +34,6 @@ export async function renderChain<M = Message>(prompt: Source, o: RenderChainOpt
 }
 
 async function loadEngine(): Promise<typeof import('./engine.ts')> {
-  try {
-    return await import('./engine.ts')
-  } catch (cause) {
-    if (!/promptl-ai/.test(String(cause))) throw cause
-    throw new ConfigurationError('Rendering needs the prompt engine: npm install promptl-ai@0.12.0', { cause })
-  }
+  await loadPromptl()
+  return import('./engine.ts')
 }

@@ -15,12 +15,21 @@ export class ApiKeys {
     this.#api = api
   }
 
-  /** All keys, revoked ones included, newest first. */
+  /**
+   * All keys, revoked ones included, newest first.
+   *
+   * @example const unused = (await stet.apiKeys.list()).filter(({ lastUsedAt }) => lastUsedAt === null)
+   */
   list(o: RequestOptions = {}): ApiPromise<ApiKeyInfo[]> {
     return this.#api.call('apiKeys.list', {}, o)
   }
 
-  /** A new key. Its secret `key` is in this answer and never shown again; `limit` belongs to plan `custom`. */
+  /**
+   * A new key. Its secret `key` is in this answer and never shown again; `limit` belongs to plan `custom`.
+   *
+   * @example
+   * const { id, key } = await stet.apiKeys.create({ name: 'ci', scopes: ['write', 'publish'], expiresAt: '2027-01-01T00:00:00Z' })
+   */
   create(
     i: {
       name: string
@@ -35,12 +44,20 @@ export class ApiKeys {
     return this.#api.call('apiKeys.create', i, o)
   }
 
-  /** A new key in place of an old one, which still works for `overlapSeconds`, 0 by default. */
+  /**
+   * A new key in place of an old one, which still works for `overlapSeconds`, 0 by default.
+   *
+   * @example const { key } = await stet.apiKeys.rotate(id, { overlapSeconds: 3600 })
+   */
   rotate(id: number, o: RequestOptions & { overlapSeconds?: number } = {}): ApiPromise<ApiKeyInfo & { key: string }> {
     return this.#api.call('apiKeys.rotate', { id }, o)
   }
 
-  /** Ends a key at once. */
+  /**
+   * Ends a key at once.
+   *
+   * @example const { revokedAt } = await stet.apiKeys.revoke(id)
+   */
   revoke(id: number, o: RequestOptions = {}): ApiPromise<ApiKeyInfo> {
     return this.#api.call('apiKeys.revoke', { id }, o)
   }

@@ -42,7 +42,11 @@ export class Conversations {
     this.stop = runs.stop.bind(runs)
   }
 
-  /** One conversation with its messages so far. */
+  /**
+   * One conversation with its messages so far.
+   *
+   * @example const { status, conversation, cost } = await stet.conversations.get(result.uuid)
+   */
   get(uuid: string, o: RequestOptions = {}): ApiPromise<Conversation> {
     return this.#api.call('conversations.get', { conversationUuid: uuid }, o)
   }
@@ -50,6 +54,9 @@ export class Conversations {
   /**
    * Conversations without their messages, newest first; iterating gives the items of all pages. `from` and `to` are
    * ISO 8601 instants, `limit` is the size of a page.
+   *
+   * @example
+   * for await (const { uuid, error } of stet.conversations.list({ path: 'support/reply', status: 'error' })) console.log(uuid, error)
    */
   list(
     o: InProject & {
@@ -69,7 +76,11 @@ export class Conversations {
     return pagePromise((cursor) => this.#api.call('conversations.list', { projectId, cursor }, o), o.cursor)
   }
 
-  /** How a conversation was scored, newest first. */
+  /**
+   * How a conversation was scored, newest first.
+   *
+   * @example const [newest] = await stet.conversations.annotations(result.uuid)
+   */
   annotations(uuid: string, o: RequestOptions = {}): ApiPromise<Annotation[]> {
     return this.#api.call('conversations.annotations', { conversationUuid: uuid }, o)
   }

@@ -18,7 +18,12 @@ export class Evaluations {
     this.#api = api
   }
 
-  /** Scores a conversation; the newest annotation counts. A score out of range rejects with UnprocessableEntityError. */
+  /**
+   * Scores a conversation; the newest annotation counts. A score out of range rejects with UnprocessableEntityError.
+   *
+   * @example
+   * const { hasPassed } = await stet.evaluations.annotate(result.uuid, 4, evaluationUuid, { reason: 'Friendly, and a bit long' })
+   */
   annotate(
     conversationUuid: string,
     score: number,
@@ -31,18 +36,36 @@ export class Evaluations {
     return this.#api.call('evaluations.annotate', fields, rest)
   }
 
-  /** A new evaluation, for one prompt or for all prompts of the project. */
+  /**
+   * A new evaluation, for one prompt or for all prompts of the project.
+   *
+   * @example
+   * const { uuid } = await stet.evaluations.create({
+   *   name: 'Tone',
+   *   metric: 'rating',
+   *   configuration: { minRating: 1, maxRating: 5, minThreshold: 3 },
+   * })
+   */
   create(i: EvaluationInput, o: InProject = {}): ApiPromise<Evaluation> {
     const projectId = this.#api.projectId(o)
     if (projectId === undefined) return new ApiPromise(Promise.reject(missing('projectId')))
     return this.#api.call('evaluations.create', { ...i, projectId: Number(projectId) }, o)
   }
 
-  /** Newest first; without a project those of all projects that the key can see. */
+  /**
+   * Newest first; without a project those of all projects that the key can see.
+   *
+   * @example const evaluations = await stet.evaluations.list({ projectId: 1 })
+   */
   list(o: InProject & { documentUuid?: string } = {}): ApiPromise<Evaluation[]> {
     return this.#api.call('evaluations.list', { projectId: this.#api.projectId(o) }, o)
   }
 
+  /**
+   * One evaluation.
+   *
+   * @example const { name, metric, configuration } = await stet.evaluations.get(evaluationUuid)
+   */
   get(evaluationUuid: string, o: RequestOptions = {}): ApiPromise<Evaluation> {
     return this.#api.call('evaluations.get', { evaluationUuid }, o)
   }

@@ -15,7 +15,13 @@ export class Logs {
     this.#api = api
   }
 
-  /** Keeps an execution as a conversation that can be read, continued and annotated. `duration` is in milliseconds. */
+  /**
+   * Keeps an execution as a conversation that can be read, continued and annotated. `duration` is in milliseconds.
+   *
+   * @example
+   * const log = await stet.logs.create('support/reply', [{ role: 'user', content: ticket }], { response: 'On its way.', duration: 840 })
+   * await stet.prompts.chat(log.uuid, 'And in French?')
+   */
   create(
     path: string,
     messages: Message[],

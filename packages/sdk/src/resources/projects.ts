@@ -15,17 +15,31 @@ export class Projects {
     this.#api = api
   }
 
-  /** Last edited first. */
+  /**
+   * Last edited first.
+   *
+   * @example const names = (await stet.projects.list()).map(({ name }) => name)
+   */
   list(o: RequestOptions = {}): ApiPromise<Project[]> {
     return this.#api.call('projects.list', {}, o)
   }
 
-  /** A new project and its first draft. */
+  /**
+   * A new project and its first draft.
+   *
+   * @example
+   * const { project, version } = await stet.projects.create('Support', { defaultModel: 'gpt-4o' })
+   * await stet.prompts.create('reply', { projectId: project.id, versionUuid: version.uuid, prompt: 'Hello {{ name }}' })
+   */
   create(name: string, o: RequestOptions & ProjectDefaults = {}): ApiPromise<{ project: Project; version: Version }> {
     return this.#api.call('projects.create', { name }, o)
   }
 
-  /** Changes what is given and keeps the rest. */
+  /**
+   * Changes what is given and keeps the rest.
+   *
+   * @example await stet.projects.update(1, { name: 'Customer support' })
+   */
   update(
     projectId: number | string,
     i: { name?: string } & ProjectDefaults,

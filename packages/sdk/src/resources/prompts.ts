@@ -1,7 +1,8 @@
 import { ApiPromise } from '../api-promise.ts'
 import type { CacheOptions, PromptFallback } from '../cache/cache-options.ts'
 import type { ChatOptions, Open, RequestOptions, RunArgs, RunOptions, Scope } from '../options.ts'
-import type { Nothing, OutputKind, OutputOf, PromptPath, PromptRegistry } from '../registry.ts'
+import type { PromptRegistry } from '../prompt-registry.ts'
+import type { Nothing, OutputKind, OutputOf, PromptPath } from '../registry.ts'
 import type { RunJob } from '../run/run-job.ts'
 import type { RunStart } from '../stream/run-start.ts'
 import type { RunStream } from '../stream/run-stream.ts'
@@ -48,22 +49,41 @@ export class Prompts<R = PromptRegistry> {
     return new ApiPromise(fetch())
   }
 
-  /** All prompts of the version, ordered by path. */
+  /**
+   * All prompts of the version, ordered by path.
+   *
+   * @example const replies = await stet.prompts.list({ prefix: 'support/' })
+   */
   list(o: Scope & RequestOptions & { prefix?: string } = {}): ApiPromise<Prompt[]> {
     return this.#api.call('prompts.list', {}, o)
   }
 
-  /** A new prompt in a draft. Rejects with ConflictError when the path is taken. */
+  /**
+   * A new prompt in a draft. Rejects with ConflictError when the path is taken.
+   *
+   * @example await stet.prompts.create('support/closing', { versionUuid: draft.uuid, prompt: 'Goodbye {{ name }}' })
+   */
   create(path: PromptPath<R>, o: Scope & RequestOptions & { prompt?: string } = {}): ApiPromise<Prompt> {
     return this.#api.write('prompts.create', { path }, o)
   }
 
-  /** The prompt at the path, created with the given text when there is none. */
+  /**
+   * The prompt at the path, created with the given text when there is none.
+   *
+   * @example
+   * const { content } = await stet.prompts.getOrCreate('support/closing', { versionUuid: draft.uuid, prompt: 'Goodbye' })
+   */
   getOrCreate(path: PromptPath<R>, o: Scope & RequestOptions & { prompt?: string } = {}): ApiPromise<Prompt> {
     return this.#api.write('prompts.getOrCreate', { path }, o)
   }
 
-  /** Writes a prompt. `baseHash` and `ifMatch` make it a ConflictError when somebody else changed the prompt. */
+  /**
+   * Writes a prompt. `baseHash` and `ifMatch` make it a ConflictError when somebody else changed the prompt.
+   *
+   * @example
+   * const { contentHash } = await stet.prompts.get('support/reply')
+   * await stet.prompts.createOrUpdate('support/reply', { versionUuid: draft.uuid, prompt: text, baseHash: contentHash })
+   */
   createOrUpdate(
     path: PromptPath<R>,
     o: Scope & RequestOptions & { prompt: string; force?: boolean; ifMatch?: string; baseHash?: string },
@@ -71,7 +91,11 @@ export class Prompts<R = PromptRegistry> {
     return this.#api.write('prompts.createOrUpdate', { path }, matching(o))
   }
 
-  /** Deletes a prompt from a draft; the live version keeps it until the draft is published. */
+  /**
+   * Deletes a prompt from a draft; the live version keeps it until the draft is published.
+   *
+   * @example await stet.prompts.delete('support/old', { versionUuid: draft.uuid })
+   */
   delete(
     path: PromptPath<R>,
     o: Scope & RequestOptions & { ifMatch?: string } = {},
@@ -79,14 +103,29 @@ export class Prompts<R = PromptRegistry> {
     return this.#api.write('prompts.delete', { path }, matching(o))
   }
 
-  /** Fills the cache, a few prompts at a time. Rejects when one of them cannot be had. */
+  /**
+   * Fills the cache, a few prompts at a time. Rejects when one of them cannot be had.
+   *
+   * @example await stet.prompts.prefetch(['support/reply', 'support/triage'])
+   */
   async prefetch(paths: readonly PromptPath<R>[], o: Scope & RequestOptions = {}): Promise<void> {
     const { prefetch } = await import('../cache/prefetch.ts')
     const cache = this.#api.settings.cache || true
     await prefetch(paths, (path) => this.get(path, { ...o, cache }))
   }
 
-  /** Runs a prompt to its end. A failed run rejects with RunError. */
+  /**
+   * Runs a prompt to its end. A failed run rejects with RunError.
+   *
+   * @example
+   * const { response, cost } = await stet.prompts.run('support/reply', { parameters: { ticket } })
+   * const job = await stet.prompts.run('support/report', { background: true })
+   * const { object } = (await stet.prompts.run<{ urgency: string }>('support/triage', { parameters: { ticket } })).response
+   */
+  run<O extends OutputKind = never>(
+    path: Open<O>,
+    o: RunOptions<Nothing, string, O> & { background: true },
+  ): ApiPromise<RunJob<NoInfer<O>>>
   run<O extends OutputKind = never, T extends object = Nothing>(
     path: Open<O>,
     o?: RunOptions<Nothing, string, O> & { tools?: HandlerMap<T> },
@@ -99,7 +138,13 @@ export class Prompts<R = PromptRegistry> {
     return new ApiPromise(import('../run/run-job.ts').then(({ startJob }) => startJob(this.#api, start)))
   }
 
-  /** Runs a prompt and gives its stream at once; nothing is lost before the first reader. */
+  /**
+   * Runs a prompt and gives its stream at once; nothing is lost before the first reader.
+   *
+   * @example
+   * const stream = stet.prompts.stream('support/reply', { parameters: { ticket } })
+   * for await (const text of stream.textStream) process.stdout.write(text)
+   */
   stream<O extends OutputKind = never, T extends object = Nothing>(
     path: Open<O>,
     o?: RunOptions<Nothing, string, O> & { tools?: HandlerMap<T> },
@@ -109,7 +154,11 @@ export class Prompts<R = PromptRegistry> {
     return streamRun(this.#api, runStart(path, o))
   }
 
-  /** Continues a conversation; a plain string is one user message. */
+  /**
+   * Continues a conversation; a plain string is one user message.
+   *
+   * @example const { response } = await stet.prompts.chat(result.uuid, 'And in French?')
+   */
   chat<O extends OutputKind = 'text'>(
     uuid: string,
     messages: Message[] | string,
@@ -128,7 +177,12 @@ export class Prompts<R = PromptRegistry> {
     return awaitRun(this.#api, chatStart(uuid, messages, o))
   }
 
-  /** Continues a conversation and gives the stream of the answer at once. */
+  /**
+   * Continues a conversation and gives the stream of the answer at once.
+   *
+   * @example
+   * for await (const text of stet.prompts.chatStream(result.uuid, 'And in French?').textStream) process.stdout.write(text)
+   */
   chatStream<O extends OutputKind = 'text'>(
     uuid: string,
     messages: Message[] | string,

@@ -14,7 +14,9 @@ interface ProviderKeyChanges {
 /**
  * The model providers of the workspace; needs the scope `admin`. Tokens are stored encrypted and come back masked.
  *
- * @example await stet.providerKeys.create({ name: 'openai', provider: 'openai', token: process.env.OPENAI_API_KEY })
+ * @example
+ * const token = process.env.OPENAI_API_KEY ?? ''
+ * await stet.providerKeys.create({ name: 'openai', provider: 'openai', token })
  */
 export class ProviderKeys {
   readonly #api: Api
@@ -23,16 +25,30 @@ export class ProviderKeys {
     this.#api = api
   }
 
-  /** Stored entries and those of the server's own settings, by name. */
+  /**
+   * Stored entries and those of the server's own settings, by name.
+   *
+   * @example const providers = (await stet.providerKeys.list()).map(({ name }) => name)
+   */
   list(o: RequestOptions = {}): ApiPromise<ProviderKeyInfo[]> {
     return this.#api.call('providerKeys.list', {}, o)
   }
 
+  /**
+   * One provider key, its token masked.
+   *
+   * @example const { provider, defaultModel } = await stet.providerKeys.get(id)
+   */
   get(id: number, o: RequestOptions = {}): ApiPromise<ProviderKeyInfo> {
     return this.#api.call('providerKeys.get', { id }, o)
   }
 
-  /** A new entry; `url` is required for provider `custom`. */
+  /**
+   * A new entry; `url` is required for provider `custom`.
+   *
+   * @example
+   * await stet.providerKeys.create({ name: 'local', provider: 'custom', token: 'none', url: 'http://127.0.0.1:11434/v1' })
+   */
   create(
     i: ProviderKeyChanges & { name: string; provider: string; token: string },
     o: RequestOptions = {},
@@ -40,12 +56,20 @@ export class ProviderKeys {
     return this.#api.call('providerKeys.create', i, o)
   }
 
-  /** Changes what is given; the next model call uses it. */
+  /**
+   * Changes what is given; the next model call uses it.
+   *
+   * @example await stet.providerKeys.update(id, { token: newToken })
+   */
   update(id: number, i: ProviderKeyChanges, o: RequestOptions = {}): ApiPromise<ProviderKeyInfo> {
     return this.#api.call('providerKeys.update', { ...i, id }, o)
   }
 
-  /** Deletes an entry and answers it as it was. */
+  /**
+   * Deletes an entry and answers it as it was.
+   *
+   * @example await stet.providerKeys.delete(id)
+   */
   delete(id: number, o: RequestOptions = {}): ApiPromise<ProviderKeyInfo> {
     return this.#api.call('providerKeys.delete', { id }, o)
   }

@@ -21,7 +21,11 @@ export class Runs {
     this.#api = api
   }
 
-  /** Waits for the end of the latest run. A run that failed or was stopped rejects with RunError. */
+  /**
+   * Waits for the end of the latest run. A run that failed or was stopped rejects with RunError.
+   *
+   * @example const { response } = await stet.runs.attach(uuid)
+   */
   attach<O extends OutputKind = 'text'>(uuid: string, o?: AttachOptions<O>): ApiPromise<RunResult<O>>
   attach<O extends OutputKind, T extends object>(
     uuid: string,
@@ -31,17 +35,31 @@ export class Runs {
     return awaitRun(this.#api, attachStart(uuid, o))
   }
 
-  /** The events of the latest run, from the first on or after `lastEventId`. */
+  /**
+   * The events of the latest run, from the first on or after `lastEventId`.
+   *
+   * @example
+   * const stream = stet.runs.attachStream(uuid, { lastEventId: '41' })
+   * for await (const event of stream) console.log(event.id, event.type)
+   */
   attachStream<O extends OutputKind = 'text'>(uuid: string, o: AttachOptions<O> = {}): RunStream<O> {
     return streamRun(this.#api, attachStart(uuid, o))
   }
 
-  /** Stops the latest run; an ended one stays as it is. Resolves when it has ended, at most 2 s later. */
+  /**
+   * Stops the latest run; an ended one stays as it is. Resolves when it has ended, at most 2 s later.
+   *
+   * @example const { stopped, status } = await stet.runs.stop(uuid)
+   */
   stop(uuid: string, o: RequestOptions = {}): ApiPromise<StopResult> {
     return this.#api.call('runs.stop', { conversationUuid: uuid }, o)
   }
 
-  /** Answers a tool call that a run waits for. The first result counts; later ones are ignored. */
+  /**
+   * Answers a tool call that a run waits for. The first result counts; later ones are ignored.
+   *
+   * @example await stet.runs.toolResult({ toolCallId: call.id, result: { celsius: 21 } })
+   */
   toolResult(
     r: { toolCallId: string; result: unknown; isError?: boolean },
     o: RequestOptions = {},

@@ -18,22 +18,38 @@ export class Versions {
     this.#api = api
   }
 
-  /** Drafts first, then merged ones, newest first. */
+  /**
+   * Drafts first, then merged ones, newest first.
+   *
+   * @example const drafts = await stet.versions.list({ status: 'draft' })
+   */
   list(o: InProject & { status?: 'draft' | 'merged' } = {}): ApiPromise<Version[]> {
     return this.#api.call('versions.list', {}, o)
   }
 
-  /** One version; `live` is allowed. */
+  /**
+   * One version; `live` is allowed.
+   *
+   * @example const { uuid, version } = await stet.versions.get('live')
+   */
   get(versionUuid: string, o: InProject = {}): ApiPromise<Version> {
     return this.#api.call('versions.get', { versionUuid }, o)
   }
 
-  /** A new draft on top of the live version. */
+  /**
+   * A new draft on top of the live version.
+   *
+   * @example const draft = await stet.versions.create('friendlier replies')
+   */
   create(name: string, o: InProject = {}): ApiPromise<Version> {
     return this.#api.call('versions.create', { name }, o)
   }
 
-  /** Makes a draft the live version. ConflictError: live changed the same prompts; `force` overrides that. */
+  /**
+   * Makes a draft the live version. ConflictError: live changed the same prompts; `force` overrides that.
+   *
+   * @example const { version } = await stet.versions.publish(draft.uuid, { description: 'Warmer tone' })
+   */
   publish(
     versionUuid: string,
     o: InProject & { title?: string; description?: string; force?: boolean } = {},
@@ -41,17 +57,34 @@ export class Versions {
     return this.#api.write('versions.publish', { versionUuid }, o)
   }
 
-  /** Applies changes to a draft, all or none. A stale `baseHash` rejects with ConflictError. */
+  /**
+   * Applies changes to a draft, all or none. A stale `baseHash` rejects with ConflictError.
+   *
+   * @example
+   * const { contentHash } = await stet.prompts.get('support/reply')
+   * await stet.versions.push(draft.uuid, [
+   *   { path: 'support/reply', status: 'modified', content: text, baseHash: contentHash },
+   *   { path: 'support/old', status: 'deleted' },
+   * ])
+   */
   push(versionUuid: string, changes: readonly Change[], o: InProject = {}): ApiPromise<PushResult> {
     return this.#api.write('versions.push', { versionUuid, changes: [...changes] }, o)
   }
 
-  /** Drops the changes of a draft, all of them or those at the given paths. */
+  /**
+   * Drops the changes of a draft, all of them or those at the given paths.
+   *
+   * @example const { reverted } = await stet.versions.revert(draft.uuid, { paths: ['support/reply'] })
+   */
   revert(versionUuid: string, o: InProject & { paths?: readonly string[] } = {}): ApiPromise<RevertResult> {
     return this.#api.write('versions.revert', { versionUuid }, o)
   }
 
-  /** What a version changes; by default a draft against live, a merged version against the one before it. */
+  /**
+   * What a version changes; by default a draft against live, a merged version against the one before it.
+   *
+   * @example const { changes } = await stet.versions.diff(draft.uuid)
+   */
   diff(versionUuid: string, o: InProject & { base?: string } = {}): ApiPromise<VersionDiff> {
     return this.#api.call('versions.diff', { versionUuid }, o)
   }

@@ -1,7 +1,7 @@
 import type { Outcome } from '../api-promise.ts'
-import { StetError } from '../errors.ts'
+import { AbortError, StetError } from '../errors.ts'
 import type { OutputKind } from '../registry.ts'
-import { type RunStart, sentOptions } from '../stream/run-start.ts'
+import { type RunStart, sentOptions, stopRun } from '../stream/run-start.ts'
 import { roundOptions } from '../tools/round-options.ts'
 import type { Api } from '../transport/api.ts'
 import { observe } from '../transport/request.ts'
@@ -12,13 +12,23 @@ const JSON_RUN_TIMEOUT_MS = 600_000
 /** Runs over one JSON answer, or several where tools are answered in turns. */
 export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStart<O>): Promise<Outcome<RunResult<O>>> {
   const { operation, fields, options } = start
+  // Of a new run it is not known before its end: the server stops one whose caller has gone, after its grace period. A
+  // call that never left stops nothing: the conversation may be running for somebody else.
+  let conversationUuid = 'conversationUuid' in fields && !options.signal?.aborted ? fields.conversationUuid : undefined
   try {
     const sent = sentOptions(start)
     const first = await api.answer<RunResult<O>>(operation, { ...fields, stream: false }, sent, JSON_RUN_TIMEOUT_MS)
+    conversationUuid = first.data.uuid
     const outcome = options.tools ? await answerTurns(api, start, first) : first
     options.onFinished?.(outcome.data)
     return outcome
   } catch (error) {
+    if (error instanceof AbortError && conversationUuid !== undefined) {
+      const detached = options.onAbort === 'detach'
+      Object.assign(error, { conversationUuid, detached })
+      // best effort, as for streams
+      if (!detached) stopRun(api, conversationUuid, start).then(undefined, () => {})
+    }
     if (StetError.isInstance(error)) observe(api.settings, () => options.onError?.(error))
     throw error
   }

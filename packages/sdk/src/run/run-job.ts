@@ -17,12 +17,29 @@ import type { Conversation, RunResult, StopResult } from '../types.ts'
 export interface RunJob<O extends OutputKind = 'text'> {
   /** The conversation. */
   readonly uuid: string
-  /** The events of the run, from the first on. */
+  /**
+   * The events of the run, from the first on.
+   *
+   * @example for await (const text of job.attach().textStream) process.stdout.write(text)
+   */
   attach(o?: AttachOptions<O>): RunStream<O>
-  /** Waits for the end. A failed run rejects with RunError. */
+  /**
+   * Waits for the end. A failed run rejects with RunError.
+   *
+   * @example const { response } = await job.result()
+   */
   result(o?: AttachOptions<O>): Promise<RunResult<O>>
+  /**
+   * Stops the run.
+   *
+   * @example const { stopped } = await job.stop()
+   */
   stop(o?: RequestOptions): Promise<StopResult>
-  /** The conversation as it stands. */
+  /**
+   * The conversation as it stands.
+   *
+   * @example const { status } = await job.conversation()
+   */
   conversation(o?: RequestOptions): Promise<Conversation>
 }
 

@@ -65,7 +65,7 @@ export type ProviderEventData =
     }
   | { type: 'tool-error'; toolCallId: string; toolName: string; args: Record<string, unknown>; error: string }
   | { type: 'source'; [extra: string]: unknown }
-  | { type: 'file'; [extra: string]: unknown }
+  | { type: 'file'; url: string; mimeType: string }
   | { type: 'finish-step'; finishReason: FinishReason; usage: Usage }
   | { type: 'finish'; finishReason: FinishReason; usage: Usage }
   | { type: 'error'; error: { message: string; status?: number } }

@@ -32,7 +32,7 @@ export class Listeners<O extends OutputKind> {
   emit<K extends Name<O>>(name: K, ...args: Parameters<StreamEventMap<O>[K]>): void {
     for (const entry of this.#entries) {
       if (entry.name !== name) continue
-      if (entry.isOnce) this.remove(name, entry.listener)
+      if (entry.isOnce) this.#entries = this.#entries.filter((other) => other !== entry)
       // add() let only listeners of this name in
       const call = entry.listener as (...args: Parameters<StreamEventMap<O>[K]>) => void
       call(...args)

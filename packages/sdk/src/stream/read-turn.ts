@@ -2,13 +2,12 @@ import { ApiError, ConnectionError } from '../errors.ts'
 import type { ResumeOptions } from '../options.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Answer } from '../transport/exchange.ts'
-import { readRetryAfterMs } from '../transport/rate-limit.ts'
+import { retryDelayMs } from '../transport/retry.ts'
 import { type Frame, readFrames } from '../transport/sse.ts'
 
 // after the terminal event the server closes by itself; waiting for it keeps the connection for the next request
 const FAREWELL_MS = 1000
 const IDLE_TIMEOUT_MS = 45_000
-const JITTER = 0.25
 
 /** One run to read: a turn of its conversation. */
 export interface Turn {
@@ -73,7 +72,7 @@ export async function readTurn(turn: Turn): Promise<void> {
       return new Error(isIdle ? `Nothing arrived for ${idleTimeout} ms` : 'The stream ended before its run')
     } catch (cause) {
       const isNoJson = cause instanceof SyntaxError
-      return new Error(isNoJson ? 'The stream holds an event that is not JSON' : 'The connection broke', { cause })
+      return new Error(isNoJson ? 'An event is not JSON' : 'The connection broke', { cause })
     }
   }
 
@@ -108,9 +107,13 @@ function isPassing(error: unknown): boolean {
   return error instanceof ApiError ? error.retryable : error instanceof ConnectionError
 }
 
-function delayOf({ resume, runtime }: Turn, attempt: number, broken: unknown): number {
-  const { initialDelay = 500, maxDelay = 8000 } = resume
-  const ordered =
-    broken instanceof ApiError && broken.headers ? readRetryAfterMs(broken.headers, runtime.now()) : undefined
-  return ordered ?? Math.min(initialDelay * 2 ** (attempt - 1), maxDelay) * (1 - JITTER * runtime.random())
+function delayOf({ resume, runtime }: Turn, attempts: number, broken: unknown): number {
+  return retryDelayMs({
+    attempt: attempts - 1,
+    headers: broken instanceof ApiError ? broken.headers : undefined,
+    now: runtime.now(),
+    random: runtime.random,
+    first: resume.initialDelay,
+    longest: resume.maxDelay,
+  })
 }

@@ -1,5 +1,6 @@
 import { AbortError, StetError, StreamInterruptedError } from '../errors.ts'
-import type { Hooks, Logger, ResumeOptions } from '../options.ts'
+import { createLogger } from '../logger.ts'
+import type { Logger, ResumeOptions, StreamCallbacks } from '../options.ts'
 import type { OutputKind } from '../registry.ts'
 import { type Runtime, systemRuntime } from '../runtime.ts'
 import type { ToolHost, ToolLoop } from '../tools/tool-loop.ts'
@@ -36,11 +37,11 @@ export interface StreamSource<O extends OutputKind> {
   idleTimeout?: number | undefined
   /** true */
   bufferEvents?: boolean | undefined
-  logger: Logger
+  /** Called as listeners are, before all others. */
+  callbacks?: StreamCallbacks<O>
+  /** Warnings to the console */
+  logger?: Logger
   runtime?: Runtime
-  hooks?: Hooks | undefined
-  /** The prompt's path, for hooks. */
-  path?: string | undefined
 }
 
 type Ending = 'finished' | 'errored' | 'aborted' | 'detached'
@@ -63,7 +64,7 @@ export class RunPump<O extends OutputKind> {
   isObserved = false
   /** Settles when the service was told to stop the run, or could not be. */
   stopped: Promise<unknown> | undefined
-  readonly #source: StreamSource<O>
+  readonly #source: StreamSource<O> & { logger: Logger }
   #tools: ToolLoop<O> | undefined
   #isStarted = false
   #phase: 'connecting' | 'streaming' | 'reconnecting' | 'tools' = 'connecting'
@@ -74,9 +75,14 @@ export class RunPump<O extends OutputKind> {
 
   constructor(source: StreamSource<O>) {
     const { signal } = this.controller
-    this.#source = source
+    this.#source = { logger: createLogger('warn', console), ...source }
     this.lastEventId = source.lastEventId
     this.log = new EventLog(source.bufferEvents ?? true)
+    const { onEvent, onText, onToolCall, onFinished, onError } = source.callbacks ?? {}
+    const named = { event: onEvent, text: onText, toolCall: onToolCall, finished: onFinished, error: onError }
+    for (const [name, callback] of Object.entries(named)) {
+      if (callback) this.listeners.add(name as 'event', callback as never)
+    }
     signal.addEventListener('abort', () => this.stop('aborted', signal.reason))
     // one microtask later, so that listeners set right after construction miss nothing
     queueMicrotask(() => void this.#run(signal).catch((error: unknown) => this.#fail(error)))
@@ -110,15 +116,9 @@ export class RunPump<O extends OutputKind> {
 
   /** Reads turn after turn; a run without tools has one. */
   async #run(signal: AbortSignal): Promise<void> {
-    const {
-      open,
-      attach,
-      signal: outer,
-      lastEventId: from,
-      idleTimeout,
-      resume = true,
-      runtime = systemRuntime,
-    } = this.#source
+    const { open, attach, signal: outer, idleTimeout, resume = true, runtime = systemRuntime } = this.#source
+    /** The event that the caller named; the turns after the first have none. */
+    let from = this.lastEventId
     if (!this.#ending) this.#unfollow = onAbort(outer, () => this.#leave(outer?.reason))
     this.#tools = await this.#source.tools?.({
       scene: () => {
@@ -157,6 +157,7 @@ export class RunPump<O extends OutputKind> {
         onReconnected: () => this.listeners.emit('sdk', { type: 'reconnected', fromEventId: this.lastEventId }),
         lost: (message, cause) => this.#interrupted(message, cause),
       })
+      from = undefined
       openTurn = this.#turnEnd && (await this.#nextTurn(this.#turnEnd, signal))
     }
   }
@@ -206,7 +207,6 @@ export class RunPump<O extends OutputKind> {
     advance(this.progress, event)
     this.log.append(event)
     if (event.event === 'latitude-event') this.#learnUuid(event.data.uuid)
-    if (this.#source.hooks?.onStreamEvent) this.#observe(event)
     // most events are small and many: where nobody listens, nothing is called
     const isHeard = !this.listeners.isEmpty
     if (isHeard) this.listeners.emit('event', event)
@@ -225,13 +225,6 @@ export class RunPump<O extends OutputKind> {
       if (paused) this.#settleWith(paused)
       else this.#fail(runErrorOf(data, this.progress, head))
     }
-  }
-
-  #observe(event: StreamEvent): void {
-    const { path, hooks } = this.#source
-    const { conversationUuid } = this.progress
-    const about = { ...(conversationUuid && { conversationUuid }), ...(path && { path }) }
-    observe(this.#source, () => hooks?.onStreamEvent?.(event, about))
   }
 
   #announce(data: Extract<StreamEvent, { event: 'provider-event' }>['data']): void {

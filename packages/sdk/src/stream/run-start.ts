@@ -25,9 +25,13 @@ export interface RunStart<O extends OutputKind> {
   lastEventId?: string | undefined
 }
 
-/** Stops a run, without waiting long. */
-export function stopRun(api: Api, conversationUuid: string): PromiseLike<unknown> {
-  return api.call('runs.stop', { conversationUuid }, { timeout: STOP_TIMEOUT_MS })
+/** Stops a run, without waiting long; the headers of its call may be what lets it through. */
+export function stopRun(
+  api: Api,
+  conversationUuid: string,
+  { options: { headers = {} } }: { options: RequestOptions },
+): PromiseLike<unknown> {
+  return api.call('runs.stop', { conversationUuid }, { timeout: STOP_TIMEOUT_MS, headers })
 }
 
 /** The names of the tools that the run shall wait for; undefined when it shall end with its calls. */

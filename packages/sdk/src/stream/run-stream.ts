@@ -1,6 +1,5 @@
 import { ConfigurationError } from '../errors.ts'
-import { createLogger } from '../logger.ts'
-import type { OutputKind } from '../registry.ts'
+import type { IsText, OutputKind } from '../registry.ts'
 import { requireEvents } from '../transport/response-error.ts'
 import type { FinishReason, Message, RunResult, ToolCall, Usage } from '../types.ts'
 import { quiet } from './deferred.ts'
@@ -72,25 +71,43 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
     return readableOf(growing(this.#events()))
   }
 
-  /** Resolves to the conversation's uuid as soon as it is known. */
+  /**
+   * Resolves to the conversation's uuid as soon as it is known.
+   *
+   * @example const uuid = await stream.started()
+   */
   started(): Promise<string> {
     return this.#seen().started.promise
   }
 
-  /** The result; rejects with RunError, StreamInterruptedError, AbortError or an ApiError. */
+  /**
+   * The result; rejects with RunError, StreamInterruptedError, AbortError or an ApiError.
+   *
+   * @example const { response, tokenUsage, cost } = await stream.finalResult()
+   */
   finalResult(): Promise<RunResult<O>> {
     return this.#seen().result.promise
   }
 
-  /** The text of the last answer. */
+  /**
+   * The text of the last answer.
+   *
+   * @example const answer = await stream.finalText()
+   */
   finalText(): Promise<string> {
     return this.#derive(({ response }) => response.text)
   }
 
-  /** The object of the last answer; rejects for prompts without a `schema`. */
-  finalObject(): Promise<Exclude<O, 'text'>> {
+  /**
+   * The object of the last answer; rejects for prompts without a `schema`.
+   *
+   * @example
+   * const { urgency } = await stet.prompts.stream<{ urgency: string }>('support/triage', { parameters: { ticket } }).finalObject()
+   */
+  finalObject(): Promise<IsText<O> extends true ? never : O> {
     return this.#derive(({ response }) => {
-      if (response.streamType === 'object') return response.object
+      // an answer of this kind is what the type says
+      if (response.streamType === 'object') return response.object as never
       throw new ConfigurationError('The prompt of this run has no schema')
     })
   }
@@ -119,37 +136,66 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
     return this
   }
 
-  /** Listens for the next one only. */
+  /**
+   * Listens for the next one only.
+   *
+   * @example stream.once('text', () => hideSpinner())
+   */
   once<K extends keyof StreamEventMap<O>>(k: K, fn: StreamEventMap<O>[K]): this {
     this.#pump.listeners.add(k, fn, true)
     return this
   }
 
+  /**
+   * Listens no longer.
+   *
+   * @example
+   * const onText = (delta: string) => process.stdout.write(delta)
+   * stream.on('text', onText).off('text', onText)
+   */
   off<K extends keyof StreamEventMap<O>>(k: K, fn: StreamEventMap<O>[K]): this {
     this.#pump.listeners.remove(k, fn)
     return this
   }
 
-  /** Ends the stream and stops the run; every view rejects with AbortError. Resolves when the service has answered. */
+  /**
+   * Ends the stream and stops the run; every view rejects with AbortError. Resolves when the service has answered.
+   *
+   * @example await stream.abort()
+   */
   async abort(reason?: unknown): Promise<void> {
     this.#pump.stop('aborted', reason)
     await this.#pump.stopped
   }
 
-  /** Closes the stream on purpose and gives the conversation's uuid, to read it later. */
+  /**
+   * Closes the stream on purpose and gives the conversation's uuid, to read it later.
+   *
+   * @example
+   * const uuid = stream.detach()
+   * if (uuid) await stet.runs.attach(uuid)
+   */
   detach(): string | undefined {
     this.#pump.stop('detached')
     return this.conversationUuid
   }
 
-  /** Resolves at the response head, rejects when the service refuses: answer a proxy's own request after it. */
-  async withResponse(): Promise<{ stream: RunStream<O>; response: Response; requestId: string | null }> {
-    const { response } = await this.#seen().head.promise
-    return { stream: this, response, requestId: this.requestId }
+  /**
+   * Resolves at the response head, rejects when the service refuses: answer a proxy's own request after it.
+   *
+   * @example const { requestId } = await stream.withResponse()
+   */
+  withResponse(): Promise<{ stream: RunStream<O>; response: Response; requestId: string | null }> {
+    const { head } = this.#seen()
+    return quiet(head.promise.then(({ response }) => ({ stream: this, response, requestId: this.requestId })))
   }
 
-  /** The same events as bytes, ids kept, for a proxy route. */
-  toReadableStream(): ReadableStream<Uint8Array> {
+  /**
+   * The same events as bytes, ids kept, for a proxy route.
+   *
+   * @example for await (const bytes of stream.toReadableStream()) response.write(bytes)
+   */
+  toReadableStream(): AsyncIterableStream<Uint8Array> {
     return readableOf(framed(this.#events()), () => bytesOf(': ping\n'))
   }
 
@@ -170,7 +216,13 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
     return new Response(this.toReadableStream(), { ...init, headers })
   }
 
-  /** Reads a run from a response, for example that of a proxy route. */
+  /**
+   * Reads a run from a response, for example that of a proxy route.
+   *
+   * @example
+   * const stream = RunStream.fromResponse(await fetch('/api/reply', { method: 'POST' }))
+   * for await (const text of stream.textStream) show(text)
+   */
   static fromResponse<O extends OutputKind = 'text'>(r: Response): RunStream<O> {
     return new RunStream<O>({
       async open() {
@@ -178,7 +230,6 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
         await requireEvents(head)
         return head
       },
-      logger: createLogger('warn', console),
     })
   }
 

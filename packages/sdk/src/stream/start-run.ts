@@ -1,6 +1,7 @@
 import { ApiPromise, type Outcome } from '../api-promise.ts'
 import type { OutputKind } from '../registry.ts'
 import type { Api } from '../transport/api.ts'
+import { observe } from '../transport/request.ts'
 import type { RunResult } from '../types.ts'
 import { inlineTools, noToolsInBackground, type RunStart, requestOnly, sentOptions, stopRun } from './run-start.ts'
 import { RunStream } from './run-stream.ts'
@@ -26,10 +27,10 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>): R
       // the stream of a background run is one that joined it: the run does not depend on its reader
       const { data } = await api.answer<{ uuid: string }>(operation, fields, sent)
       onUuid(data.uuid)
-      return attach(data.uuid, undefined, signal)
+      return api.open('runs.attach', { conversationUuid: data.uuid, stream: true }, { ...request, signal })
     },
     attach,
-    stop: (conversationUuid) => stopRun(api, conversationUuid),
+    stop: (conversationUuid) => stopRun(api, conversationUuid, start),
     tools:
       options.tools &&
       (async (host) => {
@@ -42,14 +43,17 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>): R
     lastEventId: start.lastEventId,
     idleTimeout: options.idleTimeout ?? streaming?.idleTimeout,
     bufferEvents: options.bufferEvents ?? streaming?.bufferEvents,
+    callbacks: options,
     logger,
-    hooks,
     runtime,
-    path,
   })
-  const { onEvent, onText, onToolCall, onFinished, onError } = options
-  const named = { event: onEvent, text: onText, toolCall: onToolCall, finished: onFinished, error: onError }
-  for (const [name, listener] of Object.entries(named)) if (listener) stream.on(name as 'event', listener as never)
+  if (hooks?.onStreamEvent) {
+    stream.on('event', (event) => {
+      const { conversationUuid } = stream
+      const about = { ...(conversationUuid && { conversationUuid }), ...(path && { path }) }
+      observe(settings, () => hooks.onStreamEvent?.(event, about))
+    })
+  }
   return stream
 }
 

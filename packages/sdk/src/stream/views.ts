@@ -17,14 +17,13 @@ export function readableOf<T>(source: AsyncIterable<T>, ping?: () => T): AsyncIt
   const iterator = source[Symbol.asyncIterator]()
   let timer: ReturnType<typeof setInterval> | undefined
   const stream = new ReadableStream<T>({
-    start(controller) {
-      if (ping) timer = setInterval(() => controller.enqueue(ping()), PING_MS)
-    },
     async pull(controller) {
+      // only while a reader waits: a stream that nobody reads shall neither fill up nor keep the process alive
+      if (ping) timer = setInterval(() => controller.desiredSize && controller.enqueue(ping()), PING_MS)
       try {
         const { done, value } = await iterator.next()
-        if (!done) return controller.enqueue(value)
-        controller.close()
+        if (done) controller.close()
+        else controller.enqueue(value)
       } catch (error) {
         controller.error(error)
       }

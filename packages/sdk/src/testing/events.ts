@@ -1,11 +1,11 @@
-import type { Message, RunResult, StreamEvent } from '../index.ts'
+import type { Message, OutputKind, RunResult, StreamEvent } from '../index.ts'
 
 /** A run to make up. */
 export interface EventsOptions {
   /** Of the conversation. */
   uuid?: string
-  /** Makes it a structured answer; the text is its JSON when it is left empty. */
-  object?: Record<string, unknown>
+  /** Makes it a structured answer, of any JSON; the text is its JSON when it is left empty. */
+  object?: OutputKind
   /** Makes the run fail after its text. `code` is a run code such as `ai_run_error`. */
   error?: { code: string; message: string }
 }
@@ -30,11 +30,11 @@ const USAGE = {
  */
 export function events(text: string | readonly string[], o: EventsOptions = {}): StreamEvent[] {
   const given = typeof text === 'string' ? [text] : text
-  const deltas = o.object && given.join('') === '' ? [JSON.stringify(o.object)] : given
+  const deltas = o.object !== undefined && given.join('') === '' ? [JSON.stringify(o.object)] : given
   const result = madeResult({
     uuid: o.uuid ?? ID,
     text: deltas.join(''),
-    ...(o.object && { object: o.object }),
+    ...(o.object !== undefined && { object: o.object }),
   })
   return eventsOf(result, deltas, o.error)
 }
@@ -43,8 +43,9 @@ export function events(text: string | readonly string[], o: EventsOptions = {}):
 export function madeResult({
   uuid = ID,
   ...given
-}: Partial<RunResult> & { text?: string; object?: object }): RunResult {
-  const { text = given.response?.text ?? '', object, response, ...rest } = given
+}: Partial<RunResult> & { text?: string; object?: OutputKind }): RunResult {
+  const { response, object = response?.object, ...others } = given
+  const { text = response?.text ?? (object === undefined ? '' : JSON.stringify(object)), ...rest } = others
   const message: Message = { role: 'assistant', content: [{ type: 'text', text }] }
   return {
     uuid,
@@ -55,7 +56,7 @@ export function madeResult({
     cost: 0,
     ...rest,
     response: {
-      ...(object ? { streamType: 'object', object } : { streamType: 'text' }),
+      ...(object === undefined ? { streamType: 'text' } : { streamType: 'object', object }),
       text,
       usage: USAGE,
       toolCalls: [],

@@ -1,12 +1,20 @@
-import { ConfigurationError, Stet, type StetOptions } from '../index.ts'
+import { ConfigurationError, type PromptRegistry, Stet, type StetOptions } from '../index.ts'
 import { operations } from '../operations.ts'
 import { type MockCall, type MockReply, respond } from './mock-reply.ts'
 
 /** A client without a server. */
-export interface MockStet extends Stet {
+export interface MockStet<R = PromptRegistry> extends Stet<R> {
   /** Every request so far, in order. */
   readonly calls: readonly MockCall[]
-  /** Forgets the calls. */
+  /**
+   * Forgets the calls.
+   *
+   * @example
+   * const mock = createMockStet({ 'support/reply': 'On its way.' })
+   * await mock.prompts.run('support/reply')
+   * mock.reset()
+   * expect(mock.calls).toEqual([])
+   */
   reset(): void
 }
 
@@ -25,7 +33,10 @@ export interface MockOptions extends StetOptions {
  * await answerTicket(stet, 'Where is my order?')
  * expect(stet.calls[0]).toMatchObject({ operation: 'prompts.run', body: { parameters: { ticket: 'Where is my order?' } } })
  */
-export function createMockStet(replies: Record<string, MockReply>, o: MockOptions = {}): MockStet {
+export function createMockStet<R = PromptRegistry>(
+  replies: Record<string, MockReply>,
+  o: MockOptions = {},
+): MockStet<R> {
   const { onUnmatched = 'throw', ...options } = o
   const calls: MockCall[] = []
   const answer: typeof fetch = async (input, init) => {
@@ -40,7 +51,7 @@ export function createMockStet(replies: Record<string, MockReply>, o: MockOption
     const list = Object.keys(replies).map((key) => `'${key}'`)
     throw new ConfigurationError(`The mock has no reply for ${wanted}; it has ${list.join(', ') || 'none'}`)
   }
-  const stet = new Stet({
+  const stet = new Stet<R>({
     apiKey: 'mock',
     projectId: 1,
     maxRetries: 0,

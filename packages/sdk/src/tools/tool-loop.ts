@@ -64,7 +64,7 @@ export class ToolLoop<O extends OutputKind> {
       if (this.#isPaused) return
       this.#isPaused = true
       // the run ends here; what it was waiting for stays open in its conversation
-      await stopRun(this.#api, this.#host.scene().conversationUuid)
+      await stopRun(this.#api, this.#host.scene().conversationUuid, this.#start)
     }
   }
 
@@ -129,9 +129,9 @@ export class ToolLoop<O extends OutputKind> {
 
   // a result that the service refuses, for example for its size, is the tool's failure and not the run's
   async #post(answer: ToolAnswer & { toolCallId: string }): Promise<void> {
-    const { settings } = this.#api
-    const send = (body: typeof answer) =>
-      this.#api.call('runs.toolResult', body, { maxRetries: Math.max(settings.maxRetries, RESULT_RETRIES) })
+    const { headers = {} } = this.#start.options
+    const maxRetries = Math.max(this.#api.settings.maxRetries, RESULT_RETRIES)
+    const send = (body: typeof answer) => this.#api.call('runs.toolResult', body, { headers, maxRetries })
     try {
       await send(answer)
     } catch (error) {

@@ -28,7 +28,13 @@ export interface ToolContext extends ToolCall {
   messages: Message[]
   /** Aborts when the stream ends or the tool's time is over. */
   signal: AbortSignal
-  /** Leaves this call, and the others of its turn, open: the run ends with them, to be answered by a later `chat()`. */
+  /**
+   * Leaves this call, and the others of its turn, open: the run ends with them, to be answered by a later `chat()`.
+   *
+   * @example
+   * const result = await stet.prompts.run('weather', { tools: { get_weather: (_, { pauseExecution }) => pauseExecution() } })
+   * const [open] = result.toolRequests
+   */
   pauseExecution(): never
 }
 

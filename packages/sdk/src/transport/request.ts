@@ -60,7 +60,9 @@ async function attemptOnce(
   const about = { operation, method, url, attempt }
   try {
     observe(settings, () => hooks?.onRequest?.({ ...about, headers: withoutKey(sent.headers) }))
-    const response = await fetch(url, { ...fetchOptions, ...sent, method, signal })
+    // a redirect may make a GET of a POST: the list that it gives would pass for what was to be created
+    const redirect = method === 'GET' ? 'follow' : 'manual'
+    const response = await fetch(url, { redirect, ...fetchOptions, ...sent, method, signal })
     const durationMs = runtime.now() - startedAt
     const { status, headers } = response
     const requestId = headers.get('x-request-id')

@@ -2,8 +2,6 @@ import { numberOf, readRetryAfterMs } from './rate-limit.ts'
 
 const RETRYABLE = /408|425|429|50[0234]/
 const LONGEST_ORDERED_WAIT_MS = 60_000
-const FIRST_DELAY_MS = 500
-const LONGEST_DELAY_MS = 8000
 const JITTER = 0.25
 
 /** Whether an answer is worth a second attempt; the server's `x-should-retry` wins over its status. */
@@ -24,17 +22,21 @@ export interface RetryMoment {
   /** Epoch milliseconds. */
   now: number
   random: () => number
+  /** Milliseconds before the second attempt, 500 */
+  first?: number | undefined
+  /** Milliseconds at most, unless the server orders another wait, 8000 */
+  longest?: number | undefined
 }
 
 /** Milliseconds to wait: what the server says, at most a minute, else exponential with jitter downwards. */
-export function retryDelayMs({ attempt, headers, now, random }: RetryMoment): number {
+export function retryDelayMs({ attempt, headers, now, random, first = 500, longest = 8000 }: RetryMoment): number {
   const ordered = headers && (readRetryAfterMs(headers, now) ?? untilReset(headers, now))
   if (ordered !== undefined) return Math.min(ordered, LONGEST_ORDERED_WAIT_MS)
-  return Math.min(FIRST_DELAY_MS * 2 ** attempt, LONGEST_DELAY_MS) * (1 - JITTER * random())
+  return Math.min(first * 2 ** attempt, longest) * (1 - JITTER * random())
 }
 
 function untilReset(headers: Headers, now: number): number | undefined {
-  const reset = numberOf(headers, 'x-ratelimit-reset')
-  // a window that has ended tells nothing about this failure
-  return reset > now ? reset - now : undefined
+  const wait = numberOf(headers, 'x-ratelimit-reset') - now
+  // a window that has ended, or in which requests are left, tells nothing about this failure
+  return wait > 0 && !(numberOf(headers, 'x-ratelimit-remaining') > 0) ? wait : undefined
 }

@@ -22,7 +22,8 @@ export function fillRoute(template: string, params: Record<string, string | numb
 export function queryString(query: Query = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.append(name, `${value}`)
-  return search.size ? `?${search}` : ''
+  // not `size`, which runtimes before 2023 do not have: they would drop the query in silence
+  return `${search}` && `?${search}`
 }
 
 /** For a call that cannot do without a value. */

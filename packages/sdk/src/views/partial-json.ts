@@ -26,7 +26,7 @@ export function parsePartialJson(text: string): unknown {
     ? // a cut escape (\, \u00) is dropped before the quote is set
       [`${text.replace(/\\(u[\da-fA-F]{0,3})?$/, '')}"`]
     : // a comma, or a number cut at its point or exponent
-      [trimmed, trimmed.replace(/[\s,.eE+-]+$/, '')]
+      [trimmed, trimmed.replace(/(?<![\s,.eE+-])[\s,.eE+-]+$/, '')]
   for (const candidate of [...candidates, text.slice(0, memberStart)]) {
     try {
       return JSON.parse(candidate + closers)

@@ -1,0 +1,45 @@
+import type { LatitudeEventData, OutputKind, ProviderEventData, RunResult } from '../index.ts'
+import type { RenderToolHandler } from '../render/index.ts'
+import type { LatitudeOptions } from './options.ts'
+import type { LatitudeToolContext } from './tools.ts'
+
+// What the published clients export as types, under their names: code that imports them changes its import alone.
+
+/** The options of `Latitude`. */
+export type Options = LatitudeOptions
+
+/** The result of a run (5.x). */
+export type GenerationResponse<S extends OutputKind = 'text'> = RunResult<S>
+
+/** The result of a run (4.x). */
+export type StreamChainResponse = RunResult
+
+/** `data` of what `onEvent` gets. */
+export type ChainEventDto = LatitudeEventData | ProviderEventData
+
+/** The arguments of tools, by their names. */
+export type ToolSpec = Record<string, Record<string, unknown>>
+
+/** The handler of one tool. */
+export type ToolHandler<T extends ToolSpec, K extends keyof T> = (
+  toolCall: T[K],
+  details: LatitudeToolContext,
+) => Promise<unknown>
+
+/** What a tool handler gets beside its arguments (4.x). */
+export type ToolCallDetails = LatitudeToolContext
+
+/** What a tool handler of `renderChain` gets beside its arguments. */
+export type RenderToolCallDetails = Parameters<RenderToolHandler>[1]
+
+/** The result of a tool. */
+export interface ToolCallResponse {
+  id: string
+  name: string
+  result?: unknown
+  isError?: boolean
+  text?: string
+}
+
+/** What `Latitude.instrument` takes and ignores. */
+export type Instrumentation = object
