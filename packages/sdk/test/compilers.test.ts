@@ -4,7 +4,7 @@ import oldest from 'typescript-5.4'
 import older from 'typescript-5.9'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Compiler, complaints } from './support/compiler.ts'
-import { packed } from './support/packed.ts'
+import { built } from './support/packed.ts'
 
 const USAGE = readFileSync(new URL('types.test-d.ts', import.meta.url), 'utf8').replace('../src/index.ts', '@stet/sdk')
 const REGISTRY = `import { Stet } from '@stet/sdk'
@@ -22,7 +22,7 @@ const REGISTRY = `import { Stet } from '@stet/sdk'
 
 let folder: string
 beforeAll(async () => {
-  folder = await packed('compilers-test')
+  folder = await built('compilers-test')
 })
 
 // the compilers differ in types that this test does not use

@@ -42,8 +42,9 @@ describe('routes', () => {
 
   it.each(Object.entries(operations))('%s is repeated when its work is done once all the same', (name, route) => {
     const retry = 'retry' in route ? route.retry : false
-    // A repeated tool result is accepted and ignored: the first counts.
-    if (route.method !== 'POST' || name === 'runs.toolResult') return expect(retry).toBe(true)
+    // A repeated tool result is accepted and ignored: the first counts. An attach reads.
+    const isHarmless = ['runs.toolResult', 'runs.attach'].includes(name)
+    if (route.method !== 'POST' || isHarmless) return expect(retry).toBe(true)
     const { idempotent } = routeOf(name as keyof typeof ROUTES)?.metadata ?? {}
     expect(retry).toBe(idempotent === true ? 'keyed' : false)
   })

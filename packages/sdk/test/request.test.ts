@@ -87,6 +87,33 @@ describe('the API key', () => {
     })
   })
 
+  it('a key that is undefined leaves the options beside it alone', async () => {
+    const { url, requests } = await localServer(json([]))
+    const unset = process.env['STET_NO_SUCH_KEY'] as string
+    const options = { baseUrl: url, projectId: 3, maxRetries: 0 }
+    vi.stubEnv('STET_API_KEY', 'from-env')
+    try {
+      await new Stet(unset, options).prompts.list()
+      await new Stet(unset, options).project(4).prompts.list()
+      await new Stet(unset, { ...options, apiKey: 'beside' }).prompts.list()
+    } finally {
+      vi.unstubAllEnvs()
+    }
+    expect(requests.map((request) => request.url.split('/')[4])).toEqual(['3', '4', '3'])
+    expect(requests[2]?.headers['authorization']).toBe('Bearer beside')
+  })
+
+  it('a log level that there is not is refused, from wherever it comes', () => {
+    expect(() => new Stet({ logLevel: 'loud' as 'warn' })).toThrow(/STET_LOG.* must be one of off, error, warn/)
+    vi.stubEnv('STET_LOG', 'loud')
+    try {
+      expect(() => new Stet()).toThrow(ConfigurationError)
+      expect(() => new Stet({ logLevel: 'off' })).not.toThrow()
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+
   it.each([
     ['absent', undefined, /STET_API_KEY/],
     ['empty', '', /STET_API_KEY/],
@@ -181,6 +208,19 @@ describe('answers', () => {
     expect(error).toBeInstanceOf(ApiError)
     expect(error).toMatchObject({ errorCode: 'invalid_response', serverResponse: '<html>Sign in</html>' })
     await expect(client(url).prompts.run('a')).rejects.toMatchObject({ errorCode: 'invalid_response' })
+  })
+
+  it.each([301, 302, 307])('a redirect (%i) is followed by what reads and by nothing else', async (status) => {
+    const { url, requests } = await localServer((response, request) => {
+      if (request.url.endsWith('/there')) json([])(response, request)
+      else response.writeHead(status, { Location: `${request.url}/there` }).end()
+    })
+    const stet = new Stet({ apiKey: 'k', baseUrl: url, projectId: 7, logLevel: 'off' })
+    expect(await stet.versions.list()).toEqual([])
+    const refusal = { name: 'ApiError', status, retryable: false }
+    await expect(stet.versions.create('draft')).rejects.toMatchObject(refusal)
+    await expect(stet.prompts.run('a')).rejects.toMatchObject(refusal)
+    expect(requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST', 'POST'])
   })
 
   it('request() reaches any route below the prefix', async () => {

@@ -23,6 +23,8 @@ const behaviours = Object.keys(BEHAVIOURS) as Behaviour[]
 /** Before each event, in the middle of each, and after the last one. */
 const places = [...RUN.flatMap((_, index) => [index, index + 0.5]), RUN.length]
 
+const starting = json({ message: 'starting' }, 503, { 'Retry-After-Ms': '1' })
+
 /** What a reader of each kind saw. */
 async function watch(stream: RunStream) {
   const seen: StreamEvent[] = []
@@ -151,6 +153,18 @@ describe('joining again', () => {
     expect(delays.slice(1)).toEqual([7, 7])
   })
 
+  it('waits a minute at most, whatever the server asks for', async () => {
+    const busy = json({ name: 'ServiceUnavailableError', message: 'busy' }, 503, { 'Retry-After': '3600' })
+    const { url } = await localServer(events(frames(RUN.slice(0, 5))), busy)
+    const delays: number[] = []
+    const stream = client(url).prompts.stream('a')
+    stream.on('sdk', (event) => {
+      if (event.type === 'reconnecting' && delays.push(event.delayMs) === 2) stream.detach()
+    })
+    await expect(stream.finalResult()).rejects.toMatchObject({ detached: true })
+    expect(delays[1]).toBe(60_000)
+  })
+
   it('grows its delays up to the longest, with jitter downwards', async () => {
     const { url } = await localServer(events(frames(RUN.slice(0, 5))))
     const delays: number[] = []
@@ -205,6 +219,16 @@ describe('joining again', () => {
       events(frames(RUN.slice(5)).replaceAll(/id: (\d+)/g, (_, id) => `id: ${Number(id) + 5}`)),
     )
     await expectUndisturbed(client(server.url).prompts.stream('a', { background: true }))
+  })
+
+  it('a background run whose first reader finds no server is read all the same', async () => {
+    const server = await localServer(json({ uuid: UUID }), starting, starting, events(frames(RUN)))
+    await expectUndisturbed(client(server.url).prompts.stream('a', { background: true }))
+  })
+
+  it('an attach of the caller that meets a server that is starting is repeated', async () => {
+    const server = await localServer(starting, events(frames(RUN)))
+    await expectUndisturbed(client(server.url).runs.attachStream(UUID))
   })
 
   it('an attach of the caller goes on after its own event', async () => {

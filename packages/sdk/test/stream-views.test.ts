@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { AbortError, RunError, type RunStream, Stet, type StetOptions } from '../src/index.ts'
 import { events, json, localServer, openEvents } from './support/local-server.ts'
 import { failedRunEvents, frame, frames, runEvents, UUID } from './support/sample-run.ts'
@@ -81,6 +81,33 @@ describe('readers', () => {
   })
 })
 
+it('a proxied stream that nobody reads holds no timer once its run has ended', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { url } = await localServer(events(RUN))
+  const stream = client(url).prompts.stream('a')
+  stream.toReadableStream()
+  await stream.finalResult()
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(0), 20_000)
+})
+
+it('a proxied stream pings its reader through a silence, not a queue', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { url } = await localServer(openEvents(BEGUN))
+  const stream = client(url).prompts.stream('a')
+  const reader = stream.toReadableStream().getReader()
+  for (let event = 0; event < 5; event++) await reader.read()
+  await new Promise(setImmediate)
+  vi.advanceTimersByTime(60_000)
+  const decoder = new TextDecoder()
+  expect(decoder.decode((await reader.read()).value)).toBe(': ping\n')
+  const next = reader.read()
+  stream.detach()
+  await expect(next).rejects.toBeInstanceOf(AbortError)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
 describe('a failed run', () => {
   const viewsOf = (stream: RunStream) => [
     stream.finalResult(),
@@ -112,6 +139,13 @@ describe('a failed run', () => {
     })
     expect(seen.at(-1)).toBe('chain-error')
     await expect(stream.finalText()).rejects.toBe(errors[0])
+  })
+
+  it('leaves no rejection behind in views that nobody awaits', async () => {
+    const { url } = await localServer(json({ name: 'NotFoundError', message: 'm' }, 404))
+    const stream = client(url).prompts.stream('a')
+    void [stream.withResponse(), stream.started(), stream.usage, stream.finalText(), stream.finalObject()]
+    await expect(stream.finalResult()).rejects.toMatchObject({ status: 404 })
   })
 
   it('rejects run() and calls onError once', async () => {
@@ -175,6 +209,14 @@ describe('listeners', () => {
       'Hello',
       'end',
     ])
+  })
+
+  it('one may listen for the next and for all', async () => {
+    const { url } = await localServer(events(RUN))
+    const log: string[] = []
+    const note = (delta: string) => log.push(delta)
+    await client(url).prompts.stream('a').once('text', note).on('text', note).finalResult()
+    expect(log).toEqual(['Hel', 'Hel', 'lo'])
   })
 
   it('one that throws rejects the stream with its exception and closes it', async () => {
@@ -290,6 +332,22 @@ describe('abort', () => {
     void other.abort()
     await expect(other.finalResult()).rejects.toBeInstanceOf(AbortError)
     expect(requests).toHaveLength(0)
+  })
+
+  it.each(['stop', 'detach'] as const)('of a JSON call that names its conversation (%s)', async (onAbort) => {
+    const { url, requests } = await localServer(() => {}, json({ uuid: UUID, stopped: true, status: 'stopped' }))
+    const controller = new AbortController()
+    const chat = client(url).prompts.chat(UUID, 'And then?', { stream: false, signal: controller.signal, onAbort })
+    chat.catch(() => {})
+    await vi.waitFor(() => expect(requests).toHaveLength(1), 20_000)
+    controller.abort()
+    const detached = onAbort === 'detach'
+    await expect(chat).rejects.toMatchObject({ name: 'AbortError', conversationUuid: UUID, detached })
+    const again = client(url).runs.attach(UUID, { stream: false, signal: controller.signal })
+    await expect(again).rejects.toBeInstanceOf(AbortError)
+    const stop = `/api/v3/conversations/${UUID}/stop`
+    if (!detached) await vi.waitFor(() => expect(requests[1]?.url).toBe(stop), 20_000)
+    expect(requests).toHaveLength(detached ? 1 : 2)
   })
 
   it('detach() closes, gives the uuid and says so', async () => {

@@ -2,31 +2,33 @@ import { readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { beforeAll, expect, it } from 'vitest'
 import { complaints } from './support/compiler.ts'
-import { packed } from './support/packed.ts'
+import { built as buildOf } from './support/packed.ts'
 
 const SURFACE = readFileSync(new URL('fixtures/surface.d.ts', import.meta.url), 'utf8')
 
 let folder: string
 let built: string
+let registry: string
 beforeAll(async () => {
-  folder = await packed('surface-test')
+  folder = await buildOf('surface-test')
   // private members make a class differ from every other; what is compared is what callers see
   built = readFileSync(`${folder}/index.d.mts`, 'utf8').replaceAll('#private;', '')
+  registry = readFileSync(`${folder}/prompt-registry.d.cts`, 'utf8')
 })
 
 /** The type arguments under which a generic type is compared; the others have none. */
 const ARGUMENTS: Record<string, string[]> = {
   PromptPath: ['<Registry>', '<{}>'],
   ParamsOf: ["<Registry, 'reply'>", "<Registry, 'unknown'>"],
-  OutputOf: ["<Registry, 'triage'>", "<Registry, 'reply'>"],
+  OutputOf: ["<Registry, 'triage'>", "<Registry, 'reply'>", "<Registry, 'tags'>"],
   ToolsOf: ["<Registry, 'plan'>", "<Registry, 'reply'>"],
   Stet: ['<Registry>', ''],
   Prompts: ['<Registry>', ''],
   ApiPromise: ['<string>'],
   Page: ['<string>'],
   PagePromise: ['<string>'],
-  RunResponse: ["<'text'>", '<{ a: number }>'],
-  RunResult: ["<'text'>", '<{ a: number }>'],
+  RunResponse: ["<'text'>", '<{ a: number }>', "<'text' | 'voice'>", '<any>'],
+  RunResult: ["<'text'>", '<{ a: number }>', '<string[]>', '<unknown>'],
   RunJob: ["<'text'>", '<{ a: number }>'],
   StandardSchema: ['<unknown, { a: number }>'],
   Tool: ['<{ a: number }>', ''],
@@ -52,8 +54,11 @@ const namesIn = (text: string) => [
 ]
 
 it('the built declarations and the surface name the same', () => {
-  const [, list = ''] = /export \{([^}]*)\};?\s*$/.exec(built) ?? []
-  const exported = list.split(',').map((name) => name.trim().replace(/^type /, ''))
+  // what applications fill lies in a file that the declarations of both forms hand on
+  const exported = [built, registry].flatMap((text) => {
+    const [, list = ''] = /export \{([^}]*)\};?\s*$/.exec(text) ?? []
+    return list.split(',').map((name) => name.trim().replace(/^type /, ''))
+  })
   expect(exported.filter((name) => !(name in BESIDE)).sort()).toEqual(
     namesIn(SURFACE)
       .map(([, , name]) => name)
@@ -70,6 +75,7 @@ it('the built declarations and the surface agree, in both directions', () => {
     `interface Registry {
       reply: { parameters: { ticket: string; tone?: 'kind' } }
       triage: { parameters: { ticket: string }; output: { urgency: 'low' | 'high' } }
+      tags: { output: string[] }
       plan: { tools: { get_weather: { city: string } } }
     }`,
     'declare function agree<A, B extends A>(): void',

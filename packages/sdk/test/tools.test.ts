@@ -52,6 +52,7 @@ describe('inline', () => {
     const told: SdkEventData[] = []
     const contexts: unknown[] = []
     const stream = client(server.url).prompts.stream('a', {
+      headers: { 'X-Tenant': 't' },
       tools: {
         get_weather: tool({
           input: city,
@@ -70,6 +71,8 @@ describe('inline', () => {
       { toolCallId: 'call_1', result: { sky: 'blue' }, isError: false },
       { toolCallId: 'call_2', result: { sky: 'grey' }, isError: false },
     ])
+    // a gateway lets the results through by what it lets the run through by
+    expect(server.requests.map(({ headers }) => headers['x-tenant'])).toEqual(['t', 't', 't'])
     const conversation = { conversationUuid: UUID, messages: expect.any(Array), state: 'tools' }
     expect(contexts).toEqual([
       { ...rome, ...conversation },
@@ -191,13 +194,13 @@ describe('inline', () => {
         return answer.promise
       },
     }
-    const stream = client(server.url).prompts.stream('a', { tools })
+    const stream = client(server.url).prompts.stream('a', { tools, headers: { 'X-Tenant': 't' } })
     await vi.waitFor(() => expect(stream.state).toBe('tools'), 20_000)
     await stream.abort()
     answer.resolve('late')
     await expect(stream.finalResult()).rejects.toMatchObject({ name: 'AbortError' })
     expect(signal?.aborted).toBe(true)
-    expect(server.stops()).toHaveLength(1)
+    expect(server.stops().map(({ headers }) => headers['x-tenant'])).toEqual(['t'])
     expect(server.results).toEqual([])
   })
 

@@ -3,6 +3,7 @@ import {
   type ApiPromise,
   type OutputOf,
   type Prompts,
+  type RunJob,
   type RunResult,
   type RunStream,
   type StandardSchema,
@@ -16,6 +17,13 @@ interface Registry {
   'news/digest': { parameters: { topic?: string } }
   'travel/plan': { parameters: { to?: string }; tools: { get_weather: { city: string } } }
   free: object
+  'lists/tags': { output: string[] }
+  'lists/pair': { output: [string, number] }
+  'one/of': { output: { kind: 'a'; a: number } | { kind: 'b'; b: string } | null }
+  'one/score': { output: number }
+  'one/enum': { output: 'low' | 'high' }
+  'one/word': { output: 'text' | 'voice' }
+  'one/any': { output: unknown }
 }
 
 declare function typed<Expected>(value: Expected): void
@@ -58,11 +66,44 @@ triageStream.on('finished', ({ response }) => typed<'low' | 'high'>(response.obj
 // @ts-expect-error a prompt that answers text has no object
 known.prompts.run('news/digest').then(({ response }) => response.object.urgency)
 
+// schemas that are no object, too
+known.prompts.run('lists/tags').then(({ response }) => same<typeof response.object, string[]>(true))
+known.prompts.run('lists/pair').then(({ response }) => same<typeof response.object, [string, number]>(true))
+known.prompts.run('one/of').then(({ response: { object } }) => {
+  if (object?.kind === 'b') typed<string>(object.b)
+  // @ts-expect-error it may be null
+  typed<'a' | 'b'>(object.kind)
+})
+known.prompts.run('one/score').then(({ response }) => same<typeof response.object, number>(true))
+known.prompts.run('one/any').then(({ response }) => same<typeof response.object, unknown>(true))
+same<OutputOf<Registry, 'one/enum'>, 'low' | 'high'>(true)
+typed<Promise<'low' | 'high'>>(known.prompts.stream('one/enum').finalObject())
+known.prompts.run('one/word').then(({ response }) => same<typeof response.object, 'text' | 'voice'>(true))
+typed<Promise<'text' | 'voice'>>(known.prompts.stream('one/word').finalObject())
+// @ts-expect-error an answer of two words is more than one of them
+typed<Promise<'voice'>>(known.prompts.stream('one/word').finalObject())
+same<ReturnType<RunStream['finalObject']>, Promise<never>>(true)
+// biome-ignore lint/suspicious/noExplicitAny: what applications without types write
+stet.prompts.run<any>('anything').then(({ response }) => response.object.anything[0])
+// @ts-expect-error a list is no text
+typed<ApiPromise<RunResult>>(known.prompts.run('lists/tags'))
+interface Judgement {
+  score: number
+}
+stet.prompts.run<Judgement>('anything').then(({ response }) => typed<number>(response.object.score))
+stet.prompts.run<Judgement[]>('anything').then(({ response }) => typed<number | undefined>(response.object[0]?.score))
+
 // an explicit type argument names the answer of any path
 const named = known.prompts.run<{ score: number }>('anything', { parameters: { a: 1 } })
 named.then(({ response }) => typed<number>(response.object.score))
 typed<Promise<{ score: number }>>(stet.prompts.stream<{ score: number }>('anything').finalObject())
 stet.prompts.chat<{ score: number }>('u', 'text').then(({ response }) => typed<number>(response.object.score))
+
+stet.prompts.run<{ score: number }>('anything', { background: true }).then((job) => {
+  typed<RunJob<{ score: number }>>(job)
+  // @ts-expect-error a job has no answer yet
+  job.response
+})
 
 // options
 stet.prompts.createOrUpdate('a', { prompt: 'x', baseHash: '' })
@@ -86,6 +127,13 @@ async function read(stream: RunStream): Promise<void> {
     typed<string>(event.data.textDelta)
   }
 }
+
+// as bytes, too, for compilers that do not know that streams are iterable
+async function write(stream: RunStream): Promise<void> {
+  for await (const bytes of stream.toReadableStream()) typed<Uint8Array>(bytes)
+  typed<ReadableStream<Uint8Array>>(stream.toReadableStream())
+}
+typed<typeof read>(write)
 
 // a stream is no promise, and a result no stream
 // @ts-expect-error

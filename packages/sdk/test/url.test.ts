@@ -60,3 +60,13 @@ it('leaves undefined query values out and writes the rest', () => {
   expect(queryString({ none: undefined })).toBe('')
   expect(queryString(undefined)).toBe('')
 })
+
+it('writes the query in runtimes whose URLSearchParams have no size', () => {
+  const size = Object.getOwnPropertyDescriptor(URLSearchParams.prototype, 'size') ?? {}
+  Reflect.deleteProperty(URLSearchParams.prototype, 'size')
+  try {
+    expect(queryString({ prefix: 'a' })).toBe('?prefix=a')
+  } finally {
+    Object.defineProperty(URLSearchParams.prototype, 'size', size)
+  }
+})

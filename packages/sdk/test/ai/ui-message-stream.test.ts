@@ -150,7 +150,7 @@ describe('a run as a message stream', () => {
       runOf(
         { type: 'source', id: 's', url: 'https://example.com/a', title: 'A' },
         { type: 'source', id: 'u' },
-        { type: 'file', url: 'data:text/plain;base64,YQ==', mediaType: 'text/plain' },
+        { type: 'file', url: 'data:text/plain;base64,YQ==', mimeType: 'text/plain' },
         { type: 'error', error: { message: 'a chain-error would follow' } },
         { type: 'something-new' },
       ),

@@ -2,14 +2,28 @@
 import type { RunJob, RunResult } from '../../src/index.ts'
 import {
   Adapters,
+  type ChainEventDto,
   ChainEventTypes,
   ContentType,
+  type GenerationResponse,
+  type Instrumentation,
   Latitude,
   type LatitudeApiError,
   type LatitudeOptions,
   LogSources,
+  type Message,
   MessageRole,
+  type Options,
+  type Project,
+  type Prompt,
+  type RenderToolCallDetails,
+  type StreamChainResponse,
   StreamEventTypes,
+  type ToolCall,
+  type ToolCallDetails,
+  type ToolCallResponse,
+  type ToolHandler,
+  type ToolSpec,
 } from '../../src/latitude/index.ts'
 
 declare function typed<Expected>(value: Expected): void
@@ -88,3 +102,29 @@ typed<unknown>([
   latitude.versions.create('n', { projectId: 1 }),
 ])
 typed<unknown>([latitude.runs.stop('u'), latitude.runs.attach('u', { stream: true }), latitude.prompts.delete('a')])
+
+// the types that the published clients export
+type Tools = { weather: { city: string } }
+typed<ToolSpec>({ weather: { city: 'Rome' } })
+const weather: ToolHandler<Tools, 'weather'> = async ({ city }, { id, toolId }) => [city, id, toolId]
+const events: ChainEventDto[] = []
+const spoken: Message = { role: MessageRole.user, content: [{ type: ContentType.text, text: 'Hello' }] }
+const options: Options = { versionUuid: 'live', __internal: { source: LogSources.API } }
+const role: MessageRole = spoken.role
+typed<[MessageRole, LogSources]>([role, LogSources.Playground])
+latitude.prompts.run<'text', Tools>('a', { tools: { weather }, onEvent: ({ data }) => events.push(data) })
+typed<(r: GenerationResponse | undefined) => StreamChainResponse | undefined>((result) => result)
+new Latitude('k', options).prompts.run<{ score: number }>('a', {
+  onFinished: (result: GenerationResponse<{ score: number }>) => typed<number>(result.response.object.score),
+})
+typed<(made: [Project, Prompt, ToolCall, ToolCallDetails, RenderToolCallDetails, ToolCallResponse]) => string[]>(
+  ([project, prompt, call, { toolName }, { name }, response]) => [
+    project.name,
+    prompt.path,
+    call.id,
+    toolName,
+    name,
+    response.id,
+  ],
+)
+typed<(instrumentation: Instrumentation) => void>(Latitude.instrument)

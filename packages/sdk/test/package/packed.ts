@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { isCurrent } from '../support/is-current.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -31,13 +32,13 @@ export interface Packed {
   remove(): void
 }
 
-/** Packs it: from the source, built beside and never over what others use, or as it was built last. */
+/** Packs it as it was built last; from the source, when that has changed since: built beside, never over what others use. */
 export async function packSdk(from: 'source' | 'dist'): Promise<Packed> {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'stet-sdk-'))
   const staged = `${folder}/staged`
   mkdirSync(staged)
-  cpSync(`${root}/package.json`, `${staged}/package.json`)
-  if (from === 'dist') cpSync(`${root}/dist`, `${staged}/dist`, { recursive: true })
+  for (const file of ['package.json', 'README.md']) cpSync(`${root}/${file}`, `${staged}/${file}`)
+  if (from === 'dist' || isCurrent()) cpSync(`${root}/dist`, `${staged}/dist`, { recursive: true })
   else await buildSdk(`${staged}/dist`)
   await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: staged })
   const [name = ''] = readdirSync(folder).filter((file) => file.endsWith('.tgz'))

@@ -50,6 +50,10 @@ fits<(s: RunStream, init?: ResponseInit) => Response>(built.ai.toUIMessageStream
 fits<
   (replies: Record<string, testing.MockReply>) => Stet & { readonly calls: readonly testing.MockCall[]; reset(): void }
 >(built.testing.createMockStet)
+interface Support {
+  'support/reply': { parameters: { ticket: string } }
+}
+fits<Stet<Support>>(built.testing.createMockStet<Support>({}))
 fits<testing.MockReply[]>([
   'text',
   { uuid: 'u', cost: 1 },

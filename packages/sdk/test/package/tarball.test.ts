@@ -31,7 +31,8 @@ const CHECKS = `
   if (!(failed instanceof StetError)) throw failed
   console.log(JSON.stringify([chunks.length, typeof latitude.Latitude, typeof browser.openRun, failed.message]))
 `
-const PRINTED = [7, 'function', 'function', 'Rendering needs the prompt engine: npm install promptl-ai@0.12.0']
+const NO_ENGINE = 'Rendering needs the prompt engine: npm install promptl-ai@0.12.0'
+const PRINTED = [7, 'function', 'function', NO_ENGINE]
 
 describe.each(nodes())('on %s', (node) => {
   it('is imported', async () => {
@@ -109,15 +110,50 @@ describe('in TypeScript', () => {
     120_000,
   )
 
+  // A file `.d.ts` counts as CommonJS or as ESM by the package it lies in, whoever uses it.
+  it.each(['commonjs', 'module'])(
+    'has the generated types of a package of type %s in files of both forms',
+    async (type) => {
+      const project = newProject(packed, { type })
+      writeFileSync(
+        `${project}/prompts.gen.d.ts`,
+        `import '@stet/sdk'
+      declare module '@stet/sdk' {
+        interface PromptRegistry { 'support/reply': { parameters: { ticket: string }; output: { score: number } } }
+      }`,
+      )
+      const program = `import { Stet } from '@stet/sdk'
+      export const score = new Stet().prompts.run('support/reply', { parameters: { ticket: 't' } }).then((r) => r.response.object.score.toFixed())
+      // @ts-expect-error another parameter does not compile
+      new Stet().prompts.run('support/reply', { parameters: { tikket: 't' } })`
+      for (const form of ['mts', 'cts']) writeFileSync(`${project}/main.${form}`, program)
+      const lib = 'es2022,dom,dom.iterable,dom.asynciterable'
+      const options = [
+        '--strict',
+        '--noEmit',
+        '--skipLibCheck',
+        '--module',
+        'node16',
+        '--target',
+        'es2022',
+        '--lib',
+        lib,
+      ]
+      await runIn(project, [`${bin}tsc`, ...options, 'main.mts', 'main.cts', 'prompts.gen.d.ts'])
+    },
+  )
+
   it('has declarations that name nothing from elsewhere', () => {
     const files = readdirSync(`${packed.folder}/dist`).filter((file) => /\.d\.[cm]ts$/.test(file))
-    // one for each entry and form
-    expect(files).toHaveLength(2 * (ENTRIES.length + 1))
+    // one for each entry and form, and that of the registry which both forms share
+    expect(files).toHaveLength(2 * (ENTRIES.length + 1) + 2)
     for (const file of files) {
       const text = readFileSync(`${packed.folder}/dist/${file}`, 'utf8')
       expect(text).not.toMatch(/zod|ts-rest|@types\/node|@stet\/(?!sdk')|promptl-ai'|NodeJS|Buffer/)
       const imported = [...text.matchAll(/from "([^"]+)"/g)].map(([, name]) => name)
-      expect(imported.filter((name) => !/^\.\/(index|render)\.[cm]js$/.test(name ?? ''))).toEqual([])
+      expect(
+        imported.filter((name) => !/^\.\/((index|render)\.[cm]js|prompt-registry\.cjs)$/.test(name ?? '')),
+      ).toEqual([])
     }
   })
 })
@@ -152,18 +188,43 @@ describe('in a bundle', () => {
     ['@stet/sdk/render', 3072],
     ['@stet/sdk/ai', 2048],
   ])('%s adds at most %i bytes to the main entry', async (entry, budget) => {
-    const { code, inputs } = await bundled(entry, ['./index.mjs', './render.mjs', './engine-*'])
-    expect(inputs.some((input) => /promptl|dist\/index/.test(input))).toBe(false)
+    const { code, inputs } = await bundled(entry, ['./index.mjs', './render.mjs', './engine-*', 'promptl-ai'])
+    expect(inputs.some((input) => /promptl-ai|dist\/index/.test(input))).toBe(false)
     expect(weightOf(code)).toBeGreaterThan(200)
     expect(weightOf(code)).toBeLessThanOrEqual(budget)
   })
 
-  // with all that a RunStream may load later: see the decision on the entries
-  it('@stet/sdk/browser weighs at most 8192 bytes, all told', async () => {
+  // what a RunStream may load later is beside it in one script: see the decision on the entries
+  it('@stet/sdk/browser weighs at most 6800 bytes, 7450 all told', async () => {
+    const atStart = await bundled('@stet/sdk/browser', ['./partial-json-*', './frames-*'])
     const { code } = await bundled('@stet/sdk/browser')
-    expect(weightOf(code)).toBeLessThanOrEqual(8192)
-    expect(code).not.toMatch(/apiKey(?!s)|STET_API_KEY/)
+    console.log(`@stet/sdk/browser: ${weightOf(atStart.code)} bytes, ${weightOf(code)} all told`)
+    expect(weightOf(atStart.code)).toBeLessThanOrEqual(6800)
+    expect(weightOf(code)).toBeLessThanOrEqual(7450)
+    // nothing of the client: its routes and its key
+    expect(code).not.toMatch(/apiKey|STET_API_KEY|\/projects/)
   })
+
+  it.each(['esm', 'cjs', 'iife'] as const)(
+    'an application without the engine learns of it when it renders (%s)',
+    async (format) => {
+      const project = newProject(packed)
+      const from = format === 'cjs' ? "= require('@stet/sdk/latitude')" : "from '@stet/sdk/latitude'"
+      const render = "new Latitude('k').prompts.render({ prompt: { content: 'x' }, parameters: {} })"
+      const code = `${format === 'cjs' ? 'const' : 'import'} { Latitude } ${from}; ${render}.catch((error) => console.log(error.name, error.message))`
+      const file = `${project}/app.${format === 'esm' ? 'mjs' : 'cjs'}`
+      await build({
+        stdin: { contents: code, resolveDir: project },
+        bundle: true,
+        outfile: file,
+        format,
+        platform: format === 'iife' ? 'browser' : 'node',
+        nodePaths: [],
+        logLevel: 'silent',
+      })
+      expect((await runIn(project, [process.execPath, file])).trim()).toBe(`ConfigurationError ${NO_ENGINE}`)
+    },
+  )
 
   it('the main entry does not lead to the engine', async () => {
     const { inputs } = await bundled('@stet/sdk')

@@ -52,6 +52,15 @@ describe('a mocked client', () => {
     expect(stet.calls).toEqual([])
   })
 
+  it.each([[{ urgency: 'high' }], [['a', 'b']], [7], [false], [null]])('answers the object %j', async (object) => {
+    const stet = createMockStet({ 'support/triage': { response: { object } } })
+    const stream = stet.prompts.stream<unknown>('support/triage')
+    expect(await stream.finalObject()).toEqual(object)
+    expect(await stream.finalText()).toBe(JSON.stringify(object))
+    const played = createMockStet({ a: events('', { object }) }).prompts.stream<unknown>('a')
+    expect(await played.finalObject()).toEqual(object)
+  })
+
   it('answers other requests by their operation', async () => {
     const stet = createMockStet({
       'conversations.chat': { uuid: 'c-1', cost: 2 },

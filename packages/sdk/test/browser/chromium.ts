@@ -1,0 +1,105 @@
+/** A headless Chromium, driven over a pipe by its DevTools protocol. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+
+/** The binary that is tested with: the one that is named, else that of Debian; undefined when there is none. */
+export const chromium = [process.env['STET_TEST_CHROMIUM'], '/usr/bin/chromium'].find(
+  (file) => file !== undefined && existsSync(file),
+)
+
+export interface Page {
+  /** The value of an expression of the loaded page, its promises awaited. */
+  evaluate(expression: string): Promise<unknown>
+  /** Ends the browser. */
+  close(): Promise<void>
+}
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--disable-dev-shm-usage',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--remote-debugging-pipe',
+]
+
+interface Message {
+  id?: number
+  method?: string
+  result?: Record<string, unknown>
+  error?: { message: string }
+}
+
+/** Opens a page and waits until it has loaded. */
+export async function openPage(binary: string, url: string): Promise<Page> {
+  const profile = mkdtempSync(join(tmpdir(), 'stet-chromium-'))
+  const browser = spawn(binary, [...FLAGS, `--user-data-dir=${profile}`], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+  })
+  const ended = once(browser, 'exit')
+  const close = async () => {
+    browser.kill('SIGKILL')
+    await ended
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+  }
+  const dies = ended.then(() => Promise.reject(new Error(`${binary} has ended`)))
+  // it ends after each test
+  dies.catch(() => {})
+  try {
+    const { call, waitFor } = talk(browser)
+    const within = <T>(work: Promise<T>) => Promise.race([work, dies])
+    const { targetId } = await within(call('Target.createTarget', { url: 'about:blank' }))
+    const { sessionId } = await within(call('Target.attachToTarget', { targetId, flatten: true }))
+    await within(call('Page.enable', {}, sessionId))
+    const loaded = waitFor('Page.loadEventFired')
+    await within(call('Page.navigate', { url }, sessionId))
+    await within(loaded)
+    const evaluate = async (expression: string) => {
+      const asked = { expression, awaitPromise: true, returnByValue: true }
+      const { result, exceptionDetails } = await within(call('Runtime.evaluate', asked, sessionId))
+      if (exceptionDetails) throw new Error(`The page failed: ${JSON.stringify(exceptionDetails)}`)
+      return (result as { value?: unknown }).value
+    }
+    return { evaluate, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Messages are JSON, each ended by a zero byte. */
+function talk(browser: ChildProcess) {
+  const [, , , input, output] = browser.stdio as unknown as [null, null, null, Writable, Readable]
+  const answers = new Map<number, { resolve: (result: Record<string, unknown>) => void; reject: (e: Error) => void }>()
+  const waiting = new Map<string, () => void>()
+  let last = 0
+  let rest = ''
+  input.on('error', () => {})
+  output.setEncoding('utf8').on('data', (text: string) => {
+    const messages = (rest + text).split('\0')
+    rest = messages.pop() ?? ''
+    for (const { id, method, result, error } of messages.map((one) => JSON.parse(one) as Message)) {
+      if (method !== undefined) waiting.get(method)?.()
+      const asked = id === undefined ? undefined : answers.get(id)
+      if (error) asked?.reject(new Error(error.message))
+      else asked?.resolve(result ?? {})
+    }
+  })
+  return {
+    call: (method: string, params: object, sessionId?: unknown) =>
+      new Promise<Record<string, unknown>>((resolve, reject) => {
+        last += 1
+        answers.set(last, { resolve, reject })
+        input.write(`${JSON.stringify({ id: last, method, params, ...(sessionId !== undefined && { sessionId }) })}\0`)
+      }),
+    waitFor: (method: string) => new Promise<void>((resolve) => waiting.set(method, resolve)),
+  }
+}

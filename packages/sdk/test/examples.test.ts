@@ -1,0 +1,135 @@
+/** Examples in comments and in docs: every public function, class and method has one, and the compiler takes all of them. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+import { compilerOptions, publicNames } from './support/public-api.ts'
+
+const docs = fileURLToPath(new URL('../../../docs/', import.meta.url))
+const pages = [...readdirSync(`${docs}sdk`).map((page) => `sdk/${page}`), 'evaluations.md', '../README.md']
+
+/** What examples build on: the names that the text around them has introduced. */
+const SCENE = `
+declare const stet: Stet, latitude: import('@stet/sdk/latitude').Latitude
+declare const stream: RunStream, job: import('@stet/sdk').RunJob, result: import('@stet/sdk').RunResult
+declare const draft: Version, call: import('@stet/sdk').ToolCall
+declare const uuid: string, draftUuid: string, evaluationUuid: string, key: string, newToken: string, site: string
+declare const ticket: string, text: string, content: string, baseHash: string, question: string, answer: string
+declare const weatherService: string, id: number, ticketId: number, e: unknown, cause: unknown, telemetry: unknown
+declare const response: { write(bytes: Uint8Array): void }, context: { waitUntil(work: Promise<unknown>): void }
+declare const openai: { chat: { completions: { create(body: Completion, options?: { signal?: AbortSignal }): Promise<Completed> } } }
+type Completion = { model: string; messages: { role: string; content?: unknown }[] }
+type Completed = { choices: { message: { content: string } }[] }
+declare function expect(actual: unknown): Record<'toBe' | 'toEqual' | 'toMatchObject', (expected: unknown) => void>
+declare function show(what: unknown): void
+declare function report(error: unknown): void
+declare function record(...figures: unknown[]): void
+declare function hideSpinner(): void
+declare function splitTheUpload(): void
+declare function tryLater(conversationUuid: string | undefined): void
+declare function weatherOf(city: string): unknown
+declare function askModel(...asked: unknown[]): Promise<string>
+declare function textOf(message: unknown): string
+declare function answerTicket(stet: Stet, ticket: string): Promise<string>
+declare function assertMayRead(request: Request, conversationUuid: string): Promise<void>
+type Stet<R = import('@stet/sdk').PromptRegistry> = import('@stet/sdk').Stet<R>
+type RunStream = import('@stet/sdk').RunStream
+type Version = import('@stet/sdk').Version
+type Change = import('@stet/sdk').Change
+type Page<T> = import('@stet/sdk').Page<T>
+type ConversationSummary = import('@stet/sdk').ConversationSummary
+declare const z: typeof import('zod').z
+`
+const names = publicNames()
+/** The values of all entries, as if they were imported. */
+const VALUES = names
+  .filter(({ isValue, name }, index) => isValue && names.findIndex((other) => other.name === name) === index)
+  .map(({ name, entry }) => `declare const ${name}: typeof import('${entry}').${name}`)
+
+/** An application's own settings are seldom as strict as ours. */
+const LENIENT = { exactOptionalPropertyTypes: false, noUncheckedIndexedAccess: false, verbatimModuleSyntax: false }
+const root = fileURLToPath(new URL('../', import.meta.url))
+// the standard library takes most of the time
+const parsed = new Map<string, ts.SourceFile>()
+
+interface Example {
+  place: string
+  code: string
+}
+
+const inComments: Example[] = names.flatMap(({ name, entry, examples }) =>
+  examples.map((code) => ({
+    place: name,
+    // the value of a type
+    code: code.startsWith('{') ? `const value: import('${entry}').${name} = ${code}` : code,
+  })),
+)
+// what the walk through the README writes into files it executes itself, with types that are generated on the way
+const tsBlocks = /(?<!^<!-- walk:[^\n]*\n)^```ts\n(.*?)^```/gms
+const inDocs: Example[] = pages.flatMap((page) =>
+  [...readFileSync(docs + page, 'utf8').matchAll(tsBlocks)].map(([, code = ''], index) => ({
+    place: `docs/${page} ${index + 1}`,
+    code,
+  })),
+)
+const all = [...inComments, ...inDocs]
+/** Each of these changes the types of everything that is compiled with it. */
+const isDeclaration = ({ code }: Example) => code.includes('declare module')
+
+describe('examples', () => {
+  it('stand at every public function, class and method', () => {
+    const called = names.filter(({ isCalled }) => isCalled)
+    expect(called.length).toBeGreaterThan(120)
+    expect(called.filter(({ examples }) => examples.length === 0).map(({ name }) => name)).toEqual([])
+  })
+
+  it('are taken by the compiler', () => {
+    expect(inComments.length).toBeGreaterThan(100)
+    expect(inDocs.length).toBeGreaterThan(50)
+    const typed = inDocs.filter(({ place }) => place.includes('typed-prompts.md'))
+    const others = all.filter((example) => !typed.includes(example))
+    expect(complaintsAbout(others.filter((example) => !isDeclaration(example)))).toEqual([])
+    for (const example of others.filter(isDeclaration)) expect(complaintsAbout([example])).toEqual([])
+    // the examples of this page build on its declaration
+    expect(typed.filter(isDeclaration)).toHaveLength(1)
+    expect(complaintsAbout(typed)).toEqual([])
+  }, 120_000)
+
+  it('that are wrong are not', () => {
+    const found = complaintsAbout([{ place: 'here', code: 'await stet.prompts.get(5)' }])
+    expect(found).toEqual([expect.stringMatching(/^here: .*number.*not assignable/)])
+  })
+})
+
+/** Compiles each example as a module of its own. */
+function complaintsAbout(examples: Example[]): string[] {
+  const options = { ...compilerOptions(), moduleDetection: ts.ModuleDetectionKind.Auto, ...LENIENT }
+  const texts = new Map([[`${root}scene.ts`, [SCENE, ...VALUES].join('\n')]])
+  const places = new Map<string, string>()
+  for (const [index, { place, code }] of examples.entries()) {
+    const file = `${root}example-${index}.ts`
+    texts.set(file, `${code}\nexport {}\n`)
+    places.set(file, place)
+  }
+  const host = ts.createCompilerHost(options)
+  const { getSourceFile, fileExists, readFile } = host
+  host.fileExists = (name) => texts.has(name) || fileExists.call(host, name)
+  host.readFile = (name) => texts.get(name) ?? readFile.call(host, name)
+  host.getSourceFile = (name, ...rest) => {
+    const text = texts.get(name)
+    if (text !== undefined) return ts.createSourceFile(name, text, ts.ScriptTarget.ES2022)
+    const source = parsed.get(name) ?? getSourceFile.call(host, name, ...rest)
+    if (source) parsed.set(name, source)
+    return source
+  }
+  const program = ts.createProgram([...texts.keys()], options, host)
+  const found = [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()]
+  for (const file of texts.keys()) {
+    const source = program.getSourceFile(file)
+    found.push(...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source))
+  }
+  return found.map(({ file, messageText }) => {
+    const place = places.get(file?.fileName ?? '') ?? 'the scene'
+    return `${place}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`
+  })
+}

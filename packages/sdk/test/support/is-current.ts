@@ -1,0 +1,22 @@
+import { readdirSync, statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Whether `dist` is younger than all that it is made of. */
+export function isCurrent(): boolean {
+  const sources = ['src', '../template/src', 'package.json', 'tsdown.config.ts', 'tsdown.entries.config.ts']
+  const changes = sources.flatMap((source) => changesIn(root + source))
+  // the further entries are built last
+  const [oldest = 0] = ['dist/index.mjs', 'dist/browser.mjs'].flatMap((file) => changesIn(root + file)).sort(ascending)
+  return oldest > Math.max(...changes)
+}
+
+const ascending = (a: number, b: number) => a - b
+
+function changesIn(path: string): number[] {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found) return [0]
+  if (!found.isDirectory()) return [found.mtimeMs]
+  return readdirSync(path, { recursive: true }).map((name) => statSync(`${path}/${String(name)}`).mtimeMs)
+}

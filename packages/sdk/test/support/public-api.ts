@@ -1,0 +1,88 @@
+/** The public names of every entry, as the compiler sees them, with the examples in their comments. */
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Interfaces whose methods the application implements: their example is where they are passed. */
+const IMPLEMENTED_BY_CALLERS = ['Logger', 'Hooks', 'CacheStore']
+
+interface PublicName {
+  /** The entry that exports it, or the class that it belongs to. */
+  entry: string
+  name: string
+  isValue: boolean
+  /** Whether callers call it: a function, a class, or a method of a class or of an interface. */
+  isCalled: boolean
+  /** Its examples, those of its properties and methods not among them. */
+  examples: string[]
+}
+
+/** The options under which the sources are checked; the entries are imported by their published names. */
+export function compilerOptions(): ts.CompilerOptions {
+  const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
+  const paths = {
+    '@stet/sdk': ['./src/index.ts'],
+    '@stet/sdk/*': ['./src/*/index.ts'],
+    // what an application would install
+    zod: ['../contract/node_modules/zod'],
+  }
+  return { ...options, noEmit: true, pathsBasePath: root, paths }
+}
+
+/** The entries by the names under which they are imported, and their files. */
+function entries(): [entry: string, file: string][] {
+  const folders = readdirSync(`${root}src`).filter((name) => ts.sys.fileExists(`${root}src/${name}/index.ts`))
+  const further = folders.map((name): [string, string] => [`@stet/sdk/${name}`, `${root}src/${name}/index.ts`])
+  return [['@stet/sdk', `${root}src/index.ts`], ...further]
+}
+
+/** Every public name once, whatever entries show it, and every property and method of it as `Owner.name`. */
+export function publicNames(): PublicName[] {
+  const program = ts.createProgram(
+    entries().map(([, file]) => file),
+    compilerOptions(),
+  )
+  const checker = program.getTypeChecker()
+  const found = new Map<ts.Symbol, PublicName[]>()
+  for (const [entry, file] of entries()) {
+    const source = program.getSourceFile(file)
+    const module = source && checker.getSymbolAtLocation(source)
+    for (const exported of module ? checker.getExportsOfModule(module) : []) {
+      const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported
+      if (!found.has(symbol)) found.set(symbol, namesOf(symbol, exported.name, entry, checker))
+    }
+  }
+  return [...found.values()].flat()
+}
+
+function namesOf(symbol: ts.Symbol, name: string, entry: string, checker: ts.TypeChecker): PublicName[] {
+  const { flags } = symbol
+  const { Class, Function: callable, Interface, Method, Value } = ts.SymbolFlags
+  const isCallable = (flags & (Class | Interface)) !== 0 && !IMPLEMENTED_BY_CALLERS.includes(name)
+  const owned = [...(symbol.members?.values() ?? []), ...(symbol.exports?.values() ?? [])]
+  const members = owned.filter(({ escapedName }) => !/^__/.test(String(escapedName)))
+  return [
+    {
+      entry,
+      name,
+      isValue: (flags & Value) !== 0,
+      isCalled: (flags & (Class | callable)) !== 0,
+      examples: examplesOf(symbol, checker),
+    },
+    ...members.map((member) => ({
+      entry,
+      name: `${name}.${member.name}`,
+      isValue: false,
+      isCalled: isCallable && (member.flags & Method) !== 0,
+      examples: examplesOf(member, checker),
+    })),
+  ]
+}
+
+function examplesOf(symbol: ts.Symbol, checker: ts.TypeChecker): string[] {
+  const tags = symbol.getJsDocTags(checker).filter((tag) => tag.name === 'example')
+  return tags.map(({ text }) => ts.displayPartsToString(text))
+}
