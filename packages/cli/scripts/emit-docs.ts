@@ -21,7 +21,8 @@ const codeMeanings: Record<keyof typeof exitCodes, string> = {
   run_failed: 'the run itself failed',
   unreachable: 'server not reachable, time limit, stream lost',
   rate_limited: 'still over the rate limit after the retries',
-  interrupted: 'ended by Ctrl-C (143: by SIGTERM)',
+  interrupted: 'ended by Ctrl-C',
+  terminated: 'ended by SIGTERM, which `run`, `chat` and `attach` take like Ctrl-C',
 }
 
 const sections: string[] = []
@@ -33,10 +34,15 @@ const text = `# Command line
 commands themselves (\`pnpm --filter @stet/cli docs\`).
 
 - Data goes to standard output, everything for humans to standard error: \`stet run x > answer.txt\` holds the answer and nothing else.
-- \`--json\` prints one JSON document; \`run\`, \`chat\` and \`attach\` print one line for each event, then one with the result.
+- \`--json\` prints one JSON document; \`run\`, \`chat\` and \`attach\` print one line for each event, then one with the result; \`serve\` prints
+  \`{"api","data","firstKey","profile"}\` when it listens.
+- Colours only where a terminal looks, at each end by itself: data in a pipe are plain. \`NO_COLOR\`, the flags, \`FORCE_COLOR\`, in this order.
 - Ctrl-C during \`run\` and \`chat\` stops the run on the server, a second one leaves at once; in \`attach\` it only leaves.
 - A connection that breaks during a run is joined again, up to three times in a row: \`… reconnecting (1/3)\`.
-- Versions and conversations are named by their uuid or its first 8 digits.
+- Versions and conversations are named by their uuid or its first 8 digits; prompts by their path or their file, folders too, from any
+  folder: \`support/reply\`, \`prompts/support/reply.promptl\`, \`.\`. Behind \`--\` a name may begin with a dash.
+- Files that cannot be prompts are named and left out with exit code 1, and the rest goes on: other characters than letters, digits, \`.\`,
+  \`-\`, \`_\`, names that some system forbids or takes for one, links out of the folder. What lies there is not taken for deleted.
 - Nothing is asked unless all three ends are a terminal, \`CI\` is unset, and neither \`--json\` nor \`--no-input\` is given.
 - Writes go to a draft. Live is written by \`publish\`, and otherwise only with \`--force\`.
 - What a colleague changed is never overwritten or deleted without \`--force\`, \`--theirs\`, \`--prune\` or a confirmation that lists it.
@@ -48,8 +54,8 @@ stored for. \`--verbose\` says where each value comes from.
 
 | file | what it is |
 |---|---|
-| \`stet.config.json\` | project root: \`baseUrl\`, \`projectId\`, \`promptsDir\`, \`include\`, \`ignore\`, \`types\`, \`profiles\`; commit it |
-| \`stet.lock.json\` | state of the last pull or push, the base of every comparison; commit it (\`stet.lock.<profile>.json\` for other profiles) |
+| \`stet.config.json\` | project root: \`baseUrl\`, \`projectId\`, \`promptsDir\`, \`include\`, \`ignore\`, \`types\`, \`profiles\`, and \`$schema\`, which \`init\` writes where the package is installed, for editors; commit it |
+| \`stet.lock.json\` | state of the last pull or push, the base of every comparison; commit it (\`stet.lock.<profile>.json\` for other profiles). Where CI published since, the base is found in git: [CI](ci.md) |
 | \`~/.config/stet/credentials.json\` | stored logins, mode 0600 |
 | \`~/.local/state/stet/recent.json\` | the last 200 conversations, so that the first digits name them; may be deleted |
 
@@ -62,7 +68,8 @@ ${flagTable(globalFlags)}
 ${sections.join('\n')}
 ## Imports
 
-\`stet import\` converts what has a counterpart and reports the rest, one line for each loss; every file is compiled afterwards.
+\`stet import\` converts what has a counterpart and reports the rest, one line for each loss with its file, line and what to do; every file is compiled afterwards. Names become
+paths that can be pushed. Files and entries that cannot be read, or not be written, are left out and named, and the rest goes on.
 
 | kind | source | how it is read |
 |---|---|---|

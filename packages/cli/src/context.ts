@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Stet } from '@stet/sdk'
 import { CliError } from './exit-code.ts'
@@ -5,14 +6,17 @@ import { type Io, isInteractive } from './io.ts'
 import { createClient } from './settings/client.ts'
 import type { GlobalFlags } from './settings/global-flags.ts'
 import { resolveSettings, type Settings } from './settings/resolve.ts'
-import { createStyle, type Style } from './ui/marks.ts'
+import { asShown, createStyle, type Style } from './ui/marks.ts'
 import { askChoice, askConfirmation, askText, type Choice, type Question } from './ui/questions.ts'
 
 /** What a command works with. Settings and client are made when first asked for, so that help opens nothing. */
 export interface Context {
   readonly io: Io
   readonly flags: GlobalFlags
+  /** For remarks. */
   readonly style: Style
+  /** For data on standard output. */
+  readonly dataStyle: Style
   readonly isInteractive: boolean
   settings(): Promise<Settings>
   client(): Promise<Stet>
@@ -34,7 +38,7 @@ export interface Context {
 
 export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Context {
   // From here on every relative path means the folder of --cwd.
-  const io = cwd === undefined ? system : { ...system, cwd: resolve(system.cwd, cwd) }
+  const io = cwd === undefined ? system : { ...system, cwd: folderOf(resolve(system.cwd, cwd)) }
   const flags: GlobalFlags = { ...given, json: given.json || io.env['STET_OUTPUT'] === 'json' }
   const style = createStyle(io, flags.color)
   const canAsk = isInteractive(io, flags)
@@ -44,6 +48,7 @@ export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Conte
     io,
     flags,
     style,
+    dataStyle: createStyle(io, flags.color, 'stdout'),
     isInteractive: canAsk,
     settings: () => {
       settings ??= resolveSettings(ctx)
@@ -60,10 +65,12 @@ export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Conte
     },
     reopened: (changes) => createContext(io, { ...flags, ...changes }),
     say(line) {
-      if (!flags.quiet && !flags.json) io.err(`${line}\n`)
+      if (!flags.quiet && !flags.json) io.err(`${asShown(line, io)}\n`)
     },
     warn(message) {
-      io.err(flags.json ? `${JSON.stringify({ warning: { message } })}\n` : `${style.warn} ${message}\n`)
+      io.err(
+        flags.json ? `${JSON.stringify({ warning: { message } })}\n` : `${asShown(`${style.warn} ${message}`, io)}\n`,
+      )
     },
     async confirm(message, flag) {
       if (flags.yes) return true
@@ -81,4 +88,9 @@ export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Conte
     },
   }
   return ctx
+}
+
+function folderOf(cwd: string): string {
+  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return cwd
+  throw new CliError('usage', `There is no folder ${cwd}`, { hint: '--cwd' })
 }

@@ -12,6 +12,7 @@ export const exitCodes = {
   unreachable: 9,
   rate_limited: 10,
   interrupted: 130,
+  terminated: 143,
 } as const
 
 /** Why a command ended without success, as one word. */
@@ -25,8 +26,12 @@ export class CliError extends Error {
   /** One line each, printed below the message. */
   readonly lines: readonly string[]
 
-  constructor(code: FailureCode, message: string, more: { hint?: string; lines?: readonly string[] } = {}) {
-    super(message)
+  constructor(
+    code: FailureCode,
+    message: string,
+    more: { hint?: string; lines?: readonly string[]; cause?: unknown } = {},
+  ) {
+    super(message, { cause: more.cause })
     this.code = code
     this.hint = more.hint
     this.lines = more.lines ?? []
@@ -80,8 +85,9 @@ function describeAnswer(error: ServerAnswer, isRunError: boolean): Failure {
   // A prompt that does not parse is refused before a run, although the answer has the form of a failed one.
   const hasRun = isRunError && error.errorCode !== 'chain_compile_error'
   const code = hasRun ? 'run_failed' : codeOfStatus(error.status)
-  const next = nextStep(code, error.details)
-  return failure(code, messageOf(error), {
+  const message = messageOf(error.serverResponse)
+  const next = message === undefined ? 'is --base-url the address of a stet server?' : nextStep(code, error.details)
+  return failure(code, message ?? error.message, {
     errorCode: error.errorCode,
     status: error.status,
     lines: documentLines(error.details),
@@ -96,25 +102,27 @@ function codeOfStatus(status: number): FailureCode {
   if (status === 409 || status === 412) return 'conflict'
   if (status === 400 || status === 413 || status === 415 || status === 422) return 'invalid'
   if (status === 429) return 'rate_limited'
-  return status === 503 ? 'unreachable' : 'unexpected'
+  return status >= 502 && status <= 504 ? 'unreachable' : 'unexpected'
 }
 
-// The class puts status and request id around the server's sentence; both are printed apart.
-function messageOf(error: ServerAnswer): string {
+// The class puts status and request id around the server's sentence; both are printed apart. Another body, such as a page of a
+// proxy or of whatever else listens there, has none.
+function messageOf(serverResponse: string): string | undefined {
   try {
-    const body: unknown = JSON.parse(error.serverResponse)
-    if (isRecord(body) && typeof body['message'] === 'string') return body['message']
+    const body: unknown = JSON.parse(serverResponse)
+    return isRecord(body) && typeof body['message'] === 'string' ? body['message'] : undefined
   } catch {
-    // not the server's own body, perhaps a proxy's
+    return undefined
   }
-  return error.message
 }
 
 function nextStep(code: FailureCode, details: unknown): string | undefined {
   const suggestions = isRecord(details) && Array.isArray(details['suggestions']) ? details['suggestions'] : []
   if (suggestions.length > 0) return `did you mean ${suggestions.join(', ')}?`
   if (code === 'not_allowed') return 'stet login, or a key with the scope that is missing'
-  if (code === 'conflict') return 'stet pull, then try again'
+  if (code === 'conflict' && isRecord(details) && listOf(details['conflicts']).length > 0) {
+    return 'stet pull, then try again'
+  }
   return undefined
 }
 

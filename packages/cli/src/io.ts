@@ -1,6 +1,9 @@
 import { homedir } from 'node:os'
 import { createInterface } from 'node:readline'
 
+/** What asks a program to end. */
+export type EndSignal = 'SIGINT' | 'SIGTERM'
+
 /** Everything a command touches outside of files and the network; tests bring their own. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -14,8 +17,8 @@ export interface Io {
   err(text: string): void
   /** All of it; the same each time. */
   readStdin(): Promise<Uint8Array>
-  /** Calls the handler on each Ctrl-C until the returned function is called. */
-  onInterrupt(handler: () => void): () => void
+  /** Calls the handler on each Ctrl-C and each SIGTERM until the returned function is called. */
+  onInterrupt(handler: (signal: EndSignal) => void): () => void
   /** Reads what a human types, line by line, while other things happen. */
   openLines(listeners: LineListeners): LineInput
 }
@@ -38,20 +41,15 @@ export interface LineInput {
 
 /** The process itself. */
 export function systemIo(): Io {
-  // A reader that closes its end early (`| head`) ends the program quietly.
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(0)
-      throw error
-    })
-  }
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', endOnBrokenOutput)
   let stdin: Promise<Uint8Array> | undefined
   return {
     env: process.env,
     cwd: process.cwd(),
     homeDir: homedir(),
     platform: process.platform,
-    tty: { stdin: process.stdin.isTTY, stdout: process.stdout.isTTY, stderr: process.stderr.isTTY },
+    // On anything but a terminal the property is not there at all.
+    tty: { stdin: isTerminal(process.stdin), stdout: isTerminal(process.stdout), stderr: isTerminal(process.stderr) },
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
     readStdin() {
@@ -59,11 +57,22 @@ export function systemIo(): Io {
       return stdin
     },
     onInterrupt(handler) {
-      process.on('SIGINT', handler)
-      return () => void process.off('SIGINT', handler)
+      process.on('SIGINT', handler).on('SIGTERM', handler)
+      return () => void process.off('SIGINT', handler).off('SIGTERM', handler)
     },
     openLines,
   }
+}
+
+// A reader that closes its end early (`| head`) ends the program quietly; a full disk does not.
+function endOnBrokenOutput(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(0)
+  process.stderr.write(`Cannot write the output: ${error.message}\n`)
+  process.exit(1)
+}
+
+function isTerminal({ isTTY }: { isTTY?: boolean }): boolean {
+  return isTTY === true
 }
 
 function openLines({ onLine, onInterrupt, onEnd }: LineListeners): LineInput {

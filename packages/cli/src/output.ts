@@ -1,6 +1,6 @@
 import type { Failure } from './exit-code.ts'
 import type { Io } from './io.ts'
-import { createStyle } from './ui/marks.ts'
+import { asShown, createStyle } from './ui/marks.ts'
 
 /** One column: its head and how a row shows in it. */
 export interface Column<T> {
@@ -33,7 +33,7 @@ export function failureText(failure: Failure, isJson: boolean, io: Io, color: bo
   const text = [`${style.fail} ${failure.message}`, ...lines.map((line) => `  ${line}`)]
   if (failure.next) text.push(`  hint: ${failure.next}`)
   if (failure.requestId) text.push(style.dim(`  request ${failure.requestId} · ${failure.errorCode} ${failure.status}`))
-  return `${text.join('\n')}\n`
+  return `${asShown(text.join('\n'), io)}\n`
 }
 
 /** How long ago a timestamp was, in words. */
@@ -42,6 +42,11 @@ export function formatAge(timestamp: string, now = Date.now()): string {
   if (seconds < 60) return `${seconds} s ago`
   if (seconds < 3600) return `${Math.round(seconds / 60)} min ago`
   return seconds < 86_400 ? `${Math.round(seconds / 3600)} h ago` : `${Math.round(seconds / 86_400)} d ago`
+}
+
+/** A number with its noun. @example countOf(1, 'file') // '1 file' */
+export function countOf(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
 /** The first eight digits of a uuid: what people read and type. */

@@ -1,4 +1,5 @@
 import { Command as Commander, CommanderError, Option } from 'commander'
+import { version } from '../package.json' with { type: 'json' }
 import type { Command } from './command.ts'
 import { commandTable, groupSummaries } from './commands/table.ts'
 import { createContext } from './context.ts'
@@ -15,8 +16,9 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     exitCode = code
   }
   const program = createProgram({ io, isJson, onEnd })
+  const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv]
   try {
-    await program.parseAsync([...argv], { from: 'user' })
+    await program.parseAsync(words, { from: 'user' })
     return exitCode
   } catch (error) {
     if (!(error instanceof CommanderError)) return await report(error, program, { io, isJson, onEnd })
@@ -49,7 +51,8 @@ function createProgram(host: Host): Commander {
   )
   prepare(program, host)
   for (const flag of globalFlags) program.addOption(optionOf(flag))
-  program.option('--version', 'print the version').helpCommand(false)
+  // Before a command: `main.ts` answers the bare flag without loading anything.
+  program.version(version, '--version', 'print the version').helpCommand(false)
   const groups = new Map<string, Commander>([['', program]])
   for (const [name, entry] of Object.entries(commandTable)) {
     const words = name.split(' ')

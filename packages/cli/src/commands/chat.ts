@@ -36,7 +36,7 @@ export const command = defineCommand({
 
 function parseChat(raw: RawInput): ChatInput {
   const [ref] = raw.args
-  const path = textFlag(raw, 'prompt')?.replace(/\.promptl$/, '')
+  const path = textFlag(raw, 'prompt')
   if ((ref === undefined) === (path === undefined)) {
     throw new CliError('usage', 'Either a conversation or --prompt', { hint: 'stet chat <uuid>' })
   }

@@ -1,13 +1,14 @@
-import { relative } from 'node:path'
 import { defineCommand, hasFlag } from '../command.ts'
+import { annotate } from '../compile/annotations.ts'
 import { compileTexts } from '../compile/compile-texts.ts'
-import { annotationOf, type Problem, problemsOf } from '../compile/problem.ts'
+import { type Problem, problemsOf } from '../compile/problem.ts'
 import type { Context } from '../context.ts'
 import { exitCodes } from '../exit-code.ts'
-import { isOn } from '../io.ts'
-import type { State } from '../sync/compare.ts'
+import { countOf } from '../output.ts'
+import { inStep, type State } from '../sync/compare.ts'
+import { promptsDirOf } from '../sync/prompt-path.ts'
 import { type Refusal, scanPrompts } from '../sync/scan.ts'
-import { openWorkspace, promptsDirOf, type Workspace } from '../sync/workspace.ts'
+import { openWorkspace, type Workspace } from '../sync/workspace.ts'
 import { shownFile } from '../ui/shown-file.ts'
 import { generateTypes } from './types/generated-types.ts'
 
@@ -21,8 +22,6 @@ interface CheckData {
   types: { file: string; isCurrent: boolean } | null
   refused: Refusal[]
 }
-
-const inStep: ReadonlySet<State> = new Set<State>(['same', 'same-edit', 'same-new', 'both-deleted'])
 
 export const command = defineCommand({
   summary: 'Checks everything at once, for CI: compiles the files, compares them with the server, checks the types.',
@@ -91,27 +90,24 @@ async function checkTypes({ problems }: Found, isLocal: boolean, ctx: Context): 
   return { file: shownFile(file, ctx.io.cwd), isCurrent }
 }
 
-function annotate(problems: readonly Problem[], { io }: Context): void {
-  if (!isOn(io.env['GITHUB_ACTIONS'])) return
-  // GitHub names files from the root of the checkout; it reads both outputs, and standard output holds the data.
-  const root = io.env['GITHUB_WORKSPACE'] || io.cwd
-  for (const problem of problems) {
-    if (problem.file !== null) io.err(annotationOf(problem, relative(root, problem.file).replaceAll('\\', '/')))
-  }
-}
-
-function printCheck({ checked, problems, differences, types }: CheckData, { io, style, say }: Context): void {
+function printCheck(
+  { checked, problems, differences, types }: CheckData,
+  { io, style, dataStyle, say }: Context,
+  { isLocal }: { isLocal: boolean },
+): void {
   for (const { path, file, line, column, code, message, frame, severity } of problems) {
     const place = file === null ? `${path} (server)` : shownFile(file, io.cwd)
-    const mark = severity === 'error' ? style.red(severity) : style.yellow(severity)
+    const mark = severity === 'error' ? dataStyle.red(severity) : dataStyle.yellow(severity)
     io.out(`${place}:${line}:${column} ${mark} ${message} (${code})\n${frame}\n`)
   }
-  for (const { path, state } of differences) io.out(`${style.yellow('differs')} ${path} (${state})\n`)
-  if (types && !types.isCurrent) io.out(`${style.yellow('out of date')} ${types.file}\n`)
+  for (const { path, state } of differences) io.out(`${dataStyle.yellow('differs')} ${path} (${state})\n`)
+  if (types && !types.isCurrent) io.out(`${dataStyle.yellow('out of date')} ${types.file}\n`)
   const errors = problems.filter(({ severity }) => severity === 'error').length
-  const counts = [`${errors} ${errors === 1 ? 'error' : 'errors'}`, `${differences.length} differences`]
+  const counts = [`${countOf(checked, 'file')} compiled`, countOf(errors, 'error')]
+  if (problems.length > errors) counts.push(countOf(problems.length - errors, 'warning'))
+  if (!isLocal) counts.push(countOf(differences.length, 'difference'))
   const isFine = errors + differences.length === 0 && types?.isCurrent !== false
-  say(`${isFine ? style.ok : style.fail} ${checked} files checked · ${counts.join(' · ')}`)
+  say(`${isFine ? style.ok : style.fail} ${counts.join(' · ')}`)
   if (differences.length > 0) say('  hint: stet status')
   if (types && !types.isCurrent) say('  hint: stet types generate')
 }

@@ -68,7 +68,7 @@ export const command = defineCommand({
     const parts = await Promise.all(
       files.map((file) => {
         if (form === 'stat') return `${file.path}  ${formatCount(file)}\n`
-        return form === 'word' ? wordDiff(file, ctx.style) : unifiedDiff(file, ctx.style)
+        return form === 'word' ? wordDiff(file, ctx.dataStyle) : unifiedDiff(file, ctx.dataStyle)
       }),
     )
     if (parts.length === 0) ctx.say(`${ctx.style.ok} No differences`)

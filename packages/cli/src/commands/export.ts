@@ -2,11 +2,12 @@ import { join, resolve } from 'node:path'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
-import { readTextIfPresent, writeFileAtomically } from '../settings/json-file.ts'
-import { findCaseClashes, isWithin, problemOfPath, promptEnding } from '../sync/prompt-path.ts'
+import { countOf } from '../output.ts'
+import { readFormerText, writeFileAtomically, writeNamedFile } from '../settings/write-file.ts'
+import { findCaseClashes, isWithin, problemOfPath, promptEnding, promptsDirOf } from '../sync/prompt-path.ts'
 import { type Refusal, scanPrompts } from '../sync/scan.ts'
 import { findVersionToRun } from '../sync/version-ref.ts'
-import { promptsDirOf, toPromptPath } from '../sync/workspace.ts'
+import { selectorOf } from '../sync/workspace.ts'
 import { shownFile } from '../ui/shown-file.ts'
 
 interface ExportInput {
@@ -37,16 +38,17 @@ export const command = defineCommand({
   async run(input, ctx) {
     const texts = await selectTexts(input, ctx)
     const target = resolve(ctx.io.cwd, input.out)
-    const { files, refused } = target.endsWith('.json')
+    const isBundle = target.endsWith('.json')
+    const { files, refused } = isBundle
       ? { files: new Map([[target, bundleOf(texts)]]), refused: [] }
       : await filesOf(texts, target)
-    const written = await writeAll(files, input.isForced, ctx)
+    const written = await writeAll(files, isBundle ? writeNamedFile : writeFileAtomically, input.isForced, ctx)
     return { prompts: texts.size - refused.length, files: written, refused }
   },
   print({ prompts, files, refused }, { io, say, style, warn }) {
     for (const { file } of files) io.out(`${file}\n`)
     for (const { path, reason } of refused) warn(`${path} ${reason}: left out`)
-    say(`${style.ok} ${prompts} ${prompts === 1 ? 'prompt' : 'prompts'} exported`)
+    say(`${style.ok} ${countOf(prompts, 'prompt')} exported`)
   },
   exitCode: ({ refused }) => (refused.length > 0 ? exitCodes.unexpected : exitCodes.success),
 })
@@ -59,11 +61,8 @@ async function selectTexts({ names, isLocal }: ExportInput, ctx: Context): Promi
         ([path, { text }]): [string, string] => [path, text],
       )
     : await serverTexts(ctx)
-  const wanted = names.map((name) => toPromptPath(name, promptsDir, ctx.io.cwd))
-  const matches = (path: string, name: string): boolean => name === '' || path === name || path.startsWith(`${name}/`)
-  const missing = wanted.find((name) => !all.some(([path]) => matches(path, name)))
-  if (missing !== undefined) throw new CliError('not_found', `No prompt or folder ${missing}`)
-  return new Map(all.filter(([path]) => wanted.length === 0 || wanted.some((name) => matches(path, name))))
+  const isSelected = selectorOf(names, new Set(all.map(([path]) => path)), { promptsDir, cwd: ctx.io.cwd })
+  return new Map(all.filter(([path]) => isSelected(path)))
 }
 
 async function serverTexts(ctx: Context): Promise<[string, string][]> {
@@ -97,18 +96,19 @@ async function filesOf(
 
 async function writeAll(
   files: ReadonlyMap<string, string>,
+  write: typeof writeFileAtomically,
   isForced: boolean,
   { io }: Context,
 ): Promise<{ file: string }[]> {
   const differing: string[] = []
   for (const [file, text] of files) {
-    const before = await readTextIfPresent(file)
+    const before = await readFormerText(file)
     if (before !== undefined && before !== text) differing.push(shownFile(file, io.cwd))
   }
   // All or nothing: half an export looks like a whole one.
   if (differing.length > 0 && !isForced) {
     throw new CliError('conflict', 'Files with another text are there already', { lines: differing, hint: '--force' })
   }
-  for (const [file, text] of files) await writeFileAtomically(file, text)
+  for (const [file, text] of files) await write(file, text)
   return [...files.keys()].map((file) => ({ file: shownFile(file, io.cwd) }))
 }

@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import type { Project, Stet, Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
-import { configFileName } from '../settings/config-file.ts'
-import { readTextIfPresent, writeFileAtomically } from '../settings/json-file.ts'
+import { configFileName, schemaSeenFrom } from '../settings/config-file.ts'
+import { parseJsonObject, readTextIfPresent } from '../settings/json-file.ts'
 import { type LatitudeLock, latitudeLockName, readLatitudeLock } from '../settings/latitude-lock.ts'
 import type { Settings } from '../settings/resolve.ts'
+import { writeFileAtomically } from '../settings/write-file.ts'
 import { describeVersion, findLiveOrNewestDraft, findVersion } from '../sync/version-ref.ts'
 import { saveLock } from '../sync/workspace.ts'
 import { type PullReport, pull, sayPull } from './pull.ts'
@@ -134,8 +135,10 @@ async function findFormerVersion(client: Stet, former: LatitudeLock | undefined)
 async function writeConfig(settings: Settings, projectId: number, dir: string | undefined): Promise<void> {
   const file = settings.configFile ?? join(settings.root, configFileName)
   const text = existsSync(file) ? await readTextIfPresent(file) : undefined
-  const before: Record<string, unknown> = text === undefined ? {} : JSON.parse(text)
+  const before = text === undefined ? {} : parseJsonObject(text, file)
+  const schema = schemaSeenFrom(dirname(file))
   const config = {
+    ...(schema !== undefined && { $schema: schema }),
     ...before,
     baseUrl: settings.baseUrl.value.replace(/\/api\/v3$/, ''),
     projectId,

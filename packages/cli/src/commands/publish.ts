@@ -2,11 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Stet, Version, VersionDiff } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
+import { annotatePrompts } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { conflictStates } from '../sync/compare.ts'
+import type { Compared } from '../sync/plan.ts'
 import { describeVersion, findVersion } from '../sync/version-ref.ts'
-import { openWorkspace, refuseOtherLock, saveLock, type Workspace } from '../sync/workspace.ts'
+import { entriesInStep, openWorkspace, refuseOtherLock, saveLock, type Workspace } from '../sync/workspace.ts'
 
 export interface PublishInput {
   ref?: string | undefined
@@ -59,18 +61,18 @@ export async function publishVersion(ctx: Context, input: PublishInput): Promise
   const workspace = await workspaceOf(ctx, version)
   if (workspace && !input.allowsDirty) refuseDirty(workspace)
   const diff = await client.versions.diff(version.uuid)
-  await checkDraft(client, version, diff, input.isForced === true)
+  await checkDraft(client, version, diff, input.isForced === true, ctx)
   const changes = diff.changes.map(({ path, status, conflict }) => ({ path, status, conflict }))
   if (input.isCheck) return { version, isPublished: false, changes }
-  ctx.say(`${capitalize(describeVersion(version))}: ${countChanges(changes)}`)
-  if (!(await ctx.confirm('Publish to live?', '--yes'))) throw new CliError('usage', 'Nothing was published')
   const description = await descriptionOf(input, ctx)
+  ctx.say(`${capitalize(describeVersion(version))}: ${countChanges(changes)} · ${await describeLive(client)}`)
+  if (!(await ctx.confirm('Publish to live?', '--yes'))) throw new CliError('usage', 'Nothing was published')
   const published = await client.versions.publish(version.uuid, {
     ...(input.title !== undefined && { title: input.title }),
     ...(description !== undefined && { description }),
     ...(input.isForced && { force: true }),
   })
-  if (workspace) await saveLock(workspace, published, true, { ...workspace.entries })
+  if (workspace) await saveLock(workspace, published, true, entriesInStep(workspace))
   return { version: published, isPublished: true, changes }
 }
 
@@ -99,10 +101,13 @@ async function workspaceOf(ctx: Context, version: Version): Promise<Workspace | 
   return openWorkspace(ctx, version.uuid)
 }
 
+/** Whether the folder holds something that a publication of what was pushed leaves out. */
+export function isUnpushed({ state, hasLeftover }: Compared): boolean {
+  return hasLeftover || state.startsWith('local-') || conflictStates.has(state)
+}
+
 function refuseDirty({ compared }: Workspace): void {
-  const dirty = compared.filter(
-    ({ state, hasLeftover }) => hasLeftover || state.startsWith('local-') || conflictStates.has(state),
-  )
+  const dirty = compared.filter(isUnpushed)
   if (dirty.length === 0) return
   throw new CliError('conflict', 'There are changes that were not pushed', {
     lines: dirty.map(({ path }) => path),
@@ -110,7 +115,13 @@ function refuseDirty({ compared }: Workspace): void {
   })
 }
 
-async function checkDraft(client: Stet, version: Version, { changes }: VersionDiff, isForced: boolean): Promise<void> {
+async function checkDraft(
+  client: Stet,
+  version: Version,
+  { changes }: VersionDiff,
+  isForced: boolean,
+  ctx: Context,
+): Promise<void> {
   const conflicts = changes.filter(({ conflict }) => conflict)
   if (conflicts.length > 0 && !isForced) {
     throw new CliError('conflict', 'Live changed the same prompts since this draft did', {
@@ -120,16 +131,32 @@ async function checkDraft(client: Stet, version: Version, { changes }: VersionDi
   }
   const changed = new Set(changes.map(({ path }) => path))
   const prompts = await client.prompts.list({ versionUuid: version.uuid })
-  const lines = prompts
-    .filter(({ path }) => changed.has(path))
-    .flatMap(({ path, errors }) => errors.map((issue) => `${path}:${issue.line}:${issue.column} ${issue.message}`))
-  if (lines.length > 0) throw new CliError('invalid', 'The draft does not compile', { lines })
+  const broken = prompts.filter(({ path, errors }) => changed.has(path) && errors.length > 0)
+  if (broken.length === 0) return
+  await annotatePrompts(broken, ctx)
+  const lines = broken.flatMap(({ path, errors }) =>
+    errors.map((issue) => `${path}:${issue.line}:${issue.column} ${issue.message}`),
+  )
+  throw new CliError('invalid', 'The draft does not compile', { lines })
 }
 
 async function descriptionOf(input: PublishInput, ctx: Context): Promise<string | undefined> {
   if (input.descriptionFile === undefined) return input.description
   if (input.descriptionFile === '-') return new TextDecoder().decode(await ctx.io.readStdin())
-  return readFile(resolve(ctx.io.cwd, input.descriptionFile), 'utf8')
+  const { descriptionFile } = input
+  return readFile(resolve(ctx.io.cwd, descriptionFile), 'utf8').catch(() => {
+    throw new CliError('usage', `--description-file: cannot read ${descriptionFile}`)
+  })
+}
+
+async function describeLive(client: Stet): Promise<string> {
+  const { NotFoundError } = await import('@stet/sdk')
+  try {
+    return `live is v${(await client.versions.get('live')).version}`
+  } catch (error) {
+    if (error instanceof NotFoundError) return 'nothing is live yet'
+    throw error
+  }
 }
 
 function countChanges(changes: PublishReport['changes']): string {

@@ -2,7 +2,8 @@ import { relative, resolve } from 'node:path'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
-import { writeFileAtomically } from '../settings/json-file.ts'
+import { countOf } from '../output.ts'
+import { writeNamedFile } from '../settings/write-file.ts'
 import { applyPull, type PullStep } from '../sync/apply.ts'
 import { type Preference, planPull } from '../sync/plan.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
@@ -85,7 +86,12 @@ export function sayPull({ changes, counts, version }: PullReport, { style, say, 
     if (action === 'write-beside') warn(`C ${path}: the text of the server is in ${path}.promptl.remote`)
   }
   const { updated, unchanged, kept, conflicts, deleted } = counts
-  const parts = [`${updated} updated`, `${unchanged} unchanged`, `${kept} kept (local edits)`, `${conflicts} conflicts`]
+  const parts = [
+    `${updated} updated`,
+    `${unchanged} unchanged`,
+    `${kept} kept (local edits)`,
+    countOf(conflicts, 'conflict'),
+  ]
   if (deleted > 0) parts.push(`${deleted} deleted`)
   say(`${style.ok} ${parts.join(', ')} · ${version.status === 'draft' ? `draft "${version.name}"` : version.name}`)
 }
@@ -96,7 +102,7 @@ async function planSteps(
   ctx: Context,
 ): Promise<{ steps: PullStep[]; refused: Refusal[] }> {
   const selected = selectPaths(workspace.compared, names, workspace)
-  const clashes = findCaseClashes([...workspace.remote.keys(), ...workspace.scan.prompts.keys()])
+  const clashes = findCaseClashes(new Set([...workspace.remote.keys(), ...workspace.scan.prompts.keys()]))
   const refused: Refusal[] = []
   const steps: PullStep[] = []
   for (const one of selected) {
@@ -131,8 +137,8 @@ function countSteps(steps: readonly PullStep[]): PullReport['counts'] {
 }
 
 async function writeBundle(file: string, workspace: Workspace, ctx: Context): Promise<void> {
-  const target = resolve(workspace.settings.root, file)
+  const target = resolve(ctx.io.cwd, file)
   const contents = Object.fromEntries([...workspace.remote].map(([path, { content }]) => [path, content]))
-  await writeFileAtomically(target, `${JSON.stringify(contents, null, 2)}\n`)
+  await writeNamedFile(target, `${JSON.stringify(contents, null, 2)}\n`)
   ctx.say(`${ctx.style.ok} Wrote ${relative(ctx.io.cwd, target)}`)
 }

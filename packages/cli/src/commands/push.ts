@@ -1,14 +1,19 @@
 import type { Change, CompileIssue, Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
+import { annotatePrompts } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
-import { shortUuid } from '../output.ts'
-import { defaultDraftName } from '../sync/draft-name.ts'
+import { countOf, shortUuid } from '../output.ts'
+import { defaultDraftName } from '../sync/git/draft-name.ts'
+import { isShallow } from '../sync/git/git.ts'
+import { rebaseOnLive } from '../sync/new-draft-base.ts'
 import { type Compared, type PushPlan, planPush } from '../sync/plan.ts'
-import { entriesAfterPush, sendToDraft, sendToMerged } from '../sync/send.ts'
+import { findCaseClashes } from '../sync/prompt-path.ts'
+import type { Refusal } from '../sync/scan.ts'
+import { entriesAfterPush, refuseTooMany, sendToDraft, sendToMerged } from '../sync/send.ts'
 import { openWorkspace, saveLock, selectPaths, type Workspace } from '../sync/workspace.ts'
 import { countLines, formatCount } from '../ui/diff.ts'
-import { type PublishReport, publishVersion, sayPublished } from './publish.ts'
+import { isUnpushed, type PublishReport, publishVersion, sayPublished } from './publish.ts'
 
 interface PushInput {
   names: readonly string[]
@@ -27,7 +32,7 @@ interface PushReport {
   isDry: boolean
   changes: { path: string; status: Change['status']; hash: string | null; lines: string }[]
   errors: { path: string; errors: CompileIssue[] }[]
-  refused: { path: string; reason: string }[]
+  refused: Refusal[]
   durationMs: number
   published?: PublishReport
 }
@@ -60,7 +65,7 @@ export const command = defineCommand({
     }
   },
   run: push,
-  print: sayPushed,
+  print: (report, ctx) => (report.published ? sayPublished(report.published, ctx) : sayPushed(report, ctx)),
   exitCode: ({ refused }) => (refused.length > 0 ? exitCodes.unexpected : exitCodes.success),
 })
 
@@ -69,14 +74,20 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   const workspace = await openForPush(ctx, input)
   const selected = selectPaths(workspace.compared, input.names, workspace)
   const plan = planPush(selected, input.isForced)
-  refuseConflicts(plan)
+  await refuseConflicts(plan, workspace)
   if (plan.remoteOnly.length > 0) {
     ctx.warn(`Changed on the server only, not touched: ${plan.remoteOnly.map(({ path }) => path).join(', ')}`)
   }
-  const changes = [...plan.changes, ...(await agreedDeletions(plan, input, ctx))]
+  const deletions = await agreedDeletions(plan, input, ctx)
+  const clashing = clashesOf(plan.changes, deletions, workspace)
+  for (const { path, reason } of clashing) ctx.warn(`${path} ${reason}: left out`)
+  const sendable = plan.changes.filter((change) => !clashing.some(({ path }) => path === change.path))
+  const changes = [...sendable, ...deletions]
+  if (input.publishes && !input.isDry) refuseRest(workspace, changes)
   const target = await chooseTarget(workspace, input, changes, ctx)
   if (!input.isDry) await send(workspace, target.version, changes)
   const errors = input.isDry ? [] : await finish(workspace, target, selected, changes)
+  await annotatePrompts(errors, ctx)
   const { version } = target
   const report: PushReport = {
     version: { uuid: version.uuid, status: version.status, name: version.title },
@@ -84,13 +95,14 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
     isDry: input.isDry,
     changes: await Promise.all(changes.map((change) => describeChange(change, selected))),
     errors,
-    refused: workspace.scan.refused,
+    refused: [...workspace.scan.refused, ...clashing],
     durationMs: Math.round(performance.now() - startedMs),
   }
   // Without a change there may be no draft: then live holds all of it already.
-  if (input.publishes && !input.isDry && version.status === 'draft')
-    report.published = await publishVersion(ctx.reopened(), { ref: version.uuid })
-  return report
+  if (!input.publishes || input.isDry || version.status !== 'draft') return report
+  // Should the publication be refused, this much is done all the same.
+  if (!ctx.flags.json) sayPushed(report, ctx, true)
+  return { ...report, published: await publishVersion(ctx.reopened(), { ref: version.uuid }) }
 }
 
 // A new draft is laid over live: whatever version the folder followed, live is what a push would change.
@@ -100,17 +112,30 @@ async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
   const editsInPlace = input.isForced && !input.opensNew
   if (version.isLive || (version.status === 'draft' && !input.opensNew) || editsInPlace) return workspace
   const versions = await workspace.client.versions.list({ status: 'merged' })
-  return versions.some(({ isLive }) => isLive) ? openWorkspace(ctx, 'live') : workspace
+  if (!versions.some(({ isLive }) => isLive)) return workspace
+  const overLive = await openWorkspace(ctx, 'live')
+  return version.status === 'draft' ? rebaseOnLive(overLive, version) : overLive
 }
 
-function refuseConflicts({ conflicts }: PushPlan): void {
+async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: Workspace): Promise<void> {
   if (conflicts.length === 0) return
   const lines = conflicts.map(({ path, hasLeftover }) =>
     hasLeftover ? `${path}  (settle it and delete ${path}.promptl.remote)` : path,
   )
-  throw new CliError('conflict', 'Both sides changed; nothing was sent', {
-    lines,
-    hint: 'stet pull, settle the conflicts, then stet push',
+  const lacksHistory = settings.lock?.version.uuid !== version.uuid && (await isShallow(settings.root))
+  const hint = 'stet pull, settle the conflicts, then stet push'
+  const whole = 'this checkout has no history: with it (fetch-depth: 0) the base of what CI published is found'
+  throw new CliError('conflict', 'Both sides changed; nothing was sent', { lines, hint: lacksHistory ? whole : hint })
+}
+
+// A publication would refuse them, after everything else was sent.
+function refuseRest({ compared }: Workspace, changes: readonly Change[]): void {
+  const sent = new Set(changes.map(({ path }) => path))
+  const rest = compared.filter((one) => !sent.has(one.path) && isUnpushed(one))
+  if (rest.length === 0) return
+  throw new CliError('conflict', 'There are changes that would not be pushed; nothing was sent', {
+    lines: rest.map(({ path }) => path),
+    hint: 'stet push without --publish, then stet publish --allow-dirty',
   })
 }
 
@@ -122,6 +147,16 @@ async function agreedDeletions({ deletions }: PushPlan, input: PushInput, ctx: C
   }
   ctx.warn(`The files of ${paths} are gone; the prompts stay (--delete deletes them)`)
   return []
+}
+
+// Two prompts that differ only in case are one file on some systems: who pulls there would get neither.
+function clashesOf(changes: readonly Change[], deletions: readonly Change[], { remote }: Workspace): Refusal[] {
+  const deleted = new Set(deletions.map(({ path }) => path))
+  const left = [...remote.keys()].filter((path) => !deleted.has(path))
+  const clashes = findCaseClashes(new Set([...left, ...changes.map(({ path }) => path)]))
+  return changes
+    .filter(({ path, status }) => status === 'added' && clashes.has(path))
+    .map(({ path }) => ({ path, reason: 'differs from a prompt of the server only in case' }))
 }
 
 interface Target {
@@ -136,6 +171,7 @@ async function chooseTarget(
   ctx: Context,
 ): Promise<Target> {
   const needsDraft = input.opensNew || (version.status === 'merged' && !input.isForced)
+  if (needsDraft || version.status === 'draft') refuseTooMany(changes)
   if (input.isForced && changes.length > 0 && !input.isDry) {
     const where = needsDraft || version.status === 'draft' ? 'the draft' : 'the published version, in place'
     const isAgreed = await ctx.confirm(`Overwrite ${where} without looking at what changed there?`, '--yes')
@@ -146,6 +182,8 @@ async function chooseTarget(
     throw new CliError('conflict', `${input.draft} is published already`, { hint: 'stet push --new' })
   }
   const draft = await client.versions.create(input.name ?? (await defaultDraftName(settings.root)))
+  // Said at once: should the rest fail, the draft is what is left.
+  ctx.say(`+ created draft "${draft.title}" (${shortUuid(draft.uuid)})`)
   return { version: draft, isNew: true }
 }
 
@@ -181,23 +219,20 @@ async function describeChange(
   return { path, status, hash: content === undefined ? null : (one?.localHash ?? null), lines }
 }
 
-function sayPushed(report: PushReport, ctx: Context): void {
+function sayPushed(report: PushReport, ctx: Context, publishes = false): void {
   const { style, say, warn } = ctx
   const { version, changes, isDry } = report
-  if (report.isNewDraft) say(`+ created draft "${version.name}" (${shortUuid(version.uuid)})`)
   const letters = { added: 'A', modified: 'M', deleted: 'D', unchanged: ' ' }
   for (const { path, status, lines } of changes) say(`${style.up} ${letters[status]} ${path}  ${lines}`)
   for (const { path, errors } of report.errors) {
     for (const { line, column, message } of errors) warn(`${path}:${line}:${column} ${message}`)
   }
   if (changes.length === 0) say(`${style.ok} Nothing to push`)
-  else if (isDry) say(`${changes.length} changes would be pushed`)
+  else if (isDry) say(`${countOf(changes.length, 'change')} would be pushed`)
   else {
-    const count = changes.length === 1 ? '1 change' : `${changes.length} changes`
-    say(`${style.ok} ${count} pushed in ${(report.durationMs / 1000).toFixed(1)} s`)
+    say(`${style.ok} ${countOf(changes.length, 'change')} pushed in ${(report.durationMs / 1000).toFixed(1)} s`)
     const first = changes.find(({ status }) => status !== 'deleted')
-    if (first && !report.published) say(`  Try it:   stet run ${first.path}`)
-    if (version.status === 'draft' && !report.published) say('  Publish:  stet publish')
+    if (first && !publishes) say(`  Try it:   stet run ${first.path}`)
+    if (version.status === 'draft' && !publishes) say('  Publish:  stet publish')
   }
-  if (report.published) sayPublished(report.published, ctx)
 }

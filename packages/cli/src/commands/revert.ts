@@ -2,8 +2,8 @@ import type { RevertResult, Stet, Version } from '@stet/sdk'
 import { defineCommand } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
+import { promptNamed } from '../sync/prompt-path.ts'
 import { describeVersion, findVersion } from '../sync/version-ref.ts'
-import { promptsDirOf, toPromptPath } from '../sync/workspace.ts'
 
 export const command = defineCommand({
   summary:
@@ -14,8 +14,7 @@ export const command = defineCommand({
   async run({ names }, ctx): Promise<RevertResult> {
     const client = await ctx.client()
     const draft = await findDraft(client, ctx)
-    const settings = await ctx.settings()
-    const paths = names.map((name) => toPromptPath(name, promptsDirOf(settings), ctx.io.cwd))
+    const paths = await Promise.all(names.map((name) => promptNamed(name, ctx)))
     const listed = paths.length > 0 ? paths : await changedPaths(client, draft)
     if (listed.length === 0) return { versionUuid: draft.uuid, reverted: [] }
     const question = `Drop the changes of ${describeVersion(draft)} to ${listed.join(', ')}?`

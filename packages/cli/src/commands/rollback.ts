@@ -2,7 +2,7 @@ import type { Change, Prompt, Stet, Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
-import { shortUuid } from '../output.ts'
+import { countOf, shortUuid } from '../output.ts'
 import { sendToDraft } from '../sync/send.ts'
 import { describeVersion, findVersion } from '../sync/version-ref.ts'
 import { countLines, formatCount, unifiedDiff } from '../ui/diff.ts'
@@ -37,7 +37,7 @@ export const command = defineCommand({
   print({ target, version, changes }, { style, say }) {
     if (changes.length === 0) say(`${style.ok} Live holds what ${describeVersion(target)} holds; nothing to do`)
     else if (version) say(`${style.ok} Live is now v${version.version}, with the contents of v${target.version}`)
-    else say(`${changes.length} prompts would change`)
+    else say(`${countOf(changes.length, 'prompt')} would change`)
   },
 })
 

@@ -3,6 +3,7 @@ import { defineCommand, hasFlag, listFlag, type RawInput, textFlag } from '../co
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { rememberConversation } from '../settings/recent.ts'
+import { promptNamed } from '../sync/prompt-path.ts'
 import { findVersionToRun } from '../sync/version-ref.ts'
 import { showRun, showWholeRun } from '../ui/live-run.ts'
 import { withMissingParameters } from '../ui/missing-parameters.ts'
@@ -58,7 +59,7 @@ function parseRun(raw: RawInput): RunInput {
   }
   if (toolsFile !== undefined && !isStreaming) throw new CliError('usage', 'Either --tools or --no-stream')
   return {
-    path: (raw.args[0] ?? '').replace(/\.promptl$/, ''),
+    path: raw.args[0] ?? '',
     parameters: parseParameters(raw),
     messages: listFlag(raw, 'message').map((content): Message => ({ role: 'user', content })),
     transport: isBackground ? 'background' : isStreaming ? 'stream' : 'json',
@@ -80,7 +81,8 @@ export async function runPrompt(input: RunInput, ctx: Context): Promise<RunResul
     ...(input.messages.length > 0 && { messages: input.messages }),
     ...(input.customIdentifier !== undefined && { customIdentifier: input.customIdentifier }),
   }
-  const { path, shown, saveTo } = input
+  const { shown, saveTo } = input
+  const path = await promptNamed(input.path, ctx)
   const head = { path, versionName: versionUuid === 'live' ? 'live' : versionUuid.slice(0, 8) }
   const start = (parameters: Record<string, unknown>): Promise<RunResult | undefined> => {
     const all = { ...options, parameters }

@@ -3,11 +3,12 @@ import { defineCommand, hasFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import { formatAge } from '../output.ts'
-import { compare, conflictStates, type State } from '../sync/compare.ts'
+import { compare, conflictStates, inStep, type State } from '../sync/compare.ts'
 import type { Compared } from '../sync/plan.ts'
-import { scanPrompts } from '../sync/scan.ts'
+import { promptsDirOf } from '../sync/prompt-path.ts'
+import { isLeftOut, scanPrompts } from '../sync/scan.ts'
 import { describeVersion } from '../sync/version-ref.ts'
-import { openWorkspace, promptsDirOf } from '../sync/workspace.ts'
+import { openWorkspace } from '../sync/workspace.ts'
 import { countLines, formatCount } from '../ui/diff.ts'
 
 interface StatusEntry {
@@ -61,7 +62,7 @@ async function statusOnline(ctx: Context): Promise<StatusData> {
 }
 
 function isDifferent({ state, hasLeftover }: Compared): boolean {
-  return hasLeftover || !['same', 'same-edit', 'same-new', 'both-deleted'].includes(state)
+  return hasLeftover || !inStep.has(state)
 }
 
 async function toEntry(one: Compared): Promise<StatusEntry> {
@@ -79,6 +80,7 @@ async function statusOffline(ctx: Context): Promise<StatusData> {
   const scan = await scanPrompts(promptsDirOf(settings), settings.config.include, settings.config.ignore)
   const entries: StatusEntry[] = []
   for (const path of [...new Set([...Object.keys(lock.prompts), ...scan.prompts.keys()])].sort()) {
+    if (isLeftOut(path, scan.refused)) continue
     const base = lock.prompts[path]?.hash
     const state = compare({ base, local: scan.prompts.get(path)?.hashes, remote: base })
     if (state && state !== 'same') entries.push({ path, state })
@@ -92,14 +94,14 @@ async function statusOffline(ctx: Context): Promise<StatusData> {
   }
 }
 
-function printStatus({ project, version, entries }: StatusData, { io, style, say }: Context): void {
+function printStatus({ project, version, entries }: StatusData, { io, style, dataStyle, say }: Context): void {
   say(`Project ${project.id} · ${version.description}`)
   const isConflict = ({ state }: StatusEntry): boolean => conflictStates.has(state)
   const isRemote = ({ state }: StatusEntry): boolean => state.startsWith('remote-')
   const groups: [string, StatusEntry[], (text: string) => string][] = [
-    ['Changes to push', entries.filter((one) => !isConflict(one) && !isRemote(one)), style.green],
-    ['Changed on the server since the last pull', entries.filter(isRemote), style.yellow],
-    ['Both sides changed', entries.filter(isConflict), style.red],
+    ['Changes to push', entries.filter((one) => !isConflict(one) && !isRemote(one)), dataStyle.green],
+    ['Changed on the server since the last pull', entries.filter(isRemote), dataStyle.yellow],
+    ['Both sides changed', entries.filter(isConflict), dataStyle.red],
   ]
   for (const [head, members, paint] of groups) {
     if (members.length === 0) continue

@@ -61,7 +61,7 @@ export const commandTable: Readonly<Record<string, TableEntry>> = {
       command: (await import('./completion/completion.ts')).commandOf(commandTable, groupSummaries),
     }),
   },
-  serve: { summary: 'start a server on this machine', load: () => import('./serve.ts') },
+  serve: { summary: 'start a server on this machine', load: () => import('./serve/serve.ts') },
 }
 
 /** Summaries of the words that only group commands. */

@@ -31,10 +31,3 @@ export function problemsOf(scans: ReadonlyMap<string, PromptScan>, files: Readon
   }
   return [...found.values()].sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1))
 }
-
-/** A workflow command of GitHub Actions that shows the finding beside the line. @param file relative to the repository */
-export function annotationOf({ severity, line, column, code, message }: Problem, file: string): string {
-  const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
-  const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
-  return `::${severity} file=${property(file)},line=${line},col=${column},title=${property(code)}::${data(message)}\n`
-}

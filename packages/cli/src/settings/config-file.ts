@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { CliError } from '../exit-code.ts'
 import { isJsonObject, parseJsonObject, readTextIfPresent } from './json-file.ts'
 
@@ -33,8 +33,21 @@ export const defaultConfig: Config = {
 
 /** The configuration file that applies to a folder. */
 export function findConfigFile(folder: string): string | undefined {
+  return findUpwards(folder, configFileName)
+}
+
+/** What `$schema` names, for editors: the schema of an installed command line, seen from a folder; undefined without one. */
+export function schemaSeenFrom(folder: string): string | undefined {
+  const file = findUpwards(folder, join('node_modules', '@stet', 'cli', 'schema', 'config.json'))
+  if (file === undefined) return undefined
+  const way = relative(folder, file).replaceAll('\\', '/')
+  return way.startsWith('..') ? way : `./${way}`
+}
+
+/** Here and in the folders above, up to the root of the git checkout. */
+function findUpwards(folder: string, name: string): string | undefined {
   for (let current = resolve(folder); ; current = dirname(current)) {
-    const file = join(current, configFileName)
+    const file = join(current, name)
     if (existsSync(file)) return file
     if (existsSync(join(current, '.git')) || dirname(current) === current) return undefined
   }

@@ -1,7 +1,9 @@
-import { chmod, mkdir, stat } from 'node:fs/promises'
+import { chmod, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { CliError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
-import { isJsonObject, parseJsonObject, readTextIfPresent, writeFileAtomically } from './json-file.ts'
+import { isJsonObject, parseJsonObject, readTextIfPresent } from './json-file.ts'
+import { makeFolder, writeFileAtomically } from './write-file.ts'
 
 /** One login. */
 export interface Credential {
@@ -24,10 +26,9 @@ export async function readCredentials(
 ): Promise<Record<string, Credential>> {
   const text = await readTextIfPresent(file)
   if (text === undefined) return {}
-  const isShared = process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0
-  if (isShared) {
-    await chmod(file, 0o600)
-    warn(`${file} was readable by others; its mode is 0600 now`)
+  if (process.platform !== 'win32') {
+    await closeToOthers(file, 0o600, warn)
+    await closeToOthers(dirname(file), 0o700, warn)
   }
   const found: Record<string, Credential> = {}
   for (const [profile, value] of Object.entries(parseJsonObject(text, file))) {
@@ -36,9 +37,44 @@ export async function readCredentials(
   return found
 }
 
+async function closeToOthers(path: string, mode: number, warn: (message: string) => void): Promise<void> {
+  if (((await stat(path)).mode & 0o077) === 0) return
+  // A read-only folder, such as a mounted secret, keeps its mode.
+  const isCorrected = await chmod(path, mode).then(
+    () => true,
+    () => false,
+  )
+  warn(`${path} ${isCorrected ? `was open to others; its mode is 0${mode.toString(8)} now` : 'is open to others'}`)
+}
+
 export async function writeCredentials(file: string, credentials: Record<string, Credential>): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  await writeFileAtomically(file, `${JSON.stringify(credentials, null, 2)}\n`, 0o600)
+  try {
+    await makeFolder(dirname(file), 0o700)
+    await writeFileAtomically(file, `${JSON.stringify(credentials, null, 2)}\n`, 0o600)
+  } catch (error) {
+    const reason =
+      error instanceof CliError
+        ? error.message
+        : `Cannot write ${file}: ${error instanceof Error ? error.message : error}`
+    throw new CliError('unexpected', reason, {
+      hint: 'XDG_CONFIG_HOME names another folder; STET_API_KEY needs no login',
+    })
+  }
+}
+
+/** The login of a profile. A home that cannot be read has none: who gives a key needs no home. */
+export async function findCredential(
+  file: string,
+  profile: string,
+  warn: (message: string) => void,
+): Promise<Credential | undefined> {
+  try {
+    return (await readCredentials(file, warn))[profile]
+  } catch (error) {
+    if (!isJsonObject(error) || (error['code'] !== 'EACCES' && error['code'] !== 'EPERM')) throw error
+    warn(`${file} cannot be read: no login is used`)
+    return undefined
+  }
 }
 
 function isCredential(value: unknown): value is Credential {

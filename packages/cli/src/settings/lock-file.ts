@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { CliError } from '../exit-code.ts'
-import { isJsonObject, parseJsonObject, readTextIfPresent, writeFileAtomically } from './json-file.ts'
+import { isJsonObject, parseJsonObject, readTextIfPresent } from './json-file.ts'
+import { writeFileAtomically } from './write-file.ts'
 
 /** What is remembered of one prompt. */
 export interface LockEntry {

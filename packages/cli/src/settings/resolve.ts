@@ -5,7 +5,7 @@ import { CliError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { isWellFormedApiKey, maskApiKey } from './api-key-form.ts'
 import { type Config, defaultConfig, findConfigFile, readConfigFile } from './config-file.ts'
-import { type Credential, credentialsFileOf, readCredentials } from './credentials.ts'
+import { type Credential, credentialsFileOf, findCredential } from './credentials.ts'
 import type { GlobalFlags } from './global-flags.ts'
 import { type Lock, lockFileOf, readLockFile } from './lock-file.ts'
 
@@ -64,7 +64,7 @@ export async function resolveSettings({ io, flags, warn, say }: Surroundings): P
   if (!/^[\w-]{1,64}$/.test(profile.value)) throw new CliError('usage', '--profile: letters, digits, - and _ only')
 
   const credentialsFile = credentialsFileOf(io)
-  const credential = (await readCredentials(credentialsFile, warn))[profile.value]
+  const credential = await findCredential(credentialsFile, profile.value, warn)
   const lockFile = lockFileOf(root, profile.value)
   const lock = await readLockFile(lockFile)
   const configured = { ...config, ...config.profiles[profile.value] }
@@ -103,7 +103,7 @@ export function normalizeAddress(text: string): string {
   if (!url || !/^https?:$/.test(url.protocol))
     throw new CliError('usage', `Not an address: ${text}`, { hint: '--base-url' })
   if (url.username || url.password) throw new CliError('usage', 'The address must not hold a password')
-  const path = url.pathname.replace(/\/+$/, '')
+  const path = url.pathname.replace(/(?<!\/)\/+$/, '')
   return `${url.origin}${path.endsWith('/api/v3') ? path : `${path}/api/v3`}`
 }
 

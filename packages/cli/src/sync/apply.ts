@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeFileAtomically } from '../settings/json-file.ts'
 import type { LockEntry } from '../settings/lock-file.ts'
+import { problemOfName, writeFileAtomically } from '../settings/write-file.ts'
 import type { Compared, PullAction } from './plan.ts'
 import { isWithin, problemOfPath, promptEnding, remoteEnding } from './prompt-path.ts'
 import type { Refusal } from './scan.ts'
@@ -12,11 +12,16 @@ export interface PullStep {
   action: PullAction
 }
 
+/** Where a prompt is, or comes to be. */
+function fileOf(promptsDir: string, { localFile, path }: Compared): string {
+  return localFile ?? join(promptsDir, path + promptEnding)
+}
+
 /** Why a prompt of the server cannot become a file, or undefined. */
-async function problemOfFile(promptsDir: string, path: string): Promise<string | undefined> {
-  const problem = problemOfPath(path)
+async function problemOfFile(promptsDir: string, one: Compared): Promise<string | undefined> {
+  const problem = problemOfPath(one.path)
   if (problem) return problem
-  return (await isWithin(promptsDir, join(promptsDir, path + promptEnding))) ? undefined : 'leads out of the folder'
+  return (await isWithin(promptsDir, fileOf(promptsDir, one))) ? undefined : 'leads out of the folder'
 }
 
 /** Carries a pull out: files first, then the entries of the lock, so that a cut in between is only a repeated pull. */
@@ -28,12 +33,13 @@ export async function applyPull(
   const entries: Record<string, LockEntry> = { ...before }
   const refused: Refusal[] = []
   for (const { one, action } of steps) {
-    const problem = touchesFile(action) ? await problemOfFile(promptsDir, one.path) : undefined
+    const problem =
+      (touchesFile(action) ? await problemOfFile(promptsDir, one) : undefined) ??
+      (await changeFile(promptsDir, one, action))
     if (problem) {
       refused.push({ path: one.path, reason: problem })
       continue
     }
-    await changeFile(promptsDir, one, action)
     const entry = entryAfter(one, action, before[one.path])
     if (entry) entries[one.path] = entry
     else delete entries[one.path]
@@ -45,13 +51,21 @@ function touchesFile(action: PullAction): boolean {
   return action === 'write' || action === 'write-beside' || action === 'delete'
 }
 
-async function changeFile(promptsDir: string, one: Compared, action: PullAction): Promise<void> {
-  const file = join(promptsDir, one.path + promptEnding)
-  const beside = join(promptsDir, one.path + remoteEnding)
-  if (action === 'write' && one.remoteText !== undefined) await writeFileAtomically(file, one.remoteText)
-  if (action === 'write-beside' && one.remoteText !== undefined) await writeFileAtomically(beside, one.remoteText)
-  if (action === 'delete') await rm(file, { force: true })
-  if ((action === 'write' || action === 'settle') && one.hasLeftover) await rm(beside, { force: true })
+/** @returns why there can be no such file here; a disk that is full or closed ends the pull instead */
+async function changeFile(promptsDir: string, one: Compared, action: PullAction): Promise<string | undefined> {
+  const file = fileOf(promptsDir, one)
+  const beside = file.slice(0, -promptEnding.length) + remoteEnding
+  try {
+    if (action === 'write' && one.remoteText !== undefined) await writeFileAtomically(file, one.remoteText)
+    if (action === 'write-beside' && one.remoteText !== undefined) await writeFileAtomically(beside, one.remoteText)
+    if (action === 'delete') await rm(file, { force: true })
+    if ((action === 'write' || action === 'settle') && one.hasLeftover) await rm(beside, { force: true })
+    return undefined
+  } catch (error) {
+    const problem = problemOfName(error)
+    if (problem === undefined) throw error
+    return problem
+  }
 }
 
 function entryAfter(one: Compared, action: PullAction, before: LockEntry | undefined): LockEntry | undefined {

@@ -32,6 +32,9 @@ export const conflictStates: ReadonlySet<State> = new Set<State>([
   'delete-against-edit',
 ])
 
+/** States in which both sides hold the same. */
+export const inStep: ReadonlySet<State> = new Set<State>(['same', 'same-edit', 'same-new', 'both-deleted'])
+
 /** The one decision that status, pull, push and publish share. Undefined: the prompt exists nowhere. */
 export function compare({ base, local, remote }: Sides): State | undefined {
   if (base === undefined) return compareNew(local, remote)

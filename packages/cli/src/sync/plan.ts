@@ -5,6 +5,8 @@ import { conflictStates, type State } from './compare.ts'
 export interface Compared {
   path: string
   state: State
+  /** The file as it is named on the disk, which may be in another Unicode form than the path. */
+  localFile: string | undefined
   /** What would be sent. */
   localText: string | undefined
   localHash: string | undefined

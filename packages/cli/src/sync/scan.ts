@@ -13,6 +13,7 @@ export interface LocalPrompt extends HashedText {
 
 /** Something that was left out, and why. */
 export interface Refusal {
+  /** A folder, with everything in it, ends with a slash. */
   path: string
   reason: string
 }
@@ -35,20 +36,33 @@ export async function scanPrompts(
   const isIncluded = matcherOf(include)
   const isIgnored = matcherOf(ignore)
   const found: string[] = []
-  for (const name of await listFiles(folder, '', scan.refused)) {
+  for (const name of await listFiles(folder, '', { isIgnored, refused: scan.refused })) {
     if (name.endsWith(remoteEnding)) scan.leftovers.add(name.slice(0, -remoteEnding.length).normalize('NFC'))
     else if (name.endsWith(promptEnding) && isIncluded(name) && !isIgnored(name)) found.push(name)
   }
-  // The server keeps paths in NFC; some file systems give names in another form.
-  const pathOf = (name: string): string => name.slice(0, -promptEnding.length).normalize('NFC')
   const clashes = findCaseClashes(found.map(pathOf))
   for (const name of found) {
     const path = pathOf(name)
-    const problem = clashes.has(path) ? 'differs from another path only in case' : problemOfPath(path)
-    if (problem) scan.refused.push({ path, reason: problem })
-    else scan.prompts.set(path, await readPrompt(join(folder, name)))
+    const problem = clashes.has(path) ? clashOf(path, found) : problemOfPath(path)
+    if (!problem) scan.prompts.set(path, await readPrompt(join(folder, name)))
+    else if (!scan.refused.some((one) => one.path === path)) scan.refused.push({ path, reason: problem })
   }
   return scan
+}
+
+// The server keeps paths in NFC; some file systems give names in another form.
+function pathOf(name: string): string {
+  return name.slice(0, -promptEnding.length).normalize('NFC')
+}
+
+function clashOf(path: string, names: readonly string[]): string {
+  const isOnePath = names.filter((name) => pathOf(name) === path).length > 1
+  return isOnePath ? 'names two files, in two Unicode forms' : 'differs from another path only in case'
+}
+
+/** Whether a path belongs to what was left out: it is not gone, it could not be looked at. */
+export function isLeftOut(path: string, refused: readonly Refusal[]): boolean {
+  return refused.some((one) => one.path === path || (one.path.endsWith('/') && path.startsWith(one.path)))
 }
 
 async function readPrompt(file: string): Promise<LocalPrompt> {
@@ -57,24 +71,31 @@ async function readPrompt(file: string): Promise<LocalPrompt> {
   return { ...hashed, file }
 }
 
-async function listFiles(root: string, below: string, refused: Refusal[]): Promise<string[]> {
+interface Listing {
+  isIgnored(name: string): boolean
+  refused: Refusal[]
+}
+
+async function listFiles(root: string, below: string, listing: Listing): Promise<string[]> {
   const names: string[] = []
   for (const entry of await readFolder(join(root, below))) {
     const name = below ? `${below}/${entry.name}` : entry.name
-    let [isFolder, isFile] = [entry.isDirectory(), entry.isFile()]
-    if (entry.isSymbolicLink()) {
-      if (!(await isWithin(root, join(root, name)))) {
-        refused.push({ path: name, reason: 'is a link out of the folder' })
-        continue
-      }
-      const target = await stat(join(root, name))
-      // Only links to files are followed: a link to a folder above would never end.
-      ;[isFolder, isFile] = [false, target.isFile()]
-    }
-    if (isFolder) names.push(...(await listFiles(root, name, refused)))
-    else if (isFile) names.push(name)
+    if (entry.isDirectory()) names.push(...(await listFiles(root, name, listing)))
+    else if (entry.isFile() || (entry.isSymbolicLink() && (await leadsToFile(root, name, listing)))) names.push(name)
   }
   return names
+}
+
+// Only links to files are followed: a link to a folder above would never end.
+async function leadsToFile(root: string, name: string, { isIgnored, refused }: Listing): Promise<boolean> {
+  const target = await stat(join(root, name)).catch(() => undefined)
+  if (await isWithin(root, join(root, name))) return target?.isFile() === true
+  // What is no prompt may lie anywhere, a link to a note or a licence for example.
+  const isPrompt = name.endsWith(promptEnding)
+  if ((isPrompt || target?.isDirectory()) && !isIgnored(isPrompt ? name : `${name}/x${promptEnding}`)) {
+    refused.push({ path: isPrompt ? pathOf(name) : `${name}/`, reason: 'is a link out of the folder' })
+  }
+  return false
 }
 
 async function readFolder(folder: string) {

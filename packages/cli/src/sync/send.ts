@@ -1,21 +1,57 @@
 import type { Change, Stet, Version } from '@stet/sdk'
 import { CliError } from '../exit-code.ts'
+import { isJsonObject } from '../settings/json-file.ts'
 import type { LockEntry } from '../settings/lock-file.ts'
 import { entryOf } from './apply.ts'
+import { inStep } from './compare.ts'
 import type { Compared } from './plan.ts'
+
+/** What the server takes in one transaction. */
+const maxChanges = 1000
+
+const inParts = 'stet push <folder or prompt...> sends a part; a draft takes several'
+
+/** Refuses what no server takes, before a draft is opened for it. */
+export function refuseTooMany(changes: readonly Change[]): void {
+  if (changes.length <= maxChanges) return
+  throw new CliError('invalid', `${changes.length} changes are more than the ${maxChanges} of one push`, {
+    hint: inParts,
+  })
+}
 
 /** Sends changes to a draft, all or none. Somebody who was faster makes it a conflict that names the prompts. */
 export async function sendToDraft(client: Stet, version: Version, changes: readonly Change[]): Promise<void> {
-  const { ConflictError } = await import('@stet/sdk')
+  const { ApiError, ConflictError } = await import('@stet/sdk')
   try {
     await client.versions.push(version.uuid, changes)
   } catch (error) {
-    if (!(error instanceof ConflictError)) throw error
-    throw new CliError('conflict', 'Somebody else changed the same prompts; nothing was sent', {
-      lines: conflictPaths(error.details),
-      hint: 'stet pull, settle the conflicts, then stet push',
-    })
+    if (error instanceof ConflictError) {
+      throw new CliError('conflict', 'Somebody else changed the same prompts; nothing was sent', {
+        lines: conflictPaths(error.details),
+        hint: 'stet pull, settle the conflicts, then stet push',
+      })
+    }
+    if (!(error instanceof ApiError)) throw error
+    if (error.status === 413) {
+      throw new CliError('invalid', 'The changes are larger than one request may be; nothing was sent', {
+        hint: inParts,
+      })
+    }
+    const lines = issuesOf(error.details, changes)
+    if (lines.length === 0) throw error
+    throw new CliError('invalid', 'The server refuses some of the prompts; nothing was sent', { lines })
   }
+}
+
+// The server knows a change by its place in the request.
+function issuesOf(details: unknown, changes: readonly Change[]): string[] {
+  const issues: unknown = isJsonObject(details) ? details['issues'] : undefined
+  if (!Array.isArray(issues)) return []
+  return issues.filter(isJsonObject).flatMap(({ path, message }) => {
+    const [list, index]: unknown[] = Array.isArray(path) ? path : []
+    const change = list === 'changes' && typeof index === 'number' ? changes[index] : undefined
+    return change ? [`${change.path} ${message}`] : []
+  })
 }
 
 /** Edits a merged version in place, prompt by prompt: the only way that changes what is published without publishing. */
@@ -39,7 +75,7 @@ export function entriesAfterPush(
   after: ReadonlyMap<string, { contentHash: string; documentUuid: string }>,
 ): Record<string, LockEntry> {
   const entries: Record<string, LockEntry> = { ...before }
-  const alike = compared.filter(({ state }) => ['same', 'same-edit', 'same-new', 'both-deleted'].includes(state))
+  const alike = compared.filter(({ state }) => inStep.has(state))
   for (const { path } of alike) setEntry(entries, path, after.get(path))
   for (const { path, content, status } of sent) {
     // The base is what was sent: if somebody was quicker than the listing, theirs shows as a change of the server.

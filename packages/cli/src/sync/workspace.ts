@@ -1,12 +1,14 @@
-import { resolve } from 'node:path'
 import type { Prompt, Stet, Version } from '@stet/sdk'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { type Lock, type LockEntry, writeLockFile } from '../settings/lock-file.ts'
 import type { Settings } from '../settings/resolve.ts'
-import { compare } from './compare.ts'
+import { entryOf } from './apply.ts'
+import { compare, conflictStates, inStep } from './compare.ts'
+import { entriesSincePublished } from './git/published-base.ts'
 import type { Compared } from './plan.ts'
-import { type Scan, scanPrompts } from './scan.ts'
+import { promptPathsOf, promptsDirOf } from './prompt-path.ts'
+import { isLeftOut, type Scan, scanPrompts } from './scan.ts'
 import { findLiveOrNewestDraft, findVersion } from './version-ref.ts'
 
 /** A folder, its lock and the version that it is compared with. */
@@ -37,7 +39,12 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   const scan = await scanPrompts(promptsDir, settings.config.include, settings.config.ignore)
   for (const { path, reason } of scan.refused) ctx.warn(`${path} ${reason}: left out`)
   const remote = new Map(prompts.map((prompt) => [prompt.path, prompt]))
-  const entries = settings.lock?.prompts ?? {}
+  let entries = settings.lock?.prompts ?? {}
+  let compared = compareAll(entries, scan, remote)
+  if (mayLackBase(version, settings.lock, compared)) {
+    entries = await entriesSincePublished({ client, version, remote, lock: settings.lock, promptsDir })
+    compared = compareAll(entries, scan, remote)
+  }
   return {
     client,
     settings,
@@ -48,12 +55,20 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
     followsLive,
     remote,
     entries,
-    compared: compareAll(entries, scan, remote),
+    compared,
   }
 }
 
-export function promptsDirOf(settings: Settings): string {
-  return resolve(settings.root, settings.config.promptsDir)
+// Live went on without the lock, be it below the open draft that the lock names.
+function mayLackBase(version: Version, lock: Lock | undefined, compared: readonly Compared[]): boolean {
+  const isNamed = lock?.version.uuid === version.uuid
+  if (version.isLive) return !isNamed && compared.some(({ state }) => !inStep.has(state))
+  return isNamed && version.status === 'draft' && compared.some(({ state }) => conflictStates.has(state))
+}
+
+/** The same sides over another base. */
+export function compareWith(entries: Readonly<Record<string, LockEntry>>, workspace: Workspace): Workspace {
+  return { ...workspace, entries, compared: compareAll(entries, workspace.scan, workspace.remote) }
 }
 
 /** All prompts of any side, in the order of their paths. */
@@ -62,11 +77,10 @@ function compareAll(
   scan: Scan,
   remote: ReadonlyMap<string, Pick<Prompt, 'content' | 'contentHash' | 'documentUuid' | 'updatedAt'>>,
 ): Compared[] {
-  const refused = new Set(scan.refused.map(({ path }) => path))
   const paths = new Set([...Object.keys(entries), ...scan.prompts.keys(), ...remote.keys()])
   const compared: Compared[] = []
   for (const path of [...paths].sort()) {
-    if (refused.has(path)) continue
+    if (isLeftOut(path, scan.refused)) continue
     const local = scan.prompts.get(path)
     const there = remote.get(path)
     const hasLeftover = scan.leftovers.has(path)
@@ -76,6 +90,7 @@ function compareAll(
     compared.push({
       path,
       state,
+      localFile: local?.file,
       localText: local?.text,
       localHash: local?.hash,
       remoteText: there?.content,
@@ -97,24 +112,41 @@ function baseOf(entry: LockEntry | undefined, hasLeftover: boolean): string | un
 export function selectPaths(
   compared: readonly Compared[],
   names: readonly string[],
-  { promptsDir, cwd }: { promptsDir: string; cwd: string },
+  place: { promptsDir: string; cwd: string },
 ): Compared[] {
-  if (names.length === 0) return [...compared]
-  const wanted = names.map((name) => toPromptPath(name, promptsDir, cwd))
-  const matches = (path: string, name: string): boolean => name === '' || path === name || path.startsWith(`${name}/`)
-  const missing = wanted.find((name) => !compared.some(({ path }) => matches(path, name)))
-  if (missing !== undefined) {
-    throw new CliError('not_found', `No prompt or folder ${missing}`, { hint: 'stet status lists what differs' })
-  }
-  return compared.filter(({ path }) => wanted.some((name) => matches(path, name)))
+  const isSelected = selectorOf(names, new Set(compared.map(({ path }) => path)), place)
+  return compared.filter(({ path }) => isSelected(path))
 }
 
-/** The path of a prompt that somebody named by its path or its file. */
-export function toPromptPath(name: string, promptsDir: string, cwd: string): string {
-  const absolute = resolve(cwd, name)
-  const isFile = absolute === promptsDir || absolute.startsWith(`${promptsDir}/`)
-  const path = isFile && name.includes('.') ? absolute.slice(promptsDir.length + 1) : name
-  return path.replace(/\.promptl$/, '').replaceAll(/^\/+|\/+$/g, '')
+/** Says which of the paths were named; all without names. @throws CliError not_found for a name that fits none */
+export function selectorOf(
+  names: readonly string[],
+  paths: ReadonlySet<string>,
+  { promptsDir, cwd }: { promptsDir: string; cwd: string },
+): (path: string) => boolean {
+  if (names.length === 0) return () => true
+  const matches = (path: string, name: string): boolean => name === '' || path === name || path.startsWith(`${name}/`)
+  const wanted = names.map((name) => {
+    const candidates = promptPathsOf(name, promptsDir, cwd)
+    const found = candidates.find((one) => [...paths].some((path) => matches(path, one)))
+    if (found !== undefined) return found
+    throw new CliError('not_found', `No prompt or folder ${candidates[0]}`, { hint: 'stet status lists what differs' })
+  })
+  return (path) => wanted.some((name) => matches(path, name))
+}
+
+/** The entries, with what both sides hold alike as base: a lock that moves to another version must not fall behind it. */
+export function entriesInStep({
+  entries,
+  compared,
+}: Pick<Workspace, 'entries' | 'compared'>): Record<string, LockEntry> {
+  const settled = { ...entries }
+  for (const { path, state, remoteHash, documentUuid, hasLeftover } of compared) {
+    if (!inStep.has(state) || hasLeftover) continue
+    if (remoteHash === undefined) delete settled[path]
+    else settled[path] = entryOf(remoteHash, documentUuid)
+  }
+  return settled
 }
 
 /** Writes the lock for a state of the server; `prompts` are the entries to keep. */

@@ -2,8 +2,9 @@ import { resolve } from 'node:path'
 import type { Message } from '@stet/sdk'
 import type { Context } from '../context.ts'
 import { CliError, describeFailure } from '../exit-code.ts'
+import type { EndSignal } from '../io.ts'
 import { failureText } from '../output.ts'
-import { writeFileAtomically } from '../settings/json-file.ts'
+import { writeNamedFile } from '../settings/write-file.ts'
 import { conversationText } from './conversation-text.ts'
 
 /** The conversation that a loop talks to. */
@@ -46,20 +47,20 @@ class Keyboard {
 /** Reads and answers until somebody leaves. Ctrl-C ends an answer that is being given, and otherwise the loop. */
 export async function chatLoop(talk: Talk, ctx: Context): Promise<void> {
   const keyboard = new Keyboard()
-  let stopAnswer: (() => void) | undefined
+  let stopAnswer: ((signal: EndSignal) => void) | undefined
   const input = ctx.io.openLines({
     onLine(text) {
-      if (stopAnswer && text.trim() === '/stop') stopAnswer()
+      if (stopAnswer && text.trim() === '/stop') stopAnswer('SIGINT')
       else keyboard.push(text)
     },
     onInterrupt() {
-      if (stopAnswer) stopAnswer()
+      if (stopAnswer) stopAnswer('SIGINT')
       else keyboard.finish('interrupted')
     },
     onEnd: () => keyboard.finish('ended'),
   })
   // While the keyboard is read Ctrl-C is no signal: what a turn listens to is rung from here.
-  const onInterrupt = (handler: () => void): (() => void) => {
+  const onInterrupt = (handler: (signal: EndSignal) => void): (() => void) => {
     stopAnswer = handler
     return () => {
       if (stopAnswer === handler) stopAnswer = undefined
@@ -106,6 +107,6 @@ async function obey(text: string, talk: Talk, ctx: Context): Promise<void> {
 }
 
 async function save(file: string, talk: Talk, ctx: Context): Promise<void> {
-  await writeFileAtomically(resolve(ctx.io.cwd, file), `${JSON.stringify(await talk.messages(), null, 2)}\n`)
+  await writeNamedFile(resolve(ctx.io.cwd, file), `${JSON.stringify(await talk.messages(), null, 2)}\n`)
   ctx.say(`${ctx.style.ok} Wrote ${file}`)
 }

@@ -15,9 +15,12 @@ export interface Style {
   down: string
 }
 
-/** NO_COLOR wins, then the flags, then FORCE_COLOR, then whether a human looks. */
-export function createStyle(io: Io, wanted: boolean | undefined): Style {
-  const { green, red, yellow, dim, bold } = createColors(usesColor(io, wanted))
+/**
+ * The style of what goes to one end. NO_COLOR wins, then the flags, then FORCE_COLOR, then whether a human looks at that end:
+ * data in a pipe stay plain while remarks are coloured.
+ */
+export function createStyle(io: Io, wanted: boolean | undefined, end: 'stdout' | 'stderr' = 'stderr'): Style {
+  const { green, red, yellow, dim, bold } = createColors(usesColor(io, wanted, end))
   const isPlain = !canShowMarks(io)
   const marks = isPlain
     ? { ok: '[ok]', warn: '[!]', fail: '[x]', up: '^', down: 'v' }
@@ -36,16 +39,23 @@ export function createStyle(io: Io, wanted: boolean | undefined): Style {
   }
 }
 
-function usesColor(io: Io, wanted: boolean | undefined): boolean {
+const plainForms: Readonly<Record<string, string>> = { '·': '-', '…': '...', '◌': 'o', '−': '-', '×': 'x', '●': '*' }
+
+/** A remark for a terminal that is not UTF-8: our own signs in ASCII; names and texts of others stay as they are. */
+export function asShown(text: string, io: Pick<Io, 'env'>): string {
+  return canShowMarks(io) ? text : text.replaceAll(/[·…◌−×●]/g, (sign) => plainForms[sign] ?? sign)
+}
+
+function usesColor(io: Io, wanted: boolean | undefined, end: 'stdout' | 'stderr'): boolean {
   if (io.env['NO_COLOR']) return false
   if (wanted !== undefined) return wanted
   const forced = io.env['FORCE_COLOR']
   if (forced !== undefined && forced !== '') return forced !== '0'
-  return io.tty.stderr && io.env['TERM'] !== 'dumb'
+  return io.tty[end] && io.env['TERM'] !== 'dumb'
 }
 
 // Without any word on the encoding a terminal of today is taken for UTF-8; an explicit other one is not.
-function canShowMarks(io: Io): boolean {
+function canShowMarks(io: Pick<Io, 'env'>): boolean {
   const locale = io.env['LC_ALL'] || io.env['LC_CTYPE'] || io.env['LANG'] || ''
   return locale === '' || /utf-?8/i.test(locale)
 }

@@ -18,26 +18,33 @@ export function completionScript(shell: Shell, words: CompletionWords): string {
   return shell === 'bash' ? bashScript(words) : zshScript(words)
 }
 
-/** What may follow each beginning of a command line: the next words, or the flags of a whole command. */
-function candidatesOf({ commands, globalFlags }: CompletionWords): Map<string, string[]> {
-  const found = new Map<string, string[]>()
-  const add = (words: string, next: string): void => {
-    const list = found.get(words) ?? []
-    if (!list.includes(next)) found.set(words, [...list, next])
+/** What may follow the words of a command line: further words, or flags where the word that is typed begins with `-`. */
+interface Candidates {
+  words: string[]
+  flags: string[]
+}
+
+function candidatesOf({ commands, globalFlags }: CompletionWords): Map<string, Candidates> {
+  const found = new Map<string, Candidates>()
+  const at = (words: string): Candidates => {
+    const known = found.get(words)
+    const candidates = known ?? { words: [], flags: globalFlags.map(({ long }) => long) }
+    if (!known) found.set(words, candidates)
+    return candidates
   }
   for (const { words, flags } of commands) {
     const [first = '', second] = words.split(' ')
-    add('', first)
-    if (second !== undefined) add(first, second)
-    for (const { long } of [...flags, ...globalFlags]) add(words, long)
+    const top = at('')
+    if (!top.words.includes(first)) top.words.push(first)
+    if (second !== undefined) at(first).words.push(second)
+    at(words).flags.unshift(...flags.map(({ long }) => long))
   }
-  for (const { long } of globalFlags) add('', long)
   return found
 }
 
 // Words without flags decide; those after a command's own name are its arguments. The names are its own: zsh keeps "words" for itself.
-function shellFunction(words: CompletionWords, typed: string, answer: (list: string) => string): string {
-  const cases = [...candidatesOf(words)].map(([key, list]) => `    '${key}') ${answer(list.join(' '))} ;;`)
+function shellFunction(words: CompletionWords, typed: string, answer: (candidates: Candidates) => string): string {
+  const cases = [...candidatesOf(words)].map(([key, candidates]) => `    '${key}') ${answer(candidates)} ;;`)
   const names = words.commands.map((one) => `'${one.words}'`).join('|')
   return `  local stet_line='' stet_word stet_skip=''
   for stet_word in ${typed}; do
@@ -66,50 +73,83 @@ function flagsWithValue({ commands, globalFlags }: CompletionWords): string[] {
 }
 
 function bashScript(words: CompletionWords): string {
-  const answer = (list: string): string => `candidates='${list}'`
+  const answer = (list: Candidates): string => `next='${list.words.join(' ')}' flags='${list.flags.join(' ')}'`
   const body = shellFunction(words, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"', answer)
   return `# stet completion for bash
 _stet() {
-  local candidates=''
+  local next='' flags='' current="\${COMP_WORDS[COMP_CWORD]}"
 ${body}
-  COMPREPLY=($(compgen -W "$candidates" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  case "$current" in -*) next=$flags ;; esac
+  # Without a candidate bash offers files: the arguments of a command.
+  COMPREPLY=($(compgen -W "$next" -- "$current"))
 }
 complete -o default -F _stet stet
 `
 }
 
 function zshScript(words: CompletionWords): string {
-  const answer = (list: string): string => `candidates=(${list})`
+  const answer = (list: Candidates): string => `next=(${list.words.join(' ')}) flags=(${list.flags.join(' ')})`
   const body = shellFunction(words, '"${stet_typed[@]}"', answer)
   return `#compdef stet
 _stet() {
-  local -a candidates stet_typed
+  local -a next flags stet_typed
   stet_typed=("\${(@)words[2,CURRENT-1]}")
 ${body}
-  compadd -a candidates
-  _files
+  if [[ $PREFIX = -* ]]; then compadd -a flags
+  elif (( $#next )); then compadd -a next
+  else _files
+  fi
 }
 # Called by the completion system itself, or read from a start-up file.
 if [ "$funcstack[1]" = _stet ]; then _stet "$@"; else compdef _stet stet; fi
 `
 }
 
-function fishScript({ commands, groups, globalFlags }: CompletionWords): string {
-  const lines = ['# stet completion for fish', 'complete -c stet -f']
+function fishScript(words: CompletionWords): string {
+  const { commands, groups, globalFlags } = words
   const quote = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  const names = commands.map((one) => `'${one.words}'`).join(' ')
   const flagOf = ({ long, short, value, summary }: Flag): string =>
     `${short ? ` -s ${short.slice(1)}` : ''} -l ${long.slice(2)}${value ? ' -r -F' : ''} -d ${quote(summary)}`
+  const lines = [
+    `# stet completion for fish
+function __stet_line -d 'the words of the command, without flags and arguments'
+  set -l line ''
+  set -l skip ''
+  for word in (commandline -opc)[2..]
+    if test -n "$skip"
+      set skip ''
+      continue
+    end
+    switch "$word"
+      case ${flagsWithValue(words).join(' ')}
+        set skip 1
+      case '-*'
+      case '*'
+        if not contains -- "$line" ${names}
+          set line (string trim -- "$line $word")
+        end
+    end
+  end
+  echo $line
+end
+function __stet_at -d 'whether these are the words so far'
+  test (__stet_line)"" = "$argv"
+end
+function __stet_open -d 'whether further words belong to the command'
+  not contains -- (__stet_line)"" ${names}
+end
+complete -c stet -n __stet_open -f`,
+  ]
   for (const flag of globalFlags) lines.push(`complete -c stet${flagOf(flag)}`)
   for (const [group, summary] of Object.entries(groups)) {
-    lines.push(`complete -c stet -n __fish_use_subcommand -a ${group} -d ${quote(summary)}`)
+    lines.push(`complete -c stet -n '__stet_at' -a ${group} -d ${quote(summary)}`)
   }
-  for (const { words, summary, flags } of commands) {
-    const [first = '', second] = words.split(' ')
-    const before = second === undefined ? '__fish_use_subcommand' : `'__fish_seen_subcommand_from ${first}'`
-    lines.push(`complete -c stet -n ${before} -a ${second ?? first} -d ${quote(summary)}`)
-    const within = [first, second].filter((word) => word !== undefined)
-    const condition = within.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ')
-    for (const flag of flags) lines.push(`complete -c stet -n '${condition}'${flagOf(flag)}`)
+  for (const { words: name, summary, flags } of commands) {
+    const [first = '', second] = name.split(' ')
+    const before = second === undefined ? '' : ` ${first}`
+    lines.push(`complete -c stet -n '__stet_at${before}' -a ${second ?? first} -d ${quote(summary)}`)
+    for (const flag of flags) lines.push(`complete -c stet -n '__stet_at ${name}'${flagOf(flag)}`)
   }
   return `${lines.join('\n')}\n`
 }

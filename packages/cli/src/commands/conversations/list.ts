@@ -3,6 +3,7 @@ import { defineCommand, type RawInput, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { formatAge, formatTable, shortUuid } from '../../output.ts'
 import { parseDuration } from '../../settings/duration.ts'
+import { promptNamed } from '../../sync/prompt-path.ts'
 
 const states: readonly RunState[] = ['queued', 'running', 'completed', 'error', 'stopped']
 const pageSize = 100
@@ -18,8 +19,9 @@ export const command = defineCommand({
     { long: '--limit', value: '<n>', summary: 'how many at most (20)' },
   ],
   parse: parseFilter,
-  async run({ limit, sinceSeconds, ...filter }, ctx) {
+  async run({ limit, sinceSeconds, path, ...others }, ctx) {
     await ctx.projectId()
+    const filter = { ...others, ...(path !== undefined && { path: await promptNamed(path, ctx) }) }
     const from = sinceSeconds === undefined ? {} : { from: new Date(Date.now() - sinceSeconds * 1000).toISOString() }
     const page = await (await ctx.client()).conversations.list({ ...filter, ...from, limit: Math.min(limit, pageSize) })
     return { conversations: await page.toArray({ limit }) }
@@ -41,7 +43,7 @@ export const command = defineCommand({
 })
 
 function parseFilter(raw: RawInput) {
-  const path = textFlag(raw, 'path')?.replace(/\.promptl$/, '')
+  const path = textFlag(raw, 'path')
   const status = textFlag(raw, 'status')
   const customIdentifier = textFlag(raw, 'id')
   const since = textFlag(raw, 'since')

@@ -4,11 +4,13 @@ import { version } from '../../../package.json' with { type: 'json' }
 import { compileTexts } from '../../compile/compile-texts.ts'
 import { problemsOf } from '../../compile/problem.ts'
 import type { Context } from '../../context.ts'
+import { countOf } from '../../output.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 import type { Settings } from '../../settings/resolve.ts'
+import { promptsDirOf } from '../../sync/prompt-path.ts'
 import { scanPrompts } from '../../sync/scan.ts'
 import { describeVersion, findVersionToRun } from '../../sync/version-ref.ts'
-import { promptsDirOf, refuseOtherLock } from '../../sync/workspace.ts'
+import { refuseOtherLock } from '../../sync/workspace.ts'
 import { shownFile } from '../../ui/shown-file.ts'
 import { generateTypes } from '../types/generated-types.ts'
 import type { Finding } from './finding.ts'
@@ -88,7 +90,7 @@ export async function checkPrompts(settings: Settings): Promise<Result> {
   if (first) {
     return {
       status: 'fail',
-      message: `${errors.length} errors, first ${first.path}:${first.line} ${first.message} · stet check`,
+      message: `${countOf(errors.length, 'error')}, first ${first.path}:${first.line} ${first.message} · stet check`,
     }
   }
   const [left] = refused

@@ -1,6 +1,8 @@
+import type { Stet } from '@stet/sdk'
 import { defineCommand, textFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { describeFailure, exitCodes } from '../../exit-code.ts'
+import { createClient } from '../../settings/client.ts'
 import type { Settings } from '../../settings/resolve.ts'
 import * as checks from '../doctor/checks.ts'
 import type { Finding } from '../doctor/finding.ts'
@@ -22,8 +24,8 @@ export const command = defineCommand({
     }
     return { findings, isHealthy: findings.every(({ status }) => status !== 'fail') }
   },
-  print({ findings }, { io, style }) {
-    const marks = { ok: style.ok, warn: style.warn, fail: style.fail, skip: style.dim('-') }
+  print({ findings }, { io, dataStyle }) {
+    const marks = { ok: dataStyle.ok, warn: dataStyle.warn, fail: dataStyle.fail, skip: dataStyle.dim('-') }
     for (const { name, status, message } of findings) io.out(`${marks[status]} ${name.padEnd(7)} ${message}\n`)
   },
   exitCode: ({ isHealthy }) => (isHealthy ? exitCodes.success : exitCodes.unexpected),
@@ -63,12 +65,19 @@ async function reachServer(findings: Finding[], settings: Settings, ctx: Context
     findings,
     'server',
   )(async () => {
-    const found = await checks.checkServer(settings, await ctx.client())
+    const found = await checks.checkServer(settings, await anyClient(settings, ctx))
     clock = found.clock
     return found.server
   })
   if (clock) findings.push({ name: 'clock', ...clock })
   return isThere
+}
+
+// Whether the server is there can be asked without a key; that there is none is said of the key.
+function anyClient(settings: Settings, ctx: Context): Promise<Stet> {
+  return settings.apiKey
+    ? ctx.client()
+    : createClient(ctx, { ...settings, apiKey: { value: 'none', origin: 'default' } })
 }
 
 async function askServer(
@@ -77,8 +86,8 @@ async function askServer(
   prompt: string | undefined,
   ctx: Context,
 ): Promise<void> {
+  if (!(await noting(findings, 'auth')(async () => checks.checkAuth(settings, await ctx.client())))) return
   const client = await ctx.client()
-  if (!(await noting(findings, 'auth')(() => checks.checkAuth(settings, client)))) return
   await noting(findings, 'project')(() => checks.checkProject(settings, client, ctx))
   if (settings.projectId) await noting(findings, 'types')(() => checks.checkTypes(settings, ctx))
   if (settings.projectId) await noting(findings, 'stream')(() => checkStreaming(client, prompt))

@@ -1,6 +1,7 @@
 import type { EvaluationInput } from '@stet/sdk'
 import { defineCommand, hasFlag, type RawInput, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
+import { promptNamed } from '../../sync/prompt-path.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
 
 const ratingFlags = ['--min', '--max', '--min-threshold', '--max-threshold'] as const
@@ -28,7 +29,8 @@ export const command = defineCommand({
     await ctx.projectId()
     const client = await ctx.client()
     if (path === undefined) return client.evaluations.create(input)
-    const { documentUuid } = await client.prompts.get(path, { versionUuid: await findVersionToRun(client, ctx) })
+    const versionUuid = await findVersionToRun(client, ctx)
+    const { documentUuid } = await client.prompts.get(await promptNamed(path, ctx), { versionUuid })
     return client.evaluations.create({ ...input, documentUuid })
   },
   print(evaluation, { io, style, say }) {
@@ -42,7 +44,7 @@ function parseEvaluation(raw: RawInput): EvaluationInput & { path?: string } {
   if (metric !== 'binary' && metric !== 'rating') {
     throw new CliError('usage', `--metric: binary or rating${metric === undefined ? '' : `, not "${metric}"`}`)
   }
-  const path = textFlag(raw, 'path')?.replace(/\.promptl$/, '')
+  const path = textFlag(raw, 'path')
   const description = textFlag(raw, 'description')
   const ratings = ratingFlags.flatMap((flag, index) => {
     const name = flag.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())

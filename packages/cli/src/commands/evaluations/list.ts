@@ -1,19 +1,22 @@
 import type { Evaluation } from '@stet/sdk'
 import { defineCommand, textFlag } from '../../command.ts'
 import { formatTable } from '../../output.ts'
+import { promptNamed } from '../../sync/prompt-path.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
 
 export const command = defineCommand({
   summary: 'Lists the evaluations of the project, newest first.',
   examples: ['stet evaluations list', 'stet evaluations list --path support/triage --json'],
   flags: [{ long: '--path', value: '<path>', summary: 'those that score this prompt' }],
-  parse: (raw) => ({ path: textFlag(raw, 'path')?.replace(/\.promptl$/, '') }),
+  parse: (raw) => ({ path: textFlag(raw, 'path') }),
   async run({ path }, ctx): Promise<{ evaluations: Evaluation[] }> {
     await ctx.projectId()
     const client = await ctx.client()
     const all = await client.evaluations.list()
     if (path === undefined) return { evaluations: all }
-    const prompt = await client.prompts.get(path, { versionUuid: await findVersionToRun(client, ctx) })
+    const prompt = await client.prompts.get(await promptNamed(path, ctx), {
+      versionUuid: await findVersionToRun(client, ctx),
+    })
     // An evaluation without a prompt of its own scores every one.
     const isFor = ({ documentUuid }: Evaluation): boolean =>
       documentUuid === null || documentUuid === prompt.documentUuid

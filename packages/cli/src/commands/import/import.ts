@@ -3,12 +3,11 @@ import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import { compileTexts } from '../../compile/compile-texts.ts'
 import type { Context } from '../../context.ts'
 import { CliError, exitCodes } from '../../exit-code.ts'
-import { readTextIfPresent, writeFileAtomically } from '../../settings/json-file.ts'
-import { isWithin, promptEnding } from '../../sync/prompt-path.ts'
-import { promptsDirOf } from '../../sync/workspace.ts'
+import { problemOfName, readFormerText, writeFileAtomically } from '../../settings/write-file.ts'
+import { isWithin, promptEnding, promptsDirOf } from '../../sync/prompt-path.ts'
 import { shownFile } from '../../ui/shown-file.ts'
 import { findUnsupported } from '../import/find-unsupported.ts'
-import { type ImportedPrompt, settlePaths } from '../import/imported-prompt.ts'
+import { type ImportedPrompt, type ReadSource, settlePaths } from '../import/imported-prompt.ts'
 import { readSource, type SourceKind, sourceKinds } from '../import/read-source.ts'
 
 interface ImportedFile {
@@ -16,6 +15,15 @@ interface ImportedFile {
   file: string
   /** `kept`: a file with another text is there already, and stays as it is. */
   action: 'written' | 'unchanged' | 'kept'
+}
+
+interface Loss {
+  path: string
+  /** The file that it was read from, relative to what was named. */
+  source: string | null
+  /** Where in a JSON file its entry begins. */
+  line: number | null
+  message: string
 }
 
 export const command = defineCommand({
@@ -53,21 +61,32 @@ export const command = defineCommand({
   async run({ kind, source, dir, isDry, readsKey }, ctx) {
     const found = await readSource(kind, source, readsKey, ctx)
     const prompts = settlePaths(found.prompts)
-    if (prompts.length === 0) throw new CliError('not_found', `No prompt of ${kind} in ${source}`)
+    if (prompts.length === 0) {
+      const lines = found.refused.map(({ path, reason }) => `${path}: ${reason}`)
+      throw new CliError('not_found', `No prompt of ${kind} in ${source}`, { lines })
+    }
     const target = dir === undefined ? promptsDirOf(await ctx.settings()) : resolve(ctx.io.cwd, dir)
     const files: ImportedFile[] = []
-    for (const prompt of prompts) files.push(await writePrompt(prompt, target, isDry, ctx))
+    const unwritten: ReadSource['refused'] = []
+    for (const prompt of prompts) {
+      const written = await writePrompt(prompt, target, isDry, ctx)
+      if (typeof written === 'string') unwritten.push({ path: prompt.path, reason: written })
+      else files.push(written)
+    }
     const scans = await compileTexts(new Map(prompts.map(({ path, content }) => [path, content])))
-    const losses = prompts.flatMap(({ path, losses }) => {
+    const losses = prompts.flatMap(({ path, losses, source, line }): Loss[] => {
       const scan = scans.get(path)
-      return [...losses, ...(scan ? findUnsupported(scan) : [])].map((message) => ({ path, message }))
+      const messages = [...losses, ...(scan ? findUnsupported(scan) : [])]
+      return messages.map((message) => ({ path, source: source ?? null, line: line ?? null, message }))
     })
-    const refused = found.refused.map(({ path, reason }) => ({ path, message: `Left out: ${reason}` }))
+    const refused = [...found.refused, ...unwritten].map(
+      ({ path, reason, line }): Loss => ({ path, source: null, line: line ?? null, message: `Left out: ${reason}` }),
+    )
     return { files, losses: [...losses, ...refused] }
   },
   print({ files, losses }, { io, say, style }, { isDry }) {
-    for (const { file, action } of files) io.out(`${action}\t${file}\n`)
-    for (const { path, message } of losses) say(`${style.warn} ${path}: ${message}`)
+    for (const { file, action } of files) io.out(`${isDry && action === 'written' ? 'to write' : action}\t${file}\n`)
+    for (const loss of losses) say(`${style.warn} ${oneLine(`${loss.path}${placeOf(loss)}: ${loss.message}`)}`)
     const count = (action: ImportedFile['action']): number => files.filter((one) => one.action === action).length
     const verb = isDry ? 'to write' : 'written'
     say(
@@ -82,17 +101,34 @@ export const command = defineCommand({
   },
 })
 
+// What a source says may hold anything, line ends and commands to the terminal too.
+function oneLine(text: string): string {
+  return text.replaceAll(/[\0-\x1f\x7f-\x9f]/g, ' ')
+}
+
+function placeOf({ source, line }: Loss): string {
+  if (source === null) return line === null ? '' : ` (line ${line})`
+  return ` (${line === null ? source : `${source}:${line}`})`
+}
+
+/** @returns why there can be no such file here, as a text */
 async function writePrompt(
   { path, content }: ImportedPrompt,
   target: string,
   isDry: boolean,
   { io }: Context,
-): Promise<ImportedFile> {
+): Promise<ImportedFile | string> {
   const file = join(target, path + promptEnding)
   const shown = shownFile(file, io.cwd)
-  if (!(await isWithin(target, file))) throw new CliError('invalid', `${shown} leads out of ${target}`)
-  const before = await readTextIfPresent(file)
-  if (before !== undefined) return { path, file: shown, action: before === content ? 'unchanged' : 'kept' }
-  if (!isDry) await writeFileAtomically(file, content)
-  return { path, file: shown, action: 'written' }
+  if (!(await isWithin(target, file))) return `${shown} leads out of ${target}`
+  try {
+    const before = await readFormerText(file)
+    if (before !== undefined) return { path, file: shown, action: before === content ? 'unchanged' : 'kept' }
+    if (!isDry) await writeFileAtomically(file, content)
+    return { path, file: shown, action: 'written' }
+  } catch (error) {
+    const problem = problemOfName(error)
+    if (problem === undefined) throw error
+    return `${shown} ${problem}`
+  }
 }

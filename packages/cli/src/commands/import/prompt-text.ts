@@ -17,7 +17,9 @@ export function formatPrompt(config: Readonly<Record<string, unknown>>, messages
 }
 
 function formatMessage({ role, content }: TextMessage): string {
-  const [open, close] = ownTags.has(role) ? [role, role] : [`message role="${role}"`, 'message']
+  const [open, close] = ownTags.has(role)
+    ? [role, role]
+    : [`message role="${role.replaceAll(/[^\w-]/g, '')}"`, 'message']
   return `<${open}>\n${content.trim()}\n</${close}>\n`
 }
 

@@ -3,22 +3,19 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 import { isMissing } from '../../settings/json-file.ts'
-import type { Refusal } from '../../sync/scan.ts'
 import { importLangfuse } from './formats/langfuse.ts'
 import { readLatitudeFolder, readLatitudeServer } from './formats/latitude.ts'
 import { importOpenAi } from './formats/openai.ts'
 import { importPromptFile } from './formats/prompt-file.ts'
-import type { ImportedPrompt } from './imported-prompt.ts'
+import type { ReadSource } from './imported-prompt.ts'
+import { parseEntries } from './json-entries.ts'
 
 /** The tools whose prompts can be imported. */
 export const sourceKinds = ['latitude', 'langfuse', 'openai', 'dotprompt'] as const
 export type SourceKind = (typeof sourceKinds)[number]
 
-/** What a source holds, converted, and what of it could not be read. */
-export interface ReadSource {
-  prompts: ImportedPrompt[]
-  refused: Refusal[]
-}
+/** More is refused by every server, and would take long to convert. */
+const maxPromptLength = 262_144
 
 /** Reads and converts a source. @param source a file, a folder, or for `latitude` an address too */
 export async function readSource(
@@ -39,28 +36,50 @@ export async function readSource(
     if (!isFolder) throw new CliError('usage', `${source} is no folder`)
     return readLatitudeFolder(target)
   }
-  const ending = kind === 'dotprompt' ? '.prompt' : '.json'
-  const files = isFolder ? await findFiles(target, ending) : [basename(target)]
+  const endings = kind === 'dotprompt' ? ['.prompt', '.agent'] : ['.json']
+  const files = isFolder ? await findFiles(target, endings) : [basename(target)]
   const root = isFolder ? target : dirname(target)
   const found: ReadSource = { prompts: [], refused: [] }
   for (const file of files) {
-    const text = await readFile(join(root, file), 'utf8')
-    const converted =
-      kind === 'dotprompt' ? [importPromptFile(withoutEnding(file), text)] : convertJson(kind, text, file)
-    if (converted.length === 0) found.refused.push({ path: file, reason: `holds no prompt of ${kind}` })
-    found.prompts.push(...converted)
+    try {
+      const { prompts, refused } = convertFile(kind, file, await readText(root, file))
+      if (prompts.length + refused.length === 0)
+        found.refused.push({ path: file, reason: `holds no prompt of ${kind}` })
+      found.prompts.push(...prompts.map((prompt) => ({ ...prompt, source: file })))
+      found.refused.push(...refused.map((one) => ({ ...one, path: `${file}, ${one.path}` })))
+    } catch (error) {
+      // One broken file of a folder does not keep the others.
+      const failure = error instanceof RangeError ? new CliError('invalid', `${file}: nested too deeply`) : error
+      if (!isFolder || !(failure instanceof CliError)) throw failure
+      found.refused.push({ path: file, reason: failure.message.replace(`${file}: `, '') })
+    }
   }
   return found
 }
 
-function convertJson(kind: 'langfuse' | 'openai', text: string, file: string): ImportedPrompt[] {
-  let value: unknown
-  try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ''))
-  } catch (error) {
-    throw new CliError('invalid', `${file} is not JSON: ${error instanceof Error ? error.message : error}`)
+function convertFile(kind: SourceKind, file: string, text: string): ReadSource {
+  if (kind === 'dotprompt') {
+    if (file.endsWith('.agent')) {
+      throw new CliError(
+        'invalid',
+        `${file}: an agent of Humanloop has no file form here: make a prompt of its text, and name the prompts it calls under "agents"`,
+      )
+    }
+    if (text.length > maxPromptLength) throw new CliError('invalid', `${file}: larger than the 256 KB of a prompt`)
+    return { prompts: [importPromptFile(withoutEnding(file), text)], refused: [] }
   }
-  return kind === 'langfuse' ? importLangfuse(value) : importOpenAi(value)
+  return kind === 'langfuse'
+    ? importLangfuse(parseEntries(text, file, ['data', 'prompts']))
+    : importOpenAi(parseEntries(text, file, ['data']))
+}
+
+async function readText(root: string, file: string): Promise<string> {
+  const bytes = await readFile(join(root, file))
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new CliError('invalid', `${file}: not UTF-8`)
+  }
 }
 
 function withoutEnding(file: string): string {
@@ -76,10 +95,15 @@ async function isDirectory(target: string): Promise<boolean> {
   }
 }
 
-async function findFiles(root: string, ending: string): Promise<string[]> {
+async function findFiles(root: string, endings: readonly string[]): Promise<string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true })
   return entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith(ending) && !entry.parentPath.includes('node_modules'))
+    .filter(
+      (entry) =>
+        entry.isFile() &&
+        endings.some((ending) => entry.name.endsWith(ending)) &&
+        !entry.parentPath.includes('node_modules'),
+    )
     .map((entry) =>
       join(entry.parentPath, entry.name)
         .slice(root.length + 1)

@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 import { rememberConversation } from '../../settings/recent.ts'
+import { promptNamed } from '../../sync/prompt-path.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
 
 export const command = defineCommand({
@@ -28,15 +29,14 @@ export const command = defineCommand({
     if (response !== undefined && responseFile !== undefined) {
       throw new CliError('usage', 'Either --response or --response-file')
     }
-    const path = (raw.args[0] ?? '').replace(/\.promptl$/, '')
-    return { path, messagesFile, response, responseFile, customIdentifier: textFlag(raw, 'id') }
+    return { name: raw.args[0] ?? '', messagesFile, response, responseFile, customIdentifier: textFlag(raw, 'id') }
   },
-  async run({ path, messagesFile, response, responseFile, customIdentifier }, ctx) {
+  async run({ name, messagesFile, response, responseFile, customIdentifier }, ctx) {
     await ctx.projectId()
     const client = await ctx.client()
     const messages = parseMessages(await readInput(messagesFile, '--messages', ctx))
     const closing = responseFile === undefined ? response : await readInput(responseFile, '--response-file', ctx)
-    const log = await client.logs.create(path, messages, {
+    const log = await client.logs.create(await promptNamed(name, ctx), messages, {
       versionUuid: await findVersionToRun(client, ctx),
       ...(closing !== undefined && { response: closing }),
       ...(customIdentifier !== undefined && { customIdentifier }),

@@ -1,6 +1,7 @@
 import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import { exitCodes } from '../../exit-code.ts'
-import { writeFileAtomically } from '../../settings/json-file.ts'
+import { countOf } from '../../output.ts'
+import { writeFileAtomically, writeNamedFile } from '../../settings/write-file.ts'
 import { shownFile } from '../../ui/shown-file.ts'
 import { generateTypes } from './generated-types.ts'
 
@@ -30,11 +31,12 @@ export const command = defineCommand({
   }),
   async run(input, ctx) {
     const { file, text, isCurrent, paths } = await generateTypes(input, ctx)
-    if (!isCurrent && !input.isCheck) await writeFileAtomically(file, text)
+    const write = input.out === undefined ? writeFileAtomically : writeNamedFile
+    if (!isCurrent && !input.isCheck) await write(file, text)
     return { file: shownFile(file, ctx.io.cwd), isCurrent, prompts: paths.length }
   },
   print({ file, isCurrent, prompts }, { say, style }, { isCheck }) {
-    const count = `${prompts} ${prompts === 1 ? 'prompt' : 'prompts'}`
+    const count = countOf(prompts, 'prompt')
     if (isCurrent) say(`${style.ok} ${file} is up to date · ${count}`)
     else if (isCheck) say(`${style.fail} ${file} is out of date\n  hint: stet types generate`)
     else say(`${style.ok} Wrote ${file} · ${count}`)

@@ -1,13 +1,14 @@
 import { resolve } from 'node:path'
+import { annotate } from '../../compile/annotations.ts'
 import { compileTexts } from '../../compile/compile-texts.ts'
+import { problemsOf } from '../../compile/problem.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
-import { readTextIfPresent } from '../../settings/json-file.ts'
 import type { Settings } from '../../settings/resolve.ts'
-import { promptEnding } from '../../sync/prompt-path.ts'
+import { readFormerText } from '../../settings/write-file.ts'
+import { promptEnding, promptsDirOf } from '../../sync/prompt-path.ts'
 import { scanPrompts } from '../../sync/scan.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
-import { promptsDirOf } from '../../sync/workspace.ts'
 import { formatRegistry, type TypedPrompt } from './registry.ts'
 
 /** What decides the text of the types. */
@@ -32,12 +33,12 @@ export async function generateTypes({ out, isLocal, isStrict }: TypesInput, ctx:
   const settings = await ctx.settings()
   const { root, config } = settings
   const file = out === undefined ? resolve(root, config.types.out) : resolve(ctx.io.cwd, out)
-  const prompts = isLocal ? await localPrompts(settings) : await serverPrompts(ctx)
+  const prompts = isLocal ? await localPrompts(settings, ctx) : await serverPrompts(ctx)
   const text = formatRegistry(prompts, {
     isStrict: isStrict || config.types.strictPaths,
     fileOf: (path) => `${config.promptsDir}/${path}${promptEnding}`.replace(/^\.\//, ''),
   })
-  const before = await readTextIfPresent(file)
+  const before = await readFormerText(file)
   // A checkout may have converted line ends.
   const isCurrent = before?.replaceAll('\r\n', '\n') === text
   return { file, text, isCurrent, paths: prompts.map(({ path }) => path) }
@@ -50,13 +51,14 @@ async function serverPrompts(ctx: Context): Promise<TypedPrompt[]> {
   return prompts.map(({ path, config, parameters }) => ({ path, config, parameters: Object.keys(parameters) }))
 }
 
-async function localPrompts(settings: Settings): Promise<TypedPrompt[]> {
+async function localPrompts(settings: Settings, ctx: Context): Promise<TypedPrompt[]> {
   const { prompts } = await scanPrompts(promptsDirOf(settings), settings.config.include, settings.config.ignore)
   const scans = await compileTexts(new Map([...prompts].map(([path, { text }]) => [path, text])))
-  const lines: string[] = []
-  for (const { errors } of scans.values()) {
-    lines.push(...errors.map(({ path, line, column, message }) => `${path}:${line}:${column} ${message}`))
+  const errors = problemsOf(scans, prompts).filter(({ severity }) => severity === 'error')
+  if (errors.length > 0) {
+    annotate(errors, ctx)
+    const lines = errors.map(({ path, line, column, message }) => `${path}:${line}:${column} ${message}`)
+    throw new CliError('invalid', 'Prompts do not compile', { lines, hint: 'stet check --local' })
   }
-  if (lines.length > 0) throw new CliError('invalid', 'Prompts do not compile', { lines, hint: 'stet check --local' })
   return [...scans].map(([path, { config, parameters }]) => ({ path, config, parameters }))
 }

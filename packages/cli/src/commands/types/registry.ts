@@ -48,10 +48,15 @@ function entryOf({ path, config, parameters }: TypedPrompt, file: string): strin
   const comment = [...(names ? [names] : []), file].join(' · ').replaceAll('*/', '* /').replaceAll(/\s+/g, ' ')
   const lines = [`    /** ${comment} */`, `    ${quoted(path)}: {`]
   lines.push(`      parameters: ${recordOf(parametersOf(config, parameters))}`)
-  if (isJsonObject(schema)) lines.push(`      output: ${typeOfSchema(schema)}`)
+  if (isJsonObject(schema)) lines.push(`      output: ${outputOf(typeOfSchema(schema))}`)
   const tools = toolsOf(config['tools'])
   if (tools.length > 0) lines.push(`      tools: ${recordOf(tools)}`)
   return [...lines, '    }']
+}
+
+/** The word alone stands for an answer in text; a schema that allows nothing else is typed by what it is made of. */
+function outputOf(type: string): string {
+  return type === "'text'" ? 'string' : type
 }
 
 function parametersOf(config: TypedPrompt['config'], names: readonly string[]): Property[] {

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 import { conflictStates } from '../../sync/compare.ts'
 import { describeVersion, findVersion } from '../../sync/version-ref.ts'
-import { openWorkspace, saveLock } from '../../sync/workspace.ts'
+import { entriesInStep, openWorkspace, saveLock } from '../../sync/workspace.ts'
 import { type PullReport, pull, sayPull } from '../pull.ts'
 
 export const command = defineCommand({
@@ -29,11 +29,11 @@ export const command = defineCommand({
   },
 })
 
-/** Moves the lock to another version; its entries stay, so that the next pull sees what differs there. */
+/** Moves the lock to another version; its base stays, so that the next pull sees what differs there. */
 export async function useVersion(ctx: Context, ref: string, isForced: boolean): Promise<Version> {
   const workspace = await openWorkspace(ctx)
-  const { lock } = workspace.settings
-  if (!lock) throw new CliError('usage', 'This folder is not connected with a project', { hint: 'stet init' })
+  if (!workspace.settings.lock)
+    throw new CliError('usage', 'This folder is not connected with a project', { hint: 'stet init' })
   const edited = workspace.compared.filter(({ state }) => state.startsWith('local-') || conflictStates.has(state))
   if (edited.length > 0 && !isForced) {
     throw new CliError('conflict', 'There are changes that were not pushed', {
@@ -42,6 +42,6 @@ export async function useVersion(ctx: Context, ref: string, isForced: boolean): 
     })
   }
   const version = await findVersion(workspace.client, ref)
-  await saveLock(workspace, version, ref === 'live', lock.prompts)
+  await saveLock(workspace, version, ref === 'live', entriesInStep(workspace))
   return version
 }

@@ -10,7 +10,12 @@ import { convertPicoschema } from './picoschema.ts'
  * Source: google.github.io/dotprompt/reference/frontmatter, …/template and …/picoschema. A partial, a file whose name begins with `_`,
  * becomes a prompt of that name without the `_`, which is how templates refer to it.
  */
-export function importDotprompt(path: string, head: Readonly<Record<string, unknown>>, body: string): ImportedPrompt {
+export function importDotprompt(
+  path: string,
+  head: Readonly<Record<string, unknown>>,
+  body: string,
+  firstLine: number,
+): ImportedPrompt {
   const losses: string[] = []
   const { model, config, input, output, tools, name, description, ...rest } = head
   for (const [key, value] of Object.entries(rest)) {
@@ -26,7 +31,7 @@ export function importDotprompt(path: string, head: Readonly<Record<string, unkn
   }
   noteTools(tools, losses)
   const isPartial = /(^|\/)_[^/]*$/.test(path)
-  const messages = convertHandlebars(body, { path, isPartial }, losses)
+  const messages = convertHandlebars(body, { path, isPartial, firstLine }, losses)
   const content = isPartial
     ? `${messages.map((one) => one.content.trim()).join('\n')}\n`
     : formatPrompt(front, messages)

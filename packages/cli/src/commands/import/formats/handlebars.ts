@@ -15,6 +15,8 @@ interface State {
   blocks: Block[]
   isPartial: boolean
   losses: string[]
+  /** Of the tag that is being converted, from 1. */
+  line: number
 }
 
 const tag = /\\?\{\{!--[\s\S]*?--\}\}|\\?\{\{\{[\s\S]*?\}\}\}|\\?\{\{[\s\S]*?\}\}/g
@@ -25,18 +27,32 @@ const tag = /\\?\{\{!--[\s\S]*?--\}\}|\\?\{\{\{[\s\S]*?\}\}\}|\\?\{\{[\s\S]*?\}\
  */
 export function convertHandlebars(
   template: string,
-  { path, isPartial }: { path: string; isPartial: boolean },
+  { path, isPartial, firstLine }: { path: string; isPartial: boolean; firstLine: number },
   losses: string[],
 ): TextMessage[] {
-  const state: State = { path, messages: [{ role: 'user', content: '' }], blocks: [], isPartial, losses }
+  const state: State = {
+    path,
+    messages: [{ role: 'user', content: '' }],
+    blocks: [],
+    isPartial,
+    losses,
+    line: firstLine,
+  }
   let done = 0
   for (const match of template.matchAll(tag)) {
-    write(state, escapeText(template.slice(done, match.index)))
+    const before = template.slice(done, match.index)
+    write(state, escapeText(before))
+    state.line += countLineEnds(before)
     convertTag(state, match[0])
+    state.line += countLineEnds(match[0])
     done = match.index + match[0].length
   }
   write(state, escapeText(template.slice(done)))
   return state.messages.filter(({ content }) => content.trim() !== '')
+}
+
+function countLineEnds(text: string): number {
+  return text.split('\n').length - 1
 }
 
 function write(state: State, text: string): void {
@@ -105,7 +121,7 @@ function includePartial(state: State, [name = '', ...args]: readonly string[]): 
     return value === undefined ? '' : ` ${key}={{ ${translate(state, value)} }}`
   })
   write(state, referenceTo(name, state.path, passed.join('')))
-  state.losses.push(`The partial "${name}" sees only what is passed as attributes: pass its variables, if it has any`)
+  note(state, `The partial "${name}" sees only what is passed as attributes: pass its variables, if it has any`)
 }
 
 function callHelper(state: State, name: string, args: readonly string[], source: string): void {
@@ -116,19 +132,23 @@ function callHelper(state: State, name: string, args: readonly string[], source:
     write(state, `<content-image>{{ ${translate(state, url)} }}</content-image>`)
   } else if (name === 'role') beginMessage(state, first.slice(1, -1))
   else if (name === 'history') {
-    state.losses.push('{{history}} was left out: messages that a caller passes come at the end')
+    note(state, '{{history}} was left out: messages that a caller passes come at the end')
   } else lose(state, source)
 }
 
 function beginMessage(state: State, role: string): void {
   if (state.blocks.length > 0 || state.isPartial) {
-    state.losses.push(`{{role "${role}"}} within a block or a partial was left out: a message cannot begin there`)
+    note(state, `{{role "${role}"}} within a block or a partial was left out: a message cannot begin there`)
   } else state.messages.push({ role: role === 'model' ? 'assistant' : role, content: '' })
 }
 
 function lose(state: State, source: string): void {
-  state.losses.push(`${source} has no counterpart and stays as text`)
+  note(state, `${source} has no counterpart and stays as text: write it in the language of stet, or take it out`)
   write(state, escapeText(source))
+}
+
+function note({ line, losses }: State, message: string): void {
+  losses.push(`Line ${line}: ${message}`)
 }
 
 /** A name or a literal in the language of stet; within `each` a bare name belongs to the item. */

@@ -11,18 +11,35 @@ const part = /<image\s+url="([^"]*)"[^>]*?\/?>(?:\s*<\/image>)?|<tool\s+([^>]*)>
  * `<tool>`, images as `<image url="…">`, texts beside them in `<text>`, tool calls as `<tool name id>` within `<assistant>`.
  * Source: humanloop.com/docs/v5/reference/serialized-files and …/v4/prompt-file-format.
  */
-export function importHumanloop(path: string, head: Readonly<Record<string, unknown>>, body: string): ImportedPrompt {
+export function importHumanloop(
+  path: string,
+  head: Readonly<Record<string, unknown>>,
+  body: string,
+  firstLine: number,
+): ImportedPrompt {
   const losses: string[] = []
   const { endpoint, tools, response_format: format, template_language: language, ...settings } = head
   if (endpoint !== undefined && endpoint !== 'chat') losses.push(`The endpoint "${endpoint}" has no counterpart`)
-  if (language !== undefined && language !== 'default')
-    losses.push(`The template language "${language}" is not converted`)
+  if (language !== undefined && language !== 'default') losses.push(...unconverted(body, String(language), firstLine))
   const config = {
     ...takeSettings(settings, openAiKeys, losses),
     tools: convertTools(tools, losses),
     schema: convertResponseFormat(format, losses),
   }
   return { path, content: formatPrompt(config, messagesOf(body, losses)), losses }
+}
+
+/** Each construct of another template language, which stays as text. */
+function unconverted(body: string, language: string, firstLine: number): string[] {
+  const found: string[] = []
+  for (const [index, line] of body.split('\n').entries()) {
+    for (const [construct] of line.matchAll(/\{%.*?%\}|\{#.*?#\}|\{\{[^}]*[|(][^}]*\}\}/g)) {
+      found.push(`Line ${firstLine + index}: ${construct} is ${language}: write it in the language of stet`)
+    }
+  }
+  return found.length > 0
+    ? found
+    : [`The template language "${language}" is not converted, but nothing of it was found`]
 }
 
 function messagesOf(body: string, losses: string[]): TextMessage[] {

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../../settings/json-file.ts'
 import { convertResponseFormat, convertTools } from '../function-tools.ts'
-import type { ImportedPrompt } from '../imported-prompt.ts'
+import type { ImportedPrompt, ReadSource } from '../imported-prompt.ts'
+import type { JsonEntry } from '../json-entries.ts'
 import { openAiKeys, takeSettings } from '../model-settings.ts'
 import {
   convertPlaceholders,
@@ -16,6 +17,7 @@ interface LangfusePrompt {
   version: number
   labels: string[]
   raw: Record<string, unknown>
+  line: number
 }
 
 /**
@@ -25,28 +27,29 @@ interface LangfusePrompt {
  *
  * Of several versions the one with the label `production` is taken, else `latest`, else the newest.
  */
-export function importLangfuse(value: unknown): ImportedPrompt[] {
+export function importLangfuse(entries: readonly JsonEntry[]): ReadSource {
   const byName = new Map<string, LangfusePrompt[]>()
-  for (const prompt of listOf(value).map(readPrompt)) {
-    if (prompt) byName.set(prompt.name, [...(byName.get(prompt.name) ?? []), prompt])
+  const refused: ReadSource['refused'] = []
+  for (const [index, entry] of entries.entries()) {
+    const prompt = readPrompt(entry)
+    if (typeof prompt === 'string') refused.push({ path: `entry ${index + 1}`, line: entry.line, reason: prompt })
+    else byName.set(prompt.name, [...(byName.get(prompt.name) ?? []), prompt])
   }
   const included = new Set(
-    [...JSON.stringify(value ?? null).matchAll(reference)].map(([, parts]) => partsOf(parts).get('name')),
+    [...JSON.stringify(entries).matchAll(reference)].map(([, parts]) => partsOf(parts).get('name')),
   )
-  return [...byName.values()].map((versions) => convertNewest(versions, included))
+  return { prompts: [...byName.values()].map((versions) => convertNewest(versions, included)), refused }
 }
 
-function listOf(value: unknown): unknown[] {
-  if (Array.isArray(value)) return value
-  if (!isJsonObject(value)) return []
-  const list = value['data'] ?? value['prompts']
-  return Array.isArray(list) ? list : [value]
-}
-
-function readPrompt(raw: unknown): LangfusePrompt | undefined {
-  if (!isJsonObject(raw) || typeof raw['name'] !== 'string' || !('prompt' in raw)) return undefined
+/** @returns why it is no prompt, as a text */
+function readPrompt({ value: raw, line }: JsonEntry): LangfusePrompt | string {
+  if (!isJsonObject(raw)) return 'is no object'
+  if (typeof raw['name'] !== 'string' || raw['name'] === '') return 'has no "name": write one into the export'
+  if (typeof raw['prompt'] !== 'string' && !Array.isArray(raw['prompt'])) {
+    return `"${raw['name']}" has no text or list of messages in "prompt"; an API page holds names alone, export each prompt`
+  }
   const labels = Array.isArray(raw['labels']) ? raw['labels'].filter((label) => typeof label === 'string') : []
-  return { name: raw['name'], version: Number(raw['version'] ?? 1), labels, raw }
+  return { name: raw['name'], version: Number(raw['version'] ?? 1), labels, raw, line }
 }
 
 function convertNewest(versions: readonly LangfusePrompt[], included: ReadonlySet<string | undefined>): ImportedPrompt {
@@ -54,7 +57,7 @@ function convertNewest(versions: readonly LangfusePrompt[], included: ReadonlySe
   const labelled = (label: string): LangfusePrompt | undefined => sorted.find(({ labels }) => labels.includes(label))
   const chosen = labelled('production') ?? labelled('latest') ?? sorted[0]
   if (!chosen) throw new RangeError('no version')
-  const { name, version, labels, raw } = chosen
+  const { name, version, labels, raw, line } = chosen
   const losses: string[] = []
   const others = sorted.filter((one) => one !== chosen).map((one) => one.version)
   if (others.length > 0) losses.push(`Version ${version} was taken; not the versions ${others.join(', ')}`)
@@ -66,9 +69,9 @@ function convertNewest(versions: readonly LangfusePrompt[], included: ReadonlySe
   const { prompt } = raw
   // A text that others include has to stay text: a message cannot stand within a message.
   if (typeof prompt === 'string' && included.has(name)) {
-    return { path: name, content: `${formatPrompt(config, [])}${convertText(prompt, name, losses)}\n`, losses }
+    return { path: name, content: `${formatPrompt(config, [])}${convertText(prompt, name, losses)}\n`, losses, line }
   }
-  return { path: name, content: formatPrompt(config, messagesOf(prompt, name, losses)), losses }
+  return { path: name, content: formatPrompt(config, messagesOf(prompt, name, losses)), losses, line }
 }
 
 function configOf(config: unknown, losses: string[]): Record<string, unknown> {
@@ -84,8 +87,7 @@ function messagesOf(prompt: unknown, path: string, losses: string[]): TextMessag
   if (typeof prompt === 'string') return [{ role: 'user', content: convertText(prompt, path, losses) }]
   const messages: TextMessage[] = []
   for (const message of Array.isArray(prompt) ? prompt : []) {
-    if (!isJsonObject(message)) continue
-    const { type, name, role, content } = message
+    const { type, name, role, content }: Record<string, unknown> = isJsonObject(message) ? message : {}
     if (type === 'placeholder' && typeof name === 'string') messages.push(placeholderMessage(name, losses))
     else if (typeof role === 'string' && typeof content === 'string') {
       messages.push({ role, content: convertText(content, path, losses) })

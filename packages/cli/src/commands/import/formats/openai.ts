@@ -1,8 +1,9 @@
 import { isJsonObject } from '../../../settings/json-file.ts'
 import { convertResponseFormat, convertTools } from '../function-tools.ts'
-import type { ImportedPrompt } from '../imported-prompt.ts'
+import type { ImportedPrompt, ReadSource } from '../imported-prompt.ts'
+import type { JsonEntry } from '../json-entries.ts'
 import { openAiKeys, takeSettings } from '../model-settings.ts'
-import { convertPlaceholders, formatPrompt, type TextMessage } from '../prompt-text.ts'
+import { convertPlaceholders, formatPrompt, type TextMessage, variableName } from '../prompt-text.ts'
 
 // Set by the service on what it stores; they say nothing about the prompt.
 const bookkeeping = new Set(
@@ -15,13 +16,18 @@ const bookkeeping = new Set(
  * `{{variable}}` in any text, `tools`, `text.format`, `reasoning`. Sources: developers.openai.com/api/docs/guides/prompting,
  * …/prompting/migrate-from-prompt-object, and the prompt reference (`id`, `version`, `variables`) of the API's schema.
  */
-export function importOpenAi(value: unknown): ImportedPrompt[] {
-  const list = isJsonObject(value) && Array.isArray(value['data']) ? value['data'] : value
-  const prompts = (Array.isArray(list) ? list : [list]).filter(isJsonObject).map(convertPrompt)
-  return prompts.filter((prompt) => prompt !== undefined)
+export function importOpenAi(entries: readonly JsonEntry[]): ReadSource {
+  const read: ReadSource = { prompts: [], refused: [] }
+  for (const [index, { value: raw, line }] of entries.entries()) {
+    const converted = isJsonObject(raw) ? convertPrompt(raw) : 'is no object'
+    if (typeof converted !== 'string') read.prompts.push({ ...converted, line })
+    else read.refused.push({ path: `entry ${index + 1}`, line, reason: converted })
+  }
+  return read
 }
 
-function convertPrompt(raw: Record<string, unknown>): ImportedPrompt | undefined {
+/** @returns why it is no prompt, as a text */
+function convertPrompt(raw: Record<string, unknown>): ImportedPrompt | string {
   const { instructions, input, messages, prompt, variables, tools, text, response_format, reasoning, ...rest } = raw
   const losses: string[] = []
   const found = [
@@ -30,7 +36,8 @@ function convertPrompt(raw: Record<string, unknown>): ImportedPrompt | undefined
     ...messagesOf(messages ?? (isJsonObject(prompt) ? undefined : prompt), 'user', losses),
   ]
   const name = [raw['name'], raw['id']].find((one) => typeof one === 'string' && one !== '')
-  if (found.length === 0 || typeof name !== 'string') return undefined
+  if (typeof name !== 'string') return 'has neither "name" nor "id": write one of them into the export'
+  if (found.length === 0) return `"${name}" has no text in "instructions", "input", "messages" or "prompt"`
   const settings = Object.fromEntries(Object.entries(rest).filter(([key]) => !bookkeeping.has(key)))
   const format = isJsonObject(text) ? text['format'] : response_format
   const config = {
@@ -74,7 +81,8 @@ function defaultsOf(variables: unknown, losses: string[]): Record<string, unknow
   if (!isJsonObject(variables)) return undefined
   const parameters: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(variables)) {
-    if (typeof value === 'string') parameters[name] = { type: 'text', ...(value !== '' && { default: value }) }
+    if (typeof value === 'string')
+      parameters[variableName(name, losses)] = { type: 'text', ...(value !== '' && { default: value }) }
     else losses.push(`The value of the variable "${name}" has no counterpart as a default`)
   }
   return Object.keys(parameters).length > 0 ? parameters : undefined

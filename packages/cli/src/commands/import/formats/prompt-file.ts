@@ -1,4 +1,4 @@
-import { parse } from 'yaml'
+import { parse, YAMLParseError } from 'yaml'
 import { CliError } from '../../../exit-code.ts'
 import { isJsonObject } from '../../../settings/json-file.ts'
 import type { ImportedPrompt } from '../imported-prompt.ts'
@@ -17,7 +17,8 @@ export function importPromptFile(path: string, text: string): ImportedPrompt {
   const head = match ? readYaml(match[1] ?? '', path) : {}
   const body = text.slice(match?.[0].length ?? 0).replaceAll('\r\n', '\n')
   const isHumanloop = 'endpoint' in head || /^\s*<(system|user|assistant)>/.test(body)
-  return isHumanloop ? importHumanloop(path, head, body) : importDotprompt(path, head, body)
+  const firstLine = (match?.[0] ?? '').split('\n').length
+  return isHumanloop ? importHumanloop(path, head, body, firstLine) : importDotprompt(path, head, body, firstLine)
 }
 
 function readYaml(text: string, path: string): Record<string, unknown> {
@@ -25,7 +26,11 @@ function readYaml(text: string, path: string): Record<string, unknown> {
     const value: unknown = parse(text) ?? {}
     if (isJsonObject(value)) return value
   } catch (error) {
-    throw new CliError('invalid', `${path}.prompt: ${error instanceof Error ? error.message.split('\n')[0] : error}`)
+    if (!(error instanceof YAMLParseError)) throw error
+    // Behind the line of the opening `---`.
+    const line = (error.linePos?.[0].line ?? 0) + 1
+    const [reason = ''] = error.message.split(' at line ')
+    throw new CliError('invalid', `${path}.prompt: front matter, line ${line}: ${reason}`)
   }
   throw new CliError('invalid', `${path}.prompt: the front matter is no map of keys and values`)
 }

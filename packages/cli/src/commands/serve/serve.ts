@@ -3,12 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { defineCommand, hasFlag, textFlag } from '../command.ts'
-import type { Context } from '../context.ts'
-import { CliError } from '../exit-code.ts'
-import { readCredentials, writeCredentials } from '../settings/credentials.ts'
-import { isJsonObject, parseJsonObject } from '../settings/json-file.ts'
-import { normalizeAddress } from '../settings/resolve.ts'
+import { defineCommand, hasFlag, textFlag } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { CliError } from '../../exit-code.ts'
+import { isJsonObject, parseJsonObject } from '../../settings/json-file.ts'
+import { normalizeAddress } from '../../settings/resolve.ts'
+import { findFirstKey, keepFirstKey, localProfile } from '../serve/first-key.ts'
+import { runServer, type Started } from '../serve/server-process.ts'
 
 const serverPackage = '@stet/server'
 
@@ -54,11 +55,11 @@ export const command = defineCommand({
     if (host !== undefined && !['127.0.0.1', 'localhost', '::1'].includes(host)) {
       ctx.warn(`${host} can be reached from outside: put TLS in front, keys travel in clear text otherwise`)
     }
-    const onListening = (address: string): void => {
-      if (input.opensBrowser) openInBrowser(`${address}/docs`, ctx)
+    const onStarted = (started: Started): void => {
+      tell(started, input, ctx).catch((error) => ctx.warn(error instanceof Error ? error.message : String(error)))
     }
     const server = { bin: await findServerBin(cwd), env: environmentOf(input, ctx) }
-    return { exitCode: await runServer(server, onListening, ctx) }
+    return { exitCode: await runServer(server, onStarted, ctx) }
   },
   exitCode: ({ exitCode }) => exitCode,
 })
@@ -88,36 +89,6 @@ async function findServerBin(cwd: string): Promise<string> {
   throw new CliError('unexpected', 'The server is not installed here', { hint: `npm install ${serverPackage}` })
 }
 
-function runServer(
-  { bin, env }: { bin: string; env: NodeJS.ProcessEnv },
-  onListening: (address: string) => void,
-  ctx: Context,
-): Promise<number> {
-  return new Promise((done, fail) => {
-    const child = spawn(process.execPath, [bin], { cwd: ctx.io.cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
-    let firstKey: string | undefined
-    let address: string | undefined
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      ctx.io.out(text)
-      firstKey ??= /stet_[0-9A-Za-z]{36}/.exec(text)?.[0]
-      const heard = /stet listening on (\S+)/.exec(text)?.[1]
-      if (heard && firstKey && !address) keepFirstKey(firstKey, heard, ctx).catch((error) => ctx.warn(String(error)))
-      if (heard && !address) onListening(heard)
-      address ??= heard
-    })
-    // In a terminal the child gets Ctrl-C by itself; this process only has to wait for it.
-    const release = ctx.io.onInterrupt(() => {})
-    const passOn = (): void => void child.kill('SIGTERM')
-    process.on('SIGTERM', passOn)
-    child.once('error', fail)
-    child.once('close', (code, signal) => {
-      release()
-      process.off('SIGTERM', passOn)
-      done(code ?? (signal === 'SIGTERM' ? 143 : 130))
-    })
-  })
-}
-
 // A machine without a browser serves all the same.
 function openInBrowser(url: string, { io, warn }: Context): void {
   const openers: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
@@ -130,12 +101,41 @@ function openInBrowser(url: string, { io, warn }: Context): void {
   child.unref()
 }
 
-async function keepFirstKey(apiKey: string, address: string, ctx: Context): Promise<void> {
-  const { credentialsFile } = await ctx.settings()
-  const isKept = ctx.isInteractive && (await ctx.confirm('Keep the first API key as profile "local"?', '--yes'))
-  if (!isKept) return
-  const credentials = await readCredentials(credentialsFile, ctx.warn)
-  credentials['local'] = { baseUrl: normalizeAddress(address), apiKey, keyName: 'first key' }
-  await writeCredentials(credentialsFile, credentials)
-  ctx.say(`${ctx.style.ok} Saved to profile local:  stet whoami --profile local`)
+/** Says where the server is, and the key of a first start, which is never shown again. */
+async function tell({ address, news }: Started, input: ServeInput, ctx: Context): Promise<void> {
+  const { io, flags, style } = ctx
+  const api = normalizeAddress(address)
+  const data = describeData(input, ctx)
+  ctx.say(`${style.ok} API   ${api}`)
+  ctx.say(`${style.ok} Data  ${data} (schema up to date)`)
+  if (input.opensBrowser) openInBrowser(`${address}/docs`, ctx)
+  const key = findFirstKey(news)
+  for (const line of news) if (key === undefined || !line.includes(key)) ctx.say(line)
+  const isKept = key !== undefined && (await keepOrShow(key, address, ctx))
+  if (flags.json)
+    io.out(`${JSON.stringify({ api, data, firstKey: key ?? null, profile: isKept ? localProfile : null })}\n`)
+  else if (key !== undefined) {
+    const where = isKept ? `; saved to profile ${localProfile}` : /; also in [^)]+/.exec(news.join('\n'))?.[0]
+    ctx.warn(`First API key: ${key}  (shown once${where ?? ''})`)
+    if (isKept) ctx.say(`  Try it:  stet whoami --profile ${localProfile}`)
+  }
+}
+
+// Whatever keeps it from being kept, a cancelled question or a home that cannot be written: the key is still to be shown.
+async function keepOrShow(key: string, address: string, ctx: Context): Promise<boolean> {
+  try {
+    return await keepFirstKey(key, address, ctx)
+  } catch (error) {
+    ctx.warn(`The key was not kept: ${error instanceof Error ? error.message : error}`)
+    return false
+  }
+}
+
+// Of a database address only what is no secret.
+function describeData({ data, databaseUrl }: ServeInput, { io: { env } }: Context): string {
+  const url = databaseUrl ?? env['DATABASE_URL']
+  if (!url) return data ?? env['STET_DATA_DIR'] ?? './.stet'
+  if (!URL.canParse(url)) return 'PostgreSQL'
+  const { host, pathname } = new URL(url)
+  return `PostgreSQL ${host}${pathname}`
 }

@@ -1,16 +1,13 @@
-import { execFile } from 'node:child_process'
 import { hostname, userInfo } from 'node:os'
-import { promisify } from 'node:util'
-
-const execute = promisify(execFile)
+import { git } from './git.ts'
 
 /** A name for a draft that nobody named: the git branch and commit, else the user and the machine. */
 export async function defaultDraftName(folder: string): Promise<string> {
-  const git = async (...args: string[]): Promise<string> =>
-    (await execute('git', args, { cwd: folder, timeout: 5000 })).stdout.trim()
   try {
-    const branch = await git('rev-parse', '--abbrev-ref', 'HEAD')
-    return `${branch}@${await git('rev-parse', '--short', 'HEAD')}`.slice(0, 256)
+    const branch = await git(folder, 'rev-parse', '--abbrev-ref', 'HEAD')
+    const commit = await git(folder, 'rev-parse', '--short', 'HEAD')
+    // The commit stays whole: a later checkout finds its base by it.
+    return `${branch.slice(0, 255 - commit.length)}@${commit}`
   } catch {
     // no git, no checkout, or no commit yet
   }

@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Context } from '../context.ts'
+import { isOn } from '../io.ts'
+import { promptEnding, promptsDirOf } from '../sync/prompt-path.ts'
+import type { Problem } from './problem.ts'
+
+type Finding = Omit<Problem, 'frame'>
+
+/** In GitHub Actions: says each finding about a file once more, in the form that shows it beside its line. */
+export function annotate(findings: readonly Finding[], { io }: Pick<Context, 'io'>): void {
+  if (!isOn(io.env['GITHUB_ACTIONS'])) return
+  // GitHub names files from the root of the checkout; it reads both outputs, and standard output holds the data.
+  const root = io.env['GITHUB_WORKSPACE'] || io.cwd
+  for (const finding of findings) {
+    if (finding.file !== null) io.err(annotationOf(finding, relative(root, finding.file).replaceAll('\\', '/')))
+  }
+}
+
+/** The same for errors that came from the server, about prompts that are files here. */
+export async function annotatePrompts(
+  prompts: readonly { path: string; errors: readonly Omit<Finding, 'path' | 'file' | 'severity'>[] }[],
+  ctx: Context,
+): Promise<void> {
+  const folder = promptsDirOf(await ctx.settings())
+  const fileOf = (path: string): string | null => {
+    const file = join(folder, path + promptEnding)
+    return existsSync(file) ? file : null
+  }
+  const findings = prompts.flatMap(({ path, errors }) =>
+    errors.map((error): Finding => ({ ...error, path, file: fileOf(path), severity: 'error' })),
+  )
+  annotate(findings, ctx)
+}
+
+function annotationOf({ severity, line, column, code, message }: Finding, file: string): string {
+  const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+  const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
+  return `::${severity} file=${property(file)},line=${line},col=${column},title=${property(code)}::${data(message)}\n`
+}

@@ -1,0 +1,74 @@
+import { execFile, spawn } from 'node:child_process'
+import { promisify } from 'node:util'
+
+const execute = promisify(execFile)
+const timeoutMs = 10_000
+const maxOutputBytes = 64 * 1024 * 1024
+
+/** What a git command prints. Rejects without git, outside of a checkout, and when the command fails. */
+export async function git(folder: string, ...args: string[]): Promise<string> {
+  const { stdout } = await execute('git', args, { cwd: folder, timeout: timeoutMs, maxBuffer: maxOutputBytes })
+  return stdout.trim()
+}
+
+/** Whether a commit, by all or the first digits of its hash, is HEAD or came before it. A shallow clone knows few. */
+export async function isInHistory(folder: string, commit: string): Promise<boolean> {
+  try {
+    await git(folder, 'merge-base', '--is-ancestor', commit, 'HEAD')
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether the checkout was cloned without its history. */
+export async function isShallow(folder: string): Promise<boolean> {
+  return (await git(folder, 'rev-parse', '--is-shallow-repository').catch(() => '')) === 'true'
+}
+
+/** The files below a folder as they were in a commit, by their names relative to the folder; `isWanted` chooses. */
+export async function readFilesOf(
+  commit: string,
+  folder: string,
+  isWanted: (name: string) => boolean,
+): Promise<Map<string, Uint8Array>> {
+  const listed = await git(folder, 'ls-tree', '-r', '-z', commit, '.')
+  const blobs = new Map<string, string>()
+  for (const line of listed.split('\0')) {
+    const [, id, name] = /^\d+ blob ([0-9a-f]+)\t([\s\S]+)$/.exec(line) ?? []
+    if (id !== undefined && name !== undefined && isWanted(name)) blobs.set(name, id)
+  }
+  const contents = await readBlobs(folder, [...new Set(blobs.values())])
+  const files = new Map<string, Uint8Array>()
+  for (const [name, id] of blobs) {
+    const bytes = contents.get(id)
+    // Some file systems give names in another form than the server keeps.
+    if (bytes) files.set(name.normalize('NFC'), bytes)
+  }
+  return files
+}
+
+// One process for all of them: its answers are `<id> blob <size>`, the bytes, and a line end.
+async function readBlobs(folder: string, ids: readonly string[]): Promise<Map<string, Uint8Array>> {
+  const child = spawn('git', ['cat-file', '--batch'], { cwd: folder, stdio: ['pipe', 'pipe', 'ignore'] })
+  const failed = new Promise<never>((_, reject) => void child.once('error', reject))
+  child.stdin.on('error', () => {})
+  child.stdin.end(`${ids.join('\n')}\n`)
+  const chunks: Buffer[] = []
+  const read = (async () => {
+    for await (const chunk of child.stdout) chunks.push(chunk)
+  })()
+  await Promise.race([read, failed])
+  const output = Buffer.concat(chunks)
+  const contents = new Map<string, Uint8Array>()
+  for (let at = 0; at < output.length; ) {
+    const lineEnd = output.indexOf(0x0a, at)
+    if (lineEnd === -1) break
+    const [, id, size] = /^([0-9a-f]+) blob (\d+)$/.exec(output.toString('latin1', at, lineEnd)) ?? []
+    at = lineEnd + 1
+    if (id === undefined) continue
+    contents.set(id, output.subarray(at, at + Number(size)))
+    at += Number(size) + 1
+  }
+  return contents
+}
