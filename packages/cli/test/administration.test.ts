@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Stet } from '@stet/sdk'
+import type { Stet } from '@stet/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { publishFirst } from './support/published.ts'
 import { type RunningServer, startServer } from './support/server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -13,11 +14,7 @@ let server: RunningServer
 let client: Stet
 beforeAll(async () => {
   server = await startServer({ OPENAI_API_KEY: 'sk-from-the-environment-0000' })
-  client = new Stet({ apiKey: server.adminKey, baseUrl: server.address, projectId: 1 })
-  const [draft] = await client.versions.list()
-  const prompt = (path: string) => ({ path, content: 'Hello.\n', status: 'added' as const })
-  await client.versions.push(draft?.uuid ?? '', [prompt('hello'), prompt('other')])
-  await client.versions.publish(draft?.uuid ?? '')
+  client = await publishFirst(server, { hello: 'Hello.\n', other: 'Hello.\n' })
 })
 afterAll(() => server.stop())
 

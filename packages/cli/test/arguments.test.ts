@@ -79,6 +79,14 @@ test.each(Object.keys(commandTable))('%s has help with examples, and opens nothi
   expect(help.stdout).toContain(`Examples:\n  stet ${name}`)
 })
 
+test('help is a word too', async () => {
+  for (const argv of [['help'], ['help', 'push'], ['help', 'keys', 'create']]) {
+    const asWord = await runInProcess(argv, { cwd: '/nonexistent' })
+    expect(asWord).toEqual(await runInProcess([...argv.slice(1), '--help'], { cwd: '/nonexistent' }))
+    expect(asWord).toMatchObject({ code: 0, stderr: '' })
+  }
+})
+
 test.each([
   [['login'], 2, '--api-key-stdin'],
   [['whoami'], 4, 'No API key'],
@@ -98,6 +106,13 @@ test('a key of a wrong form is refused before any request, and not repeated', as
   })
   expect(code).toBe(4)
   expect(stderr).not.toContain('notakey')
+})
+
+test('the version is told behind other flags too, and a folder that is not there is named', async () => {
+  const cwd = await temporaryFolder()
+  expect(await runInProcess(['-q', '--version'], { cwd })).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' })
+  const gone = await runInProcess(['-C', 'gone', 'status'], { cwd })
+  expect(gone).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(`There is no folder ${cwd}/gone`) })
 })
 
 test('global flags are taken before and after the command', async () => {

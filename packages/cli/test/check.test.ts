@@ -23,7 +23,7 @@ test('check --local: every error with its place and its frame, exit 7, without a
   expect(await person.stet(['check', '--local'])).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: '✔ 2 files checked · 0 errors · 0 differences\n',
+    stderr: '✔ 2 files compiled · 0 errors\n',
   })
   await write(person, 'prompts/a/broken.promptl', 'One line.\n<user>{{ nope( }}</user>\n')
   await write(person, 'prompts/lost.promptl', 'See <prompt path="nowhere" />.\n')
@@ -34,18 +34,18 @@ test('check --local: every error with its place and its frame, exit 7, without a
   expect(found.stdout).toContain(
     "prompts/lost.promptl:1:5 error The referenced document 'nowhere' does not exist (reference-not-found)",
   )
-  expect(found.stderr).toBe('✖ 4 files checked · 2 errors · 0 differences\n')
+  expect(found.stderr).toBe('✖ 4 files compiled · 2 errors\n')
 })
 
 test('check --local: annotations for GitHub Actions on standard error, JSON on standard output', async () => {
   const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
-  await write(person, 'app/prompts/b,c.promptl', 'A\n{{ nope( }}\n')
+  await write(person, 'app,x/prompts/b.promptl', 'A\n{{ nope( }}\n')
   const env = { GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: person.folder }
-  const { code, stdout, stderr } = await person.stet(['check', '--local', '--json', '-C', 'app'], '', env)
+  const { code, stdout, stderr } = await person.stet(['check', '--local', '--json', '-C', 'app,x'], '', env)
   expect(code).toBe(7)
   const { problems } = JSON.parse(stdout)
-  expect(problems).toMatchObject([{ path: 'b,c', line: 2, severity: 'error', frame: expect.stringContaining('^') }])
-  expect(stderr).toMatch(/^::error file=app\/prompts\/b%2Cc\.promptl,line=2,col=\d+,title=[\w-]+::.+\n$/)
+  expect(problems).toMatchObject([{ path: 'b', line: 2, severity: 'error', frame: expect.stringContaining('^') }])
+  expect(stderr).toMatch(/^::error file=app%2Cx\/prompts\/b\.promptl,line=2,col=\d+,title=[\w-]+::.+\n$/)
 })
 
 test('check: differences are 3, errors are 7 and come first, types are checked when they are configured', async () => {
@@ -54,6 +54,7 @@ test('check: differences are 3, errors are 7 and come first, types are checked w
   expect(await person.stet(['init', '--create', 'checked'])).toMatchObject({ code: 0 })
   const differing = await person.stet(['check'])
   expect(differing).toMatchObject({ code: 3, stdout: 'differs reply (local-new)\n' })
+  expect(differing.stderr).toContain('✖ 1 file compiled · 0 errors · 1 difference\n')
   expect(await person.stet(['push', '--publish', '--yes'])).toMatchObject({ code: 0 })
   expect(await person.stet(['check'])).toMatchObject({ code: 0, stdout: '' })
   const file = join(person.folder, 'stet.config.json')
@@ -77,6 +78,26 @@ test('check: differences are 3, errors are 7 and come first, types are checked w
   await writeFile(file, JSON.stringify({ ...config, types: { outt: 'x' } }))
   const mistyped = await person.stet(['check'])
   expect(mistyped).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "out"?') })
+})
+
+test('in GitHub Actions every command that prints errors of prompts shows them beside their lines', async () => {
+  const person = await Person.create(await temporaryFolder(), server)
+  const env = { GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: person.folder }
+  expect(await person.stet(['init', '--create', 'annotated'])).toMatchObject({ code: 0 })
+  await write(person, 'prompts/open.promptl', 'Hi\n<user>{{ if x }}a</user>\n')
+  const annotation =
+    '::error file=prompts/open.promptl,line=2,col=7,title=unclosed-block::' +
+    'Block was left open: {{ endif }} is missing before the tag around it ends\n'
+  for (const [argv, code] of [
+    [['push'], 0],
+    [['publish', '--yes'], 7],
+    [['types', 'generate', '--local'], 7],
+  ] as const) {
+    const ended = await person.stet(argv, '', env)
+    expect(ended).toMatchObject({ code, stdout: '' })
+    expect(ended.stderr.split(annotation)).toHaveLength(2)
+    expect((await person.stet(argv)).stderr).not.toContain('::error')
+  }
 })
 
 test('check finds a broken prompt of the server that is no file here', async () => {

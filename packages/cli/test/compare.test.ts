@@ -12,6 +12,7 @@ function comparedOf(base: string, local: string, remote: string): Compared | und
     state && {
       path: 'a',
       state,
+      localFile: undefined,
       localText: side(local),
       localHash: side(local),
       remoteText: side(remote),

@@ -1,9 +1,16 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
+import { Terminal } from './support/terminal.ts'
+
+const isThere = (shell: string): boolean => {
+  if (!spawnSync(shell, ['--version']).error) return true
+  console.warn(`\n*** SKIPPED: completion in ${shell}. Install ${shell} to run it. ***\n`)
+  return false
+}
 
 async function scriptFor(shell: string): Promise<string> {
   const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
@@ -33,13 +40,49 @@ test('bash completes commands, words of groups and flags, and leaves arguments t
   ])
   expect(complete('--json', 'keys', 'cr')).toEqual(['create'])
   expect(complete('-C', 'app', '--project', '7', 'keys', 'cr')).toEqual(['create'])
-  expect(complete('run', 'some')).toEqual([''])
+  expect(complete('run', '')).toEqual([''])
+  expect(complete('run', '--sh')).toEqual(['--show'])
 })
 
-test.each(['zsh', 'fish'])('the script for %s names every command and its flags', async (shell) => {
-  const script = await scriptFor(shell)
-  for (const word of ['push', 'generate', 'doctor', 'rotate', 'dry-run', 'base-url']) expect(script).toContain(word)
-  expect(script).not.toContain('undefined')
+test.runIf(isThere('fish'))('fish completes the same, with descriptions', async () => {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, 'stet.fish'), await scriptFor('fish'))
+  const complete = (line: string): string[] => {
+    const program = `source stet.fish; complete -C '${line}'`
+    return execFileSync('fish', ['--no-config', '-c', program], { cwd: folder, encoding: 'utf8' }).trim().split('\n')
+  }
+  const wordsFor = (line: string): string[] => complete(line).map((text) => text.split('\t')[0] ?? '')
+  expect(complete('stet types g')).toEqual(['generate\twrite TypeScript types of the prompts'])
+  expect(wordsFor('stet pu')).toEqual(['publish', 'pull', 'push'])
+  expect(wordsFor('stet keys ')).toEqual(['create', 'list', 'revoke', 'rotate'])
+  expect(wordsFor('stet push --de')).toEqual(['--debug', '--delete'])
+  expect(wordsFor('stet --json -C app keys cr')).toEqual(['create'])
+  // Arguments are files, also where they read like words of commands.
+  for (const line of ['stet run s', 'stet push keys ', 'stet versions use '])
+    expect(wordsFor(line)).toEqual(['stet.fish'])
+})
+
+test.runIf(isThere('zsh'))('zsh completes the same, at a keyboard', async () => {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, 'stet.zsh'), await scriptFor('zsh'))
+  const terminal = new Terminal(['zsh', '-f', '-i'], folder, { PATH: process.env['PATH'] ?? '', HOME: folder })
+  const clear = '\x15'
+  terminal.type('unsetopt beep; autoload -Uz compinit; compinit -D -u; source stet.zsh; echo ready-$((1+1))\r')
+  await terminal.shows('ready-2')
+  for (const [typed, shown] of [
+    ['stet types g', 'stet types generate '],
+    ['stet keys cr', 'stet keys create '],
+    ['stet -C app --project 7 keys rev', 'keys revoke '],
+    ['stet push --del', 'push --delete '],
+    ['stet run st', 'run stet.zsh '],
+    ['stet versions use st', 'use stet.zsh '],
+    ['stet pu', 'publish  pull     push'],
+  ] as const) {
+    terminal.type(`${clear}${typed}\t`)
+    await terminal.shows(shown)
+  }
+  terminal.type(`${clear}exit\r`)
+  await terminal.ended
 })
 
 test('another shell is a usage failure', async () => {

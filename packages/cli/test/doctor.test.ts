@@ -50,6 +50,14 @@ test('a healthy project: every check passes, the live stream included', async ()
   expect(replayed.stdout).toMatch(/^✔ stream {2}a finished run arrives as a stream/m)
 })
 
+test('without a key the server is found all the same, and the key is what is missing', async () => {
+  const person = new Person(await temporaryFolder(), server)
+  const { code, of } = await findingsOf(person)
+  expect(code).toBe(1)
+  expect(of('server')).toMatchObject({ status: 'ok' })
+  expect(of('auth')).toMatchObject({ status: 'fail', message: expect.stringMatching(/^No API key · /) })
+})
+
 test('a proxy that collects event streams is found', async () => {
   const person = await personWithPrompt('collected')
   const proxy = await startCollectingProxy(server.address)
@@ -66,7 +74,7 @@ test('what is broken is named, and the rest is still checked', async () => {
   const key = await anotherKey(person)
   const { code, of, stderr } = await findingsOf(person, [], { STET_API_KEY: key })
   expect(code).toBe(1)
-  expect(of('prompts')).toMatchObject({ status: 'fail', message: expect.stringMatching(/^1 errors, first bad:1 /) })
+  expect(of('prompts')).toMatchObject({ status: 'fail', message: expect.stringMatching(/^1 error, first bad:1 /) })
   expect(of('auth')).toMatchObject({ status: 'fail', message: expect.stringContaining('stet login') })
   expect(stderr).not.toContain(key)
   const gone = await findingsOf(person, ['--no-retry'], { STET_BASE_URL: 'http://127.0.0.1:1', STET_PROFILE: 'gone' })

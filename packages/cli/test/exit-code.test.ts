@@ -29,7 +29,9 @@ test.each([
   [new sdk.RunError(answer(422, 'chain_compile_error')), 7],
   [new sdk.RateLimitError(answer(429)), 10],
   [new sdk.InternalServerError(answer(500)), 1],
+  [new sdk.InternalServerError(answer(502)), 9],
   [new sdk.InternalServerError(answer(503)), 9],
+  [new sdk.InternalServerError(answer(504)), 9],
   [new sdk.ConnectionError('no route'), 9],
   [new sdk.TimeoutError('too slow'), 9],
   [new sdk.StreamInterruptedError('cut', { conversationUuid: 'c' }), 9],
@@ -50,6 +52,14 @@ test('a stream that was lost names the command that goes on', async () => {
   const uuid = '9f0d6c1e-2c1b-4f43-8d5e-0a9b0c1d2e3f'
   const { next } = await describeFailure(new sdk.StreamInterruptedError('cut', { conversationUuid: uuid }))
   expect(next).toContain(`stet attach ${uuid}`)
+})
+
+test('an answer that is none of a stet server asks for the address; a conflict names the next step only where prompts conflict', async () => {
+  const page = new sdk.NotFoundError({ ...answer(404), serverResponse: '<html>not here</html>' })
+  expect((await describeFailure(page)).next).toContain('--base-url')
+  expect((await describeFailure(new sdk.ConflictError(answer(409)))).next).toBeUndefined()
+  const conflict = new sdk.ConflictError({ ...answer(409), details: { conflicts: [{ path: 'a' }] } })
+  expect(await describeFailure(conflict)).toMatchObject({ lines: ['a'], next: expect.stringContaining('stet pull') })
 })
 
 test('every exit code stands for one thing', () => {

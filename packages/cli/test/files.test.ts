@@ -1,12 +1,14 @@
-import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readCredentials, writeCredentials } from '../src/settings/credentials.ts'
 import { formatLock, type Lock, readLockFile, writeLockFile } from '../src/settings/lock-file.ts'
+import { readFormerText, writeFileAtomically, writeNamedFile } from '../src/settings/write-file.ts'
 import { applyPull } from '../src/sync/apply.ts'
 import { hashBytes, hashText } from '../src/sync/hash.ts'
-import { isWithin, problemOfPath } from '../src/sync/prompt-path.ts'
-import { scanPrompts } from '../src/sync/scan.ts'
+import type { Compared } from '../src/sync/plan.ts'
+import { isWithin, problemOfPath, promptPathsOf } from '../src/sync/prompt-path.ts'
+import { isLeftOut, scanPrompts } from '../src/sync/scan.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const all = ['**/*.promptl']
@@ -38,10 +40,35 @@ test('a link out of the folder, a case clash and a reserved name are refused, th
   await writeFile(join(outside, 'secret.promptl'), 'secret')
   await symlink(join(outside, 'secret.promptl'), join(folder, 'link.promptl'))
   await symlink(outside, join(folder, 'folder-link'))
+  await symlink('round.promptl', join(folder, 'round.promptl'))
+  await symlink('/etc/hostname', join(folder, 'note.md'))
   for (const name of ['Tone', 'tone', 'con', 'good']) await writeFile(join(folder, `${name}.promptl`), name)
   const scan = await scanPrompts(folder, all, [])
   expect([...scan.prompts.keys()]).toEqual(['good'])
-  expect(scan.refused.map(({ path }) => path).sort()).toEqual(['Tone', 'con', 'folder-link', 'link.promptl', 'tone'])
+  expect(scan.refused.map(({ path }) => path).sort()).toEqual(['Tone', 'con', 'folder-link/', 'link', 'round', 'tone'])
+  // What lies behind a link is not gone.
+  for (const path of ['link', 'folder-link/a', 'tone']) expect(isLeftOut(path, scan.refused)).toBe(true)
+  for (const path of ['good', 'link/a', 'folder-linked']) expect(isLeftOut(path, scan.refused)).toBe(false)
+})
+
+const [composed, decomposed] = ['caf\u00e9', 'cafe\u0301']
+
+test('a name in another Unicode form is the same prompt, whose file a pull changes; two such names are none', async () => {
+  const folder = await temporaryFolder()
+  const file = join(folder, `${decomposed}.promptl`)
+  await writeFile(file, 'old')
+  const found = (await scanPrompts(folder, all, [])).prompts.get(composed)
+  const one = { ...remoteNew(composed), localFile: found?.file }
+  await applyPull(folder, [{ one, action: 'write' }], {})
+  await applyPull(folder, [{ one, action: 'write-beside' }], {})
+  expect((await readdir(folder)).sort()).toEqual([`${decomposed}.promptl`, `${decomposed}.promptl.remote`])
+  expect(await readFile(file, 'utf8')).toBe('text')
+  await writeFile(join(folder, `${composed}.promptl`), 'other')
+  const scan = await scanPrompts(folder, all, [])
+  expect(scan.refused).toEqual([{ path: composed, reason: 'names two files, in two Unicode forms' }])
+  expect(scan.prompts.size).toBe(0)
+  await applyPull(folder, [{ one, action: 'delete' }], {})
+  expect(await readdir(folder)).not.toContain(`${decomposed}.promptl`)
 })
 
 test('a file that is not UTF-8 ends the scan', async () => {
@@ -50,20 +77,93 @@ test('a file that is not UTF-8 ends the scan', async () => {
   await expect(scanPrompts(folder, all, [])).rejects.toMatchObject({ code: 'invalid' })
 })
 
-test.each(['../evil', 'a/../../evil', '/etc/x', 'a//b', 'a\\b', 'nul', 'a.', 'c:d'])(
-  'path %s cannot be a file',
-  (path) => {
-    expect(problemOfPath(path)).toBeDefined()
-  },
-)
+test.each([
+  '../evil',
+  'a/../../evil',
+  '/etc/x',
+  'a//b',
+  'a\\b',
+  'nul',
+  'a.',
+  'c:d',
+  'a b',
+  'a!',
+  '😀',
+  'x'.repeat(248),
+  `${'y/'.repeat(256)}y`,
+])('path %s cannot be a prompt and a file', (path) => {
+  expect(problemOfPath(path)).toBeDefined()
+})
 
 test('a pull writes nothing through a link out of the folder', async () => {
   const [folder, outside] = [await temporaryFolder(), await temporaryFolder()]
   await symlink(outside, join(folder, 'sub'))
   expect(await isWithin(folder, join(folder, 'sub', 'x.promptl'))).toBe(false)
-  const one = {
-    path: 'sub/x',
-    state: 'remote-new' as const,
+  const { entries, refused } = await applyPull(folder, [{ one: remoteNew('sub/x'), action: 'write' }], {})
+  expect(refused.map(({ path }) => path)).toEqual(['sub/x'])
+  expect(entries).toEqual({})
+  expect(await readdir(outside)).toEqual([])
+})
+
+test('a pull goes on past a name that cannot be a file here', async () => {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, 'a'), 'no folder')
+  await mkdir(join(folder, 'b.promptl'))
+  const paths = ['a/x', 'b', 'l'.repeat(247)]
+  const steps = paths.map((path) => ({ one: remoteNew(path), action: 'write' as const }))
+  const { entries, refused } = await applyPull(folder, steps, {})
+  expect(refused).toEqual([
+    { path: 'a/x', reason: 'lies below a file of that name' },
+    { path: 'b', reason: 'has the name of a folder here' },
+  ])
+  expect(Object.keys(entries)).toEqual(['l'.repeat(247)])
+})
+
+test('what cannot be written is named, and no folder is waited for that can never be made', async () => {
+  const nowhere = '/proc/stet/x.json'
+  await expect(writeFileAtomically(nowhere, 'x')).rejects.toMatchObject({
+    code: 'unexpected',
+    message: `Cannot write ${nowhere}: no such file or directory`,
+  })
+  await expect(writeCredentials('/proc/stet/credentials.json', {})).rejects.toMatchObject({ code: 'unexpected' })
+})
+
+test('a file that somebody names is written through a link, and a device is never replaced; its mode stays', async () => {
+  const folder = await temporaryFolder()
+  const [device, file, link] = ['device', 'file', 'link'].map((name) => join(folder, name)) as [string, string, string]
+  await symlink('/dev/null', device)
+  await writeNamedFile(device, 'x')
+  expect(await readlink(device)).toBe('/dev/null')
+  expect(await readFormerText('/dev/null')).toBeUndefined()
+  await writeFile(file, 'old', { mode: 0o600 })
+  await symlink(file, link)
+  await writeNamedFile(link, 'new')
+  expect(await readlink(link)).toBe(file)
+  expect(await readFormerText(file)).toBe('new')
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+})
+
+test.each([
+  ['reply', '.', ['reply']],
+  ['prompts/support/reply.promptl', '.', ['support/reply', 'prompts/support/reply']],
+  ['prompts/support', '.', ['prompts/support', 'support']],
+  ['./prompts/support/', '.', ['support', './prompts/support']],
+  ['.', '.', ['', '.']],
+  ['.', 'prompts/support', ['support', '.']],
+  ['reply', 'prompts/support', ['reply', 'support/reply']],
+  ['reply.promptl', 'prompts/support', ['support/reply', 'reply']],
+  [`prompts/${decomposed}.promptl`, '.', [composed, `prompts/${composed}`]],
+  ['../elsewhere/a.promptl', '.', ['../elsewhere/a']],
+])('%s in %s stands for %j', (name, cwd, expected) => {
+  expect(promptPathsOf(name, '/project/prompts', join('/project', cwd))).toEqual(expected)
+})
+
+/** A prompt that only the server has. */
+function remoteNew(path: string): Compared {
+  return {
+    path,
+    state: 'remote-new',
+    localFile: undefined,
     localText: undefined,
     localHash: undefined,
     remoteText: 'text',
@@ -72,11 +172,7 @@ test('a pull writes nothing through a link out of the folder', async () => {
     remoteUpdatedAt: undefined,
     hasLeftover: false,
   }
-  const { entries, refused } = await applyPull(folder, [{ one, action: 'write' }], {})
-  expect(refused.map(({ path }) => path)).toEqual(['sub/x'])
-  expect(entries).toEqual({})
-  expect(await readdir(outside)).toEqual([])
-})
+}
 
 const lock: Lock = {
   baseUrl: 'http://127.0.0.1:8787/api/v3',
@@ -117,9 +213,11 @@ test('logins are kept with mode 0600, and a wider mode is corrected with a warni
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect((await stat(join(file, '..'))).mode & 0o777).toBe(0o700)
   await chmod(file, 0o644)
+  await chmod(join(file, '..'), 0o755)
   const warnings: string[] = []
   expect(await readCredentials(file, (text) => warnings.push(text))).toEqual(credentials)
-  expect(warnings).toHaveLength(1)
+  expect(warnings).toHaveLength(2)
+  expect((await stat(join(file, '..'))).mode & 0o777).toBe(0o700)
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect(await readFile(file, 'utf8')).toContain('stet_x')
 })

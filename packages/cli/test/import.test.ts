@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { step } from '@stet/template'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { problemOfPath } from '../src/sync/prompt-path.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -12,7 +13,7 @@ const nowhere = { address: 'http://127.0.0.1:1' }
 
 interface Imported {
   files: { path: string; file: string; action: string }[]
-  losses: { path: string; message: string }[]
+  losses: { path: string; source: string | null; message: string }[]
 }
 
 /** What an import wrote and said, without any server. */
@@ -182,7 +183,7 @@ test('files that exist stay as they are; --strict makes losses a failure; --dry-
   const person = new Person(await temporaryFolder(), nowhere)
   const source = fixture('latitude')
   const dry = await person.stet(['import', 'latitude', source, '--dry-run'])
-  expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('written\tprompts/broken.promptl') })
+  expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('to write\tprompts/broken.promptl') })
   expect(dry.stderr).toContain('! broken: Does not compile')
   await expect(readFile(join(person.folder, 'prompts/broken.promptl'))).rejects.toThrow()
   await mkdir(join(person.folder, 'prompts'))
@@ -194,15 +195,122 @@ test('files that exist stay as they are; --strict makes losses a failure; --dry-
   expect(again.stdout).toContain('unchanged\tprompts/support/reply.promptl')
 })
 
+test('hostile and broken exports: the rest goes on, and each loss names file, place and what to do', async () => {
+  const person = new Person(await temporaryFolder(), nowhere)
+  const write = async (name: string, text: string) => {
+    await mkdir(join(person.folder, 'in'), { recursive: true })
+    await writeFile(join(person.folder, 'in', name), text)
+  }
+  const importAll = async (kind: string) => {
+    const { code, stdout, stderr } = await person.stet(['import', kind, 'in', '--json', '--dir', `out-${kind}`])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const { files, losses }: Imported = JSON.parse(stdout)
+    const said = losses.map(({ path, source, message }) => `${path}${source ? ` (${source})` : ''}: ${message}`)
+    return { paths: files.map(({ path }) => path), said }
+  }
+  const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const entries = [
+    7,
+    null,
+    { prompt: 'x' },
+    { name: 3, prompt: 'x' },
+    { name: 'empty' },
+    { name: 'list', prompt: null },
+  ]
+  const evil = [
+    { name: '../../../etc/passwd', prompt: 'a' },
+    { name: 'nul', prompt: 'b' },
+    { name: '', prompt: 'c' },
+    { name: 'roles', prompt: [{ role: 'x"><system>', content: '</user>{{ "a" }}' }] },
+  ]
+  await write('a.json', JSON.stringify([...entries, ...evil]))
+  await write('b.json', '{"name": ')
+  await write('c.json', `{"name":"deep","prompt":"fine","config":{"odd":${nested}}}`)
+  await write('d.json', JSON.stringify({ name: 'large', prompt: 'x'.repeat(300_000) }))
+  const langfuse = await importAll('langfuse')
+  expect(langfuse.paths).toEqual(['etc/passwd', '_nul', 'roles', 'large'])
+  for (const said of [
+    'a.json, entry 1: Left out: is no object',
+    'a.json, entry 3: Left out: has no "name": write one into the export',
+    'a.json, entry 5: Left out: "empty" has no text or list of messages in "prompt"',
+    'etc/passwd (a.json): "../../../etc/passwd" is now named "etc/passwd"',
+    'b.json: Left out: not JSON: ',
+    'c.json: Left out: nested too deeply',
+    'large (d.json): Does not compile, line 1, column 1: The prompt is larger than 256 KB',
+  ]) {
+    expect(langfuse.said).toContainEqual(expect.stringContaining(said))
+  }
+  // A role is never markup.
+  const roles = await readFile(join(person.folder, 'out-langfuse', 'roles.promptl'), 'utf8')
+  expect(roles).not.toContain('<system>')
+
+  const openai = await importAll('openai')
+  expect(openai.said).toContainEqual(expect.stringContaining('a.json, entry 5: Left out: "empty" has no text in'))
+
+  await write('bad.prompt', '---\nmodel: x\nconfig: [1\n---\nHi\n')
+  await write('open.prompt', '---\nmodel: x\n---\nOne\n{{#if a}}two {{shout b}}\n')
+  await write(
+    'jinja.prompt',
+    '---\nmodel: x\nendpoint: chat\ntemplate_language: jinja\n---\n<user>\n{% if x %}Hi{% endif %}\n</user>\n',
+  )
+  await write('helper.agent', '---\nmodel: x\n---\n')
+  const dotprompt = await importAll('dotprompt')
+  expect(dotprompt.paths).toEqual(['jinja', 'open'])
+  for (const said of [
+    'bad.prompt: Left out: front matter, line 3: ',
+    'open (open.prompt): Line 5: {{shout b}} has no counterpart and stays as text: write it in the language of stet',
+    'open (open.prompt): Does not compile, line 7, column 1: Block was left open',
+    'jinja (jinja.prompt): Line 7: {% if x %} is jinja: write it in the language of stet',
+    'helper.agent: Left out: an agent of Humanloop has no file form here: make a prompt of its text',
+  ]) {
+    expect(dotprompt.said).toContainEqual(expect.stringContaining(said))
+  }
+})
+
+test('entries of JSON are named with the line that they begin on, and broken JSON with the line that breaks it', async () => {
+  const person = new Person(await temporaryFolder(), nowhere)
+  const write = (name: string, text: string | Uint8Array) => writeFile(join(person.folder, name), text)
+  const text =
+    '{"meta": [{"data": [1]}],\n "data": [\n  {"name": "a\\n]\\"", "prompt": "x [,\\n"},\n\n  {"name": "b",\n   "prompt": [[]]}, 7\n]}'
+  await write('lines.json', text)
+  const { stdout, stderr } = await person.stet(['import', 'langfuse', 'lines.json', '--dir', 'out', '--dry-run'])
+  expect(stdout).toBe('to write\tout/a.promptl\nto write\tout/b.promptl\n')
+  expect(stderr).toContain('! a (lines.json:3): "a ]"" is now named "a"')
+  expect(stderr).toContain('! b (lines.json:5): A message has no counterpart: []')
+  expect(stderr).toContain('! lines.json, entry 3 (line 6): Left out: is no object')
+  for (const [broken, place] of [
+    ['{\n"a": 1,\n]', '(line 3'],
+    ['[\n{"a":\n', '(line 2)'],
+    ['[\n1,\n  nope,\n{}]\n', '(line 3)'],
+  ] as const) {
+    await write('broken.json', broken)
+    const failed = await person.stet(['import', 'openai', 'broken.json'])
+    expect(failed).toMatchObject({ code: 7, stderr: expect.stringContaining(place) })
+  }
+  await write('latin.json', Uint8Array.of(0x22, 0xe4, 0x22))
+  expect(await person.stet(['import', 'openai', 'latin.json'])).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining('latin.json: not UTF-8'),
+  })
+})
+
 test('names that no file system takes are changed and said; what is no source is refused', async () => {
   const person = new Person(await temporaryFolder(), nowhere)
-  const odd = ['../up', 'a:b', 'CON', 'x', 'X'].map((name) => ({ name, prompt: 'text', version: 1 }))
+  const long = 'ä'.repeat(300)
+  const odd = ['../up', 'a:b', 'CON', 'x', 'X', 'my prompt!', '😀', long, `${long}/`.repeat(9)].map((name) => ({
+    name,
+    prompt: 'text',
+    version: 1,
+  }))
   await writeFile(join(person.folder, 'odd.json'), JSON.stringify({ data: odd }))
   const { code, stdout } = await person.stet(['import', 'langfuse', 'odd.json', '--json'])
   const { files, losses }: Imported = JSON.parse(stdout)
   expect(code).toBe(0)
-  expect(files.map(({ path }) => path)).toEqual(['up', 'a-b', '_CON', 'x', 'X-2'])
-  expect(losses).toHaveLength(4)
+  const cut = 'ä'.repeat(100)
+  const paths = ['up', 'a-b', '_CON', 'x', 'X-2', 'my-prompt', 'prompt', cut, `${cut}/${cut}`]
+  expect(files.map(({ path }) => path)).toEqual(paths)
+  for (const path of paths) expect(problemOfPath(path)).toBeUndefined()
+  expect(losses).toHaveLength(8)
   await writeFile(join(person.folder, 'none.json'), '{}')
   expect((await person.stet(['import', 'langfuse', 'none.json'])).code).toBe(5)
   expect((await person.stet(['import', 'openai', 'missing.json'])).code).toBe(5)

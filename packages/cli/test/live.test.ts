@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Stet } from '@stet/sdk'
+import type { Stet } from '@stet/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Provider, startSilentProvider } from './support/provider.ts'
 import { startProxy, type Way } from './support/proxy.ts'
+import { publishFirst } from './support/published.ts'
 import { type RunningServer, startServer } from './support/server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -26,11 +27,7 @@ beforeAll(async () => {
   provider = await startSilentProvider()
   server = await startServer(provider.env)
   proxy = await startProxy(server.address)
-  client = new Stet({ apiKey: server.adminKey, baseUrl: server.address, projectId: 1 })
-  const [draft] = await client.versions.list()
-  const changes = Object.entries(prompts).map(([path, content]) => ({ path, content, status: 'added' as const }))
-  await client.versions.push(draft?.uuid ?? '', changes)
-  await client.versions.publish(draft?.uuid ?? '')
+  client = await publishFirst(server, prompts)
 })
 afterAll(async () => {
   provider.stop()
@@ -292,4 +289,32 @@ test('the first digits of a uuid are enough on a machine that has forgotten it, 
   expect((await (await someone()).stet(['attach', known.slice(0, 8)])).stdout).toContain('x')
   expect(await person.stet(['attach', 'ffffffff'])).toMatchObject({ code: 5, stdout: '' })
   expect(await person.stet(['attach', 'short'])).toMatchObject({ code: 2, stdout: '' })
+})
+
+test.each(['run', 'attach'])('SIGTERM ends %s as Ctrl-C does, with 143', async (command) => {
+  const person = await someone()
+  const uuid = (await person.stet(['run', 'slow', '--background'])).stdout.trim()
+  const program = start(person, command === 'run' ? ['run', 'slow', '--json'] : ['attach', uuid, '--json'])
+  await program.prints('stdout', 'text-delta')
+  program.child.kill('SIGTERM')
+  expect(await program.closed).toEqual({ code: 143, signal: null })
+  const { error } = JSON.parse(program.printed.stderr)
+  expect(error).toMatchObject({ code: 'terminated', exitCode: 143 })
+  if (command === 'run') expect(await conversationIn(error.lines[0])).toMatchObject({ status: 'stopped' })
+  expect(await client.conversations.get(uuid)).toMatchObject({ status: 'running' })
+  await client.runs.stop(uuid)
+})
+
+test('a tool that does not listen to its signal, or leaves something open, does not keep the program', async () => {
+  const person = await someone()
+  const module = (body: string) =>
+    writeFile(join(person.folder, 'tools.mjs'), `setInterval(() => {}, 1e6)\nexport const get_weather = ${body}\n`)
+  await module('() => ({ sky: "blue" })')
+  expect(await person.stet(['run', 'weather', '--tools', 'tools.mjs'])).toMatchObject({ code: 0 })
+  await module('() => { console.error("at work"); return new Promise(() => {}) }')
+  const program = start(person, ['run', 'weather', '--tools', 'tools.mjs'])
+  await program.prints('stderr', 'at work')
+  program.child.kill('SIGINT')
+  expect(await program.closed).toEqual({ code: 130, signal: null })
+  expect(await conversationIn(program.printed.stderr)).toMatchObject({ status: 'stopped' })
 })

@@ -14,30 +14,66 @@ test('the built program says its version, and a command that needs a server says
   expect(marks.stderr.startsWith('[x] No API key')).toBe(true)
 })
 
-test('serve starts the server as a child, passes the signal on and gives its exit code', async () => {
+test('serve says where it is, keeps the first key when it may, passes the signal on and gives its exit code', async () => {
   const folder = await temporaryFolder()
   const person = new Person(folder, { address: 'http://127.0.0.1:1' })
   // What --open calls on this system, in a folder of its own before all others.
   const opened = join(folder, 'opened.txt')
   await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 })
   const path = `${folder}:${process.env['PATH']}`
-  const child = person.spawn(['serve', '--port', '0', '--data', './data', '--open'], { PATH: path })
-  let stdout = ''
-  const listening = new Promise<string>((resolve) => {
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text
-      const address = /stet listening on (\S+)/.exec(stdout)?.[1]
-      if (address) resolve(address)
-    })
+  const child = person.spawn(['serve', '--port', '0', '--data', './data', '--open', '--yes'], { PATH: path })
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
   })
-  const address = await listening
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  await expect.poll(() => stderr, { timeout: 120_000 }).toContain('First API key')
+  const key = (await readFile(join(folder, 'data', 'admin.key'), 'utf8')).trim()
+  expect(stdout).toBe('')
+  const [, address = ''] = /^✔ API {3}(\S+)\/api\/v3$/m.exec(stderr) ?? []
+  expect(stderr).toContain('✔ Data  ./data (schema up to date)\n')
+  expect(stderr).toContain(`! First API key: ${key}  (shown once; saved to profile local)\n`)
   expect((await fetch(`${address}/ready`)).status).toBe(200)
   const openedText = () => readFile(opened, 'utf8').catch(() => '')
   await expect.poll(openedText, { timeout: 120_000 }).toBe(`${address}/docs\n`)
-  const key = (await readFile(join(folder, 'data', 'admin.key'), 'utf8')).trim()
-  expect(await person.stet(['login', '--api-key-stdin', '--base-url', address], key)).toMatchObject({ code: 0 })
+  const local = ['--profile', 'local', '--base-url', address]
+  expect(await person.stet(['whoami', ...local])).toMatchObject({ code: 0 })
+
+  // A second one on the same port tells in its one line of JSON why it ended; it keeps no key.
+  const second = await person.stet(['serve', '--port', new URL(address).port, '--data', './other', '--json'])
+  expect(second).toMatchObject({ code: 1, stdout: '' })
+  const { error } = JSON.parse(second.stderr)
+  expect(error).toMatchObject({ code: 'unexpected', exitCode: 1, lines: expect.any(Array) })
+  expect(error.lines.join('\n')).toContain('is in use')
+
   child.kill('SIGTERM')
   const [code] = await once(child, 'close')
   expect(code).toBe(0)
   await expect(fetch(`${address}/ready`)).rejects.toThrow()
+
+  const again = person.spawn(['serve', '--port', '0', '--data', './data', '--json'])
+  const [line] = await once(again.stdout.setEncoding('utf8'), 'data')
+  const told = { api: expect.stringMatching(/^http:.*\/api\/v3$/), data: './data', firstKey: null, profile: null }
+  expect(JSON.parse(line)).toEqual(told)
+  // Nobody's terminal: the child does not get a Ctrl-C by itself.
+  again.kill('SIGINT')
+  expect((await once(again, 'close'))[0]).toBe(0)
+
+  // Ended by force it leaves no server behind that nobody would stop. The log goes to a stream that stays open.
+  const killed = person.spawn(['serve', '--port', '0', '--data', './data'])
+  let said = ''
+  killed.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const left = () => /^✔ API {3}(\S+)$/m.exec(said)?.[1]
+  await expect.poll(left, { timeout: 120_000 }).toBeDefined()
+  killed.kill('SIGKILL')
+  const refuses = () =>
+    fetch(String(left())).then(
+      () => false,
+      () => true,
+    )
+  await expect.poll(refuses, { timeout: 60_000 }).toBe(true)
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isInteractive } from '../src/io.ts'
 import { isWellFormedApiKey } from '../src/settings/api-key-form.ts'
-import { parseConfig } from '../src/settings/config-file.ts'
+import { parseConfig, schemaSeenFrom } from '../src/settings/config-file.ts'
 import { readGlobalFlags } from '../src/settings/global-flags.ts'
 import { formatLock } from '../src/settings/lock-file.ts'
 import { normalizeAddress, resolveSettings, type Settings } from '../src/settings/resolve.ts'
@@ -86,6 +86,20 @@ test('the environment goes before an --env-file', async () => {
   const { projectId, baseUrl } = await resolveIn(folder, { envFile: 'vars' }, { STET_PROJECT_ID: '6' })
   expect(projectId?.value).toBe(6)
   expect(baseUrl.value).toBe('http://file/api/v3')
+})
+
+test('the schema is named where it is installed, up to the root of the checkout', async () => {
+  const root = await temporaryFolder()
+  const app = join(root, 'apps', 'bot')
+  await mkdir(join(root, '.git'))
+  await mkdir(app, { recursive: true })
+  expect(schemaSeenFrom(app)).toBeUndefined()
+  await mkdir(join(root, 'node_modules', '@stet', 'cli', 'schema'), { recursive: true })
+  await writeFile(join(root, 'node_modules', '@stet', 'cli', 'schema', 'config.json'), '{}')
+  expect(schemaSeenFrom(root)).toBe('./node_modules/@stet/cli/schema/config.json')
+  expect(schemaSeenFrom(app)).toBe('../../node_modules/@stet/cli/schema/config.json')
+  await mkdir(join(app, '.git'))
+  expect(schemaSeenFrom(app)).toBeUndefined()
 })
 
 test('an unknown key of the configuration names the nearest one', () => {

@@ -1,8 +1,9 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Stet } from '@stet/sdk'
+import type { Stet } from '@stet/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Provider, startSilentProvider } from './support/provider.ts'
+import { publishFirst } from './support/published.ts'
 import { type RunningServer, startServer } from './support/server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -20,11 +21,7 @@ let client: Stet
 beforeAll(async () => {
   provider = await startSilentProvider()
   server = await startServer(provider.env)
-  client = new Stet({ apiKey: server.adminKey, baseUrl: server.address, projectId: 1 })
-  const [draft] = await client.versions.list()
-  const changes = Object.entries(prompts).map(([path, content]) => ({ path, content, status: 'added' as const }))
-  await client.versions.push(draft?.uuid ?? '', changes)
-  await client.versions.publish(draft?.uuid ?? '')
+  client = await publishFirst(server, prompts)
 })
 afterAll(async () => {
   provider.stop()
@@ -141,6 +138,50 @@ test('publish asks; no leaves everything as it was, yes publishes', async () => 
   agreed.type('y')
   expect(await agreed.ended).toBe(0)
   expect(agreed.screen).toContain('Live is now v1')
+})
+
+test('diff goes through the pager at a terminal, without a shell, and stands there plainly when there is none', async () => {
+  const person = await someone()
+  await mkdir(join(person.folder, 'prompts'))
+  await writeFile(join(person.folder, 'prompts', 'mine.promptl'), 'Mine.\n')
+  const pager = join(person.folder, 'pager')
+  await writeFile(pager, '#!/bin/sh\necho "shown by $1"\ncat > /dev/null\n', { mode: 0o755 })
+  for (const [env, shown] of [
+    [{ STET_PAGER: `${pager} me`, PAGER: 'none' }, 'shown by me'],
+    [{ PAGER: `${pager} pager` }, 'shown by pager'],
+    [{ STET_PAGER: 'no-such-pager' }, '+Mine.'],
+    [{ STET_PAGER: 'cat;touch pwned' }, '+Mine.'],
+    [{ STET_PAGER: 'cat' }, '+Mine.'],
+    [{ PAGER: '' }, '+Mine.'],
+    // Leaves before it has read anything.
+    [{ STET_PAGER: 'true' }, ''],
+  ] as const) {
+    const terminal = person.sitDown(['diff', 'mine'], env)
+    expect(await terminal.ended).toBe(0)
+    expect(terminal.screen).toContain(shown)
+    expect(terminal.screen.includes('+Mine.')).toBe(shown === '+Mine.')
+  }
+  expect(await readdir(person.folder)).not.toContain('pwned')
+  const piped = await person.stet(['diff', 'mine'], '', { STET_PAGER: `${pager} me` })
+  expect(piped.stdout).toContain('+Mine.')
+})
+
+test('Ctrl-C in a pager is the pager’s own', async () => {
+  const person = await someone()
+  await mkdir(join(person.folder, 'prompts'))
+  await writeFile(join(person.folder, 'prompts', 'mine.promptl'), 'Mine.\n')
+  const pager = join(person.folder, 'pager')
+  await writeFile(pager, '#!/bin/sh\ntrap "echo heard" INT\necho begun\nread line < /dev/tty\necho "read $line"\n', {
+    mode: 0o755,
+  })
+  const terminal = person.sitDown(['diff', 'mine'], { STET_PAGER: pager })
+  await terminal.shows('begun')
+  terminal.type(ctrlC)
+  await terminal.shows('heard')
+  // for a pager that was not reading yet when it was interrupted
+  terminal.type(enter)
+  expect(await terminal.ended).toBe(0)
+  expect(terminal.screen).toContain('read')
 })
 
 test('annotate offers a choice of several evaluations', async () => {

@@ -261,13 +261,27 @@ test('paths that are no files everywhere are refused by name with 1, in both dir
   const outside = await temporaryFolder()
   await writeFile(join(outside, 'secret.promptl'), 'secret\n')
   await symlink(join(outside, 'secret.promptl'), join(person.folder, 'prompts', 'link.promptl'))
-  for (const name of ['Case', 'case', 'fine']) {
+  for (const name of ['Case', 'case', 'fine', 'a b', 'TONE']) {
     await writeFile(join(person.folder, 'prompts', `${name}.promptl`), `${name}\n`)
   }
   const pushed = await person.stet(['push', '--json'])
   expect(pushed.code).toBe(1)
   const report = JSON.parse(pushed.stdout)
-  expect(paths(report.refused).sort()).toEqual(['Case', 'case', 'link.promptl'])
+  expect(paths(report.refused).sort()).toEqual(['Case', 'TONE', 'a b', 'case', 'link'])
   expect(paths(report.changes)).toEqual(['fine'])
   expect(Object.values(await contentsOf(client, report.version.uuid))).not.toContain('secret\n')
+
+  // What lies behind a link is not gone.
+  const moved = join(person.folder, 'prompts', 'fine.promptl')
+  await rm(moved)
+  await symlink(join(outside, 'secret.promptl'), moved)
+  for (const argv of [['status', '--offline'], ['status'], ['push', '--delete', '--dry-run']]) {
+    const { code, stdout } = await person.stet([...argv, '--json'])
+    const { entries = [], changes = [], refused: left } = JSON.parse(stdout)
+    expect({ code, found: paths([...entries, ...changes]).includes('fine') }, argv.join(' ')).toEqual({
+      code: 1,
+      found: false,
+    })
+    expect(paths(left)).toContain('fine')
+  }
 })

@@ -38,6 +38,36 @@ async function twoPeople(name: string): Promise<[Person, Person]> {
   return [ana, ben]
 }
 
+test('--new from a folder that follows an open draft sends what that draft changed, unless live changed it too', async () => {
+  const [ana, ben] = await twoPeople('new from open')
+  await write(ana, 'a', 'a of ana\n')
+  await write(ana, 'c', 'c of ana\n')
+  await succeed(ana, 'push')
+  const sent = JSON.parse(await succeed(ana, 'push', '--new', '--name', 'preview', '--json'))
+  expect(sent).toMatchObject({ isNewDraft: true, version: { name: 'preview' } })
+  expect(sent.changes.map(({ path, status }: { path: string; status: string }) => [path, status])).toEqual([
+    ['a', 'modified'],
+    ['c', 'added'],
+  ])
+  await write(ben, 'a', 'a of ben\n')
+  await succeed(ben, 'push', '--publish', '--yes')
+  const refused = await ana.stet(['push', '--new', '--json'])
+  expect(refused).toMatchObject({ code: 6, stdout: '' })
+  expect(JSON.parse(refused.stderr).error).toMatchObject({ code: 'conflict', lines: ['a'] })
+})
+
+test('push --publish sends nothing when a prompt would be left out for its case: the publication would be refused', async () => {
+  const [ana, ben] = await twoPeople('case and publication')
+  await write(ana, 'hello', 'hello of ana\n')
+  await succeed(ana, 'push', '--publish', '--yes')
+  await write(ben, 'Hello', 'hello of ben\n')
+  await write(ben, 'a', 'a of ben\n')
+  const refused = await ben.stet(['push', '--publish', '--yes'])
+  expect(refused).toMatchObject({ code: 6, stdout: '' })
+  expect(refused.stderr).toContain('nothing was sent')
+  expect(JSON.parse(await succeed(ben, 'versions', 'list', '--status', 'draft', '--json')).versions).toEqual([])
+})
+
 test('A pulls, B pushes and publishes, A pushes: a conflict that names the prompt, and nothing is lost', async () => {
   const [ana, ben] = await twoPeople('conflict')
   await write(ben, 'a', 'a of ben\n')
@@ -49,7 +79,7 @@ test('A pulls, B pushes and publishes, A pushes: a conflict that names the promp
   expect(JSON.parse(pushed.stderr).error).toMatchObject({ code: 'conflict', lines: ['a'] })
   expect(JSON.parse(await succeed(ana, 'versions', 'list', '--status', 'draft', '--json')).versions).toEqual([])
 
-  expect((await ana.stet(['pull'])).stderr).toContain('1 conflicts')
+  expect((await ana.stet(['pull'])).stderr).toContain('1 conflict')
   expect(await read(ana, 'a')).toBe('a of ana\n')
   expect(await readFile(`${fileOf(ana, 'a')}.remote`, 'utf8')).toBe('a of ben\n')
   expect(await ana.stet(['push'])).toMatchObject({ code: 6 })

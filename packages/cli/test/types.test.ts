@@ -132,7 +132,8 @@ test('the generated file compiles with the client under --strict: right use pass
 test('--strict adds strictPaths; the text does not depend on the order of the prompts', () => {
   const prompts = [
     { path: 'b', config: {}, parameters: ['x', 'LATITUDE_USER_MESSAGE'] },
-    { path: 'a', config: { model: 'm */ evil' }, parameters: [] },
+    { path: 'a', config: { model: 'm */ evil', schema: { enum: ['text', 'voice'] } }, parameters: [] },
+    { path: 'c', config: { schema: { const: 'text' } }, parameters: [] },
   ]
   const options = { isStrict: true, fileOf: (path: string) => `${path}.promptl` }
   const text = formatRegistry(prompts, options)
@@ -140,6 +141,9 @@ test('--strict adds strictPaths; the text does not depend on the order of the pr
   expect(text).toContain('interface RegistryConfig {\n    strictPaths: true')
   expect(text).toContain('/** m * / evil · a.promptl */')
   expect(text).toContain('parameters: { x?: unknown }')
+  expect(text).toContain("output: 'text' | 'voice'")
+  // alone the word stands for prompts without a schema
+  expect(text).toContain('output: string')
 })
 
 const node = { type: 'object', properties: { next: { $ref: '#/$defs/node' } } }

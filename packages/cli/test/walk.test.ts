@@ -63,6 +63,69 @@ test('from login to a streamed answer, and everything is in step', async () => {
   expect(await person.stet(['publish', '--yes'])).toMatchObject({ code: 6 })
 })
 
+test('a prompt is named by its path or its file, as a shell completes it, from any folder', async () => {
+  const person = await personWithProject('named')
+  await write(person, 'support/tone', 'Be kind.\n')
+  const differing = async (argv: string[]): Promise<unknown> =>
+    JSON.parse((await person.stet(argv)).stdout).files.length
+  const from = ['-C', join(person.folder, 'prompts', 'support')]
+  expect(await differing(['diff', 'prompts/support', '--json'])).toBe(1)
+  expect(await differing(['diff', '.', '--json'])).toBe(1)
+  expect(await differing([...from, 'diff', 'tone', '--json'])).toBe(1)
+  for (const argv of [['prompts/support/reply.promptl'], ['./prompts/support/reply'], [...from, 'reply']]) {
+    const name = argv.pop() ?? ''
+    expect(await person.stet([...argv, 'run', name, '-p', 'ticket=x', '-q'])).toMatchObject({ code: 0, stderr: '' })
+  }
+  expect(await person.stet(['diff', 'prompts/no'])).toMatchObject({ code: 5 })
+  await person.stet([...from, 'pull', '--bundle', 'here.json'])
+  expect(Object.keys(JSON.parse(await read(person, 'support/here.json')))).toEqual(['support/reply', 'support/tone'])
+})
+
+test('push --publish of some prompts sends nothing beside others that changed, and says what it sent when live refuses it', async () => {
+  const person = await personWithProject('some of it')
+  await write(person, 'support/tone', 'Be kind.\n')
+  await write(person, 'support/reply', 'Answer.\n')
+  const some = await person.stet(['push', 'support/tone', '--publish', '--yes'])
+  expect(some).toMatchObject({ code: 6, stderr: expect.stringMatching(/nothing was sent\n {2}support\/reply\n/) })
+  expect(JSON.parse((await person.stet(['versions', 'list', '--status', 'draft', '--json'])).stdout).versions).toEqual(
+    [],
+  )
+  await write(person, 'support/reply', '{{ if')
+  const refused = await person.stet(['push', '--publish', '--yes', '--name', 'broken'])
+  expect(refused.code).toBe(7)
+  for (const said of [
+    '+ created draft "broken"',
+    '↑ M support/tone',
+    '✔ 2 changes pushed',
+    '✖ The draft does not compile',
+  ]) {
+    expect(refused.stderr).toContain(said)
+  }
+  await write(person, 'support/reply', 'Answer.\n')
+  const published = await person.stet(['push', '--publish', '--yes'])
+  expect(published.stderr).toMatch(
+    /pushed in .*\nDraft "broken" \(\w+\): 0 added, 2 changed, 0 deleted · live is v1\n✔ Live is now v2/,
+  )
+})
+
+test('what is too much for one push is refused by name, and says how to go on', async () => {
+  const person = await personWithProject('too much')
+  await write(person, 'large', 'x'.repeat(262_145))
+  const large = await person.stet(['push', 'large', 'support'])
+  expect(large).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining('nothing was sent\n  large must have at most 262144'),
+  })
+  for (let number = 0; number < 20; number += 1) await write(person, `folder/${number}`, 'x'.repeat(262_144))
+  const whole = await person.stet(['push', 'folder'])
+  expect(whole).toMatchObject({ code: 7, stderr: expect.stringContaining('hint: stet push <folder or prompt...>') })
+  const drafts = await person.stet(['versions', 'list', '--status', 'draft'])
+  for (let number = 0; number < 1001; number += 1) await write(person, `many/${number}`, 'x')
+  const many = await person.stet(['push', 'many'])
+  expect(many).toMatchObject({ code: 7, stderr: expect.stringContaining('1001 changes are more than the 1000') })
+  expect(await person.stet(['versions', 'list', '--status', 'draft'])).toMatchObject({ stdout: drafts.stdout })
+})
+
 test('run: one line of JSON for each event, the result last; --no-stream gives the result alone', async () => {
   const person = await personWithProject('json')
   const streamed = await person.stet(['run', 'support/reply', '-p', 'ticket=Hello', '--json', '--id', 'mine'])

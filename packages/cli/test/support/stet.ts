@@ -41,9 +41,9 @@ export class Person {
     return spawn(process.execPath, [bin, ...args], { cwd: this.folder, env: { ...this.#env, ...env } })
   }
 
-  /** The same at a terminal. */
-  sitDown(args: readonly string[], env: Record<string, string> = {}): Terminal {
-    return new Terminal([process.execPath, bin, ...args], this.folder, { ...this.#env, ...env })
+  /** The same at a terminal, whose shell may send an output elsewhere. */
+  sitDown(args: readonly string[], env: Record<string, string> = {}, redirection = ''): Terminal {
+    return new Terminal([process.execPath, bin, ...args], this.folder, { ...this.#env, ...env }, redirection)
   }
 
   stet(args: readonly string[], stdin = '', env: Record<string, string> = {}): Promise<Ended> {

@@ -14,9 +14,9 @@ export class Terminal {
   #mark = 0
 
   /** `script` comes with every Linux; without it the tests fail instead of being left out. */
-  constructor(command: readonly string[], cwd: string, env: Record<string, string>) {
+  constructor(command: readonly string[], cwd: string, env: Record<string, string>, redirection = '') {
     const line = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
-    this.#child = spawn('script', ['-qefc', `stty cols 200 rows 50; exec ${line}`, '/dev/null'], {
+    this.#child = spawn('script', ['-qefc', `stty cols 200 rows 50; exec ${line} ${redirection}`, '/dev/null'], {
       cwd,
       env: { TERM: 'xterm', ...env },
     })

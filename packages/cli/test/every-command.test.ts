@@ -1,0 +1,261 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Stet } from '@stet/sdk'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { commandTable } from '../src/commands/table.ts'
+import { publishFirst } from './support/published.ts'
+import { type RunningServer, startServer } from './support/server.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+import { runInProcess } from './support/test-io.ts'
+
+const token = 'sk-0123456789'
+const messages = '[{"role":"user","content":"x"}]'
+const promptText =
+  '---\nprovider: demo\nmodel: demo\nparameters:\n  text: { type: text, required: true }\n---\n{{ text }}\n'
+
+/** What the rows name, made before they run. */
+interface Made {
+  conversation: string
+  draft: string
+  evaluation: string
+  key: string
+}
+
+let server: RunningServer
+let client: Stet
+let made: Made
+beforeAll(async () => {
+  server = await startServer()
+  client = await publishFirst(server, { echo: promptText })
+  const second = await client.versions.create('second')
+  await client.versions.push(second.uuid, [{ path: 'echo', content: `${promptText}Twice.\n`, status: 'modified' }])
+  await client.versions.publish(second.uuid)
+  const draft = await client.versions.create('open')
+  await client.versions.push(draft.uuid, [{ path: 'echo', content: `${promptText}Thrice.\n`, status: 'modified' }])
+  const evaluation = await client.evaluations.create({ name: 'First', metric: 'binary' })
+  await client.evaluations.create({ name: 'Second', metric: 'binary' })
+  const log = await client.logs.create('echo', [{ role: 'user', content: 'x' }])
+  await client.providerKeys.create({ name: 'stored', provider: 'openai', token })
+  const { id } = await client.apiKeys.create({ name: 'spare', scopes: ['read'] })
+  made = { conversation: log.uuid, draft: draft.uuid, evaluation: evaluation.uuid, key: String(id) }
+})
+afterAll(() => server.stop())
+
+interface Row {
+  /** A command line that says everything. */
+  argv(made: Made): string[]
+  stdin?: string
+  /** The keys of the one document, or of the result behind the events. */
+  keys: string
+  /** Command lines that lack something, and the flag or argument that the failure has to name. */
+  lacking?: [argv: (made: Made) => string[], named: string][]
+}
+
+const resultKeys = 'conversation cost response source tokenUsage toolRequests uuid'
+const keyKeys = 'author createdAt expiresAt id lastUsedAt limit name plan prefix projectId revokedAt scopes'
+const entryKeys = 'configuration createdAt defaultModel id lastUsedAt name provider token updatedAt url'
+
+/** Every command but `serve`, which has a test of its own. In this order: what a row ends, no later row names. */
+const rows: Record<string, Row> = {
+  login: {
+    argv: () => ['--api-key-stdin'],
+    stdin: 'KEY',
+    keys: 'baseUrl file keyName prefix profile scopes workspace',
+    lacking: [[() => [], '--api-key-stdin']],
+  },
+  logout: { argv: () => [], keys: 'removed' },
+  whoami: { argv: () => [], keys: 'expiresAt key profile project scopes server version workspace' },
+  init: { argv: () => ['--create', 'made'], keys: 'project pull version written', lacking: [[() => [], '--project']] },
+  status: { argv: () => [], keys: 'entries project refused version' },
+  diff: { argv: () => [], keys: 'files' },
+  push: {
+    argv: () => ['--new', '--name', 'sent'],
+    keys: 'changes durationMs errors isDry isNewDraft refused version',
+    lacking: [[() => ['--force', '--new'], '--yes']],
+  },
+  pull: { argv: () => [], keys: 'changes counts refused version' },
+  publish: {
+    argv: ({ draft }) => [draft, '--check'],
+    keys: 'changes isPublished version',
+    lacking: [
+      [() => [], 'stet publish <version>'],
+      [({ draft }) => [draft], '--yes'],
+    ],
+  },
+  rollback: { argv: () => ['1', '--dry-run'], keys: 'changes target version', lacking: [[() => ['1'], '--yes']] },
+  revert: {
+    argv: ({ draft }) => ['-V', draft, '--yes'],
+    keys: 'reverted versionUuid',
+    lacking: [
+      [() => [], '--version-uuid'],
+      [({ draft }) => ['-V', draft], '--yes'],
+    ],
+  },
+  run: {
+    argv: () => ['echo', '-p', 'text=hi'],
+    keys: resultKeys,
+    lacking: [
+      [() => [], "'path'"],
+      [() => ['echo'], '-p text='],
+    ],
+  },
+  chat: {
+    argv: ({ conversation }) => [conversation, '-m', 'more'],
+    keys: resultKeys,
+    lacking: [
+      [() => [], 'stet chat <uuid>'],
+      [({ conversation }) => [conversation], '-m <text>'],
+    ],
+  },
+  attach: { argv: ({ conversation }) => [conversation], keys: resultKeys, lacking: [[() => [], "'conversation'"]] },
+  stop: {
+    argv: ({ conversation }) => [conversation],
+    keys: 'status stopped uuid',
+    lacking: [[() => [], "'conversation'"]],
+  },
+  'versions list': { argv: () => [], keys: 'current versions' },
+  'versions show': { argv: () => ['live'], keys: 'changes version' },
+  'versions create': { argv: () => ['made'], keys: 'isUsed version', lacking: [[() => [], "'name'"]] },
+  // Moves the lock: in a folder without one there is nothing to move.
+  'versions use': { argv: () => ['live', '--force'], keys: 'pull version', lacking: [[() => ['live'], 'stet init']] },
+  'conversations list': { argv: () => [], keys: 'conversations' },
+  'conversations get': {
+    argv: ({ conversation }) => [conversation],
+    keys: 'contentHash conversation cost createdAt customIdentifier documentUuid endedAt error origin path projectId source status tokenUsage toolRequests updatedAt uuid versionUuid',
+    lacking: [[() => [], "'conversation'"]],
+  },
+  'logs create': {
+    argv: () => ['echo', '--messages', '-'],
+    stdin: messages,
+    keys: 'commitId completionSpan contentHash createdAt customIdentifier documentUuid duration id parameters promptSpan resolvedContent source updatedAt uuid',
+    lacking: [
+      [() => [], "'path'"],
+      [() => ['echo'], '--messages'],
+    ],
+  },
+  annotate: {
+    argv: ({ conversation, evaluation }) => [conversation, '1', '--evaluation', evaluation],
+    keys: 'annotation evaluation',
+    lacking: [
+      [() => [], "'conversation'"],
+      [({ conversation }) => [conversation], "'score'"],
+      [({ conversation }) => [conversation, '1'], '--evaluation'],
+    ],
+  },
+  'evaluations create': {
+    argv: () => ['Third', '--metric', 'binary'],
+    keys: 'configuration createdAt description documentUuid metric name projectId type updatedAt uuid',
+    lacking: [
+      [() => [], "'name'"],
+      [() => ['x'], '--metric'],
+    ],
+  },
+  'evaluations list': { argv: () => [], keys: 'evaluations' },
+  'keys create': { argv: () => ['ci', '--scopes', 'read'], keys: `${keyKeys} key`, lacking: [[() => [], "'name'"]] },
+  'keys list': { argv: () => [], keys: 'keys' },
+  'keys rotate': {
+    argv: ({ key }) => [key, '--overlap', '1h'],
+    keys: `${keyKeys} key`,
+    lacking: [
+      [() => [], "'key'"],
+      [({ key }) => [key], '--overlap'],
+    ],
+  },
+  'keys revoke': {
+    argv: ({ key }) => [key, '--yes'],
+    keys: keyKeys,
+    lacking: [
+      [() => [], "'key'"],
+      [({ key }) => [key], '--yes'],
+    ],
+  },
+  'providers add': {
+    argv: () => ['more', '--type', 'openai', '--token-stdin'],
+    stdin: token,
+    keys: entryKeys,
+    lacking: [
+      [() => [], "'name'"],
+      [() => ['x'], '--type'],
+      [() => ['x', '--type', 'openai'], '--token-stdin'],
+    ],
+  },
+  'providers list': { argv: () => [], keys: 'providers' },
+  'providers update': {
+    argv: () => ['stored', '--default-model', 'm'],
+    keys: entryKeys,
+    lacking: [
+      [() => [], "'name'"],
+      [() => ['stored'], '--token-stdin'],
+    ],
+  },
+  'providers remove': {
+    argv: () => ['stored', '--yes'],
+    keys: entryKeys,
+    lacking: [
+      [() => [], "'name'"],
+      [() => ['stored'], '--yes'],
+    ],
+  },
+  'projects list': { argv: () => [], keys: 'current projects' },
+  'projects create': { argv: () => ['made'], keys: 'project version', lacking: [[() => [], "'name'"]] },
+  'config list': { argv: () => [], keys: 'files profiles values' },
+  check: { argv: () => ['--local'], keys: 'checked differences problems refused types' },
+  'types generate': { argv: () => [], keys: 'file isCurrent prompts' },
+  import: {
+    argv: () => ['openai', 'openai.json', '--dry-run'],
+    keys: 'files losses',
+    lacking: [
+      [() => [], "'kind'"],
+      [() => ['openai'], "'source'"],
+      [() => ['latitude', 'https://example.com/api/v3/projects/1'], '--source-key-stdin'],
+    ],
+  },
+  export: { argv: () => ['--out', 'out.json'], keys: 'files prompts refused', lacking: [[() => [], '--out']] },
+  doctor: { argv: () => [], keys: 'findings isHealthy' },
+  completion: { argv: () => ['bash'], keys: 'script shell', lacking: [[() => [], "'shell'"]] },
+}
+
+/** Somebody with a prompt file, a key and a project in the environment, and no file of stet's. */
+async function someone(name: string, argv: readonly string[], stdin = '') {
+  const cwd = await temporaryFolder()
+  await mkdir(join(cwd, '.git'))
+  await mkdir(join(cwd, 'prompts'))
+  await writeFile(join(cwd, 'prompts', 'mine.promptl'), 'Mine.\n')
+  await writeFile(join(cwd, 'openai.json'), '{"id":"p","model":"m","instructions":"Hi"}')
+  const isFree = name === 'login' || name === 'init'
+  const given = {
+    cwd,
+    env: {
+      STET_BASE_URL: server.address,
+      XDG_CONFIG_HOME: join(cwd, '.config'),
+      XDG_STATE_HOME: join(cwd, '.state'),
+      ...(name !== 'login' && { STET_API_KEY: server.adminKey }),
+      ...(!isFree && { STET_PROJECT_ID: '1' }),
+    },
+    readStdin: async () => new TextEncoder().encode(stdin.replace('KEY', server.adminKey)),
+  }
+  if (name === 'versions use' && argv.includes('--json')) await runInProcess(['init', '--no-pull'], given)
+  return runInProcess([...name.split(' '), ...argv], given)
+}
+
+test('every command of the table is here', () => {
+  expect([...Object.keys(rows), 'serve'].sort()).toEqual(Object.keys(commandTable).sort())
+})
+
+test.each(Object.entries(rows))(
+  '%s works without a file of stet, with the keys of its JSON, and waits for nothing',
+  async (name, row) => {
+    for (const [argv, named] of row.lacking ?? []) {
+      const ended = await someone(name, argv(made))
+      expect(ended).toMatchObject({ code: 2, stdout: '' })
+      expect(ended.stderr).toContain(named)
+    }
+    const { code, stdout, stderr } = await someone(name, [...row.argv(made), '--json', '--debug'], row.stdin)
+    expect(code).toBe(0)
+    for (const secret of [server.adminKey, token]) expect(stdout + stderr).not.toContain(secret)
+    const last = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')
+    const document = last.event === 'result' ? last.data : last
+    expect(Object.keys(document).sort()).toEqual(row.keys.split(' ').sort())
+    if (document === last) expect(stdout.trimEnd().split('\n')).toHaveLength(1)
+  },
+)

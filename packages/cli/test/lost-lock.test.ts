@@ -1,0 +1,177 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RunningServer, startServer } from './support/server.ts'
+import { Person } from './support/stet.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+let server: RunningServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.stop())
+
+const author = ['-c', 'user.name=Ana', '-c', 'user.email=ana@example.com']
+const git = (folder: string, ...args: string[]) =>
+  execFileSync('git', [...author, ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim()
+
+async function write(folder: string, path: string, text: string): Promise<void> {
+  const file = join(folder, 'prompts', `${path}.promptl`)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, text)
+}
+
+/** A repository of prompts, a project, and a CI that clones the repository anew for each publication. */
+class Repository {
+  readonly ana: Person
+  constructor(ana: Person) {
+    this.ana = ana
+  }
+
+  static async create(name: string): Promise<Repository> {
+    const ana = await Person.create(await temporaryFolder(), server)
+    await rm(join(ana.folder, '.git'), { recursive: true })
+    git(ana.folder, 'init', '-q', '-b', 'main')
+    await writeFile(join(ana.folder, '.gitignore'), '.config\n.state\n')
+    await write(ana.folder, 'a', 'first a\n')
+    await write(ana.folder, 'b', 'first b\n')
+    expect(await ana.stet(['init', '--create', name])).toMatchObject({ code: 0 })
+    expect(await ana.stet(['push', '--publish', '--yes'])).toMatchObject({ code: 0 })
+    const repository = new Repository(ana)
+    repository.commit()
+    return repository
+  }
+
+  commit(): string {
+    git(this.ana.folder, 'add', '-A')
+    git(this.ana.folder, 'commit', '-q', '-m', 'x')
+    return git(this.ana.folder, 'rev-parse', 'HEAD')
+  }
+
+  /** A new clone with a key and nothing else. */
+  async clone(...flags: string[]): Promise<Person> {
+    const folder = join(await temporaryFolder(), 'clone')
+    execFileSync('git', ['clone', '-q', ...flags, `file://${this.ana.folder}`, folder])
+    return new Person(folder, server, { STET_API_KEY: server.adminKey, CI: 'true' })
+  }
+
+  async publish(...flags: string[]) {
+    const ci = await this.clone()
+    return ci.stet(['push', '--publish', '--yes', '--json', ...flags])
+  }
+
+  async live(): Promise<Record<string, string>> {
+    const file = join(this.ana.folder, '.state', 'live.json')
+    await this.ana.stet(['export', '--out', file, '--version-uuid', 'live'])
+    const text = await readFile(file, 'utf8')
+    await rm(file)
+    return JSON.parse(text)
+  }
+}
+
+const changesOf = ({ stdout }: { stdout: string }): string[] =>
+  JSON.parse(stdout).changes.map(({ path }: { path: string }) => path)
+
+test('publications from CI follow each other, whether versions are named by it or by default, and with no lock at all', async () => {
+  const repository = await Repository.create('in turns')
+  const { ana } = repository
+  await write(ana.folder, 'a', 'second a\n')
+  const sha = repository.commit()
+  expect(changesOf(await repository.publish('--name', sha))).toEqual(['a'])
+  await write(ana.folder, 'a', 'third a\n')
+  repository.commit()
+  expect(changesOf(await repository.publish())).toEqual(['a'])
+  // Ana's lock is as old as the first of them: moving it takes along what both sides hold now.
+  expect(await ana.stet(['versions', 'use', 'live'])).toMatchObject({ code: 0 })
+  await write(ana.folder, 'a', 'half\n')
+  expect(changesOf(await ana.stet(['push', '--dry-run', '--json']))).toEqual(['a'])
+  await rm(join(ana.folder, 'stet.lock.json'))
+  await write(ana.folder, 'a', 'fourth a\n')
+  await write(ana.folder, 'c', 'new\n')
+  repository.commit()
+  expect(changesOf(await repository.publish())).toEqual(['a', 'c'])
+  expect(await repository.live()).toEqual({ a: 'fourth a\n', b: 'first b\n', c: 'new\n' })
+  const clone = await repository.clone()
+  expect(await clone.stet(['status', '--check'])).toMatchObject({ code: 0, stdout: '' })
+})
+
+test('what a colleague changed on the server since is a conflict; without history so is what CI published, and it says why', async () => {
+  const repository = await Repository.create('colleague')
+  const { ana } = repository
+  await write(ana.folder, 'a', 'second a\n')
+  repository.commit()
+  expect(await repository.publish()).toMatchObject({ code: 0 })
+  await write(ana.folder, 'a', 'third a\n')
+  repository.commit()
+  const shallow = await (await repository.clone('--depth', '1')).stet(['push'])
+  expect(shallow).toMatchObject({ code: 6, stderr: expect.stringContaining('fetch-depth: 0') })
+  const ben = await Person.create(await temporaryFolder(), server)
+  const { projectId } = JSON.parse(await readFile(join(ana.folder, 'stet.config.json'), 'utf8'))
+  await ben.stet(['init', '--project', String(projectId)])
+  await write(ben.folder, 'a', 'a of ben\n')
+  expect(await ben.stet(['push', '--publish', '--yes'])).toMatchObject({ code: 0 })
+  const refused = await repository.publish()
+  expect(refused).toMatchObject({ code: 6, stdout: '' })
+  expect(JSON.parse(refused.stderr).error).toMatchObject({ code: 'conflict', lines: ['a'] })
+  expect((await repository.live())['a']).toBe('a of ben\n')
+})
+
+test('a rollback stays: the next publication from CI leaves alone what it brought back', async () => {
+  const repository = await Repository.create('rolled back')
+  const { ana } = repository
+  await write(ana.folder, 'a', 'second a\n')
+  repository.commit()
+  expect(await repository.publish()).toMatchObject({ code: 0 })
+  expect(await ana.stet(['rollback', '1', '--yes'])).toMatchObject({ code: 0 })
+  await write(ana.folder, 'b', 'second b\n')
+  repository.commit()
+  expect((await (await repository.clone()).stet(['status'])).stdout).toMatch(/^ {2}M b .*\n {2}M a .*ago\n$/)
+  expect(changesOf(await repository.publish())).toEqual(['b'])
+  expect(await repository.live()).toEqual({ a: 'first a\n', b: 'second b\n' })
+})
+
+test('a version that only bears the name of a commit is no base: what was not in git stays', async () => {
+  const repository = await Repository.create('named so')
+  const { ana } = repository
+  const sha = git(ana.folder, 'rev-parse', 'HEAD')
+  const ci = await repository.clone()
+  await write(ci.folder, 'a', 'typed on the machine\n')
+  expect(await ci.stet(['push', '--publish', '--yes', '--name', sha])).toMatchObject({ code: 0 })
+  await write(ana.folder, 'a', 'second a\n')
+  repository.commit()
+  expect(await repository.publish()).toMatchObject({ code: 6 })
+})
+
+test('a folder that follows an open draft goes on from what CI published below it, and from nothing else', async () => {
+  const repository = await Repository.create('open draft')
+  const { ana } = repository
+  await write(ana.folder, 'b', 'b of the draft\n')
+  expect(await ana.stet(['push', '--name', 'open'])).toMatchObject({ code: 0 })
+  const commit = async (path: string, text: string) => {
+    await write(ana.folder, path, text)
+    git(ana.folder, 'add', 'prompts/a.promptl', 'prompts/c.promptl')
+    git(ana.folder, 'commit', '-q', '-m', 'x')
+  }
+  await write(ana.folder, 'c', 'first c\n')
+  await commit('a', 'second a\n')
+  expect(changesOf(await repository.publish())).toEqual(['a', 'c'])
+  await write(ana.folder, 'a', 'third a\n')
+  await write(ana.folder, 'c', 'second c\n')
+  expect(changesOf(await ana.stet(['push', 'a', 'c', '--json']))).toEqual(['a', 'c'])
+  expect(await ana.stet(['status', '--check'])).toMatchObject({ code: 0, stdout: '' })
+
+  // Somebody else's text in the draft itself, or published from elsewhere, stays a conflict.
+  const ben = await Person.create(await temporaryFolder(), server)
+  const { projectId } = JSON.parse(await readFile(join(ana.folder, 'stet.config.json'), 'utf8'))
+  const lock = JSON.parse(await readFile(join(ana.folder, 'stet.lock.json'), 'utf8'))
+  await ben.stet(['init', '--project', String(projectId), '--version-uuid', lock.version.uuid])
+  await write(ben.folder, 'a', 'a of ben\n')
+  expect(await ben.stet(['push'])).toMatchObject({ code: 0 })
+  await write(ana.folder, 'a', 'fourth a\n')
+  expect(await ana.stet(['push'])).toMatchObject({ code: 6 })
+})

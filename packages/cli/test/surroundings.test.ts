@@ -1,0 +1,88 @@
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { findCredential, writeCredentials } from '../src/settings/credentials.ts'
+import { asShown } from '../src/ui/marks.ts'
+import { Person } from './support/stet.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+import { runInProcess } from './support/test-io.ts'
+
+const red = '\x1b[31m'
+const broken = 'Hi\n<user>{{ if x }}a</user>\n'
+
+/** Somebody without a server, whose one prompt does not compile. */
+async function someone(): Promise<Person> {
+  const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
+  await mkdir(join(person.folder, 'prompts'))
+  await writeFile(join(person.folder, 'prompts', 'open.promptl'), broken)
+  return person
+}
+
+test.each([
+  [{}, [], false],
+  [{ CI: 'true' }, [], false],
+  [{ FORCE_COLOR: '1' }, [], true],
+  [{ FORCE_COLOR: '0' }, [], false],
+  [{ FORCE_COLOR: '1', NO_COLOR: '1' }, [], false],
+  [{ FORCE_COLOR: '1', NO_COLOR: '' }, [], true],
+  [{ FORCE_COLOR: '1' }, ['--no-color'], false],
+  [{}, ['--color'], true],
+  [{ NO_COLOR: '1' }, ['--color'], false],
+] as const)('in pipes, with %j and %j, colours: %s', async (env, flags, isColored) => {
+  const { code, stdout, stderr } = await (await someone()).stet(['check', '--local', ...flags], '', env)
+  expect(code).toBe(7)
+  expect([stdout.includes(red), stderr.includes(red)]).toEqual([isColored, isColored])
+})
+
+test('at a terminal remarks are coloured and data in a pipe are not', async () => {
+  const person = await someone()
+  const terminal = person.sitDown(['check', '--local'], {}, '> out.txt')
+  expect(await terminal.ended).toBe(7)
+  expect(terminal.raw).toContain(`${red}✖`)
+  expect(await readFile(join(person.folder, 'out.txt'), 'utf8')).toContain('open.promptl:2:7 error Block was left open')
+})
+
+test('output that cannot be written is a failure', async () => {
+  const terminal = (await someone()).sitDown(['completion', 'bash'], {}, '> /dev/full')
+  expect(await terminal.ended).toBe(1)
+  expect(terminal.screen).toContain('Cannot write the output: ENOSPC')
+})
+
+test('where the terminal is not UTF-8 our own signs are ASCII, words of others stay', async () => {
+  const person = await someone()
+  for (const env of [{ LANG: 'C' }, { LC_ALL: 'POSIX' }, { LC_CTYPE: 'de_DE.ISO-8859-1' }]) {
+    const { stderr } = await person.stet(['check', '--local'], '', env)
+    expect(stderr).toBe('[x] 1 file compiled - 1 error\n')
+  }
+  expect(asShown('… größer · “x”', { env: { LANG: 'C' } })).toBe('... größer - “x”')
+})
+
+test('a home that cannot be written: a key in the environment works, a login says what to do, and nothing is kept', async () => {
+  const cwd = await temporaryFolder()
+  // A file where a folder is wanted keeps everybody from writing, also those whom no mode does.
+  const home = join(cwd, 'file')
+  await writeFile(home, '')
+  const key = 'stet_0000000000000000000000000000001o2Jge'
+  const env = { STET_BASE_URL: 'http://127.0.0.1:1', XDG_CONFIG_HOME: home, XDG_STATE_HOME: home, STET_API_KEY: key }
+  const reached = await runInProcess(['whoami', '--no-retry'], { cwd, env })
+  expect(reached).toMatchObject({ code: 9, stderr: expect.not.stringContaining(home) })
+  const login = { default: { baseUrl: 'http://x/api/v3', apiKey: key, keyName: 'k' } }
+  await expect(writeCredentials(join(home, 'stet', 'credentials.json'), login)).rejects.toMatchObject({
+    code: 'unexpected',
+    message: expect.stringContaining('Cannot write'),
+    hint: expect.stringContaining('STET_API_KEY'),
+  })
+  expect((await stat(home)).size).toBe(0)
+  expect(await findCredential(join(home, 'stet', 'credentials.json'), 'default', () => {})).toBeUndefined()
+})
+
+// Nothing is unreadable for root.
+test.runIf(process.getuid?.() !== 0)('a home that cannot be read has no login, and says so', async () => {
+  const cwd = await temporaryFolder()
+  const file = join(cwd, 'credentials.json')
+  await writeFile(file, '{}')
+  await chmod(file, 0)
+  const warnings: string[] = []
+  expect(await findCredential(file, 'default', (text) => warnings.push(text))).toBeUndefined()
+  expect(warnings).toEqual([`${file} cannot be read: no login is used`])
+})
