@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Agent, createServer, request as forward } from 'node:http'
 import { listen, upstream } from './listen.ts'
 
-const agent = new Agent({ keepAlive: true, maxSockets: 1_000 })
+const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
 const readyFile = process.env['READY_FILE']
 const ready = readyFile === undefined ? Buffer.from(process.env['READY_BODY'] ?? '{}') : readFileSync(readyFile)
 

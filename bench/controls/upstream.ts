@@ -21,7 +21,8 @@ const plain = JSON.stringify({
 const frame = (delta: object, finish: string | null, more: object = {}): string =>
   `data: ${JSON.stringify({ id: 'bench', object: 'chat.completion.chunk', created: 1, model: 'bench', choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`
 
-createServer((request, response) => {
+// Longer than any candidate's turn: a control that finds its socket just closed would end with it.
+createServer({ keepAliveTimeout: 300_000 }, (request, response) => {
   let body = ''
   request.on('data', (part) => {
     body += String(part)

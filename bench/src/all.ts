@@ -4,12 +4,16 @@ import { fileURLToPath } from 'node:url'
 
 const short: readonly [bench: string, environment: Record<string, string>][] = [
   ['fetch', { REQUESTS: '3000' }],
-  ['run', { REQUESTS: '600' }],
+  ['requests/run', { REQUESTS: '600' }],
   ['stream', { CHUNKS: '100', STREAMS: '100' }],
   ['first-text', {}],
-  ['idle', { STREAMS: '300' }],
+  ['size/idle', { STREAMS: '300' }],
   ['attach', { EVENTS: '5000', REQUESTS: '20' }],
   ['slow', { CHUNKS: '150' }],
+  ['requests/template', { STEPS: '200', REQUESTS: '400' }],
+  ['requests/writes', { REQUESTS: '60' }],
+  ['size/growth', { ROWS: '20000', REQUESTS: '100' }],
+  ['size/start', { ROWS: '20000' }],
   ['background', { CHUNKS: '50', STREAMS: '100' }],
   ['clients/sdk', { EVENTS: '2000', RUNS: '20' }],
   ['clients/cli', {}],

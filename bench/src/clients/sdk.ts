@@ -1,4 +1,7 @@
-/** `pnpm bench:sdk`: CPU of the client per streamed event against a bare `fetch` + parser loop; requests of a kept prompt. */
+/**
+ * `pnpm bench:sdk`: CPU of the client per streamed event against a bare `fetch` + parser loop; requests of a kept prompt.
+ * Exit code 1 above the limit, or when a kept prompt costs requests.
+ */
 import { Stet } from '@stet/sdk'
 import { createParser } from 'eventsource-parser'
 import { compare, type Figures, loadMeasures, percentile } from '../measuring/rounds.ts'
@@ -18,6 +21,7 @@ await compare({
     { name: 'stet.prompts.run', round: () => measure(() => stet.prompts.run('a')) },
     { name: 'stet.prompts.stream, for await', round: () => measure(iterate) },
   ],
+  limit: 1.5,
 })
 await showKeptPrompt()
 await server.close()

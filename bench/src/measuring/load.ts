@@ -11,10 +11,13 @@ export interface LoadRequest {
   body?: string
 }
 
-/** Sends `total` requests, `parallel` at once; a unit is one request. @throws Error for any answer that is not `expected`. */
+/**
+ * Sends `total` requests, `parallel` at once; a unit is one request.
+ * @param request the same for all, or made for each. @throws Error for any answer that is not `expected`.
+ */
 export async function requestLoad(
   subject: Subject,
-  request: LoadRequest,
+  request: LoadRequest | (() => LoadRequest),
   options: { total: number; parallel: number; expected?: number },
 ): Promise<Figures> {
   const pool = new Pool(subject.url, { connections: options.parallel, pipelining: 1 })
@@ -24,7 +27,7 @@ export async function requestLoad(
     while (left > 0) {
       left -= 1
       const startedMs = performance.now()
-      const { statusCode, body } = await pool.request(request)
+      const { statusCode, body } = await pool.request(typeof request === 'function' ? request() : request)
       const text = await body.text()
       if (statusCode !== (options.expected ?? 200))
         throw new Error(`${subject.name}: ${statusCode} ${text.slice(0, 300)}`)

@@ -25,6 +25,8 @@ export interface Comparison {
   measures: readonly [Measure, ...Measure[]]
   control: Candidate
   others: readonly Candidate[]
+  /** Highest ratio to the control that the first measure of each other may have; none by default. */
+  limit?: number
 }
 
 /** CPU, throughput and times of requests or chunks. */
@@ -38,8 +40,11 @@ export const loadMeasures: Comparison['measures'] = [
 const noiseLimit = 0.15
 const countedRounds = Number(process.env['ROUNDS'] ?? 3)
 
-/** Runs the rounds, prints JSON lines and a table; sets exit code 2 when the control's own rounds differ too much. */
-export async function compare({ bench, measures, control, others }: Comparison): Promise<void> {
+/**
+ * Runs the rounds, prints JSON lines and a table; sets exit code 2 when the control's own rounds differ too much, else 1 when a
+ * subject is above the limit.
+ */
+export async function compare({ bench, measures, control, others, limit }: Comparison): Promise<void> {
   const candidates = [control, ...others]
   const results = new Map<string, Figures[]>(candidates.map(({ name }) => [name, []]))
   for (let round = 0; round <= countedRounds; round += 1) {
@@ -53,13 +58,20 @@ export async function compare({ bench, measures, control, others }: Comparison):
   console.log(JSON.stringify({ bench, ...describeMachine() }))
   console.log(`\n${bench}: medians of ${countedRounds} interleaved rounds; ratios against ${control.name}`)
   printTable(measures, control.name, results)
-  const own = (results.get(control.name) ?? []).map((figures) => figures[measures[0].name] ?? 0)
+  const figuresOf = ({ name }: Candidate) => (results.get(name) ?? []).map((figures) => figures[measures[0].name] ?? 0)
+  const own = figuresOf(control)
   const spread = (Math.max(...own) - Math.min(...own)) / (percentile(own, 0.5) || 1)
-  if (spread <= noiseLimit) return
-  console.log(
-    `noisy: the control's own rounds differ by ${(spread * 100).toFixed(0)} %, so these figures prove nothing`,
-  )
-  process.exitCode = 2
+  if (spread > noiseLimit) {
+    console.log(
+      `noisy: the control's own rounds differ by ${(spread * 100).toFixed(0)} %, so these figures prove nothing`,
+    )
+    process.exitCode = 2
+  } else if (limit !== undefined) {
+    const base = percentile(own, 0.5)
+    const above = others.filter((other) => percentile(figuresOf(other), 0.5) > limit * base)
+    for (const { name } of above) console.log(`${name}: above the limit of ${limit}x`)
+    if (above.length > 0) process.exitCode = 1
+  }
 }
 
 /** The value below which `share` of the sorted values lie. */

@@ -18,7 +18,7 @@ export interface Stet extends Subject {
 }
 
 export function startControl(
-  name: 'raw-proxy' | 'bare-express' | 'express-openai' | 'event-stream',
+  name: 'raw-proxy' | 'bare-express' | 'express-openai' | 'event-stream' | 'sql-by-hand',
   environment: Record<string, string> = {},
 ): Promise<Subject> {
   return startSubject(name, ['--import', 'tsx', join(controls, `${name}.ts`)], { environment })
@@ -34,19 +34,11 @@ export function startUpstream(environment: Record<string, string> = {}): Promise
 export async function startStet(upstreamUrl: string, environment: Record<string, string> = {}): Promise<Stet> {
   const dataDir = mkdtempSync(join(tmpdir(), 'stet-bench-'))
   const database = process.env['BENCH_DATABASE_URL']
-  const subject = await startSubject('stet', [server], {
-    environment: {
-      PORT: '0',
-      STET_DATA_DIR: dataDir,
-      STET_MAX_STREAMS_PER_KEY: '100000',
-      OPENAI_API_KEY: 'bench',
-      OPENAI_BASE_URL: `${upstreamUrl}/v1`,
-      ...(database === undefined ? {} : { DATABASE_URL: database }),
-      ...environment,
-    },
-    logFile: join(dataDir, 'server.log'),
+  const subject = await openStet(upstreamUrl, dataDir, {
+    ...(database === undefined ? {} : { DATABASE_URL: database }),
+    ...environment,
   })
-  const headers = await seed(subject.url, readFileSync(join(dataDir, 'admin.key'), 'utf8').trim())
+  const headers = await seedStet(subject.url, dataDir)
   return {
     ...subject,
     headers,
@@ -55,6 +47,25 @@ export async function startStet(upstreamUrl: string, environment: Record<string,
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+/** A server on a data folder that stays; nothing is seeded. */
+export function openStet(
+  upstreamUrl: string,
+  dataDir: string,
+  environment: Record<string, string> = {},
+): Promise<Subject> {
+  return startSubject('stet', [server], {
+    environment: {
+      PORT: '0',
+      STET_DATA_DIR: dataDir,
+      STET_MAX_STREAMS_PER_KEY: '100000',
+      OPENAI_API_KEY: 'bench',
+      OPENAI_BASE_URL: `${upstreamUrl}/v1`,
+      ...environment,
+    },
+    logFile: join(dataDir, 'server.log'),
+  })
 }
 
 /** How the provider answers a streamed run, told by what it is asked about. */
@@ -96,7 +107,9 @@ export async function closeAll(...subjects: readonly Subject[]): Promise<void> {
   await Promise.all(subjects.map((subject) => subject.close()))
 }
 
-async function seed(url: string, adminKey: string): Promise<Record<string, string>> {
+/** One live prompt, and the headers of a key whose rate limit does not get in the way. */
+export async function seedStet(url: string, dataDir: string): Promise<Record<string, string>> {
+  const adminKey = readFileSync(join(dataDir, 'admin.key'), 'utf8').trim()
   const call = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const answer = await fetch(`${url}/api/v3${path}`, {
       method: 'POST',

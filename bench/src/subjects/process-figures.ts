@@ -24,9 +24,10 @@ export function familyOf(root: number): number[] {
   return [...family]
 }
 
+/** With that of its children which have ended: without them a child that is replaced would take back what it had used. */
 export function cpuMsOf(pid: number): number {
-  const fields = statOf(pid)
-  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * msPerTick
+  const ticks = statOf(pid).slice(11, 15)
+  return ticks.reduce((sum, field) => sum + Number(field), 0) * msPerTick
 }
 
 /** Private and shared pages by share, so that pages of a common binary are not counted for each process. */
@@ -39,7 +40,8 @@ export function descriptorsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length
 }
 
-// Fields after the command's closing bracket, which may itself contain blanks: state, ppid, …, utime (12th), stime (13th).
+// Fields after the command's closing bracket, which may itself contain blanks: state, ppid, …, utime (12th), stime,
+// cutime and cstime.
 function statOf(pid: number): string[] {
   const text = readIfThere(`/proc/${pid}/stat`)
   return text === '' ? [] : text.slice(text.lastIndexOf(')') + 2).split(' ')

@@ -1,10 +1,11 @@
 /** `pnpm bench:idle`: memory of streams on which nothing happens, and what is left of it when they have gone. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Dispatcher, Pool } from 'undici'
-import type { LoadRequest } from './measuring/load.ts'
-import { type Comparison, compare, type Figures } from './measuring/rounds.ts'
-import { attachRequest, runRequest, startControl, startStet, startUpstream } from './subjects/candidates.ts'
-import type { Subject } from './subjects/subject.ts'
+import type { LoadRequest } from '../measuring/load.ts'
+import { type Comparison, compare, type Figures } from '../measuring/rounds.ts'
+import { settledBytes } from '../measuring/settled-bytes.ts'
+import { attachRequest, runRequest, startControl, startStet, startUpstream } from '../subjects/candidates.ts'
+import type { Subject } from '../subjects/subject.ts'
 
 const counts = (process.env['STREAMS'] ?? '1000,5000').split(',').map(Number)
 
@@ -62,11 +63,11 @@ async function fresh<S extends Subject>(start: () => Promise<S>, work: (subject:
 async function hold(subject: Subject, request: LoadRequest, streams: number): Promise<Figures> {
   // The first streams load code and grow pools: they are no part of a stream's price.
   await cycle(subject, request, Math.min(50, streams))
-  const baseBytes = await settled(subject)
+  const baseBytes = await settledBytes(subject)
   const descriptors = subject.descriptors()
   const heldBytes = await cycle(subject, request, streams)
   await descriptorsBack(subject, descriptors)
-  const leftBytes = await settled(subject)
+  const leftBytes = await settledBytes(subject)
   return {
     kilobytes: (heldBytes - baseBytes) / streams / 1024,
     leftKilobytes: (leftBytes - baseBytes) / streams / 1024,
@@ -86,7 +87,7 @@ async function cycle(subject: Subject, request: LoadRequest, streams: number): P
     }
   }
   await Promise.all(Array.from({ length: 50 }, opener))
-  const bytes = await settled(subject)
+  const bytes = await settledBytes(subject)
   for (const body of bodies) body.on('error', () => {}).destroy()
   await pool.destroy()
   return bytes
@@ -98,18 +99,6 @@ async function open(pool: Pool, request: LoadRequest): Promise<Dispatcher.Respon
   if (answer.statusCode !== 200) throw new Error(`${request.path}: ${answer.statusCode}`)
   await new Promise((resolve) => answer.body.once('data', resolve))
   return answer
-}
-
-/** The memory once three looks in a row agree, to two megabytes. */
-async function settled(subject: Subject): Promise<number> {
-  let bytes = subject.residentBytes()
-  for (let equal = 0, looks = 0; equal < 3 && looks < 40; looks += 1) {
-    await pause(250)
-    const now = subject.residentBytes()
-    equal = Math.abs(now - bytes) < 1_048_576 * 2 ? equal + 1 : 0
-    bytes = now
-  }
-  return bytes
 }
 
 /** Sockets close a moment after their streams; those that are open after ten seconds are a leak. */

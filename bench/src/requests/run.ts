@@ -1,8 +1,8 @@
 /** `pnpm bench:run`: plain runs against a raw proxy, bare Express and Express with the client as shipped. */
 
-import { requestLoad } from './measuring/load.ts'
-import { compare, loadMeasures } from './measuring/rounds.ts'
-import { closeAll, runRequest, startControl, startStet, startUpstream } from './subjects/candidates.ts'
+import { requestLoad } from '../measuring/load.ts'
+import { compare, loadMeasures } from '../measuring/rounds.ts'
+import { closeAll, runRequest, startControl, startStet, startUpstream } from '../subjects/candidates.ts'
 
 const total = Number(process.env['REQUESTS'] ?? 3_000)
 const upstream = await startUpstream({ CHUNKS: '50' })

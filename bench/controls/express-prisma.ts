@@ -1,0 +1,16 @@
+/** Control of starts: Express whose first answer comes out of a database, when there is one, through a Prisma client. */
+import { createServer } from 'node:http'
+import { PrismaPg } from '@prisma/adapter-pg'
+import express from 'express'
+import { PrismaClient } from '../../packages/server/generated/prisma/client.ts'
+import { listen } from './listen.ts'
+
+const url = process.env['DATABASE_URL']
+const client = url === undefined ? undefined : new PrismaClient({ adapter: new PrismaPg({ connectionString: url }) })
+const app = express()
+
+app.get(/.*/, async (_request, response) => {
+  response.json({ projects: (await client?.project.count()) ?? 0 })
+})
+
+listen(createServer(app))
