@@ -104,6 +104,13 @@ module.exports = {
       to: { path: 'node_modules/promptl-ai' },
     },
 
+    {
+      name: 'only-the-embedded-database-loads-pglite',
+      severity: 'error',
+      from: { path: `${S}/`, pathNot: `${S}/adapters/database/embedded/` },
+      to: { path: 'node_modules/(@electric-sql|pglite-prisma-adapter)' },
+    },
+
     // packages
     {
       name: 'contract-stands-alone',

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 
 // Numbers of docs/reliability.md; a promise joins the list with the change that keeps it.
-const kept = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 19]
+const kept = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17, 19, 20]
 
 const titles = execFileSync(
   'git',

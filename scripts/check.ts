@@ -9,6 +9,8 @@ const steps: readonly [name: string, command: string, ...args: string[]][] = [
   ['unused code', 'pnpm', 'run', 'unused'],
   ['budgets', 'pnpm', 'run', 'budgets'],
   ['promises', 'tsx', 'scripts/check-promises.ts'],
+  ['links', 'tsx', 'scripts/check-links.ts'],
+  ['install scripts', 'tsx', 'scripts/check-install-scripts.ts'],
   ['generated files', 'tsx', 'scripts/check-generated.ts'],
   ['tests', 'pnpm', 'test'],
   ['README walk', 'tsx', 'scripts/readme-walk.ts'],

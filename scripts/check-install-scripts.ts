@@ -1,0 +1,49 @@
+/** No package runs code when it is installed. What the other checks prove, they prove of an install with scripts blocked. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const installSteps = ['preinstall', 'install', 'postinstall']
+const faults: string[] = []
+
+const workspace = readFileSync('pnpm-workspace.yaml', 'utf8')
+if (!/^onlyBuiltDependencies: \[\]$/m.test(workspace))
+  faults.push('pnpm-workspace.yaml: onlyBuiltDependencies is not []')
+if (/^dangerouslyAllowAllBuilds:/m.test(workspace)) faults.push('pnpm-workspace.yaml: dangerouslyAllowAllBuilds is set')
+
+// What is published is installed by other package managers too, which would run its scripts.
+const own = ['.', 'bench', ...readdirSync('packages').map((name) => join('packages', name))]
+for (const folder of own.filter(runsAtInstall)) faults.push(`${folder} has an install script`)
+
+// Each of these was found to work unbuilt: another one is a dependency to think about.
+const [, ignored = ''] = /^ignoredBuiltDependencies:\n((?: {2}- .*\n)*)/m.exec(workspace) ?? []
+const known = new Set([...ignored.matchAll(/- '?([^'\n]+)/g)].map(([, name = '']) => name))
+const installed = installedPackages()
+const blocked = installed.filter(({ folder }) => runsAtInstall(folder)).map(({ name }) => name)
+for (const name of new Set(blocked.filter((each) => !known.has(each)))) faults.push(`${name} wants to run at install`)
+
+for (const fault of faults) console.error(fault)
+console.log(`install scripts: ${installed.length} packages, ${blocked.length} blocked, ${faults.length} faults`)
+process.exitCode = faults.length === 0 && installed.length > 0 ? 0 : 1
+
+function runsAtInstall(folder: string): boolean {
+  const manifest = join(folder, 'package.json')
+  if (!existsSync(manifest)) return false
+  const { scripts = {} } = JSON.parse(readFileSync(manifest, 'utf8')) as { scripts?: Record<string, string> }
+  // A package manager compiles what has this file, without any script.
+  return installSteps.some((step) => step in scripts) || existsSync(join(folder, 'binding.gyp'))
+}
+
+/** The packages that pnpm unpacked for this workspace; links to them are left out. */
+function installedPackages(): { name: string; folder: string }[] {
+  const store = join('node_modules', '.pnpm')
+  const roots = readdirSync(store).map((entry) => join(store, entry, 'node_modules'))
+  return roots.filter(existsSync).flatMap((root) => {
+    const scopes = readdirSync(root).filter((entry) => entry.startsWith('@'))
+    const places = ['', ...scopes].flatMap((scope) =>
+      readdirSync(join(root, scope), { withFileTypes: true })
+        .filter((entry) => entry.isDirectory() && !entry.name.startsWith('@') && !entry.name.startsWith('.'))
+        .map((entry) => (scope === '' ? entry.name : `${scope}/${entry.name}`)),
+    )
+    return places.map((name) => ({ name, folder: join(root, name) }))
+  })
+}

@@ -1,0 +1,45 @@
+/** Links of the Markdown pages to files, to headings, and to decisions (`ADR 17`): each leads somewhere. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+const pages = execFileSync('git', ['ls-files', '*.md'], { encoding: 'utf8' }).trim().split('\n')
+const decisions = pages.filter((page) => page.startsWith('docs/adr/')).map((page) => Number(page.slice(9, 13)))
+const problems: string[] = []
+let count = 0
+for (const page of pages) {
+  const text = proseOf(page)
+  for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+    count += 1
+    if (!/^[a-z]+:/.test(target) && !leadsSomewhere(page, target)) problems.push(`${page}: ${target}`)
+  }
+  for (const [, first = '', second] of text.matchAll(/\bADR (\d+)(?:(?:,| and| to) (\d+))?/g)) {
+    for (const number of second === undefined ? [first] : [first, second]) {
+      if (!decisions.includes(Number(number))) problems.push(`${page}: ADR ${number}`)
+    }
+  }
+}
+
+for (const problem of problems) console.error(`${problem} leads nowhere`)
+console.log(`links: ${pages.length} pages, ${count} links, ${problems.length} problems`)
+process.exitCode = problems.length === 0 ? 0 : 1
+
+function leadsSomewhere(page: string, target: string): boolean {
+  const [path = '', heading] = target.split('#')
+  const file = path === '' ? page : normalize(join(dirname(page), path))
+  return existsSync(file) && (heading === undefined || headingsOf(file).includes(heading))
+}
+
+/** As GitHub names them. */
+function headingsOf(file: string): string[] {
+  return [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+function proseOf(file: string): string {
+  return readFileSync(file, 'utf8').replace(/^```.*?^```/gms, '')
+}
