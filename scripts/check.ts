@@ -1,5 +1,12 @@
 /** `pnpm check`: everything that must hold for a change, in the order of the cheapest first. */
 import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const repeatOnce = [
+  '--retry=1',
+  '--reporter=default',
+  `--reporter=${fileURLToPath(new URL('unsteady-tests.ts', import.meta.url))}`,
+]
 
 const steps: readonly [name: string, command: string, ...args: string[]][] = [
   ['lint and format', 'biome', 'check', '--error-on-warnings', '.'],
@@ -12,7 +19,7 @@ const steps: readonly [name: string, command: string, ...args: string[]][] = [
   ['links', 'tsx', 'scripts/check-links.ts'],
   ['install scripts', 'tsx', 'scripts/check-install-scripts.ts'],
   ['generated files', 'tsx', 'scripts/check-generated.ts'],
-  ['tests', 'pnpm', 'test'],
+  ['tests', 'pnpm', 'test', '--', ...repeatOnce],
   ['README walk', 'tsx', 'scripts/readme-walk.ts'],
 ]
 
