@@ -67,10 +67,14 @@ describe('inline', () => {
     stream.on('sdk', (event) => told.push(event))
     expect(await stream.finalText()).toBe('Sunny.')
     expect(server.requests[0]?.body).toEqual({ path: 'a', stream: true, tools: ['get_weather'] })
-    expect(server.results).toEqual([
-      { toolCallId: 'call_1', result: { sky: 'blue' }, isError: false },
-      { toolCallId: 'call_2', result: { sky: 'grey' }, isError: false },
-    ])
+    // each over a connection of its own: which arrives first is open
+    expect(server.results).toHaveLength(2)
+    expect(server.results).toEqual(
+      expect.arrayContaining([
+        { toolCallId: 'call_1', result: { sky: 'blue' }, isError: false },
+        { toolCallId: 'call_2', result: { sky: 'grey' }, isError: false },
+      ]),
+    )
     // a gateway lets the results through by what it lets the run through by
     expect(server.requests.map(({ headers }) => headers['x-tenant'])).toEqual(['t', 't', 't'])
     const conversation = { conversationUuid: UUID, messages: expect.any(Array), state: 'tools' }
