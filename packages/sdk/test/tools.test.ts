@@ -393,6 +393,27 @@ describe('in turns', () => {
     expect(chats(requests)).toEqual([])
   })
 
+  it('abort during a handler of a JSON run stops nothing: its run has ended', async () => {
+    const { url } = await localServer(json(jsonEndingWith([rome])))
+    const asked: string[] = []
+    const counted: typeof fetch = (input, init) => {
+      // what is aborted before it is asked is not sent
+      if (!init?.signal?.aborted) asked.push(String(input).split('/').at(-1) ?? '')
+      return fetch(input, init)
+    }
+    const controller = new AbortController()
+    const { signal } = controller
+    const get_weather = () => {
+      controller.abort()
+      return new Promise(() => {})
+    }
+    const run = client(url, { fetch: counted }).prompts.run('a', { stream: false, tools: { get_weather }, signal })
+    await expect(run).rejects.toMatchObject({ name: 'AbortError', conversationUuid: UUID, detached: false })
+    // a stop asks at once, whenever it is answered
+    await new Promise(setImmediate)
+    expect(asked).toEqual(['run'])
+  })
+
   it('a cut in a later turn is joined again', async () => {
     const second = frames(runEvents(['Sun', 'ny.']), 41)
     const { url, requests } = await localServer(
