@@ -17,13 +17,9 @@ const clone = join(folder, 'stet')
 execFileSync('git', ['clone', '-q', '.', clone])
 const readme = readFileSync(join(clone, 'README.md'), 'utf8')
 
-// Settings, not changes of the commands: another server may hold the default port of this machine.
-const environment: NodeJS.ProcessEnv = {
-  ...process.env,
-  PORT: '0',
-  XDG_CONFIG_HOME: join(folder, 'config'),
-  XDG_STATE_HOME: join(folder, 'state'),
-}
+// Settings, not changes of the commands: another server may hold the default port of this machine. The two servers have an address
+// each, and so each has a home with a login of its own.
+const environment: NodeJS.ProcessEnv = { ...process.env, PORT: '0' }
 delete environment['CI']
 
 try {
@@ -74,7 +70,12 @@ async function run(command: string, cwd: string, address: string): Promise<strin
   console.log(`$ ${command}`)
   const child = spawn('bash', ['-c', command], {
     cwd,
-    env: { ...environment, STET_BASE_URL: address },
+    env: {
+      ...environment,
+      STET_BASE_URL: address,
+      XDG_CONFIG_HOME: join(cwd, '.home', 'config'),
+      XDG_STATE_HOME: join(cwd, '.home', 'state'),
+    },
     timeout: limitMs,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
