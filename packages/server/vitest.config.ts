@@ -22,6 +22,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // What is waited for comes at once as a rule. The second that is vitest's own limit a machine may stand still.
+    expect: { poll: { timeout: 20_000 } },
     projects: [
       {
         extends: true,
