@@ -12,6 +12,9 @@ if (!postgres) {
   console.warn('\n*** SKIPPED: the suites on PostgreSQL. Set STET_TEST_DATABASE_URL to run them. ***\n')
 }
 
+/** For processes of one file each, which end before they could gain by optimised WebAssembly: see `support/child-program.ts`. */
+const shortLived = ['--liftoff-only']
+
 export default defineConfig({
   test: {
     // Processes and not threads: the embedded database runs inside them. Files share them, so that the server is loaded once
@@ -42,6 +45,7 @@ export default defineConfig({
           include: ['test/clients/**/*.test.ts'],
           env: { STET_TEST_DATABASE_URL: '' },
           isolate: true,
+          execArgv: shortLived,
         },
       },
       // What is measured of a server process is not measured beside other tests.
@@ -57,7 +61,10 @@ export default defineConfig({
         },
       },
       // These open both kinds of database themselves.
-      { extends: true, test: { name: 'database', include: ['test/database/**/*.test.ts'], isolate: true } },
+      {
+        extends: true,
+        test: { name: 'database', include: ['test/database/**/*.test.ts'], isolate: true, execArgv: shortLived },
+      },
       ...(postgres
         ? [
             {

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { generateEncryptionKey } from '../../src/data-files.ts'
-import { type ProgramEnd, programEnd } from './child-program.ts'
+import { compileCache, type ProgramEnd, programEnd, shortLived } from './child-program.ts'
 import type { TestDatabase } from './test-database.ts'
 
 const program = fileURLToPath(new URL('../../dist/main.mjs', import.meta.url))
@@ -42,7 +42,7 @@ export interface ServerProcess {
 }
 
 /** Starts a server and waits until it listens. @param execArgv options for Node, before the program. */
-export function startServer(environment: Environment, execArgv: readonly string[] = []): Promise<ServerProcess> {
+export function startServer(environment: Environment, execArgv?: readonly string[]): Promise<ServerProcess> {
   const child = spawnServer(environment, [], execArgv)
   const ended = programEnd(child)
   let stdout = ''
@@ -56,13 +56,9 @@ export function startServer(environment: Environment, execArgv: readonly string[
   })
 }
 
-function spawnServer(
-  environment: Environment,
-  args: readonly string[],
-  execArgv: readonly string[] = [],
-): ChildProcess {
+function spawnServer(environment: Environment, args: readonly string[], execArgv = shortLived): ChildProcess {
   return spawn(process.execPath, [...execArgv, program, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', ...environment },
+    env: { PATH: process.env['PATH'] ?? '', ...compileCache, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
 }
