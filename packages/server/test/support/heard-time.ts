@@ -16,3 +16,14 @@ export function startHeardTime(): HeardTime {
   }, tickMs)
   return { passedMs: () => ticks * tickMs, stop: () => clearInterval(timer) }
 }
+
+/** How long the work takes of the time in which this process could hear of its end. */
+export async function heardMs(work: Promise<unknown>): Promise<number> {
+  const time = startHeardTime()
+  try {
+    await work
+  } finally {
+    time.stop()
+  }
+  return time.passedMs()
+}
