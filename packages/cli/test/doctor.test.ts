@@ -20,10 +20,10 @@ afterAll(() => server.stop())
 
 const echo = '---\nprovider: demo\nmodel: demo\n---\n<user>Say a few words.</user>\n'
 
-async function personWithPrompt(name: string): Promise<Person> {
+async function personWithPrompt(name: string, text = echo): Promise<Person> {
   const person = await Person.create(await temporaryFolder(), server)
   await mkdir(join(person.folder, 'prompts'))
-  await writeFile(join(person.folder, 'prompts/echo.promptl'), echo)
+  await writeFile(join(person.folder, 'prompts/echo.promptl'), text)
   expect(await person.stet(['init', '--create', name])).toMatchObject({ code: 0 })
   expect(await person.stet(['push', '--publish', '--yes'])).toMatchObject({ code: 0 })
   return person
@@ -67,6 +67,28 @@ test('a proxy that collects event streams is found', async () => {
   const { code, of } = await findingsOf(person, ['--prompt', 'echo'], { ...env, STET_PROJECT_ID: String(projectId) })
   expect(of('stream')).toMatchObject({ status: 'fail', message: expect.stringContaining('a proxy seems to') })
   expect(code).toBe(1)
+})
+
+// The demo provider takes at least 4 ms for two words: each of these steps has more than a hundred.
+const step = `<step><user>${'word '.repeat(80)}</user></step>\n`
+const longRun = `---\nprovider: demo\nmodel: demo\n---\n${step.repeat(5)}`
+
+test('events that came at once are looked at a second time, since the machine may have stood still', async () => {
+  const person = await personWithPrompt('stood still', longRun)
+  let runs = 0
+  const proxy = await startCollectingProxy(server.address, (url) => {
+    if (url.endsWith('/run')) runs += 1
+    return url.endsWith('/run') && runs === 1 ? 'late' : 'live'
+  })
+  const { projectId } = JSON.parse(await readFile(join(person.folder, 'stet.config.json'), 'utf8'))
+  const env = {
+    STET_API_KEY: server.adminKey,
+    STET_BASE_URL: proxy,
+    STET_PROFILE: 'late',
+    STET_PROJECT_ID: String(projectId),
+  }
+  const { of } = await findingsOf(person, ['--prompt', 'echo'], env)
+  expect(of('stream')).toMatchObject({ status: 'ok', message: expect.stringContaining('as they are made') })
 })
 
 test('what is broken is named, and the rest is still checked', async () => {
@@ -139,11 +161,16 @@ async function anotherKey(person: Person): Promise<string> {
   return key
 }
 
-/** Passes answers on whole, with their length, as a buffering proxy does. */
-async function startCollectingProxy(target: string): Promise<string> {
+/** How an answer is passed on: whole with its length, as a buffering proxy does, whole without it, or as it comes. */
+type Passing = 'counted' | 'late' | 'live'
+
+async function startCollectingProxy(
+  target: string,
+  passingOf: (url: string) => Passing = () => 'counted',
+): Promise<string> {
   const proxy = createServer((incoming, outgoing) => {
     // One side has gone: the other learns of it.
-    collect(incoming, outgoing, target).catch(() => outgoing.destroy())
+    passOn(incoming, outgoing, target, passingOf(incoming.url ?? '')).catch(() => outgoing.destroy())
   }).listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   onTestFinished(() => {
@@ -153,13 +180,25 @@ async function startCollectingProxy(target: string): Promise<string> {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
 }
 
-async function collect(incoming: IncomingMessage, outgoing: ServerResponse, target: string): Promise<void> {
+async function passOn(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  target: string,
+  passing: Passing,
+): Promise<void> {
   const { host: _, connection: __, ...headers } = incoming.headers
   const sent = await buffer(incoming)
   const body = sent.length > 0 ? sent : null
   const init = { method: incoming.method ?? 'GET', headers: headers as Record<string, string>, body }
   const answer = await fetch(target + incoming.url, init)
-  const whole = Buffer.from(await answer.arrayBuffer())
   const type = answer.headers.get('content-type') ?? ''
-  outgoing.writeHead(answer.status, { 'content-type': type, 'content-length': whole.length }).end(whole)
+  if (passing === 'live') {
+    outgoing.writeHead(answer.status, { 'content-type': type })
+    for await (const piece of answer.body ?? []) outgoing.write(piece)
+    outgoing.end()
+    return
+  }
+  const whole = Buffer.from(await answer.arrayBuffer())
+  const length = passing === 'counted' ? { 'content-length': whole.length } : {}
+  outgoing.writeHead(answer.status, { 'content-type': type, ...length }).end(whole)
 }
