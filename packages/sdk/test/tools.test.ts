@@ -393,8 +393,8 @@ describe('in turns', () => {
     expect(chats(requests)).toEqual([])
   })
 
-  it('abort during a handler of a JSON run stops nothing: its run has ended', async () => {
-    const { url } = await localServer(json(jsonEndingWith([rome])))
+  it.each([true, false])('abort during a handler stops nothing: its run has ended (stream: %s)', async (stream) => {
+    const { url } = await localServer(stream ? events(frames(endingWith([rome]))) : json(jsonEndingWith([rome])))
     const asked: string[] = []
     const counted: typeof fetch = (input, init) => {
       // what is aborted before it is asked is not sent
@@ -407,7 +407,8 @@ describe('in turns', () => {
       controller.abort()
       return new Promise(() => {})
     }
-    const run = client(url, { fetch: counted }).prompts.run('a', { stream: false, tools: { get_weather }, signal })
+    const options = { stream, toolMode: 'turns', tools: { get_weather }, signal } as const
+    const run = client(url, { fetch: counted }).prompts.run('a', options)
     await expect(run).rejects.toMatchObject({ name: 'AbortError', conversationUuid: UUID, detached: false })
     // a stop asks at once, whenever it is answered
     await new Promise(setImmediate)

@@ -101,7 +101,8 @@ export class RunPump<O extends OutputKind> {
       new AbortError(`The stream was ${ending}`, { conversationUuid, detached: ending === 'detached', cause }),
       ending,
     )
-    if (ending === 'aborted') this.#stopRun(conversationUuid)
+    // between turns no run is ours: the conversation may be running for somebody else
+    if (ending === 'aborted' && !this.#turnEnd) this.#stopRun(conversationUuid)
   }
 
   // once, and best effort: the stream has ended for its reader whatever comes of it
@@ -289,8 +290,8 @@ export class RunPump<O extends OutputKind> {
   }
 
   #interrupted(message: string, cause?: unknown): StreamInterruptedError {
-    const { lastEventId } = this
-    const { conversationUuid, text } = this.progress
+    const { lastEventId, progress } = this
+    const { conversationUuid, text } = progress
     return new StreamInterruptedError(message, { conversationUuid, lastEventId, partial: { text }, cause })
   }
 }

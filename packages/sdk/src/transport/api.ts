@@ -117,7 +117,7 @@ export class Api {
     const { signal, timeout, maxRetries, headers, idempotencyKey, ...own } = options
     const scope = { projectId: this.projectId(own), versionUuid: own.versionUuid ?? versionUuid, ...fields }
     const content: Query = { ...own, ...fields }
-    for (const param of path.match(/:\w+/g) ?? []) delete content[param.slice(1)]
+    for (const [, param = ''] of path.matchAll(/:(\w+)/g)) delete content[param]
     const hasBody = method === 'POST' || method === 'PUT'
     return {
       operation: name,

@@ -6,9 +6,11 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
  * two halves: after a standstill of the process one half remains, in which what has arrived meanwhile is read.
  */
 export function startTimer(ms: number, expire: () => void): () => void {
-  if (!(ms > 0 && ms <= LONGEST_TIMER_MS)) return () => {}
-  let timer = setTimeout(() => {
-    timer = setTimeout(expire, ms / 2)
-  }, ms / 2)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  if (ms > 0 && ms <= LONGEST_TIMER_MS) {
+    timer = setTimeout(() => {
+      timer = setTimeout(expire, ms / 2)
+    }, ms / 2)
+  }
   return () => clearTimeout(timer)
 }

@@ -48,8 +48,8 @@ function encodeSegment(segment: string, what: string): string {
 
 /** The two bases of a server address: the API with its prefix, and the root that serves `/health`. */
 export function parseBaseUrl(text: string): { baseUrl: string; rootUrl: string } {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+  const url = URL.canParse(text) && new URL(text)
+  if (!url || !/^https?:/.test(url.href) || url.username || url.password) {
     throw new ConfigurationError('baseUrl (STET_BASE_URL) must be an http address without a password')
   }
   const [, root = '', prefix = '/api/v3'] = /^(.*?)(\/api\/v\d+)?\/*$/.exec(url.pathname) ?? []
