@@ -58,7 +58,8 @@ it('a foreground run is attached to while it runs, by its header alone, and is k
   } finally {
     await other.close()
   }
-})
+  // It opens a server of its own.
+}, 120_000)
 
 it('after a chat all events are those of the latest run; ids go on', async () => {
   const { last, events } = await bench.stream('hello')

@@ -5,7 +5,7 @@ import { startHeardTime } from '../support/heard-time.ts'
 import { prompt, type Recording, type RunBench, runBench, textOf } from './run-bench.ts'
 
 // Each test opens a server of its own, which takes long on a machine that is busy with others.
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 let bench: RunBench
 afterEach(() => bench.close())
