@@ -23,8 +23,10 @@ export default defineConfig({
     isolate: false,
     // Each file may hold a database: more than two at once only wait for each other on a small machine.
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // They end what hangs. A machine that is slow, busy with others or stands still for seconds makes no test fail.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       {
         extends: true,

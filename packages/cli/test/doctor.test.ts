@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { clockOf } from '../src/commands/doctor/checks.ts'
 import { judge, type StreamTimes } from '../src/commands/doctor/streaming.ts'
@@ -102,6 +103,7 @@ const times: StreamTimes = {
   startedAt: 0,
   firstAt: 100,
   lastAt: 2000,
+  madeMs: 1900,
   contentType: 'text/event-stream',
   hasLength: false,
 }
@@ -110,7 +112,9 @@ test.each([
   [times, true, 'ok', 'as they are made'],
   [{ ...times, firstAt: 1990 }, true, 'fail', 'all events arrived at once after 2.0 s'],
   [{ ...times, firstAt: 1990 }, false, 'ok', 'a finished run'],
-  [{ ...times, firstAt: 200, lastAt: 210 }, true, 'ok', 'too soon'],
+  [{ ...times, firstAt: 200, lastAt: 210, madeMs: 10 }, true, 'ok', 'too soon'],
+  // The run began late.
+  [{ ...times, firstAt: 1990, madeMs: 10 }, true, 'ok', 'too soon'],
   [{ ...times, hasLength: true }, false, 'fail', 'collect'],
   [{ ...times, contentType: 'text/html' }, true, 'fail', 'text/html'],
   [undefined, true, 'fail', 'no event'],
@@ -137,16 +141,9 @@ async function anotherKey(person: Person): Promise<string> {
 
 /** Passes answers on whole, with their length, as a buffering proxy does. */
 async function startCollectingProxy(target: string): Promise<string> {
-  const proxy = createServer(async (incoming, outgoing) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of incoming) chunks.push(chunk)
-    const { host: _, connection: __, ...headers } = incoming.headers
-    const body = chunks.length > 0 ? Buffer.concat(chunks) : null
-    const init = { method: incoming.method ?? 'GET', headers: headers as Record<string, string>, body }
-    const answer = await fetch(target + incoming.url, init)
-    const whole = Buffer.from(await answer.arrayBuffer())
-    const type = answer.headers.get('content-type') ?? ''
-    outgoing.writeHead(answer.status, { 'content-type': type, 'content-length': whole.length }).end(whole)
+  const proxy = createServer((incoming, outgoing) => {
+    // One side has gone: the other learns of it.
+    collect(incoming, outgoing, target).catch(() => outgoing.destroy())
   }).listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   onTestFinished(() => {
@@ -154,4 +151,15 @@ async function startCollectingProxy(target: string): Promise<string> {
     proxy.close()
   })
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+}
+
+async function collect(incoming: IncomingMessage, outgoing: ServerResponse, target: string): Promise<void> {
+  const { host: _, connection: __, ...headers } = incoming.headers
+  const sent = await buffer(incoming)
+  const body = sent.length > 0 ? sent : null
+  const init = { method: incoming.method ?? 'GET', headers: headers as Record<string, string>, body }
+  const answer = await fetch(target + incoming.url, init)
+  const whole = Buffer.from(await answer.arrayBuffer())
+  const type = answer.headers.get('content-type') ?? ''
+  outgoing.writeHead(answer.status, { 'content-type': type, 'content-length': whole.length }).end(whole)
 }

@@ -21,12 +21,12 @@ export async function startServer(env: Record<string, string> = {}): Promise<Run
     env: { PATH: process.env['PATH'] ?? '', PORT: '0', STET_DATA_DIR: folder, STET_LOG_LEVEL: 'error', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  const ended = once(child, 'exit')
   const address = await addressOf(child)
   return {
     address,
     adminKey: (await readFile(join(folder, 'admin.key'), 'utf8')).trim(),
     async stop() {
-      const ended = once(child, 'exit')
       child.kill('SIGTERM')
       await ended
       await rm(folder, { recursive: true, force: true })
@@ -40,7 +40,7 @@ function addressOf(child: ChildProcess): Promise<string> {
     child.once('exit', (code) => reject(new Error(`the server ended with ${code}: ${text}`)))
     child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk
-      const address = /stet listening on (\S+)/.exec(text)?.[1]
+      const address = /stet listening on (\S+)\n/.exec(text)?.[1]
       if (address) resolve(address)
     })
   })

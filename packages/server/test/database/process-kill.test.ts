@@ -38,7 +38,7 @@ describe.each(kinds)('kill -9 of a process that writes, $kind', ({ at }) => {
         const end = programEnd(writer)
         let hasEnded = false
         void end.then(() => (hasEnded = true))
-        while (acknowledged().length === before && !hasEnded) await delay(5)
+        while (acknowledged().length < before + 2 && !hasEnded) await delay(5)
         expect(hasEnded, hasEnded ? (await end).stderr : '').toBe(false)
         await delay(random() * 200)
         writer.kill('SIGKILL')
@@ -63,24 +63,21 @@ describe('kill -9 of a first start', () => {
     const dataDir = await temporaryFolder()
     const template = await embeddedTemplate()
     let killedEarly = 0
-    for (let round = 0; round < 5; round++) {
+    // Some are killed before they are done: a fast machine may need a few more to have one.
+    for (let round = 0; round < 5 || killedEarly === 0; round++) {
       await rm(join(dataDir, 'db'), { recursive: true, force: true })
-      const starter = startProgram('first-start-child.ts', join(dataDir, 'db'), template)
-      const end = programEnd(starter)
-      // The child says when it begins, so that the kill falls into the work and not into loading the program.
-      await new Promise((begun) => starter.once('message', begun))
-      await delay(random() * 60)
-      starter.kill('SIGKILL')
-      if ((await end).signal === 'SIGKILL') killedEarly += 1
+      const starter = startProgram('first-start-child.ts', join(dataDir, 'db'), template, String(random() * 60))
+      const end = await programEnd(starter)
+      if (end.signal === 'SIGKILL') killedEarly += 1
+      else expect(end.code, end.stderr).toBe(0)
       await prepareDirectory(join(dataDir, 'db'), template)
       const database = await openTestDatabase({ dataDir })
       expect(await database.client.workspace.count(), `seed ${seed}, round ${round}`).toBe(0)
       await database.close()
       expect((await readdir(dataDir)).filter((name) => name.includes('.tmp-'))).toEqual([])
     }
-    expect(killedEarly).toBeGreaterThan(0)
     await rm(dataDir, { recursive: true })
-  }, 60_000)
+  }, 120_000)
 
   it('makes a database from nothing where no template was built', async () => {
     const dataDir = await temporaryFolder()

@@ -192,7 +192,9 @@ it(
       body: { messages: [{ role: 'user', content: 'Are you back?' }] },
     })
     expect(again).toMatchObject({ status: 200, body: { response: { text: 'After the restart.' } } })
-    expect(JSON.stringify(fake.requests.at(-1)?.body['messages'])).toContain(String(ledger.chats.get(lost)))
+    // A run that was queued, and that nobody was told of, may have been asked for since.
+    const asked = fake.requests.map(({ body }) => JSON.stringify(body['messages']))
+    expect(asked.find((messages) => messages.includes('Are you back?'))).toContain(String(ledger.chats.get(lost)))
     await served.stop()
     await expectRows(served.storage, ledger, killedAt)
   },

@@ -18,6 +18,8 @@ export interface RunSettings {
   maxEventBytes: number
   /** How long a tool call waits for its result. */
   toolWaitMs: number
+  /** How long a stop waits for the end of its run before it is answered. */
+  stopWaitMs: number
   /** How long a finished run waits for a database that is away before it is given up. */
   storeWaitMs: number
   /** Other processes may own runs in the same database: this one keeps its lease also while it drives none. */

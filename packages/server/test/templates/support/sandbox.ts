@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -21,17 +23,26 @@ async function newestChange(): Promise<number> {
   return Math.max(...times)
 }
 
-/** The bundled child, built anew when a source is newer. */
+/** The bundled child; built anew, beside it, when a source is newer: other tests start theirs from the same file. */
 export async function builtChild(): Promise<string> {
   const built = await stat(childFile).then(
     (found) => found.mtimeMs,
     () => 0,
   )
-  if (built < (await newestChange())) {
-    const tsdown = join(dirname(createRequire(import.meta.url).resolve('tsdown')), 'run.mjs')
-    await promisify(execFile)(process.execPath, [tsdown, '--filter', 'template-child'], { cwd: packageRoot })
-  }
-  return childFile
+  if (built >= (await newestChange())) return childFile
+  beside ??= buildBeside()
+  return beside
+}
+
+let beside: Promise<string> | undefined
+
+async function buildBeside(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'stet-child-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const tsdown = join(dirname(createRequire(import.meta.url).resolve('tsdown')), 'run.mjs')
+  const args = [tsdown, '--filter', 'template-child', '--out-dir', folder]
+  await promisify(execFile)(process.execPath, args, { cwd: packageRoot })
+  return join(folder, 'template-child.mjs')
 }
 
 const silent = (): void => undefined
