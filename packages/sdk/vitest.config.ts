@@ -12,6 +12,8 @@ const variables = [
 
 export default defineConfig({
   test: {
+    // Vitest would leave one of two cores to itself, and take one file after the other.
+    maxWorkers: 2,
     env: Object.fromEntries(variables.map((name) => [name, ''])),
     // Far above what anything takes: a busy machine, or one that stands still for a while, makes no failure.
     testTimeout: 300_000,
