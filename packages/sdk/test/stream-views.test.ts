@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { AbortError, RunError, type RunStream, Stet, type StetOptions } from '../src/index.ts'
+import { collectGarbage } from './support/garbage.ts'
 import { events, json, localServer, openEvents, type Reply } from './support/local-server.ts'
 import { failedRunEvents, frame, frames, runEvents, UUID } from './support/sample-run.ts'
 import { forbidUnhandledRejections } from './support/unhandled.ts'
@@ -16,6 +17,13 @@ async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = []
   for await (const item of source) items.push(item)
   return items
+}
+
+// a function of its own: one that waits may hold what it has seen
+async function pass(reader: AsyncIterator<object>, count: number): Promise<WeakRef<object>[]> {
+  const passed: WeakRef<object>[] = []
+  while (passed.length < count) passed.push(new WeakRef((await reader.next()).value))
+  return passed
 }
 
 forbidUnhandledRejections()
@@ -44,6 +52,35 @@ describe('readers', () => {
     for await (const event of stream) if (event.type === 'text-delta') break
     for await (const text of stream.textStream) if (text !== '') break
     await expect(stream.finalText()).resolves.toBe('Hello')
+  })
+
+  it('calls that do not wait for each other get one event each, in their order, and then the end', async () => {
+    const { url } = await localServer(events(RUN, { chunkBytes: 64 }))
+    const reader = client(url).prompts.stream('a')[Symbol.asyncIterator]()
+    const ids = runEvents(['Hel', 'lo']).map((_, at) => String(at + 1))
+    const read = await Promise.all([...ids, 'end', 'end'].map(() => reader.next()))
+    expect(read.map(({ done, value }) => (done ? 'end' : value.id))).toEqual([...ids, 'end', 'end'])
+  })
+
+  it('a call that waits is answered when its reader leaves', async () => {
+    const { url } = await localServer(openEvents(BEGUN))
+    const reader = client(url).prompts.stream('a', { bufferEvents: false })[Symbol.asyncIterator]()
+    for (let event = 0; event < 5; event++) await reader.next()
+    const waiting = reader.next()
+    await reader.return?.()
+    expect(await waiting).toEqual({ done: true, value: undefined })
+    expect(await reader.next()).toEqual({ done: true, value: undefined })
+  })
+
+  it('a stream that nobody holds keeps none of the events that its readers have passed', async () => {
+    const { url } = await localServer(openEvents(BEGUN))
+    const reader = client(url).prompts.stream('a', { resume: false })[Symbol.asyncIterator]()
+    const passed = await pass(reader, 5)
+    await vi.waitFor(() => {
+      collectGarbage()
+      expect(passed.filter((event) => event.deref())).toEqual([])
+    }, 20_000)
+    await reader.return?.()
   })
 
   it('bufferEvents: false keeps snapshots only', async () => {

@@ -41,6 +41,14 @@ describe('parsing', () => {
     }
   })
 
+  it('a field is its whole name, with or without a colon', async () => {
+    const odd = 'data\n x: y\ndatabase: {\ndata:\nevent : x\nidea: 9\n'
+    const { url } = await localServer(events(RUN.replaceAll('data: {', `${odd}data: {`), { chunkBytes: 64 }))
+    const seen = await collect(client(url).prompts.stream('a'))
+    expect(seen.map(({ event, data }) => [event, data])).toEqual(runEvents(DELTAS))
+    expect(seen.map(({ id }) => id)).toEqual(seen.map((_, i) => String(i + 1)))
+  })
+
   it('data of several lines is one text', async () => {
     const lines = RUN.replaceAll('data: {', 'data: {\ndata: ')
     const { url } = await localServer(events(lines, { chunkBytes: 64 }))

@@ -1,78 +1,67 @@
-interface Node<T> {
-  /** Undefined in the last node, which waits for its value. */
-  next: Node<T> | undefined
+/** A place in the list. */
+export interface Place<T> {
+  /** Undefined in the last place, which waits for its value. */
+  next: Place<T> | undefined
   value: T | undefined
 }
 
+async function ended(): Promise<IteratorReturnResult<undefined>> {
+  return { done: true, value: undefined }
+}
+
 /**
- * A list that grows while many readers walk it, each at its own pace. Nodes are linked, so that without a kept head the
- * events that every reader has passed are garbage.
+ * A list that grows while many readers walk it, each at its own pace. Places are linked and the list holds its last one
+ * alone: what was appended lives as long as somebody holds a place before it.
  */
 export class EventLog<T> {
-  #tail: Node<T> = { next: undefined, value: undefined }
-  readonly #first: Node<T> | undefined
+  /** Where the next value will stand. */
+  tail: Place<T> = { next: undefined, value: undefined }
   #waiting: (() => void)[] = []
-  #end: (() => IteratorResult<T>) | undefined
-
-  /** @param keepsAll whether readers that come late start at the first event instead of the next one */
-  constructor(keepsAll: boolean) {
-    this.#first = keepsAll ? this.#tail : undefined
-  }
+  #end: (() => Promise<IteratorReturnResult<undefined>>) | undefined
 
   append(value: T): void {
-    const node = this.#tail
-    this.#tail = { next: undefined, value: undefined }
-    node.value = value
-    node.next = this.#tail
+    const place = this.tail
+    this.tail = { next: undefined, value: undefined }
+    place.value = value
+    place.next = this.tail
     this.#wake()
   }
 
-  /** No more events: readers end after the last one. */
-  end(): void {
-    this.#endWith(() => ({ done: true, value: undefined }))
+  /** No more values: after the last one readers get this answer, whenever they ask. */
+  end(answer: () => Promise<IteratorReturnResult<undefined>> = ended): void {
+    this.#end = answer
+    this.#wake()
   }
 
-  /** Readers reject after the last event. */
-  fail(error: unknown): void {
-    this.#endWith(() => {
-      throw error
-    })
-  }
-
-  /** A new reader. Leaving it early ends this reader alone. */
-  read(): AsyncIterableIterator<T> {
-    let at: Node<T> | undefined = this.#first ?? this.#tail
-    const leave = async (): Promise<IteratorResult<T>> => {
+  /** A new reader from a place on, else from now on. Leaving it early ends this reader alone. */
+  read(from = this.tail): AsyncIterableIterator<T> {
+    let at: Place<T> | undefined = from
+    const leave = (): Promise<IteratorResult<T>> => {
       at = undefined
       this.#wake()
-      return { done: true, value: undefined }
+      return ended()
     }
-    const reader: AsyncIterableIterator<T> = {
-      next: async () => {
-        // calls that do not wait for each other get one event each, in their order
-        while (at && !at.next && !this.#end) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-        if (!at) return leave()
-        const { next, value } = at
-        if (!next) return this.#end?.() ?? leave()
-        at = next
-        // a node with a next one has a value
-        return { done: false, value: value as T }
-      },
+    // what has come costs one promise; calls that do not wait for each other get one value each, in their order
+    const next = (): Promise<IteratorResult<T>> => {
+      if (!at) return ended()
+      const { next: following, value } = at
+      if (following) {
+        at = following
+        // a place with a next one has a value
+        return Promise.resolve({ done: false, value: value as T })
+      }
+      return this.#end?.() ?? new Promise<void>((resolve) => this.#waiting.push(resolve)).then(next)
+    }
+    return {
+      next,
       return: leave,
-      [Symbol.asyncIterator]: () => reader,
+      [Symbol.asyncIterator]() {
+        return this
+      },
     }
-    return reader
-  }
-
-  #endWith(end: () => IteratorResult<T>): void {
-    this.#end = end
-    this.#wake()
   }
 
   #wake(): void {
-    const woken = this.#waiting
-    if (woken.length === 0) return
-    this.#waiting = []
-    for (const wake of woken) wake()
+    if (this.#waiting.length > 0) for (const wake of this.#waiting.splice(0)) wake()
   }
 }

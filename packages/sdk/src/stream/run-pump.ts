@@ -39,6 +39,8 @@ export interface StreamSource<O extends OutputKind> {
   bufferEvents?: boolean | undefined
   /** Called as listeners are, before all others. */
   callbacks?: StreamCallbacks<O>
+  /** Called after them, with the conversation as far as it is known; it does not throw. */
+  hook?: ((event: StreamEvent, conversationUuid: string | undefined) => void) | undefined
   /** Warnings to the console */
   logger?: Logger
   runtime?: Runtime
@@ -53,7 +55,7 @@ export type StreamState = 'connecting' | 'streaming' | 'reconnecting' | 'tools' 
 export class RunPump<O extends OutputKind> {
   readonly controller = new AbortController()
   readonly listeners = new Listeners<O>()
-  readonly log: EventLog<StreamEvent>
+  readonly log = new EventLog<StreamEvent>()
   readonly head = deferred<Answer>()
   readonly started = deferred<string>()
   readonly result = deferred<RunResult<O>>()
@@ -66,7 +68,6 @@ export class RunPump<O extends OutputKind> {
   stopped: Promise<unknown> | undefined
   readonly #source: StreamSource<O> & { logger: Logger }
   #tools: ToolLoop<O> | undefined
-  #isStarted = false
   #phase: 'connecting' | 'streaming' | 'reconnecting' | 'tools' = 'connecting'
   #ending: Ending | undefined
   /** The end of a turn that tools continue. */
@@ -77,12 +78,13 @@ export class RunPump<O extends OutputKind> {
     const { signal } = this.controller
     this.#source = { logger: createLogger('warn', console), ...source }
     this.lastEventId = source.lastEventId
-    this.log = new EventLog(source.bufferEvents ?? true)
     const { onEvent, onText, onToolCall, onFinished, onError } = source.callbacks ?? {}
     const named = { event: onEvent, text: onText, toolCall: onToolCall, finished: onFinished, error: onError }
     for (const [name, callback] of Object.entries(named)) {
       if (callback) this.listeners.add(name as 'event', callback as never)
     }
+    const { hook } = source
+    if (hook) this.listeners.add('event', (event) => hook(event, this.progress.conversationUuid))
     signal.addEventListener('abort', () => this.stop('aborted', signal.reason))
     // one microtask later, so that listeners set right after construction miss nothing
     queueMicrotask(() => void this.#run(signal).catch((error: unknown) => this.#fail(error)))
@@ -242,8 +244,7 @@ export class RunPump<O extends OutputKind> {
   }
 
   #learnUuid(uuid: string | null | undefined): void {
-    if (!uuid || this.#isStarted) return
-    this.#isStarted = true
+    if (!uuid || this.progress.conversationUuid) return
     this.progress.conversationUuid = uuid
     this.started.resolve(uuid)
     this.listeners.emit('started', uuid)
@@ -268,7 +269,7 @@ export class RunPump<O extends OutputKind> {
     if (this.#ending) return
     this.#settle(ending)
     for (const view of [this.head, this.started, this.result]) view.reject(error)
-    this.log.fail(error)
+    this.log.end(() => Promise.reject(error))
     this.controller.abort(error)
     if (StetError.isInstance(error)) observe(this.#source, () => this.listeners.emit('error', error))
     observe(this.#source, () => this.listeners.emit('end'))

@@ -3,6 +3,7 @@ import type { IsText, OutputKind } from '../registry.ts'
 import { requireEvents } from '../transport/response-error.ts'
 import type { FinishReason, Message, RunResult, ToolCall, Usage } from '../types.ts'
 import { quiet } from './deferred.ts'
+import type { Place } from './event-log.ts'
 import type { AsyncIterableStream, StreamEvent, StreamEventMap } from './events.ts'
 import { RunPump, type StreamSource, type StreamState } from './run-pump.ts'
 import { readableOf, textOf } from './views.ts'
@@ -18,10 +19,13 @@ import { readableOf, textOf } from './views.ts'
  */
 export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<StreamEvent> {
   readonly #pump: RunPump<O>
+  /** Where readers begin. Held here and not by the pump: once nobody holds a stream, what its readers have passed is garbage. */
+  readonly #first: Place<StreamEvent> | undefined
 
   /** Streams are made by the client, or by `RunStream.fromResponse`. */
   constructor(source: StreamSource<O>) {
     this.#pump = new RunPump(source)
+    if (source.bufferEvents !== false) this.#first = this.#pump.log.tail
   }
 
   /** Aborting it is the same as `abort()`. */
@@ -244,7 +248,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   #events(): AsyncIterableIterator<StreamEvent> {
-    return this.#seen().log.read()
+    return this.#seen().log.read(this.#first)
   }
 
   #derive<T>(view: (result: RunResult<O>) => T): Promise<T> {

@@ -7,16 +7,15 @@ import type { RunResult } from '../types.ts'
 import { inlineTools, noToolsInBackground, type RunStart, requestOnly, sentOptions, stopRun } from './run-start.ts'
 import { RunStream } from './run-stream.ts'
 
-/** Starts a run and gives its stream at once. */
-export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>): RunStream<O> {
+/** Starts a run and gives its stream at once; one whose events nobody can ask for keeps none. */
+export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, isReadable = true): RunStream<O> {
   const { operation, fields, options, path } = start
-  const { settings } = api
-  const { streaming, logger, hooks, runtime } = settings
+  const { streaming, logger, runtime, hooks } = api.settings
   const tools = inlineTools(start)
   const request = requestOnly(options)
   const join = (conversationUuid: string, options: RequestOptions) =>
     api.open('runs.attach', { conversationUuid, stream: true }, { ...request, ...options })
-  const stream = new RunStream<O>({
+  return new RunStream<O>({
     async open(signal, onUuid) {
       const sent = { ...sentOptions(start), signal }
       if (!options.background) return api.open(operation, { ...fields, ...(tools && { tools }), stream: true }, sent)
@@ -43,26 +42,24 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>): R
     signal: options.signal,
     lastEventId: start.lastEventId,
     idleTimeout: options.idleTimeout ?? streaming?.idleTimeout,
-    bufferEvents: options.bufferEvents ?? streaming?.bufferEvents,
+    bufferEvents: isReadable && (options.bufferEvents ?? streaming?.bufferEvents),
     callbacks: options,
+    hook:
+      hooks?.onStreamEvent &&
+      ((event, conversationUuid) => {
+        const about = { ...(conversationUuid && { conversationUuid }), ...(path && { path }) }
+        observe(api.settings, () => hooks.onStreamEvent?.(event, about))
+      }),
     logger,
     runtime,
   })
-  if (hooks?.onStreamEvent) {
-    stream.on('event', (event) => {
-      const { conversationUuid } = stream
-      const about = { ...(conversationUuid && { conversationUuid }), ...(path && { path }) }
-      observe(settings, () => hooks.onStreamEvent?.(event, about))
-    })
-  }
-  return stream
 }
 
 /** Starts a run and resolves to its result, over either transport. */
 export function awaitRun<O extends OutputKind>(api: Api, start: RunStart<O>): ApiPromise<RunResult<O>> {
   const isStreamed = start.options.stream !== false
   const outcome = isStreamed
-    ? streamedOutcome(streamRun(api, start))
+    ? streamedOutcome(streamRun(api, start, false))
     : import('../run/json-run.ts').then(({ jsonOutcome }) => jsonOutcome(api, start))
   return new ApiPromise(outcome.then(refuseIteration), isStreamed)
 }

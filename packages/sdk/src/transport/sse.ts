@@ -54,37 +54,37 @@ function frameParser(onFrame: (frame: Frame) => void): (text: string) => void {
   let event: string | undefined
   let data: string | undefined
   let id: string | undefined
-  const take = (line: string) => {
-    if (line === '') {
-      if (data !== undefined) onFrame({ event, data, id })
-      event = data = id = undefined
-      return
-    }
-    // the three fields of every event, compared without a copy of their names
-    if (isField(line, 'data')) data = data === undefined ? valueAfter(line, 4) : `${data}\n${valueAfter(line, 4)}`
-    else if (isField(line, 'event')) event = valueAfter(line, 5)
-    else if (isField(line, 'id')) id = valueAfter(line, 2)
-  }
   return (text) => {
     if (text === '') return
     // CR LF is one line end, also when two pieces share it
-    const piece = endsWithReturn && text.startsWith('\n') ? text.slice(1) : text
+    let piece = endsWithReturn && text.startsWith('\n') ? text.slice(1) : text
     endsWithReturn = text.endsWith('\r')
-    const [first = '', ...others] = piece.split(piece.includes('\r') ? /\r\n?|\n/ : '\n')
+    if (piece.includes('\r')) piece = piece.replace(/\r\n?/g, '\n')
     // only the new piece is searched: a long line costs no more for arriving in many pieces
-    let line = rest + first
-    for (const next of others) {
-      take(line)
-      line = next
+    let to = piece.indexOf('\n')
+    if (to >= 0) to += rest.length
+    const lines = rest + piece
+    let from = 0
+    // lines are looked at where they stand: of an event three values are copied
+    for (; to >= 0; to = lines.indexOf('\n', from)) {
+      if (from === to) {
+        if (data !== undefined) onFrame({ event, data, id })
+        event = data = id = undefined
+      } else {
+        const more = fieldOf('data', lines, from, to)
+        if (more !== undefined) data = data === undefined ? more : `${data}\n${more}`
+        else event = fieldOf('event', lines, from, to) ?? event
+        id = fieldOf('id', lines, from, to) ?? id
+      }
+      from = to + 1
     }
-    rest = line
+    rest = lines.slice(from)
   }
 }
 
-function isField(line: string, name: string): boolean {
-  return line.startsWith(name) && (line[name.length] ?? ':') === ':'
-}
-
-function valueAfter(line: string, nameLength: number): string {
-  return line.slice(nameLength + (line[nameLength + 1] === ' ' ? 2 : 1))
+/** The value of the line, if it is the field of this name. */
+function fieldOf(name: string, lines: string, from: number, to: number): string | undefined {
+  const end = from + name.length
+  const isNamed = lines.startsWith(name, from) && (end === to || lines[end] === ':')
+  return isNamed ? lines.slice(end + (lines[end + 1] === ' ' ? 2 : 1), to) : undefined
 }
