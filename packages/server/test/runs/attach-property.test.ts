@@ -110,9 +110,9 @@ async function storedText(uuid: string, form: MessageForm): Promise<string> {
   const file = await runs.findEventLog(1, runUuid)
   if (!file) throw new Error('The log is not stored')
   const frames = framesOf(storedReader(await unpackEventLog(file), 0), form)
-  let text = ''
-  while (!frames.isAtEnd) text += frames.take()
-  return text
+  const parts: Buffer[] = []
+  while (!frames.isAtEnd) parts.push(Buffer.from(frames.take()))
+  return Buffer.concat(parts).toString('utf8')
 }
 
 function gate(): { opened: Promise<void>; open(): void } {

@@ -232,20 +232,25 @@ it('the stored event log holds every frame as it was sent', async () => {
   )
   const [row] = rowsFound.rows
   const stored = Buffer.from(row?.['event_log'] as Uint8Array)
-  const json = stored[0] === 1 ? inflateRawSync(stored.subarray(1)) : stored.subarray(1)
-  const log = JSON.parse(json.toString('utf8')) as {
+  const file = stored[0] === 1 ? inflateRawSync(stored.subarray(1)) : stored.subarray(1)
+  const headEnd = file.indexOf('\n') + 1
+  const log = JSON.parse(file.toString('utf8', 0, headEnd)) as {
     messages: unknown[]
-    entries: { pieces: string | (string | number[])[] }[]
+    entries: ({ pieces: (string | number[])[] } | { byteLength: number })[]
   }
   const messages = log.messages.map((message) => JSON.stringify(message))
-  const frames = log.entries.map(({ pieces }) =>
-    typeof pieces === 'string'
-      ? pieces
-      : pieces
-          .map((piece) => (typeof piece === 'string' ? piece : messages.slice(piece[0], piece[1]).join(',')))
-          .join(''),
-  )
+  let next = headEnd
+  const frames = log.entries.map((entry) => {
+    if ('byteLength' in entry) {
+      next += entry.byteLength
+      return file.toString('utf8', next - entry.byteLength, next)
+    }
+    return entry.pieces
+      .map((piece) => (typeof piece === 'string' ? piece : messages.slice(piece[0], piece[1]).join(',')))
+      .join('')
+  })
   expect(frames.join('')).toBe(recording.text)
+  expect(next).toBe(file.length)
   expect(row?.['last_event_id']).toBe(recording.events.at(-1)?.id)
   expect(stored[0]).toBe(1)
 })

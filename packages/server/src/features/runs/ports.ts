@@ -211,11 +211,19 @@ export interface LogEntry {
   isUndeclaredOnly?: true
 }
 
+/** Neighbouring provider-events of a stored log: their frames are kept as the bytes that every reader gets. */
+export interface StoredFrames {
+  /** Of the first and the last event; none is missing between them. */
+  id: number
+  lastId: number
+  bytes: Buffer
+}
+
 /** A reader's place in a log. It counts as a listener of the run until it is released. */
 export interface RunLogReader {
   readonly messages: readonly EncodedMessage[]
   /** Entries after the reader's place, at most `limit`; moves the place. */
-  take(limit: number): readonly LogEntry[]
+  take(limit: number): readonly (LogEntry | StoredFrames)[]
   /** Resolves when there is more to take, when the log has ended, or after `release`. */
   changed(): Promise<void>
   /** Calls `hear` from now on whenever something was added and when the log ends, in the turn of the writer. */
