@@ -168,7 +168,7 @@ async function startCollectingProxy(
   target: string,
   passingOf: (url: string) => Passing = () => 'counted',
 ): Promise<string> {
-  const proxy = createServer((incoming, outgoing) => {
+  const proxy = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     // One side has gone: the other learns of it.
     passOn(incoming, outgoing, target, passingOf(incoming.url ?? '')).catch(() => outgoing.destroy())
   }).listen(0, '127.0.0.1')
