@@ -86,7 +86,7 @@ describe('kill -9 of a first start', () => {
     expect(await database.client.workspace.count()).toBe(0)
     await database.close()
     await rm(dataDir, { recursive: true })
-  })
+  }, 180_000)
 
   it('refuses a directory that holds something else', async () => {
     await expect(prepareDirectory(import.meta.dirname, 'none')).rejects.toThrow('is not empty and holds no database')
