@@ -8,6 +8,14 @@ const onEveryDatabase = [
   'test/clients/sdk/stet-sdk.test.ts',
 ]
 
+/** Leases are for a database that several processes share: where there is one, the embedded one need not play it. */
+const onlyShared = ['test/runs/keep-lease.test.ts']
+/**
+ * Inputs are refused before they come to a database, or by rules that the other tests hold on both; limits of keys and
+ * addresses are counted in memory.
+ */
+const onlyBefore = ['fuzz', 'bad-keys', 'rate-limit'].map((name) => `test/http/${name}.test.ts`)
+
 if (!postgres) {
   console.warn('\n*** SKIPPED: the suites on PostgreSQL. Set STET_TEST_DATABASE_URL to run them. ***\n')
 }
@@ -33,7 +41,7 @@ export default defineConfig({
         test: {
           name: 'embedded',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/database/**', 'test/alone/**', 'test/clients/**'],
+          exclude: ['test/database/**', 'test/alone/**', 'test/clients/**', ...(postgres ? onlyShared : [])],
           env: { STET_TEST_DATABASE_URL: '' },
         },
       },
@@ -69,8 +77,7 @@ export default defineConfig({
         ? [
             {
               extends: true as const,
-              // Inputs are refused before they come to a database, or by rules that the other tests hold on both.
-              test: { name: 'postgres', include: onEveryDatabase, exclude: ['test/http/fuzz.test.ts'] },
+              test: { name: 'postgres', include: onEveryDatabase, exclude: onlyBefore },
             },
           ]
         : []),

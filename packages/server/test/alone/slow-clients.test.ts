@@ -7,8 +7,7 @@ import type { FakeProvider } from '../support/fake-provider.ts'
 import { hasProcessFigures, residentBytes } from '../support/process-figures.ts'
 import { type RunServer, runServer } from './run-server.ts'
 
-// Twenty would be half a minute of text on every change.
-const sockets = count(10, 200)
+const sockets = count(20, 200)
 const megabyte = 1_000_000
 // Each event of the end repeats the conversation: 3.6 MB of text are a stream of more than 20 MB.
 const pieces = Array.from({ length: 60 }, () => 'x'.repeat(60_000))
@@ -76,7 +75,7 @@ it.skipIf(!hasProcessFigures)(
       if (socket) expect(await readOn(socket)).toBeGreaterThan(streamBytes)
     for (const socket of stalled) socket.destroy()
   },
-  timeFor(rounds * sockets, 5_000),
+  timeFor(rounds * sockets, 10_000),
 )
 
 interface Measured {
