@@ -91,8 +91,7 @@ export class RunPump<O extends OutputKind> {
   }
 
   get state(): StreamState {
-    if (this.#ending) return this.#ending
-    return this.#phase === 'streaming' && this.#tools?.running ? 'tools' : this.#phase
+    return this.#ending ?? (this.#phase === 'streaming' && this.#tools?.running ? 'tools' : this.#phase)
   }
 
   /** Ends the stream on the caller's wish; nothing happens once it has ended. */
@@ -109,7 +108,7 @@ export class RunPump<O extends OutputKind> {
 
   // once, and best effort: the stream has ended for its reader whatever comes of it
   #stopRun(uuid: string | null | undefined): void {
-    if (uuid) this.stopped ??= Promise.resolve(this.#source.stop?.(uuid)).catch(() => undefined)
+    if (uuid) this.stopped ??= Promise.resolve(this.#source.stop?.(uuid)).catch(() => {})
   }
 
   #leave(reason: unknown): void {

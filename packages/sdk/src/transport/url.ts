@@ -5,11 +5,16 @@ export type Query = Record<string, string | number | boolean | undefined>
 
 /**
  * Fills a route template. `:path` keeps the slashes of a prompt path and drops one leading slash; every other
- * parameter is one segment.
+ * parameter is one segment. What stands in the path is taken out of `content`.
  */
-export function fillRoute(template: string, params: Record<string, string | number | undefined>): string {
+export function fillRoute(
+  template: string,
+  params: Record<string, string | number | undefined>,
+  content: Record<string, unknown> = {},
+): string {
   return template.replace(/:(\w+)/g, (_, name: string) => {
     const value = params[name]
+    delete content[name]
     if (value === undefined) throw missing(name)
     const text = String(value)
     if (name !== 'path') return encodeSegment(text, name)
