@@ -74,7 +74,7 @@ async function runOperations(bench: Bench, drafts: readonly Version[]) {
 }
 
 describe('parallel work on one project', () => {
-  it('promise 3: no lost update, one winner per publish', { timeout: timeFor(operations, 120) }, async () => {
+  it('promise 3: no lost update, one winner per publish', { timeout: timeFor(operations, 500) }, async () => {
     const bench = await newBench(workbench)
     await bench.put(bench.draft, 'counter', '0')
     await bench.put(bench.draft, 'register', 'register 0')

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createTemplateSandbox } from '../../../src/adapters/template-sandbox/engine.ts'
 import type { TemplateEngine, TemplateSource, TemplateStep } from '../../../src/features/templates/template-engine.ts'
-import { RunError } from '../../../src/shared/app-error.ts'
+import { AppError, RunError } from '../../../src/shared/app-error.ts'
 import type { Logger } from '../../../src/shared/logger.ts'
 
 const packageRoot = fileURLToPath(new URL('../../..', import.meta.url))
@@ -51,6 +51,28 @@ export const quietLog: Logger = { error: silent, warn: silent, info: silent, deb
 export async function startSandbox(options: { poolSize?: number; timeoutMs?: number } = {}): Promise<TemplateEngine> {
   return createTemplateSandbox({ childFile: await builtChild(), log: quietLog, ...options })
 }
+
+/** Asks again where the machine was too busy to give a child its time: nothing is known of the prompt then. */
+export function patient(engine: TemplateEngine): TemplateEngine {
+  const ask = async <T>(call: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      try {
+        return await call()
+      } catch (error) {
+        if (!hadNoTurn(error)) throw error
+      }
+    }
+  }
+  return {
+    scan: (source) => ask(() => engine.scan(source)),
+    step: (input) => ask(() => engine.step(input)),
+    close: () => engine.close(),
+  }
+}
+
+const hadNoTurn = (error: unknown): boolean =>
+  (error instanceof AppError && error.code === 'ServiceUnavailableError') ||
+  (error instanceof RunError && error.code === 'unknown_error')
 
 export const now = '2026-01-02T03:04:05.000Z'
 
