@@ -17,7 +17,7 @@ import { embeddedTemplate } from '../support/test-database.ts'
 
 const models: CutModel[] = ['ordered', 'strict', 'nothing']
 const cutsPerModel = Math.ceil(count(15, 500) / models.length)
-const TIME_PER_CUT_MS = 20_000
+const TIME_PER_CUT_MS = 40_000
 const noCut = { cutAfter: 0, cutDuring: 'work' } as const
 
 /** The findings of a life, unless the power went before it could look. */
