@@ -110,6 +110,7 @@ describe(`in a project with ${rows} rows of each kind`, () => {
       () => world.bench.api('GET', `${big.replace('live', versionUuid(20))}/documents/hello`),
     ],
     ['a run', () => world.bench.run('hello')],
+    ['a log', () => world.bench.api('POST', `${big}/documents/logs`, { body: { path: 'hello', messages: [] } })],
     ['a conversation', () => world.bench.api('GET', `/conversations/${conversationUuid}`)],
     ['all conversations', () => world.bench.api('GET', '/conversations?limit=20')],
     ['those of the project', () => world.bench.api('GET', `/conversations?limit=20&projectId=${projectId}`)],

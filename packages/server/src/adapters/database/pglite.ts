@@ -41,7 +41,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
       writesClosed: disk.isLow,
       checks: () => ({ disk: !disk.isLow() }),
       startUpkeep(statementCount) {
-        upkeep = startUpkeep({ session, directory, syncCount: thread.syncCount, statementCount, log })
+        upkeep = startUpkeep({ session, syncCount: thread.syncCount, statementCount, log })
       },
       backup: (file) => thread.ask('backup', { file }),
       async close() {

@@ -1,5 +1,3 @@
-import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Logger } from '../../../shared/logger.ts'
 import type { SqlSession } from '../sql-session.ts'
 
@@ -9,7 +7,6 @@ const DEAD_ROWS = 'n_dead_tup > 50 + 0.2 * n_live_tup OR n_mod_since_analyze > 5
 
 export interface UpkeepDeps {
   session: SqlSession
-  directory: string
   /** Rises with each sync that the database asked for: unchanged means that nothing was written. */
   syncCount(): number
   /** Rises with each statement: unchanged between two looks means a quiet time. */
@@ -32,7 +29,7 @@ export function startUpkeep(deps: UpkeepDeps): { stop(): Promise<void> } {
     statements = deps.statementCount()
     const isWritten = deps.syncCount() !== checkpoint.syncs
     const isDue = Date.now() - checkpoint.at >= limits.checkpointEveryMs
-    if (isWritten && (isDue || (await logBytes(deps.directory)) > limits.logBytes)) {
+    if (isWritten && (isDue || (await logBytes(deps.session)) > limits.logBytes)) {
       await deps.session.script('CHECKPOINT')
       checkpoint = { at: Date.now(), syncs: deps.syncCount() }
     }
@@ -67,19 +64,13 @@ export async function vacuumWornTables(session: SqlSession): Promise<string[]> {
   return names
 }
 
-/** The size of the write-ahead log. */
-export async function logBytes(directory: string): Promise<number> {
-  const folder = join(directory, 'pg_wal')
-  const sizes = (await readdir(folder)).map((name) => sizeOf(join(folder, name)))
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
-}
-
-/** A checkpoint recycles segments while we look: one that has just gone has no size. */
-async function sizeOf(file: string): Promise<number> {
-  try {
-    return (await stat(file)).size
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0
-    throw error
-  }
+/**
+ * What a start after a crash would read again: the log since the last checkpoint. The files of the log say less: a checkpoint keeps
+ * those that it empties, so that after one burst they would ask for the next checkpoint, and that for the next.
+ */
+export async function logBytes(session: SqlSession): Promise<number> {
+  const { rows } = await session.query(
+    'SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::float8 AS bytes FROM pg_control_checkpoint()',
+  )
+  return Number(rows[0]?.['bytes'])
 }
