@@ -50,9 +50,9 @@ function lookAfter(stream: OpenStream): void {
   const now = performance.now()
   if (stream.stalledSince !== undefined) {
     // The time starts anew once the caller has answered: until then it is not idle.
-    if (stream.frames.isCallerAwaited) stream.stalledSince = now
+    if (stream.frames.isCallerAwaited()) stream.stalledSince = now
     else if (now - stream.stalledSince >= stalledMs) stream.res.destroy()
-  } else if (now - stream.lastByteAt >= silentMs && !stream.frames.hasMore) {
+  } else if (now - stream.lastByteAt >= silentMs && !stream.frames.hasMore()) {
     write(stream.res, ping)
     stream.lastByteAt = now
   }
@@ -113,7 +113,7 @@ function writeNext(stream: OpenStream): void {
   if (stream.isHeld || stream.stalledSince !== undefined || isGone(res)) return
   const taken = frames.take()
   if (taken.length > 0) send(stream, taken)
-  else if (frames.isAtEnd) {
+  else if (frames.isAtEnd()) {
     leave(stream)
     res.end()
   }

@@ -111,7 +111,7 @@ async function storedText(uuid: string, form: MessageForm): Promise<string> {
   if (!file) throw new Error('The log is not stored')
   const frames = framesOf(storedReader(await unpackEventLog(file), 0), form)
   const parts: Buffer[] = []
-  while (!frames.isAtEnd) parts.push(Buffer.from(frames.take()))
+  while (!frames.isAtEnd()) parts.push(Buffer.from(frames.take()))
   return Buffer.concat(parts).toString('utf8')
 }
 

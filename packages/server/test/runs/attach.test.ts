@@ -95,7 +95,7 @@ it('a long run is replayed from its stored log in few parts, from any event on',
   const file = await runs.findEventLog(1, runUuid)
   const shown = framesOf(storedReader(await unpackEventLog(file ?? Buffer.of()), 0), 'whole')
   let parts = 0
-  for (; !shown.isAtEnd; parts += 1) shown.take()
+  for (; !shown.isAtEnd(); parts += 1) shown.take()
   // Beginning, deltas and end; the deltas have more bytes than one part takes.
   expect(parts).toBeLessThanOrEqual(12)
 })

@@ -81,7 +81,7 @@ it('an end that cannot be stored is never shown: the stream closes without one',
   const run = await start({ runs: { ...deps.runs, end: away }, runSettings, activeRuns })
   const frames = run.frames('whole')
   let text = ''
-  while (!frames.isAtEnd) {
+  while (!frames.isAtEnd()) {
     text += frames.take()
     await frames.changed()
   }

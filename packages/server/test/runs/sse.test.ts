@@ -108,13 +108,13 @@ it('a reader that stands still is closed after five minutes, but not while its t
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
   const response = await open()
   response.pause()
-  writer.isCallerAwaited = true
+  writer.setCallerAwaited(true)
   writer.append([], [{ id: 1, pieces: 'x'.repeat(32 * 1024 * 1024) }])
   await fullSocket()
   vi.advanceTimersByTime(3_600_000)
   expect(listeners).toEqual([1])
   // The five minutes begin when the answer is there.
-  writer.isCallerAwaited = false
+  writer.setCallerAwaited(false)
   vi.advanceTimersByTime(290_000)
   expect(listeners).toEqual([1])
   vi.advanceTimersByTime(20_000)

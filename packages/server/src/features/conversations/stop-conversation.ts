@@ -41,7 +41,7 @@ async function untilEnded(deps: StopDeps, found: StoredConversation, runUuid: st
   })
   const ended = async () => {
     if (active) await active.ended
-    while (reader && !reader.isAtEnd) await reader.changed()
+    while (reader && !reader.isAtEnd()) await reader.changed()
   }
   await Promise.race([ended(), limit])
   stopTimer()

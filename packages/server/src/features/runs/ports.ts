@@ -229,9 +229,9 @@ export interface RunLogReader {
   /** Calls `hear` from now on whenever something was added and when the log ends, in the turn of the writer. */
   listen(hear: () => void): void
   /** Everything was taken and nothing more will come. */
-  readonly isAtEnd: boolean
+  isAtEnd(): boolean
   /** The run waits for a tool result of the caller: a reader that stands still may be busy with it. */
-  readonly isCallerAwaited: boolean
+  isCallerAwaited(): boolean
   release(): void
 }
 
@@ -239,7 +239,7 @@ export interface RunLogReader {
 export interface RunLogWriter {
   append(messages: readonly EncodedMessage[], entries: readonly LogEntry[]): void
   /** Whether the run waits for a tool result of the caller. */
-  isCallerAwaited: boolean
+  setCallerAwaited(isAwaited: boolean): void
   /** No more events: readers get what is there and end. */
   close(): void
   readonly messages: readonly EncodedMessage[]

@@ -51,7 +51,7 @@ it('provider-events are ready frames; ids rise over both kinds', () => {
     encode.encode({ provider: { type: 'start-step', step: 2 } }),
   ]
   expect(entries.map(({ id }) => id)).toEqual([1, 2, 3, 4])
-  expect(encode.lastId).toBe(4)
+  expect(encode.lastId()).toBe(4)
   expect(entries[0]?.pieces).toBe(
     'event: provider-event\ndata: {"type":"text-delta","id":"txt-0","textDelta":"a \\"b\\""}\nid: 1\n\n',
   )

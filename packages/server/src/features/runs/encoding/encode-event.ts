@@ -9,7 +9,7 @@ import { encodeMessage, isRange } from './message-list.ts'
 export interface EventEncoder {
   encode(event: RunEvent): LogEntry
   /** The id of the event encoded last. */
-  readonly lastId: number
+  lastId(): number
 }
 
 export interface EncoderOptions {
@@ -25,7 +25,7 @@ export function createEventEncoder(options: EncoderOptions): EventEncoder {
   let lastId = options.firstEventId - 1
 
   return {
-    get lastId() {
+    lastId() {
       return lastId
     },
     encode(event) {

@@ -17,10 +17,10 @@ export function storedReader(log: StoredLog, afterId: number): RunLogReader {
     },
     changed: () => Promise.resolve(),
     listen: () => {},
-    get isAtEnd() {
+    isAtEnd() {
       return place >= entries.length
     },
-    isCallerAwaited: false,
+    isCallerAwaited: () => false,
     release: () => {},
   }
 }

@@ -11,15 +11,15 @@ export interface RunFrames {
   /** What comes next, as text or as UTF-8, which may end within a frame or a character; empty when there is nothing now. */
   take(): string | Buffer
   /** Part of a frame may have been handed on: nothing else may be written before the rest. */
-  readonly hasMore: boolean
+  hasMore(): boolean
   /** Resolves when there is more, when the run has ended, or after `release`. */
   changed(): Promise<void>
   /** Calls `hear` from now on whenever there is more and when the run ends. Whoever hears must not hold up the run. */
   listen(hear: () => void): void
   /** Everything was taken and nothing more will come. */
-  readonly isAtEnd: boolean
+  isAtEnd(): boolean
   /** The run waits for a tool result: published clients stop reading while they work on it. */
-  readonly isCallerAwaited: boolean
+  isCallerAwaited(): boolean
   release(): void
 }
 
@@ -99,16 +99,16 @@ export function framesOf(reader: RunLogReader, form: MessageForm): RunFrames {
       }
       return text
     },
-    get hasMore() {
+    hasMore() {
       return place < pieces.length
     },
     changed: () => (place < pieces.length ? Promise.resolve() : reader.changed()),
     listen: (hear) => reader.listen(hear),
-    get isAtEnd() {
-      return reader.isAtEnd && place >= pieces.length
+    isAtEnd() {
+      return reader.isAtEnd() && place >= pieces.length
     },
-    get isCallerAwaited() {
-      return reader.isCallerAwaited
+    isCallerAwaited() {
+      return reader.isCallerAwaited()
     },
     release: () => reader.release(),
   }
