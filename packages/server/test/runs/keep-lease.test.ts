@@ -54,6 +54,29 @@ it('promise 4: a living process ends the runs of a dead one, not before it was w
   expect([await statusOf(living), await statusOf(own)]).toEqual(['running', 'running'])
 }, 240_000)
 
+it('promise 4: processes that stood still together end no runs of each other', async () => {
+  const { leases, activeRuns } = bench.server.deps
+  const { takeAbandoned } = activeRuns
+  let looks = 0
+  activeRuns.takeAbandoned = () => {
+    looks += 1
+    return takeAbandoned.call(activeRuns)
+  }
+  onTestFinished(() => {
+    activeRuns.takeAbandoned = takeAbandoned
+  })
+  const nextLook = async (after = looks) => expect.poll(() => looks, { timeout: patienceMs }).toBeGreaterThan(after)
+  await nextLook()
+  // Renewed 2.5 s before both stand still for 7.5 s: over by then, and not as long as the lease of this process, which has just begun.
+  await leases.renew('paused', 7_000)
+  const uuid = await runOf('paused')
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7_500)
+  await nextLook()
+  await leases.renew('paused', 600_000)
+  await nextLook()
+  expect(await statusOf(uuid)).toBe('running')
+}, 240_000)
+
 it('the lease is renewed every 3 s, long before it ends', async () => {
   const { deps, database } = bench.server
   const { leases, runSettings } = deps

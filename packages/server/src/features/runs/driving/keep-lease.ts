@@ -11,6 +11,8 @@ type LeaseDeps = Needs<
 const renewEveryMs = 3_000
 const leaseMs = 10_000
 const reapEveryMs = 5_000
+/** Longer without a renewal, and the leases of others that stood still with this process may be over: they live, and renew first. */
+const standstillMs = leaseMs - renewEveryMs
 
 /** Before this process owns anything that others could take for that of a dead one. */
 export async function takeLease(deps: Needs<'leases' | 'runSettings'>): Promise<void> {
@@ -30,8 +32,8 @@ export function keepLease(deps: LeaseDeps): Repeated {
     try {
       const toStop = await deps.leases.renew(runSettings.instanceId, leaseMs)
       const now = performance.now()
-      // A process that was paused beyond its lease starts to count anew: its runs may be gone.
-      if (now - renewedAt > leaseMs) healthySince = now
+      // A process that stood still starts to count anew; beyond its lease its own runs may be gone, too.
+      if (now - renewedAt > standstillMs) healthySince = now
       renewedAt = now
       for (const runUuid of toStop) deps.runSignals.stop(runUuid)
     } catch {
@@ -43,7 +45,8 @@ export function keepLease(deps: LeaseDeps): Repeated {
   const reap = async () => {
     await endAbandoned(deps)
     // An outage of the database must not kill healthy runs when it returns: their owners renew first.
-    const isHealthy = healthySince !== undefined && performance.now() - healthySince >= leaseMs
+    const now = performance.now()
+    const isHealthy = healthySince !== undefined && now - healthySince >= leaseMs && now - renewedAt <= standstillMs
     if (runSettings.sharesDatabase && isHealthy) await endExpired(deps)
   }
 
