@@ -239,7 +239,7 @@ for (const [name, type] of Object.entries({
   brands.set(type, symbol)
   Object.defineProperties(type.prototype, {
     [symbol]: { value: true },
-    name: { value: name, writable: true, configurable: true },
+    name: { value: name, writable: true },
   })
 }
 

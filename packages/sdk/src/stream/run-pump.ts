@@ -267,7 +267,9 @@ export class RunPump<O extends OutputKind> {
   #fail(error: unknown, ending: Ending = 'errored'): void {
     if (this.#ending) return
     this.#settle(ending)
-    for (const view of [this.head, this.started, this.result]) view.reject(error)
+    this.head.reject(error)
+    this.started.reject(error)
+    this.result.reject(error)
     this.log.end(() => Promise.reject(error))
     this.controller.abort(error)
     if (StetError.isInstance(error)) observe(this.#source, () => this.listeners.emit('error', error))
@@ -290,8 +292,10 @@ export class RunPump<O extends OutputKind> {
   }
 
   #interrupted(message: string, cause?: unknown): StreamInterruptedError {
-    const { lastEventId, progress } = this
-    const { conversationUuid, text } = progress
+    const {
+      lastEventId,
+      progress: { conversationUuid, text },
+    } = this
     return new StreamInterruptedError(message, { conversationUuid, lastEventId, partial: { text }, cause })
   }
 }
