@@ -2,14 +2,14 @@
  * Walks the README as a newcomer would: a fresh clone, an empty data folder, only the commands and files that stand there; then an
  * empty folder, up to a typed application. The blocks are those behind `<!-- walk: … -->`; lines that begin with `$ ` are commands.
  */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-const readyLimitMs = 240_000
-const commandLimitMs = 60_000
+// Far above what anything takes: a busy machine makes no failure.
+const limitMs = 600_000
 
 const startedMs = Date.now()
 const folder = mkdtempSync(join(tmpdir(), 'stet-walk-'))
@@ -17,34 +17,26 @@ const clone = join(folder, 'stet')
 execFileSync('git', ['clone', '-q', '.', clone])
 const readme = readFileSync(join(clone, 'README.md'), 'utf8')
 
-const port = await freePort()
-// Settings, not changes of the commands: another server may hold the default port of this machine.
-const environment: NodeJS.ProcessEnv = {
-  ...process.env,
-  PORT: String(port),
-  STET_BASE_URL: `http://127.0.0.1:${port}`,
-  XDG_CONFIG_HOME: join(folder, 'config'),
-  XDG_STATE_HOME: join(folder, 'state'),
-}
+// Settings, not changes of the commands: another server may hold the default port of this machine. The two servers have an address
+// each, and so each has a home with a login of its own.
+const environment: NodeJS.ProcessEnv = { ...process.env, PORT: '0' }
 delete environment['CI']
 
 try {
-  await withServer('server', clone, () => {
-    const answer =
-      commandsBehind('client')
-        .map((command) => run(command, clone))
-        .at(-1) ?? ''
+  await withServer('server', clone, async (address) => {
+    let answer = ''
+    for (const command of commandsBehind('client')) answer = await run(command, clone, address)
     if (answer.trim().split(/\s+/).length < 5) throw new Error(`the last command answered only: ${answer}`)
   })
   // The command that starts this server makes the folder.
   const own = join(clone, 'my-bot')
-  await withServer('own server', clone, () => {
+  await withServer('own server', clone, async (address) => {
     writeBlock('prompts/support/triage.promptl', own)
-    for (const command of commandsBehind('own client')) run(command, own)
+    for (const command of commandsBehind('own client')) await run(command, own, address)
     writeBlock('app.mts', own)
     const [compile = '', start = ''] = commandsBehind('own application')
-    run(compile, own)
-    const answer = run(start, own)
+    await run(compile, own, address)
+    const answer = await run(start, own, address)
     if (!/^(urgent|can wait): (bug|billing|other)\n$/.test(answer)) throw new Error(`the application said: ${answer}`)
   })
   say('done')
@@ -74,72 +66,82 @@ function writeBlock(name: string, cwd: string): void {
   writeFileSync(file, block(`file ${name}`))
 }
 
-function run(command: string, cwd: string): string {
+async function run(command: string, cwd: string, address: string): Promise<string> {
   console.log(`$ ${command}`)
-  const { status, stdout } = spawnSync('bash', ['-c', command], {
+  const child = spawn('bash', ['-c', command], {
     cwd,
-    env: environment,
-    encoding: 'utf8',
-    timeout: commandLimitMs,
+    env: {
+      ...environment,
+      STET_BASE_URL: address,
+      XDG_CONFIG_HOME: join(cwd, '.home', 'config'),
+      XDG_STATE_HOME: join(cwd, '.home', 'state'),
+    },
+    timeout: limitMs,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  process.stdout.write(stdout)
-  if (status !== 0) throw new Error(`exit code ${status}: ${command}`)
-  return stdout
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    process.stdout.write(text)
+    said += text
+  })
+  const [code, signal]: unknown[] = await once(child, 'close')
+  if (code !== 0) throw new Error(`ended with ${code ?? signal}: ${command}`)
+  return said
 }
 
 /** Starts the server of a block, does something with it, and ends it. */
-async function withServer(name: string, cwd: string, use: () => void): Promise<void> {
+async function withServer(name: string, cwd: string, use: (address: string) => Promise<void>): Promise<void> {
   const [command = ''] = commandsBehind(name)
   console.log(`$ ${command}`)
   const server = spawn('bash', ['-c', command], {
     cwd,
     env: environment,
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
+  // Not the end of the shell, which dies of the signal at once: every process that it started holds the two pipes until its own end.
+  const closed = once(server, 'close')
   try {
-    await waitUntilReady(server)
+    const address = await addressSaidBy(server)
+    const { status } = await fetch(`${address}/ready`)
+    if (status !== 200) throw new Error(`${address}/ready answered ${status}`)
     say(`${name} ready`)
-    use()
+    await use(address)
   } finally {
-    await stop(server)
+    endGroup(server)
+    await closed
   }
 }
 
-async function waitUntilReady(server: ChildProcess): Promise<void> {
-  const limitMs = Date.now() + readyLimitMs
-  while (Date.now() < limitMs) {
-    if (server.exitCode !== null) throw new Error(`the server ended with ${server.exitCode}`)
-    if ((await readyStatus()) === 200) return
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
-  throw new Error(`not ready after ${readyLimitMs / 1000} s`)
-}
-
-/** What the server says about itself; undefined when nothing listens. */
-async function readyStatus(): Promise<number | undefined> {
-  return fetch(`http://127.0.0.1:${port}/ready`).then(
-    ({ status }) => status,
-    () => undefined,
-  )
+/** Where the server is, in its own words: a port that was looked for before could be another's by now. */
+function addressSaidBy(server: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no address after ${limitMs / 1000} s`)), limitMs)
+    const settle = (act: () => void): void => {
+      clearTimeout(timer)
+      act()
+    }
+    for (const [stream, shown] of [
+      [server.stdout, process.stdout],
+      [server.stderr, process.stderr],
+    ] as const) {
+      let text = ''
+      stream?.setEncoding('utf8').on('data', (more: string) => {
+        shown.write(more)
+        text += more
+        const [, address] = /\b(?:listening on|API) +(http:\/\/[^/\s]+)[/\s]/.exec(text) ?? []
+        if (address !== undefined) settle(() => resolve(address))
+      })
+    }
+    server.once('close', (code, signal) => settle(() => reject(new Error(`the server ended with ${code ?? signal}`))))
+  })
 }
 
 // The whole process group: the command line starts the package manager, which starts the server.
-async function stop(server: ChildProcess): Promise<void> {
-  if (server.exitCode !== null || server.pid === undefined) return
-  const ended = new Promise((resolve) => server.once('exit', resolve))
-  process.kill(-server.pid, 'SIGTERM')
-  await ended
-  // The shell ends at once, the server after its work: the next one needs the port.
-  while ((await readyStatus()) !== undefined) await new Promise((resolve) => setTimeout(resolve, 100))
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => (typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port'))))
-    })
-  })
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGTERM')
+  } catch {
+    // nobody of it is left
+  }
 }

@@ -14,7 +14,7 @@ let server: RunningServer
 let client: Stet
 beforeAll(async () => {
   server = await startServer({ OPENAI_API_KEY: 'sk-from-the-environment-0000' })
-  client = await publishFirst(server, { hello: 'Hello.\n', other: 'Hello.\n' })
+  client = await publishFirst(server, { hello: 'Hello.\n', other: 'Hello.\n', unused: 'Hello.\n' })
 })
 afterAll(() => server.stop())
 
@@ -131,9 +131,10 @@ test('logs, conversations: what happened elsewhere can be recorded, listed, prin
   expect(uuid).toMatch(/^[0-9a-f-]{36}$/)
   await writeFile(join(person.folder, 'talk.json'), messages)
   await writeFile(join(person.folder, 'answer.txt'), 'Tomorrow.')
-  const argv = ['logs', 'create', 'hello', '--messages', 'talk.json', '--response-file', 'answer.txt', '--id', 'case 7']
-  const second = await answer(person, argv)
-  expect(second).toMatchObject({ customIdentifier: 'case 7' })
+  const customIdentifier = `after ${uuid}`
+  const files = ['--messages', 'talk.json', '--response-file', 'answer.txt']
+  const second = await answer(person, ['logs', 'create', 'hello', ...files, '--id', customIdentifier])
+  expect(second).toMatchObject({ customIdentifier })
 
   const text = await person.stet(['conversations', 'get', uuid.slice(0, 8)])
   expect(text.stdout).toBe('[user]\nWhere is my order?\n\n[assistant]\nOn its way.\n')
@@ -142,12 +143,12 @@ test('logs, conversations: what happened elsewhere can be recorded, listed, prin
   const json = await person.stet(['conversations', 'get', uuid, '--format', 'json'])
   expect(JSON.parse(json.stdout)).toEqual(await answer(person, ['conversations', 'get', uuid]))
 
-  const byId = await answer(person, ['conversations', 'list', '--id', 'case 7', '--since', '1h'])
+  const byId = await answer(person, ['conversations', 'list', '--id', customIdentifier, '--since', '1h'])
   expect(byId.conversations.map((one: { uuid: string }) => one.uuid)).toEqual([second.uuid])
   const limited = await answer(person, ['conversations', 'list', '--path', 'hello', '--limit', '1'])
   expect(limited.conversations).toHaveLength(1)
   expect((await answer(person, ['conversations', 'list', '--status', 'running'])).conversations).toEqual([])
-  expect((await person.stet(['conversations', 'list', '--path', 'other'])).stdout).toBe('')
+  expect((await person.stet(['conversations', 'list', '--path', 'unused'])).stdout).toBe('')
   expect(await person.stet(['logs', 'create', 'none', '--messages', '-'], messages)).toMatchObject({ code: 5 })
   expect(await person.stet(['logs', 'create', 'hello', '--messages', '-'], '{}')).toMatchObject({ code: 2 })
 })

@@ -62,26 +62,33 @@ test.runIf(isThere('fish'))('fish completes the same, with descriptions', async 
     expect(wordsFor(line)).toEqual(['stet.fish'])
 })
 
+/** Ctrl-G, which gives up the line in zsh. */
+const leaveLine = '\x07'
+
 test.runIf(isThere('zsh'))('zsh completes the same, at a keyboard', async () => {
   const folder = await temporaryFolder()
   await writeFile(join(folder, 'stet.zsh'), await scriptFor('zsh'))
   const terminal = new Terminal(['zsh', '-f', '-i'], folder, { PATH: process.env['PATH'] ?? '', HOME: folder })
-  const clear = '\x15'
-  terminal.type('unsetopt beep; autoload -Uz compinit; compinit -D -u; source stet.zsh; echo ready-$((1+1))\r')
-  await terminal.shows('ready-2')
-  for (const [typed, shown] of [
-    ['stet types g', 'stet types generate '],
-    ['stet keys cr', 'stet keys create '],
-    ['stet -C app --project 7 keys rev', 'keys revoke '],
-    ['stet push --del', 'push --delete '],
-    ['stet run st', 'run stet.zsh '],
-    ['stet versions use st', 'use stet.zsh '],
-    ['stet pu', 'publish  pull     push'],
-  ] as const) {
-    terminal.type(`${clear}${typed}\t`)
+  terminal.type(`autoload -Uz compinit; compinit -D -u; source stet.zsh; precmd() { PS1="line-$((++n))> " }\r`)
+  for (const [index, [typed, shown]] of (
+    [
+      ['stet types g', 'stet types generate '],
+      ['stet keys cr', 'stet keys create '],
+      ['stet -C app --project 7 keys rev', 'stet -C app --project 7 keys revoke '],
+      ['stet push --del', 'stet push --delete '],
+      ['stet run st', 'stet run stet.zsh '],
+      ['stet versions use st', 'stet versions use stet.zsh '],
+      ['stet pu', 'publish  pull     push'],
+    ] as const
+  ).entries()) {
+    // Each on a line of its own, that zsh reads by then: of a line that was edited it shows what differs from before, and that depends
+    // on how much was typed by the time.
+    await terminal.shows(`line-${index + 1}> `)
+    terminal.type(`${typed}\t`)
     await terminal.shows(shown)
+    terminal.type(leaveLine)
   }
-  terminal.type(`${clear}exit\r`)
+  terminal.type('exit\r')
   await terminal.ended
 })
 

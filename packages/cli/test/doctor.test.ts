@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { clockOf } from '../src/commands/doctor/checks.ts'
 import { judge, type StreamTimes } from '../src/commands/doctor/streaming.ts'
@@ -19,10 +20,10 @@ afterAll(() => server.stop())
 
 const echo = '---\nprovider: demo\nmodel: demo\n---\n<user>Say a few words.</user>\n'
 
-async function personWithPrompt(name: string): Promise<Person> {
+async function personWithPrompt(name: string, text = echo): Promise<Person> {
   const person = await Person.create(await temporaryFolder(), server)
   await mkdir(join(person.folder, 'prompts'))
-  await writeFile(join(person.folder, 'prompts/echo.promptl'), echo)
+  await writeFile(join(person.folder, 'prompts/echo.promptl'), text)
   expect(await person.stet(['init', '--create', name])).toMatchObject({ code: 0 })
   expect(await person.stet(['push', '--publish', '--yes'])).toMatchObject({ code: 0 })
   return person
@@ -68,6 +69,28 @@ test('a proxy that collects event streams is found', async () => {
   expect(code).toBe(1)
 })
 
+// The demo provider takes at least 4 ms for two words: each of these steps has more than a hundred.
+const step = `<step><user>${'word '.repeat(80)}</user></step>\n`
+const longRun = `---\nprovider: demo\nmodel: demo\n---\n${step.repeat(5)}`
+
+test('events that came at once are looked at a second time, since the machine may have stood still', async () => {
+  const person = await personWithPrompt('stood still', longRun)
+  let runs = 0
+  const proxy = await startCollectingProxy(server.address, (url) => {
+    if (url.endsWith('/run')) runs += 1
+    return url.endsWith('/run') && runs === 1 ? 'late' : 'live'
+  })
+  const { projectId } = JSON.parse(await readFile(join(person.folder, 'stet.config.json'), 'utf8'))
+  const env = {
+    STET_API_KEY: server.adminKey,
+    STET_BASE_URL: proxy,
+    STET_PROFILE: 'late',
+    STET_PROJECT_ID: String(projectId),
+  }
+  const { of } = await findingsOf(person, ['--prompt', 'echo'], env)
+  expect(of('stream')).toMatchObject({ status: 'ok', message: expect.stringContaining('as they are made') })
+})
+
 test('what is broken is named, and the rest is still checked', async () => {
   const person = await personWithPrompt('broken')
   await writeFile(join(person.folder, 'prompts/bad.promptl'), 'Broken {{ if x }}\n')
@@ -102,6 +125,7 @@ const times: StreamTimes = {
   startedAt: 0,
   firstAt: 100,
   lastAt: 2000,
+  madeMs: 1900,
   contentType: 'text/event-stream',
   hasLength: false,
 }
@@ -110,7 +134,9 @@ test.each([
   [times, true, 'ok', 'as they are made'],
   [{ ...times, firstAt: 1990 }, true, 'fail', 'all events arrived at once after 2.0 s'],
   [{ ...times, firstAt: 1990 }, false, 'ok', 'a finished run'],
-  [{ ...times, firstAt: 200, lastAt: 210 }, true, 'ok', 'too soon'],
+  [{ ...times, firstAt: 200, lastAt: 210, madeMs: 10 }, true, 'ok', 'too soon'],
+  // The run began late.
+  [{ ...times, firstAt: 1990, madeMs: 10 }, true, 'ok', 'too soon'],
   [{ ...times, hasLength: true }, false, 'fail', 'collect'],
   [{ ...times, contentType: 'text/html' }, true, 'fail', 'text/html'],
   [undefined, true, 'fail', 'no event'],
@@ -135,18 +161,16 @@ async function anotherKey(person: Person): Promise<string> {
   return key
 }
 
-/** Passes answers on whole, with their length, as a buffering proxy does. */
-async function startCollectingProxy(target: string): Promise<string> {
-  const proxy = createServer(async (incoming, outgoing) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of incoming) chunks.push(chunk)
-    const { host: _, connection: __, ...headers } = incoming.headers
-    const body = chunks.length > 0 ? Buffer.concat(chunks) : null
-    const init = { method: incoming.method ?? 'GET', headers: headers as Record<string, string>, body }
-    const answer = await fetch(target + incoming.url, init)
-    const whole = Buffer.from(await answer.arrayBuffer())
-    const type = answer.headers.get('content-type') ?? ''
-    outgoing.writeHead(answer.status, { 'content-type': type, 'content-length': whole.length }).end(whole)
+/** How an answer is passed on: whole with its length, as a buffering proxy does, whole without it, or as it comes. */
+type Passing = 'counted' | 'late' | 'live'
+
+async function startCollectingProxy(
+  target: string,
+  passingOf: (url: string) => Passing = () => 'counted',
+): Promise<string> {
+  const proxy = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
+    // One side has gone: the other learns of it.
+    passOn(incoming, outgoing, target, passingOf(incoming.url ?? '')).catch(() => outgoing.destroy())
   }).listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   onTestFinished(() => {
@@ -154,4 +178,27 @@ async function startCollectingProxy(target: string): Promise<string> {
     proxy.close()
   })
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+}
+
+async function passOn(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  target: string,
+  passing: Passing,
+): Promise<void> {
+  const { host: _, connection: __, ...headers } = incoming.headers
+  const sent = await buffer(incoming)
+  const body = sent.length > 0 ? sent : null
+  const init = { method: incoming.method ?? 'GET', headers: headers as Record<string, string>, body }
+  const answer = await fetch(target + incoming.url, init)
+  const type = answer.headers.get('content-type') ?? ''
+  if (passing === 'live') {
+    outgoing.writeHead(answer.status, { 'content-type': type })
+    for await (const piece of answer.body ?? []) outgoing.write(piece)
+    outgoing.end()
+    return
+  }
+  const whole = Buffer.from(await answer.arrayBuffer())
+  const length = passing === 'counted' ? { 'content-length': whole.length } : {}
+  outgoing.writeHead(answer.status, { 'content-type': type, ...length }).end(whole)
 }

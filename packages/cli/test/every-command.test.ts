@@ -13,33 +13,43 @@ const messages = '[{"role":"user","content":"x"}]'
 const promptText =
   '---\nprovider: demo\nmodel: demo\nparameters:\n  text: { type: text, required: true }\n---\n{{ text }}\n'
 
-/** What the rows name, made before they run. */
+/** What a row names. Draft, key and provider are its own, since it may end them. */
 interface Made {
   conversation: string
-  draft: string
   evaluation: string
+  draft: string
   key: string
+  provider: string
 }
 
 let server: RunningServer
 let client: Stet
-let made: Made
+let conversation: string
+let evaluation: string
 beforeAll(async () => {
   server = await startServer()
   client = await publishFirst(server, { echo: promptText })
   const second = await client.versions.create('second')
   await client.versions.push(second.uuid, [{ path: 'echo', content: `${promptText}Twice.\n`, status: 'modified' }])
   await client.versions.publish(second.uuid)
-  const draft = await client.versions.create('open')
-  await client.versions.push(draft.uuid, [{ path: 'echo', content: `${promptText}Thrice.\n`, status: 'modified' }])
-  const evaluation = await client.evaluations.create({ name: 'First', metric: 'binary' })
-  await client.evaluations.create({ name: 'Second', metric: 'binary' })
-  const log = await client.logs.create('echo', [{ role: 'user', content: 'x' }])
-  await client.providerKeys.create({ name: 'stored', provider: 'openai', token })
-  const { id } = await client.apiKeys.create({ name: 'spare', scopes: ['read'] })
-  made = { conversation: log.uuid, draft: draft.uuid, evaluation: evaluation.uuid, key: String(id) }
+  const [first] = await Promise.all(
+    ['First', 'Second'].map((name) => client.evaluations.create({ name, metric: 'binary' })),
+  )
+  evaluation = first?.uuid ?? ''
+  conversation = (await client.prompts.run('echo', { stream: false, parameters: { text: 'x' } })).uuid
 })
 afterAll(() => server.stop())
+
+let count = 0
+
+async function make(): Promise<Made> {
+  count += 1
+  const draft = await client.versions.create(`open ${count}`)
+  await client.versions.push(draft.uuid, [{ path: 'echo', content: `${promptText}Thrice.\n`, status: 'modified' }])
+  const { name: provider } = await client.providerKeys.create({ name: `stored-${count}`, provider: 'openai', token })
+  const { id } = await client.apiKeys.create({ name: `spare ${count}`, scopes: ['read'] })
+  return { conversation, evaluation, draft: draft.uuid, key: String(id), provider }
+}
 
 interface Row {
   /** A command line that says everything. */
@@ -55,7 +65,7 @@ const resultKeys = 'conversation cost response source tokenUsage toolRequests uu
 const keyKeys = 'author createdAt expiresAt id lastUsedAt limit name plan prefix projectId revokedAt scopes'
 const entryKeys = 'configuration createdAt defaultModel id lastUsedAt name provider token updatedAt url'
 
-/** Every command but `serve`, which has a test of its own. In this order: what a row ends, no later row names. */
+/** Every command but `serve`, which has a test of its own. */
 const rows: Record<string, Row> = {
   login: {
     argv: () => ['--api-key-stdin'],
@@ -181,19 +191,19 @@ const rows: Record<string, Row> = {
   },
   'providers list': { argv: () => [], keys: 'providers' },
   'providers update': {
-    argv: () => ['stored', '--default-model', 'm'],
+    argv: ({ provider }) => [provider, '--default-model', 'm'],
     keys: entryKeys,
     lacking: [
       [() => [], "'name'"],
-      [() => ['stored'], '--token-stdin'],
+      [({ provider }) => [provider], '--token-stdin'],
     ],
   },
   'providers remove': {
-    argv: () => ['stored', '--yes'],
+    argv: ({ provider }) => [provider, '--yes'],
     keys: entryKeys,
     lacking: [
       [() => [], "'name'"],
-      [() => ['stored'], '--yes'],
+      [({ provider }) => [provider], '--yes'],
     ],
   },
   'projects list': { argv: () => [], keys: 'current projects' },
@@ -245,6 +255,7 @@ test('every command of the table is here', () => {
 test.each(Object.entries(rows))(
   '%s works without a file of stet, with the keys of its JSON, and waits for nothing',
   async (name, row) => {
+    const made = await make()
     for (const [argv, named] of row.lacking ?? []) {
       const ended = await someone(name, argv(made))
       expect(ended).toMatchObject({ code: 2, stdout: '' })

@@ -12,12 +12,15 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const author = ['-c', 'user.name=Ana', '-c', 'user.email=ana@example.com']
+const settings = ['user.name=Ana', 'user.email=ana@example.com', 'maintenance.auto=false']
+// Neither the settings of who runs the tests, which may sign or call hooks, nor the repository whose hook runs them.
+const env = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' }
 const git = (folder: string, ...args: string[]) =>
-  execFileSync('git', [...author, ...args], {
+  execFileSync('git', [...settings.flatMap((one) => ['-c', one]), ...args], {
     cwd: folder,
+    env,
     encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   }).trim()
 
 async function write(folder: string, path: string, text: string): Promise<void> {
@@ -56,7 +59,7 @@ class Repository {
   /** A new clone with a key and nothing else. */
   async clone(...flags: string[]): Promise<Person> {
     const folder = join(await temporaryFolder(), 'clone')
-    execFileSync('git', ['clone', '-q', ...flags, `file://${this.ana.folder}`, folder])
+    git(this.ana.folder, 'clone', '-q', ...flags, `file://${this.ana.folder}`, folder)
     return new Person(folder, server, { STET_API_KEY: server.adminKey, CI: 'true' })
   }
 

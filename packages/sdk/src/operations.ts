@@ -55,7 +55,7 @@ function routes() {
   const CONVERSATION = '/conversations/:conversationUuid'
   return {
     me: get('/me'),
-    health: { method: 'GET', path: '/health', retry: true, outside: true },
+    health: { ...get('/health'), outside: true },
 
     'projects.list': get('/projects'),
     'projects.create': create('/projects'),

@@ -9,7 +9,9 @@ const DEFAULT_ADDRESS = 'http://127.0.0.1:8787'
 const DEFAULT_MAX_RETRIES = 2
 
 /** The options of a client, with environment and defaults applied. */
-export interface Settings extends StetOptions {
+export interface Settings extends Omit<StetOptions, 'apiKey' | 'projectId'> {
+  apiKey: StetOptions['apiKey'] | undefined
+  projectId: StetOptions['projectId'] | undefined
   baseUrl: string
   rootUrl: string
   versionUuid: string
@@ -47,12 +49,11 @@ export function resolveSettings(options: Inherited, runtime: Runtime = systemRun
   if (!(maxRetries >= 0)) throw new ConfigurationError('maxRetries must be 0 or more')
   const level = (options.logLevel ?? environment('STET_LOG') ?? 'warn') as LogLevel
   if (!LEVELS.includes(level)) throw new ConfigurationError(`logLevel (STET_LOG) must be one of ${LEVELS.join(', ')}`)
-  const projectId = options.projectId ?? environment('STET_PROJECT_ID')
   return {
     ...options,
-    ...(apiKey !== undefined && { apiKey }),
+    apiKey,
+    projectId: options.projectId ?? environment('STET_PROJECT_ID'),
     ...parseBaseUrl(options.baseUrl ?? environment('STET_BASE_URL') ?? DEFAULT_ADDRESS),
-    ...(projectId !== undefined && { projectId }),
     versionUuid: options.versionUuid ?? 'live',
     maxRetries,
     // called late, so that a fetch that is replaced after construction is used

@@ -157,10 +157,27 @@ describe('the age of a prompt', () => {
 })
 
 describe('one request', () => {
+  /** A server that does not answer yet, and a store that knows when its askers have come. */
+  async function gated() {
+    const server = await promptServer()
+    let open = () => {}
+    server.state.gate = new Promise((resolve) => {
+      open = resolve
+    })
+    const entries = new Map<string, CacheEntry>()
+    const get = vi.fn((key: string) => entries.get(key))
+    const store = { get, set: (key: string, entry: CacheEntry) => void entries.set(key, entry), delete() {} }
+    // whoever has asked the store waits for nothing but the server
+    const asked = (callers: number) => vi.waitFor(() => expect(get).toHaveBeenCalledTimes(callers), 20_000)
+    return { ...server, stet: client(server.url, { cache: { store } }), asked, open }
+  }
+
   it('serves all callers that miss the same prompt', async () => {
-    const { url, requests } = await promptServer()
-    const stet = client(url)
-    const all = await Promise.all(['a', 'a', 'b', 'a'].map((path) => stet.prompts.get(path)))
+    const { stet, requests, asked, open } = await gated()
+    const calls = Promise.all(['a', 'a', 'b', 'a'].map((path) => stet.prompts.get(path)))
+    await asked(4)
+    open()
+    const all = await calls
     expect(all.map(({ source }) => source)).toEqual(all.map(() => 'network'))
     expect(requests).toHaveLength(2)
     // what one caller changes is no other's
@@ -169,16 +186,11 @@ describe('one request', () => {
   })
 
   it('goes on when one of them leaves', async () => {
-    const { url, requests, state } = await promptServer()
-    let open = () => {}
-    state.gate = new Promise((resolve) => {
-      open = resolve
-    })
-    const stet = client(url)
+    const { stet, requests, asked, open } = await gated()
     const controller = new AbortController()
     const leaving = stet.prompts.get('a', { signal: controller.signal })
     const staying = stet.prompts.get('a')
-    await vi.waitFor(() => expect(requests).toHaveLength(1), 20_000)
+    await asked(2)
     controller.abort()
     await expect(leaving).rejects.toMatchObject({ name: 'AbortError' })
     open()

@@ -93,7 +93,7 @@ describe('examples', () => {
     // the examples of this page build on its declaration
     expect(typed.filter(isDeclaration)).toHaveLength(1)
     expect(complaintsAbout(typed)).toEqual([])
-  }, 120_000)
+  })
 
   it('that are wrong are not', () => {
     const found = complaintsAbout([{ place: 'here', code: 'await stet.prompts.get(5)' }])

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { version } from '../package.json'
 import {
   AbortError,
@@ -9,6 +9,7 @@ import {
   type StetOptions,
   TimeoutError,
 } from '../src/index.ts'
+import { deferred } from '../src/stream/deferred.ts'
 import { json, localServer, text } from './support/local-server.ts'
 
 const client = (url: string, o: StetOptions = {}) =>
@@ -194,10 +195,10 @@ describe('answers', () => {
 
   it('a prompt says where it came from', async () => {
     const { url } = await localServer(json({ path: 'a' }))
-    const before = Date.now()
-    const prompt = await client(url).prompts.get('a')
-    expect(prompt).toMatchObject({ path: 'a', source: 'network' })
-    expect(prompt.fetchedAt).toBeGreaterThanOrEqual(before)
+    const now = Date.parse('2026-01-02T03:04:05Z')
+    vi.useFakeTimers({ toFake: ['Date'], now })
+    onTestFinished(() => void vi.useRealTimers())
+    expect(await client(url).prompts.get('a')).toMatchObject({ path: 'a', source: 'network', fetchedAt: now })
   })
 
   it('a login page with status 200 is an error', async () => {
@@ -243,14 +244,23 @@ describe('no answer', () => {
   })
 
   it('a silent server is a TimeoutError, also half way through a body', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const reached = deferred<void>()
+    const begun = deferred<void>()
     const { url } = await localServer(
-      () => {},
+      () => reached.resolve(),
       (response) => {
         response.writeHead(200, { 'Content-Type': 'application/json' }).write('{"a":')
       },
     )
-    await expect(client(url).me({ timeout: 30 })).rejects.toBeInstanceOf(TimeoutError)
-    await expect(client(url).me({ timeout: 30 })).rejects.toBeInstanceOf(ConnectionError)
+    const stet = client(url, { hooks: { onResponse: () => begun.resolve() } })
+    for (const isSilent of [reached, begun]) {
+      const refused = expect(stet.me({ timeout: 30 })).rejects.toBeInstanceOf(TimeoutError)
+      await isSilent.promise
+      vi.advanceTimersByTime(30)
+      await refused
+    }
   })
 
   it('the signal aborts, before and during the request', async () => {

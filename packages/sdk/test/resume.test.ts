@@ -181,7 +181,7 @@ describe('joining again', () => {
 
   it('silence is a cut too', async () => {
     const { url, requests } = await localServer(openEvents(frames(RUN.slice(0, 5))), events(frames(RUN)))
-    const stream = client(url).prompts.stream('a', { idleTimeout: 50 })
+    const stream = client(url).prompts.stream('a', { idleTimeout: 200 })
     await expectUndisturbed(stream)
     expect(requests[1]?.headers['last-event-id']).toBe('5')
   })

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { AbortError, RunError, type RunStream, Stet, type StetOptions } from '../src/index.ts'
 import { collectGarbage } from './support/garbage.ts'
-import { events, json, localServer, openEvents } from './support/local-server.ts'
+import { events, json, localServer, openEvents, type Reply } from './support/local-server.ts'
 import { failedRunEvents, frame, frames, runEvents, UUID } from './support/sample-run.ts'
 import { forbidUnhandledRejections } from './support/unhandled.ts'
 
@@ -385,6 +385,30 @@ describe('abort', () => {
     const stop = `/api/v3/conversations/${UUID}/stop`
     if (!detached) await vi.waitFor(() => expect(requests[1]?.url).toBe(stop), 20_000)
     expect(requests).toHaveLength(detached ? 1 : 2)
+  })
+
+  const refused = json({ message: 'slow down' }, 429, { 'Retry-After': '60' })
+  const cut: Reply = (response) => void response.destroy()
+  it.each<[string, Reply[], number, string[]]>([
+    ['that was refused and waits', [refused], 1, ['chat']],
+    ['whose refused attempt came after a lost one', [cut, refused], 2, ['chat', 'chat', 'stop']],
+    ['that waits after a lost attempt', [cut], 1, ['chat', 'stop']],
+  ])('of a JSON call %s stops what it may have begun, and nothing else', async (_, replies, failures, expected) => {
+    const { url } = await localServer(...replies)
+    const controller = new AbortController()
+    const asked: string[] = []
+    const counted: typeof fetch = (input, init) => {
+      asked.push(String(input).split('/').at(-1) ?? '')
+      return fetch(input, init)
+    }
+    let failed = 0
+    const onError = () => void (++failed === failures && controller.abort())
+    const stet = client(url, { fetch: counted, hooks: { onError } })
+    const chat = stet.prompts.chat(UUID, 'And then?', { stream: false, signal: controller.signal })
+    await expect(chat).rejects.toMatchObject({ name: 'AbortError', conversationUuid: UUID, detached: false })
+    // a stop asks at once, whenever it is answered
+    await new Promise(setImmediate)
+    expect(asked).toEqual(expected)
   })
 
   it('detach() closes, gives the uuid and says so', async () => {

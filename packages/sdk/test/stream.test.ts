@@ -136,7 +136,8 @@ describe('before the head', () => {
       collect(stream),
       stream.usage,
     ]
-    for (const view of views) await expect(view).rejects.toMatchObject({ name: 'NotFoundError', status: 404 })
+    const refused = { name: 'NotFoundError', status: 404 }
+    await Promise.all(views.map((view) => expect(view).rejects.toMatchObject(refused)))
   })
 })
 

@@ -67,6 +67,7 @@ type ClosableModels = ReturnType<typeof createModelDrivers>
 
 const maxEvents = 500_000
 const maxEventBytes = 32 * 1024 * 1024
+const stopWaitMs = 2_000
 const storeWaitMs = 60_000
 const toolWaitMs = 300_000
 
@@ -199,6 +200,7 @@ function createDeps({ config, database, serverTools, log, limits }: Parts): Deps
       runTimeoutMs: config.runTimeoutSeconds * 1000,
       maxEvents,
       maxEventBytes,
+      stopWaitMs,
       storeWaitMs,
       toolWaitMs,
       sharesDatabase: database.kind === 'postgres',

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { scan } from '../src/index.ts'
 import { firstIssue, renderIssue, sourceOf, textOf } from './support.ts'
 
@@ -93,9 +93,9 @@ describe('positions', () => {
 
   it('looks for the lines of loop variables only where one of them is wrong', async () => {
     const lookUps = vi.spyOn(String.prototype, 'indexOf')
+    onTestFinished(() => lookUps.mockRestore())
     await textOf('{{ for x, i in [] }}{{ endfor }}\n'.repeat(500))
     const count = lookUps.mock.calls.filter(([text]) => text === '\n').length
-    lookUps.mockRestore()
     expect(count).toBeLessThan(10_000)
   })
 

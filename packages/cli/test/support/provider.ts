@@ -10,7 +10,7 @@ export interface Provider {
 
 /** A provider that says one word and then nothing more: a run that is still going on whatever happens. */
 export async function startSilentProvider(): Promise<Provider> {
-  const server = createServer((_, response) => begin(response)).listen(0, '127.0.0.1')
+  const server = createServer({ keepAliveTimeout: 0 }, (_, response) => begin(response)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {

@@ -17,10 +17,11 @@ export interface Way {
 
 /** A connection to the server that can be cut and held. */
 export async function startProxy(target: string): Promise<Way> {
-  const server = createServer((incoming, outgoing) => void receive(incoming, outgoing, target, proxy)).listen(
-    0,
-    '127.0.0.1',
-  )
+  // No idle connection is ended under a request that is on its way.
+  const server = createServer(
+    { keepAliveTimeout: 0 },
+    (incoming, outgoing) => void receive(incoming, outgoing, target, proxy),
+  ).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const proxy: Way = {

@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { RunningServer } from './server.ts'
@@ -24,6 +25,8 @@ export class Person {
       XDG_STATE_HOME: join(folder, '.state'),
       STET_BASE_URL: server.address,
       LANG: 'C.UTF-8',
+      // What Node compiled for one command serves all that follow.
+      NODE_COMPILE_CACHE: join(tmpdir(), 'stet-test-compile-cache'),
       ...env,
     }
   }

@@ -1,11 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** A folder that is gone after the test. */
+/** A folder that is gone after the test. Configurations are looked for no further up: somebody may have left one there. */
 export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'stet-cli-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const root = await mkdtemp(join(tmpdir(), 'stet-cli-'))
+  onTestFinished(() => rm(root, { recursive: true, force: true }))
+  await mkdir(join(root, '.git'))
+  const folder = join(root, 'work')
+  await mkdir(folder)
   return folder
 }

@@ -6,28 +6,26 @@ import { roundOptions } from '../tools/round-options.ts'
 import type { Api } from '../transport/api.ts'
 import { observe } from '../transport/request.ts'
 import type { RunResult } from '../types.ts'
-
-const JSON_RUN_TIMEOUT_MS = 600_000
+import { RunRequests } from './run-requests.ts'
 
 /** Runs over one JSON answer, or several where tools are answered in turns. */
 export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStart<O>): Promise<Outcome<RunResult<O>>> {
   const { operation, fields, options } = start
-  // Of a new run it is not known before its end: the server stops one whose caller has gone, after its grace period. A
-  // call that never left stops nothing: the conversation may be running for somebody else.
-  let conversationUuid = 'conversationUuid' in fields && !options.signal?.aborted ? fields.conversationUuid : undefined
+  // of a new run it is not known before its end: the server stops one whose caller has gone, after its grace period
+  let conversationUuid = 'conversationUuid' in fields ? fields.conversationUuid : undefined
+  const requests = new RunRequests(api)
   try {
-    const sent = sentOptions(start)
-    const first = await api.answer<RunResult<O>>(operation, { ...fields, stream: false }, sent, JSON_RUN_TIMEOUT_MS)
+    const first = await requests.answer<O>(operation, fields, sentOptions(start))
     conversationUuid = first.data.uuid
-    const outcome = options.tools ? await answerTurns(api, start, first) : first
+    const outcome = options.tools ? await answerTurns(requests, start, first) : first
     options.onFinished?.(outcome.data)
     return outcome
   } catch (error) {
     if (error instanceof AbortError && conversationUuid !== undefined) {
       const detached = options.onAbort === 'detach'
       Object.assign(error, { conversationUuid, detached })
-      // best effort, as for streams
-      if (!detached) stopRun(api, conversationUuid, start).then(undefined, () => {})
+      // best effort, as for streams; without a run of this call the conversation may be running for somebody else
+      if (!detached && requests.mayRun) stopRun(api, conversationUuid, start).then(undefined, () => {})
     }
     if (StetError.isInstance(error)) observe(api.settings, () => options.onError?.(error))
     throw error
@@ -36,7 +34,7 @@ export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStar
 
 /** Answers the calls that a JSON run ended with, turn by turn; gives the last outcome with the sums of all. */
 async function answerTurns<O extends OutputKind>(
-  api: Api,
+  requests: RunRequests,
   start: RunStart<O>,
   first: Outcome<RunResult<O>>,
 ): Promise<Outcome<RunResult<O>>> {
@@ -44,14 +42,13 @@ async function answerTurns<O extends OutputKind>(
   let outcome = first
   const scene = () => ({ conversationUuid: outcome.data.uuid, messages: outcome.data.conversation, signal })
   const { ToolLoop } = await import('../tools/tool-loop.ts')
-  const loop = new ToolLoop(api, start, { scene, tell() {} })
+  const loop = new ToolLoop(requests.api, start, { scene, tell() {} })
   for (;;) {
     const { uuid: conversationUuid, toolRequests } = outcome.data
     for (const call of toolRequests) onToolCall?.(call)
     const message = loop.goesOn(toolRequests) ? await loop.answerAll(toolRequests, outcome.data) : undefined
     if (!message) return { response: outcome.response, data: loop.total(outcome.data) }
-    const chat = { conversationUuid, messages: [message], stream: false }
     const options = roundOptions(start.options, loop.rounds)
-    outcome = await api.answer('conversations.chat', chat, options, JSON_RUN_TIMEOUT_MS)
+    outcome = await requests.answer('conversations.chat', { conversationUuid, messages: [message] }, options)
   }
 }

@@ -91,8 +91,7 @@ export class RunPump<O extends OutputKind> {
   }
 
   get state(): StreamState {
-    if (this.#ending) return this.#ending
-    return this.#phase === 'streaming' && this.#tools?.running ? 'tools' : this.#phase
+    return this.#ending ?? (this.#phase === 'streaming' && this.#tools?.running ? 'tools' : this.#phase)
   }
 
   /** Ends the stream on the caller's wish; nothing happens once it has ended. */
@@ -103,12 +102,13 @@ export class RunPump<O extends OutputKind> {
       new AbortError(`The stream was ${ending}`, { conversationUuid, detached: ending === 'detached', cause }),
       ending,
     )
-    if (ending === 'aborted') this.#stopRun(conversationUuid)
+    // between turns no run is ours: the conversation may be running for somebody else
+    if (ending === 'aborted' && !this.#turnEnd) this.#stopRun(conversationUuid)
   }
 
   // once, and best effort: the stream has ended for its reader whatever comes of it
   #stopRun(uuid: string | null | undefined): void {
-    if (uuid) this.stopped ??= Promise.resolve(this.#source.stop?.(uuid)).catch(() => undefined)
+    if (uuid) this.stopped ??= Promise.resolve(this.#source.stop?.(uuid)).catch(() => {})
   }
 
   #leave(reason: unknown): void {
@@ -290,8 +290,8 @@ export class RunPump<O extends OutputKind> {
   }
 
   #interrupted(message: string, cause?: unknown): StreamInterruptedError {
-    const { lastEventId } = this
-    const { conversationUuid, text } = this.progress
+    const { lastEventId, progress } = this
+    const { conversationUuid, text } = progress
     return new StreamInterruptedError(message, { conversationUuid, lastEventId, partial: { text }, cause })
   }
 }

@@ -1,4 +1,5 @@
 import { ApiPromise, type Outcome } from '../api-promise.ts'
+import type { RequestOptions } from '../options.ts'
 import type { OutputKind } from '../registry.ts'
 import type { Api } from '../transport/api.ts'
 import { observe } from '../transport/request.ts'
@@ -12,12 +13,8 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, is
   const { streaming, logger, runtime, hooks } = api.settings
   const tools = inlineTools(start)
   const request = requestOnly(options)
-  const attach = (conversationUuid: string, lastEventId: string | undefined, signal: AbortSignal) => {
-    const headers = { ...request.headers, ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) }
-    // it has its own attempts, which begin anew with every event
-    const once = { ...request, headers, signal, maxRetries: 0 }
-    return api.open('runs.attach', { conversationUuid, stream: true }, once)
-  }
+  const join = (conversationUuid: string, options: RequestOptions) =>
+    api.open('runs.attach', { conversationUuid, stream: true }, { ...request, ...options })
   return new RunStream<O>({
     async open(signal, onUuid) {
       const sent = { ...sentOptions(start), signal }
@@ -26,9 +23,13 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, is
       // the stream of a background run is one that joined it: the run does not depend on its reader
       const { data } = await api.answer<{ uuid: string }>(operation, fields, sent)
       onUuid(data.uuid)
-      return api.open('runs.attach', { conversationUuid: data.uuid, stream: true }, { ...request, signal })
+      return join(data.uuid, { signal })
     },
-    attach,
+    attach: (conversationUuid, lastEventId, signal) => {
+      const headers = { ...request.headers, ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) }
+      // it has its own attempts, which begin anew with every event
+      return join(conversationUuid, { headers, signal, maxRetries: 0 })
+    },
     stop: (conversationUuid) => stopRun(api, conversationUuid, start),
     tools:
       options.tools &&

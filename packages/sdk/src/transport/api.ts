@@ -117,12 +117,11 @@ export class Api {
     const { signal, timeout, maxRetries, headers, idempotencyKey, ...own } = options
     const scope = { projectId: this.projectId(own), versionUuid: own.versionUuid ?? versionUuid, ...fields }
     const content: Query = { ...own, ...fields }
-    for (const param of path.match(/:\w+/g) ?? []) delete content[param.slice(1)]
     const hasBody = method === 'POST' || method === 'PUT'
     return {
       operation: name,
       method,
-      url: (outside ? rootUrl : baseUrl) + fillRoute(path, scope) + queryString(hasBody ? {} : content),
+      url: (outside ? rootUrl : baseUrl) + fillRoute(path, scope, content) + queryString(hasBody ? {} : content),
       body: hasBody ? content : undefined,
       retry,
       outside,

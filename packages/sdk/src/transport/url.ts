@@ -5,11 +5,16 @@ export type Query = Record<string, string | number | boolean | undefined>
 
 /**
  * Fills a route template. `:path` keeps the slashes of a prompt path and drops one leading slash; every other
- * parameter is one segment.
+ * parameter is one segment. What stands in the path is taken out of `content`.
  */
-export function fillRoute(template: string, params: Record<string, string | number | undefined>): string {
+export function fillRoute(
+  template: string,
+  params: Record<string, string | number | undefined>,
+  content: Record<string, unknown> = {},
+): string {
   return template.replace(/:(\w+)/g, (_, name: string) => {
     const value = params[name]
+    delete content[name]
     if (value === undefined) throw missing(name)
     const text = String(value)
     if (name !== 'path') return encodeSegment(text, name)
@@ -48,8 +53,8 @@ function encodeSegment(segment: string, what: string): string {
 
 /** The two bases of a server address: the API with its prefix, and the root that serves `/health`. */
 export function parseBaseUrl(text: string): { baseUrl: string; rootUrl: string } {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+  const url = URL.canParse(text) && new URL(text)
+  if (!url || !/^https?:/.test(url.href) || url.username || url.password) {
     throw new ConfigurationError('baseUrl (STET_BASE_URL) must be an http address without a password')
   }
   const [, root = '', prefix = '/api/v3'] = /^(.*?)(\/api\/v\d+)?\/*$/.exec(url.pathname) ?? []

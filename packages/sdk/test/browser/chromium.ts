@@ -41,14 +41,20 @@ interface Message {
 /** Opens a page and waits until it has loaded. */
 export async function openPage(binary: string, url: string): Promise<Page> {
   const profile = mkdtempSync(join(tmpdir(), 'stet-chromium-'))
+  // a process group of its own: what it starts ends with it, and writes no more into the profile that is removed
   const browser = spawn(binary, [...FLAGS, `--user-data-dir=${profile}`], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    detached: true,
   })
   const ended = once(browser, 'exit')
   const close = async () => {
-    browser.kill('SIGKILL')
+    try {
+      if (browser.pid !== undefined) process.kill(-browser.pid, 'SIGKILL')
+    } catch {
+      // it has ended by itself
+    }
     await ended
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+    rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
   }
   const dies = ended.then(() => Promise.reject(new Error(`${binary} has ended`)))
   // it ends after each test
@@ -82,7 +88,8 @@ function talk(browser: ChildProcess) {
   const waiting = new Map<string, () => void>()
   let last = 0
   let rest = ''
-  input.on('error', () => {})
+  // what it has not read, or not sent, when it ends
+  for (const pipe of [input, output]) pipe.on('error', () => {})
   output.setEncoding('utf8').on('data', (text: string) => {
     const messages = (rest + text).split('\0')
     rest = messages.pop() ?? ''

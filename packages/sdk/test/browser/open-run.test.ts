@@ -1,5 +1,5 @@
 /** A page, its own server, and the service: the run crosses both legs, and a cut of the first one is mended. */
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { type OpenRunOptions, openRun } from '../../src/browser/index.ts'
 import { ApiError, ConnectionError, RunError, RunStream, Stet, StreamInterruptedError } from '../../src/index.ts'
 import {
@@ -140,6 +140,6 @@ it('closes the socket at the page’s signal', async () => {
   await stream.started()
   controller.abort()
   await expect(stream.finalResult()).rejects.toMatchObject({ name: 'AbortError' })
-  await expect.poll(() => isClosed).toBe(true)
+  await vi.waitFor(() => expect(isClosed).toBe(true), 20_000)
   expect(page.requests).toHaveLength(1)
 })

@@ -1,5 +1,5 @@
 /** The package as it would be published, and empty projects that have installed it. */
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -77,7 +77,7 @@ function installed(name: string): string {
   return realpathSync(found)
 }
 
-/** The Nodes that are here: the one that runs the tests, that of the workspace, those of the machine. */
+/** The Nodes that are here and that the package is for: the one that runs the tests, that of the workspace, those of the machine. */
 export function nodes(): string[] {
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
   const ofMachine = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.endsWith('.bin'))
@@ -86,7 +86,18 @@ export function nodes(): string[] {
     ...ofMachine,
   ]
   const found = folders.map((folder) => join(folder, 'node')).filter((file) => existsSync(file))
-  return [...new Set([process.execPath, ...found].map((file) => realpathSync(file)))]
+  return [...new Set([process.execPath, ...found].map((file) => realpathSync(file)))].filter(isSupported)
+}
+
+/** Whether it is of `engines`: a distribution may bring an older one. */
+function isSupported(node: string): boolean {
+  const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
+  const [major = 0, minor = 0] =
+    /^v(\d+)\.(\d+)/
+      .exec(stdout ?? '')
+      ?.slice(1)
+      .map(Number) ?? []
+  return major > 20 || (major === 20 && minor >= 19)
 }
 
 /** Runs a program of a project; what it prints. */

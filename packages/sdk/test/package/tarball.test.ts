@@ -15,7 +15,7 @@ const bin = fileURLToPath(new URL('../../../../node_modules/.bin/', import.meta.
 let packed: Packed
 beforeAll(async () => {
   packed = await packSdk('source')
-}, 120_000)
+})
 afterAll(() => packed?.remove())
 
 // what only one copy of the main entry can fulfil
@@ -82,33 +82,26 @@ describe('in TypeScript', () => {
     export const rest = [render('x'), sseResponse([]), LatitudeApiError]
   `
 
-  it.each(['node16', 'bundler'])(
-    'with module resolution %s, strict',
-    async (resolution) => {
-      const project = newProject(packed)
-      const compilerOptions = {
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        noUncheckedIndexedAccess: true,
-        noEmit: true,
-        // the declarations themselves are checked once, which takes the compiler most of its time
-        skipLibCheck: resolution === 'bundler',
-        types: [],
-        target: 'ES2022',
-        lib: ['ES2022', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable', 'ESNext.Disposable'],
-        module: resolution === 'bundler' ? 'ESNext' : 'Node16',
-        moduleResolution: resolution,
-      }
-      writeFileSync(
-        `${project}/tsconfig.json`,
-        JSON.stringify({ compilerOptions, include: ['*.ts', '*.mts', '*.cts'] }),
-      )
-      writeFileSync(`${project}/main.mts`, PROGRAM)
-      if (resolution === 'node16') writeFileSync(`${project}/main.cts`, PROGRAM)
-      await runIn(project, [`${bin}tsc`, '-p', project])
-    },
-    120_000,
-  )
+  it.each(['node16', 'bundler'])('with module resolution %s, strict', async (resolution) => {
+    const project = newProject(packed)
+    const compilerOptions = {
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      noEmit: true,
+      // the declarations themselves are checked once, which takes the compiler most of its time
+      skipLibCheck: resolution === 'bundler',
+      types: [],
+      target: 'ES2022',
+      lib: ['ES2022', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable', 'ESNext.Disposable'],
+      module: resolution === 'bundler' ? 'ESNext' : 'Node16',
+      moduleResolution: resolution,
+    }
+    writeFileSync(`${project}/tsconfig.json`, JSON.stringify({ compilerOptions, include: ['*.ts', '*.mts', '*.cts'] }))
+    writeFileSync(`${project}/main.mts`, PROGRAM)
+    if (resolution === 'node16') writeFileSync(`${project}/main.cts`, PROGRAM)
+    await runIn(project, [`${bin}tsc`, '-p', project])
+  })
 
   // A file `.d.ts` counts as CommonJS or as ESM by the package it lies in, whoever uses it.
   it.each(['commonjs', 'module'])(
@@ -254,4 +247,4 @@ it('pleases the checker of types, from ESM and CJS and bundlers', async () => {
   const said = await runIn(packed.folder, [`${bin}attw`, packed.tarball, '--profile', 'node16', '--format', 'json'])
   const { analysis } = JSON.parse(said) as { analysis: { problems: { resolutionKind?: string }[] } }
   expect(analysis.problems.filter(({ resolutionKind }) => resolutionKind !== 'node10')).toEqual([])
-}, 120_000)
+})

@@ -1,4 +1,11 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
@@ -15,24 +22,47 @@ export type Reply = (response: ServerResponse, request: Recorded) => void | Prom
 export async function localServer(...replies: Reply[]): Promise<{ url: string; requests: Recorded[] }> {
   const requests: Recorded[] = []
   const server = createServer(async (request, response) => {
-    const recorded = await record(request)
+    const text = await textOf(request)
+    if (text === undefined) return
+    const { method = '', url = '', headers } = request
+    const recorded = { method, url, headers, body: text === '' ? undefined : JSON.parse(text) }
     requests.push(recorded)
     await replies[Math.min(requests.length, replies.length) - 1]?.(response, recorded)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // after a pause of the machine it would close a connection on which the next request is under way
+  server.keepAliveTimeout = 0
+  const port = await listen(server)
   onTestFinished(() => {
     server.closeAllConnections()
     server.close()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
+  return { url: `http://127.0.0.1:${port}`, requests }
 }
 
-async function record(request: IncomingMessage): Promise<Recorded> {
+// a port that is given again soon would get the next request over the connection to the server that had it
+const given = new Set<number>()
+
+async function listen(server: Server): Promise<number> {
+  for (;;) {
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    if (!given.has(port)) {
+      given.add(port)
+      return port
+    }
+    await new Promise((resolve) => server.close(resolve))
+  }
+}
+
+/** The body; undefined when the client went while it sent. */
+async function textOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  const text = Buffer.concat(chunks).toString()
-  const { method = '', url = '', headers } = request
-  return { method, url, headers, body: text === '' ? undefined : JSON.parse(text) }
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+  } catch {
+    return undefined
+  }
+  return Buffer.concat(chunks).toString()
 }
 
 export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Reply {

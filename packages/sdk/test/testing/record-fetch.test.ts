@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { ConfigurationError, Stet } from '../../src/index.ts'
 import { recordFetch } from '../../src/testing/index.ts'
 import { events, json, localServer, openEvents } from '../support/local-server.ts'
@@ -18,7 +18,7 @@ function cassetteFile(): string {
 /** The recordings once there are so many: a stream's is written at its end, just after its result is there. */
 async function recordings(file: string, count: number): Promise<string> {
   const read = () => (existsSync(file) ? readFileSync(file, 'utf8') : '[]')
-  await expect.poll(() => (JSON.parse(read()) as unknown[]).length).toBe(count)
+  await vi.waitFor(() => expect(JSON.parse(read())).toHaveLength(count), 20_000)
   return read()
 }
 

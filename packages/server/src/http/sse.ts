@@ -50,9 +50,9 @@ function lookAfter(stream: OpenStream): void {
   const now = performance.now()
   if (stream.stalledSince !== undefined) {
     // The time starts anew once the caller has answered: until then it is not idle.
-    if (stream.frames.isCallerAwaited) stream.stalledSince = now
+    if (stream.frames.isCallerAwaited()) stream.stalledSince = now
     else if (now - stream.stalledSince >= stalledMs) stream.res.destroy()
-  } else if (now - stream.lastByteAt >= silentMs && !stream.frames.hasMore) {
+  } else if (now - stream.lastByteAt >= silentMs && !stream.frames.hasMore()) {
     write(stream.res, ping)
     stream.lastByteAt = now
   }
@@ -111,9 +111,9 @@ function orClose(stream: OpenStream, work: (stream: OpenStream) => void): void {
 function writeNext(stream: OpenStream): void {
   const { res, frames } = stream
   if (stream.isHeld || stream.stalledSince !== undefined || isGone(res)) return
-  const text = frames.take()
-  if (text !== '') send(stream, text)
-  else if (frames.isAtEnd) {
+  const taken = frames.take()
+  if (taken.length > 0) send(stream, taken)
+  else if (frames.isAtEnd()) {
     leave(stream)
     res.end()
   }
@@ -123,8 +123,8 @@ function isGone(res: ServerResponse): boolean {
   return res.closed || res.destroyed
 }
 
-function send(stream: OpenStream, text: string): void {
-  const isTaken = write(stream.res, text)
+function send(stream: OpenStream, part: string | Buffer): void {
+  const isTaken = write(stream.res, part)
   const now = performance.now()
   stream.lastByteAt = now
   if (isTaken) {
@@ -156,13 +156,14 @@ function releaseHeld(): void {
 }
 
 /**
- * One chunk of the body as one write. The response would send its length, its bytes and its end as four pieces, which
- * costs half as much again; behind its back the socket may be used once it belongs to it and the head has left.
+ * Text as one chunk of the body in one write. The response would send its length, its bytes and its end as four pieces, which
+ * costs half as much again; behind its back the socket may be used once it belongs to it and the head has left. Bytes are
+ * many, and go the response's way, which does not copy them.
  * @returns whether the socket takes more.
  */
-function write(res: ServerResponse, text: string): boolean {
+function write(res: ServerResponse, text: string | Buffer): boolean {
   const { socket } = res
-  if (!socket || res.req.httpVersion !== '1.1') return res.write(text)
+  if (typeof text !== 'string' || !socket || res.req.httpVersion !== '1.1') return res.write(text)
   const bytes = Buffer.byteLength(text)
   // Plain ASCII is the same bytes in both, and cheaper in this one.
   return socket.write(`${bytes.toString(16)}\r\n${text}\r\n`, bytes === text.length ? 'latin1' : 'utf8')

@@ -9,12 +9,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createGzip, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { prompt } from '../runs/run-bench.ts'
+import { heardMs } from '../support/heard-time.ts'
 import { hasProcessFigures, residentBytes } from '../support/process-figures.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type RunServer, runServer } from './run-server.ts'
 
 const megabyte = 1024 * 1024
 const limitMs = 1_000
+const mostTries = 12
 const limitBytes = 50 * megabyte
 
 let bench: RunServer
@@ -71,10 +73,15 @@ const bombs: Bomb[] = [
 ]
 
 /** The status of the answer and the time until its head; what the server does not take is not sent. */
-function send(path: string, bomb: Bomb): Promise<{ status: number; ms: number }> {
+async function send(path: string, bomb: Bomb): Promise<{ status: number; ms: number }> {
+  const answered = statusOf(path, bomb)
+  const ms = await heardMs(answered)
+  return { status: await answered, ms }
+}
+
+function statusOf(path: string, bomb: Bomb): Promise<number> {
   const body = bomb.body()
   return new Promise((resolve, reject) => {
-    const startedAt = performance.now()
     const sent = request(`${bench.server.url}/api/v3${path}`, {
       method: 'POST',
       headers: {
@@ -84,7 +91,7 @@ function send(path: string, bomb: Bomb): Promise<{ status: number; ms: number }>
       },
     })
     sent.on('response', (answer) => {
-      resolve({ status: answer.statusCode ?? 0, ms: performance.now() - startedAt })
+      resolve(answer.statusCode ?? 0)
       body.destroy()
       sent.destroy()
     })
@@ -109,20 +116,19 @@ describe.skipIf(!hasProcessFigures)('body bombs', () => {
           }
         })()
         const tries = [await send(path, bomb), await send(path, bomb), await send(path, bomb)]
+        const fastest = () => Math.min(...tries.map(({ ms }) => ms))
+        // A busy machine may delay some of them, not all.
+        while (fastest() >= limitMs && tries.length < mostTries) tries.push(await send(path, bomb))
         isOver = true
         await watching
         const told = JSON.stringify({ path, tries, growth: (peak - before) / megabyte })
-        expect(
-          tries.map(({ status }) => status),
-          told,
-        ).toEqual([bomb.status, bomb.status, bomb.status])
-        // A busy machine may delay one of them.
-        expect(Math.min(...tries.map(({ ms }) => ms)), told).toBeLessThan(limitMs)
+        expect(new Set(tries.map(({ status }) => status)), told).toEqual(new Set([bomb.status]))
+        expect(fastest(), told).toBeLessThan(limitMs)
         expect(peak - before, told).toBeLessThan(limitBytes)
       }
       expect((await bench.post(`${bench.live}/documents/run`, { path: 'hello' })).status).toBe(200)
     },
-    60_000,
+    120_000,
   )
 
   it('the gigabyte is one', async () => {

@@ -20,14 +20,13 @@ it(
     })
     for (let first = 0; first < idle; first += 100) {
       const opened = Array.from({ length: Math.min(100, idle - first) }, () => connect(Number(port), hostname))
-      await Promise.all(opened.map((socket) => once(socket, 'connect')))
       sockets.push(...opened)
+      await Promise.all(opened.map((socket) => once(socket, 'connect')))
+      for (const socket of opened) socket.on('error', () => {})
     }
     // Some have begun a request that they never end.
-    for (const [place, socket] of sockets.entries()) {
-      socket.on('error', () => {})
+    for (const [place, socket] of sockets.entries())
       if (place % 2 === 0) socket.write('GET /health HTTP/1.1\r\nHost: a\r\n')
-    }
     expect((await bench.post(`${bench.live}/documents/run`, { path: 'hello' })).status).toBe(200)
     expect(sockets.filter(({ closed }) => closed)).toEqual([])
   },

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -91,7 +92,8 @@ describe('the applier', () => {
 describe.skipIf(isSkippedWithoutServer('parallel migration of a PostgreSQL database'))('parallel starts', () => {
   it('promise 20: eight servers that start at once migrate once', async () => {
     const server = testServerUrl ?? ''
-    const name = `stet_parallel_${process.pid}`
+    // Of a run that was killed one may be left, and machines that share the server share process ids.
+    const name = `stet_parallel_${randomBytes(8).toString('hex')}`
     await onServer(server, (client) => client.query(`CREATE DATABASE ${name}`))
     const pools = Array.from({ length: 8 }, () => singleConnectionPool(withDatabase(server, name)))
     try {

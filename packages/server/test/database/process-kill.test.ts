@@ -11,8 +11,8 @@ import { seededRandom } from '../support/random.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { embeddedTemplate, type TestDatabase, testDatabase } from '../support/test-database.ts'
 
-// On each kind of database. The embedded one costs a second each; the runs of a killed server are counted in test/runs.
-const kills = count(20, 1_000)
+// On each kind of database. The runs of a killed server are counted in test/runs.
+const kills = count(50, 1_000)
 const server = process.env['STET_TEST_DATABASE_URL']
 const kinds = [{ kind: 'embedded', at: '' }, ...(server ? [{ kind: 'PostgreSQL', at: server }] : [])]
 
@@ -38,7 +38,7 @@ describe.each(kinds)('kill -9 of a process that writes, $kind', ({ at }) => {
         const end = programEnd(writer)
         let hasEnded = false
         void end.then(() => (hasEnded = true))
-        while (acknowledged().length === before && !hasEnded) await delay(5)
+        while (acknowledged().length < before + 2 && !hasEnded) await delay(5)
         expect(hasEnded, hasEnded ? (await end).stderr : '').toBe(false)
         await delay(random() * 200)
         writer.kill('SIGKILL')
@@ -53,7 +53,7 @@ describe.each(kinds)('kill -9 of a process that writes, $kind', ({ at }) => {
       ).toEqual([])
       expect(acknowledged().length).toBeGreaterThan(kills)
     },
-    timeFor(kills, 15_000),
+    timeFor(kills, 30_000),
   )
 })
 
@@ -63,24 +63,21 @@ describe('kill -9 of a first start', () => {
     const dataDir = await temporaryFolder()
     const template = await embeddedTemplate()
     let killedEarly = 0
-    for (let round = 0; round < 5; round++) {
+    // Some are killed before they are done: a fast machine may need a few more to have one.
+    for (let round = 0; round < 5 || killedEarly === 0; round++) {
       await rm(join(dataDir, 'db'), { recursive: true, force: true })
-      const starter = startProgram('first-start-child.ts', join(dataDir, 'db'), template)
-      const end = programEnd(starter)
-      // The child says when it begins, so that the kill falls into the work and not into loading the program.
-      await new Promise((begun) => starter.once('message', begun))
-      await delay(random() * 60)
-      starter.kill('SIGKILL')
-      if ((await end).signal === 'SIGKILL') killedEarly += 1
+      const starter = startProgram('first-start-child.ts', join(dataDir, 'db'), template, String(random() * 60))
+      const end = await programEnd(starter)
+      if (end.signal === 'SIGKILL') killedEarly += 1
+      else expect(end.code, end.stderr).toBe(0)
       await prepareDirectory(join(dataDir, 'db'), template)
       const database = await openTestDatabase({ dataDir })
       expect(await database.client.workspace.count(), `seed ${seed}, round ${round}`).toBe(0)
       await database.close()
       expect((await readdir(dataDir)).filter((name) => name.includes('.tmp-'))).toEqual([])
     }
-    expect(killedEarly).toBeGreaterThan(0)
     await rm(dataDir, { recursive: true })
-  }, 60_000)
+  }, 120_000)
 
   it('makes a database from nothing where no template was built', async () => {
     const dataDir = await temporaryFolder()
@@ -89,7 +86,7 @@ describe('kill -9 of a first start', () => {
     expect(await database.client.workspace.count()).toBe(0)
     await database.close()
     await rm(dataDir, { recursive: true })
-  })
+  }, 180_000)
 
   it('refuses a directory that holds something else', async () => {
     await expect(prepareDirectory(import.meta.dirname, 'none')).rejects.toThrow('is not empty and holds no database')

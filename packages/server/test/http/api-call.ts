@@ -24,6 +24,11 @@ export function apiCaller(url: string, defaultKey?: string) {
   }
 }
 
+/** What an answer says: a stream that is silent for ten seconds gets comments, and on a slow machine any may be. */
+export function withoutPings(text: string): string {
+  return text.replace(/^: ping\n/gm, '')
+}
+
 export async function httpCall(method: string, url: string, call: Omit<ApiCall, 'key'> = {}): Promise<ApiAnswer> {
   const { body } = call
   const isBytes = body instanceof Uint8Array || typeof body === 'string'
@@ -32,7 +37,7 @@ export async function httpCall(method: string, url: string, call: Omit<ApiCall, 
     headers: { ...(isBytes || body === undefined ? {} : { 'content-type': 'application/json' }), ...call.headers },
     ...(body === undefined ? {} : { body: isBytes ? toBytes(body) : JSON.stringify(body) }),
   })
-  const text = await response.text()
+  const text = withoutPings(await response.text())
   assertDeclared(method, url, { status: response.status, text })
   return { status: response.status, headers: response.headers, text, body: parseOrEmpty(text) }
 }

@@ -27,6 +27,9 @@ describe('bad keys', () => {
   })
 })
 
+/** Failures are counted for ten seconds; the server's clock may be a little ahead of ours. */
+const windowMs = 9_500
+
 describe('a flood of bad keys', () => {
   it('is answered 429 from the 21st of an address on, until its window ends; nobody else notices', async () => {
     const opened = await openServer({ STET_AUTH_FAILURE_LIMIT: '20', STET_TRUST_PROXY: '1' })
@@ -34,25 +37,33 @@ describe('a flood of bad keys', () => {
       const answer = await opened.api('GET', '/me', { key, headers: { 'x-forwarded-for': address } })
       return { ...answer, name: answer.body['name'] }
     }
-    const [flooding, other] = ['203.0.113.1', '203.0.113.2']
-    const fresh = await issueKey(opened.api, {})
-    const freshElsewhere = await issueKey(opened.api, {})
     // Of every kind: all count alike.
     const bad = (attempt: number) => (attempt % 2 === 0 ? `stet_${attempt}` : generateApiKey())
-    const statuses: number[] = []
-    for (let attempt = 0; attempt < 25; attempt += 1) statuses.push((await from(flooding, bad(attempt))).status)
+    const flood = async (flooding: string) => {
+      const fresh = await issueKey(opened.api, {})
+      const startedAt = performance.now()
+      const statuses: number[] = []
+      for (let attempt = 0; attempt < 25; attempt += 1) statuses.push((await from(flooding, bad(attempt))).status)
+      const limited = await from(flooding, generateApiKey())
+      const [known, unknown] = [await from(flooding, opened.key), await from(flooding, fresh)]
+      const isInWindow = performance.now() - startedAt < windowMs
+      return { flooding, fresh, statuses, limited, known: known.status, unknown: unknown.status, isInWindow }
+    }
+    let flooded = await flood('203.0.113.3')
+    // A machine that stood still may have been in two windows.
+    for (let last = 4; !flooded.isInWindow; last += 1) flooded = await flood(`203.0.113.${last}`)
+    const { flooding, fresh, statuses, limited, known, unknown } = flooded
     expect(statuses).toEqual([...Array(20).fill(401), ...Array(5).fill(429)])
-    const limited = await from(flooding, generateApiKey())
     expect(limited).toMatchObject({ status: 429, name: 'RateLimitError' })
     const retryAfter = Number(limited.headers.get('retry-after'))
     expect(retryAfter).toBeGreaterThanOrEqual(1)
     expect(retryAfter).toBeLessThanOrEqual(10)
     // A key that is in memory passes everywhere; one that would cost a statement waits like the rest of its address.
-    expect((await from(flooding, opened.key)).status).toBe(200)
-    expect((await from(flooding, fresh)).status).toBe(429)
-    expect((await from(other, freshElsewhere)).status).toBe(200)
+    expect([known, unknown]).toEqual([200, 429])
+    const other = '203.0.113.2'
+    expect((await from(other, await issueKey(opened.api, {}))).status).toBe(200)
     expect((await from(other, generateApiKey())).status).toBe(401)
-    await expect.poll(async () => (await from(flooding, fresh)).status, { timeout: 15_000, interval: 250 }).toBe(200)
+    await expect.poll(async () => (await from(flooding, fresh)).status, { interval: 250 }).toBe(200)
     expect((await from(flooding, bad(0))).status).toBe(401)
     await opened.server.close()
   })

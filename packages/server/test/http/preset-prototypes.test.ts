@@ -6,7 +6,10 @@ import { presetPrototypes } from '../../src/http/server.ts'
 
 const open: Server[] = []
 afterEach(() => {
-  for (const server of open.splice(0)) server.closeAllConnections()
+  for (const server of open.splice(0)) {
+    server.close()
+    server.closeAllConnections()
+  }
 })
 
 const app = express()
@@ -24,7 +27,8 @@ app.post('/echo', (req, res) => {
 })
 
 async function serve(nodeMajor: number): Promise<string> {
-  const server = createServer(presetPrototypes(app, nodeMajor), app)
+  // Kept longer than a machine stands still: a connection that ends just as it is used again breaks the request.
+  const server = createServer({ ...presetPrototypes(app, nodeMajor), keepAliveTimeout: 65_000 }, app)
   open.push(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`

@@ -11,7 +11,8 @@ let url: string
 let lastOutcome: Promise<Buffer> = Promise.resolve(Buffer.alloc(0))
 
 beforeAll(async () => {
-  server = createServer((req, res) => {
+  // Kept longer than a machine stands still: a connection that ends just as it is used again breaks the request.
+  server = createServer({ keepAliveTimeout: 65_000 }, (req, res) => {
     lastOutcome = readBody(req, limit)
     lastOutcome.then(
       (body) => res.end(String(body.length)),

@@ -7,7 +7,7 @@ const entry = (id: number): LogEntry => ({ id, pieces: `frame ${id}` })
 
 async function readToEnd(reader: RunLogReader, limit: number): Promise<number[]> {
   const ids: number[] = []
-  while (!reader.isAtEnd) {
+  while (!reader.isAtEnd()) {
     const entries = reader.take(limit)
     ids.push(...entries.map(({ id }) => id))
     if (entries.length === 0) await reader.changed()

@@ -12,5 +12,5 @@ it('a large log goes at its end, but not under its readers', async () => {
   writer.close()
   expect(log.follow('run', 0)).toBeUndefined()
   expect(reader?.take(10)).toHaveLength(1)
-  expect(reader?.isAtEnd).toBe(true)
+  expect(reader?.isAtEnd()).toBe(true)
 })

@@ -37,7 +37,11 @@ beforeEach(async () => {
   })
   runUrl = `${server.url}/api/v3${live}/documents/run`
 })
-afterEach(() => server.child.kill('SIGKILL'))
+afterEach(async () => {
+  server.child.kill('SIGKILL')
+  // Until it has gone it holds the lock of the database that the next one opens.
+  await server.ended
+})
 
 function run(stream: boolean): Promise<Response> {
   return fetch(runUrl, {
@@ -121,8 +125,10 @@ describe('SIGTERM', { timeout: processTestMs }, () => {
   })
 
   it('ends at once when it comes twice', async () => {
+    const before = provider.requests.length
     heldAnswer()
     const stream = await run(true)
+    await provider.waitForRequest(before + 1)
     server.child.kill('SIGTERM')
     await refusesConnections()
     server.child.kill('SIGTERM')

@@ -81,7 +81,7 @@ describe('a start', { timeout: processTestMs }, () => {
     const address = other.address()
     const port = typeof address === 'object' && address ? address.port : 0
     const taken = await runServer({ ...settings, PORT: String(port) })
-    other.close()
+    await new Promise((resolve) => other.close(resolve))
     expect(taken).toMatchObject({
       code: 1,
       stderr: `stet-server: Port ${port} of 127.0.0.1 is in use; set PORT to another one\n`,

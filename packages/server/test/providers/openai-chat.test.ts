@@ -1,13 +1,11 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
 import type { ModelChunk } from '../../src/features/providers/model-driver.ts'
 import { ProviderError } from '../../src/features/providers/provider-error.ts'
-import { systemClock } from '../../src/shared/clock.ts'
-import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
+import { type FakeProvider, type FakeReplyFor, fakeProvider } from '../support/fake-provider.ts'
+import { testDrivers } from '../support/model-drivers.ts'
 import { batchesOf, chunksOf, failureOf, modelRequest, textOf } from '../support/model-request.ts'
 
-const limits = { plainBytes: 5000, connectMs: 500, firstByteMs: 150, plainMs: 150, silenceMs: 150, backoffMs: 1 }
-const drivers = createModelDrivers({ guard: { allowedPrivateHosts: [] }, clock: systemClock, limits })
+const drivers = testDrivers()
 afterAll(() => drivers.close())
 
 let fake: FakeProvider
@@ -16,9 +14,9 @@ beforeEach(async () => {
 })
 afterEach(() => fake.close())
 
-const ask = (more: Parameters<typeof modelRequest>[1] = {}) => {
+const ask = (more: Parameters<typeof modelRequest>[1] = {}, by = drivers.patient) => {
   const request = modelRequest(fake.url, more)
-  return drivers.driverFor(request.provider).call(request)
+  return by.driverFor(request.provider).call(request)
 }
 const usage = {
   prompt_tokens: 100,
@@ -136,7 +134,7 @@ describe('a plain answer', () => {
 describe('failures', () => {
   const huge = `data: {"choices":[{"delta":{"content":"${'x'.repeat(4_300_000)}"}}]}\n\n`
   const good = 'data: {"choices":[{"delta":{"content":"x"}}]}\n\n'
-  const cases: [string, Parameters<FakeProvider['enqueue']>[0], Partial<ProviderError>][] = [
+  const cases: [string, FakeReplyFor, Partial<ProviderError>][] = [
     ['401', { status: 401 }, { kind: 'rejected', status: 401 }],
     ['400 with a text body', { status: 400, body: 'nope' }, { kind: 'rejected', status: 400, providerMessage: 'nope' }],
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, { kind: 'rejected', status: 302 }],
@@ -167,7 +165,7 @@ describe('failures', () => {
   ]
   it.each(cases)('%s', async (_name, reply, expected) => {
     fake.enqueue(reply)
-    const failure = await failureOf(ask({ maxRetries: 0 }))
+    const failure = await failureOf(ask({ maxRetries: 0 }, drivers.forReply(reply)))
     expect(failure).toBeInstanceOf(ProviderError)
     expect(failure).toMatchObject(expected)
   })
@@ -194,9 +192,9 @@ describe('failures', () => {
   })
 
   it('reports an address where nobody listens', async () => {
-    await fake.close()
-    expect(await failureOf(ask({ maxRetries: 0 }))).toMatchObject({ kind: 'unavailable' })
-    fake = await fakeProvider()
+    // Where no other process could begin to.
+    const { provider } = modelRequest('http://127.0.0.1:1/v1')
+    expect(await failureOf(ask({ provider, maxRetries: 0 }))).toMatchObject({ kind: 'unavailable' })
   })
 })
 
@@ -226,7 +224,9 @@ describe('retries', () => {
   it('never happen after the first byte', async () => {
     fake.enqueue({ text: 'a b', cut: 1 }, { hang: 'after-head' })
     await failureOf(ask({ maxRetries: 2 }))
-    await failureOf(ask({ maxRetries: 2 }))
+    await failureOf(ask({ maxRetries: 2 }, drivers.impatient))
+    // Given up before it was read it may be: then it is on its way.
+    await fake.waitForRequest(2)
     expect(fake.requests).toHaveLength(2)
   })
 })

@@ -1,15 +1,13 @@
 /** What every network driver promises, whatever its protocol: whole answers only, faults by name, retries, aborts. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
 import type { ModelChunk, ResolvedProvider } from '../../src/features/providers/model-driver.ts'
 import { ProviderError } from '../../src/features/providers/provider-error.ts'
-import { systemClock } from '../../src/shared/clock.ts'
-import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
+import { type FakeProvider, type FakeReplyFor, fakeProvider } from '../support/fake-provider.ts'
 import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts'
+import { testDrivers } from '../support/model-drivers.ts'
 import { batchesOf, chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
 
-const limits = { plainBytes: 5000, connectMs: 500, firstByteMs: 150, plainMs: 150, silenceMs: 150, backoffMs: 1 }
-const drivers = createModelDrivers({ guard: { allowedPrivateHosts: [] }, clock: systemClock, limits })
+const drivers = testDrivers()
 afterAll(() => drivers.close())
 
 let fake: FakeProvider
@@ -25,9 +23,9 @@ const protocols: [string, Partial<ResolvedProvider>, Record<string, unknown>][] 
 ]
 
 describe.each(protocols)('%s', (_name, entry, usage) => {
-  const ask = (more: Parameters<typeof modelRequest>[1] = {}, url = fake.url) => {
+  const ask = (more: Parameters<typeof modelRequest>[1] = {}, { url = fake.url, by = drivers.patient } = {}) => {
     const request = modelRequest(url, { provider: providerAt(url, entry), ...more })
-    return drivers.driverFor(request.provider).call(request)
+    return by.driverFor(request.provider).call(request)
   }
   const answer = {
     reasoning: 'let me think',
@@ -82,7 +80,7 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
     expect(fake.requests).toHaveLength(5)
   })
 
-  const faults: [string, Parameters<FakeProvider['enqueue']>[0], Partial<ProviderError>][] = [
+  const faults: [string, FakeReplyFor, Partial<ProviderError>][] = [
     ['401', { status: 401 }, { kind: 'rejected', status: 401, providerMessage: 'Failure 401' }],
     ['a text body', { status: 400, body: 'nope' }, { kind: 'rejected', status: 400 }],
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, { kind: 'rejected', status: 302 }],
@@ -101,7 +99,7 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
   ]
   it.each(faults)('names %s', async (_fault, reply, expected) => {
     fake.enqueue(reply)
-    const failure = await failureOf(ask({ maxRetries: 0 }))
+    const failure = await failureOf(ask({ maxRetries: 0 }, { by: drivers.forReply(reply) }))
     expect(failure).toBeInstanceOf(ProviderError)
     expect(failure).toMatchObject(expected)
   })
@@ -144,7 +142,7 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
       proxy.resetNext(2)
       proxy.chop(1)
       fake.setDefault(answer)
-      checkAnswer(await chunksOf(ask({ maxRetries: 2 }, url)))
+      checkAnswer(await chunksOf(ask({ maxRetries: 2 }, { url })))
       expect(proxy.connections).toBe(3)
     })
   })

@@ -4,6 +4,7 @@ import { unpackEventLog } from '../../src/features/runs/encoding/event-log-file.
 import type { MessageForm } from '../../src/features/runs/encoding/frames.ts'
 import { storedReader } from '../../src/features/runs/watching/stored-reader.ts'
 import { framesOf } from '../../src/features/runs/watching/watch-run.ts'
+import { withoutPings } from '../http/api-call.ts'
 import { count, seed, timeFor } from '../support/counts.ts'
 import type { FakeReply } from '../support/fake-provider.ts'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
@@ -87,7 +88,8 @@ async function readUntil(response: Response, cut: number | undefined): Promise<s
     // Leaving the loop closes the connection.
     if (cut !== undefined && text.length > cut) break
   }
-  return text.slice(0, text.lastIndexOf(frameEnd) + frameEnd.length)
+  const end = text.lastIndexOf(frameEnd)
+  return end < 0 ? '' : withoutPings(text.slice(0, end + frameEnd.length))
 }
 
 /** All that one reader gets over all its connections, each from the last id that it saw. */
@@ -108,9 +110,9 @@ async function storedText(uuid: string, form: MessageForm): Promise<string> {
   const file = await runs.findEventLog(1, runUuid)
   if (!file) throw new Error('The log is not stored')
   const frames = framesOf(storedReader(await unpackEventLog(file), 0), form)
-  let text = ''
-  while (!frames.isAtEnd) text += frames.take()
-  return text
+  const parts: Buffer[] = []
+  while (!frames.isAtEnd()) parts.push(Buffer.from(frames.take()))
+  return Buffer.concat(parts).toString('utf8')
 }
 
 function gate(): { opened: Promise<void>; open(): void } {

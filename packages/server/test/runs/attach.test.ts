@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { unpackEventLog } from '../../src/features/runs/encoding/event-log-file.ts'
 import { endOfRun } from '../../src/features/runs/watching/stored-end.ts'
 import { storedReader } from '../../src/features/runs/watching/stored-reader.ts'
 import { framesOf } from '../../src/features/runs/watching/watch-run.ts'
@@ -58,7 +59,8 @@ it('a foreground run is attached to while it runs, by its header alone, and is k
   } finally {
     await other.close()
   }
-})
+  // It opens a server of its own.
+}, 120_000)
 
 it('after a chat all events are those of the latest run; ids go on', async () => {
   const { last, events } = await bench.stream('hello')
@@ -74,6 +76,28 @@ it('after a chat all events are those of the latest run; ids go on', async () =>
     { 'last-event-id': String(chat.events.at(-1)?.id) },
   )
   expect([atEnd.status, await atEnd.text()]).toEqual([200, ''])
+})
+
+it('a long run is replayed from its stored log in few parts, from any event on', async () => {
+  const { runs, eventLog } = bench.server.deps
+  const count = 4_000
+  bench.fake.enqueue({ deltas: Array.from({ length: count }, (_, place) => `大 wörd ${place} \u2028 `) })
+  const { text, last } = await bench.stream('hello')
+  const uuid = String(last['uuid'])
+  const runUuid = (await runs.findConversation(1, uuid))?.latestRun?.uuid ?? ''
+  expect(eventLog.follow(runUuid, 0)).toBeUndefined()
+  for (const seen of [0, 1, 5, 6, count / 2, count, count + 5]) {
+    const ends = [...text.matchAll(/\nid: \d+\n\n/g)].map(({ index, 0: mark }) => index + mark.length)
+    const headers: Record<string, string> = seen === 0 ? {} : { 'last-event-id': String(seen) }
+    const replay = await bench.post(`/conversations/${uuid}/attach`, { stream: true }, headers)
+    expect([seen, (await replay.text()) === text.slice(seen === 0 ? 0 : ends[seen - 1])]).toEqual([seen, true])
+  }
+  const file = await runs.findEventLog(1, runUuid)
+  const shown = framesOf(storedReader(await unpackEventLog(file ?? Buffer.of()), 0), 'whole')
+  let parts = 0
+  for (; !shown.isAtEnd(); parts += 1) shown.take()
+  // Beginning, deltas and end; the deltas have more bytes than one part takes.
+  expect(parts).toBeLessThanOrEqual(12)
 })
 
 it('without its event log a run still tells its answer and its end, with their ids', async () => {

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { afterEach, expect, it, vi } from 'vitest'
-import { prompt, type RunBench, runBench } from './run-bench.ts'
+import { startHeardTime } from '../support/heard-time.ts'
+import { prompt, type Recording, type RunBench, runBench, textOf } from './run-bench.ts'
 
 // Each test opens a server of its own, which takes long on a machine that is busy with others.
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 let bench: RunBench
 afterEach(() => bench.close())
@@ -47,10 +48,11 @@ for (const mode of ['stream', 'json'] as const) {
     bench.fake.enqueue({ text: 'never whole', hang: mode === 'stream' ? 'mid-stream' : 'after-head' })
     const uuid = await leave(mode)
     const leftAt = performance.now()
+    const heard = startHeardTime()
     await bench.fake.waitForAbort(1)
-    const tookMs = performance.now() - leftAt
-    expect(tookMs).toBeGreaterThan(150)
-    expect(tookMs).toBeLessThan(1_200)
+    heard.stop()
+    expect(performance.now() - leftAt).toBeGreaterThan(150)
+    expect(heard.passedMs()).toBeLessThan(1_200)
     await untilStatus(uuid, 'stopped')
   })
 }
@@ -70,14 +72,18 @@ it('promise 10: within the grace period a run ends as if somebody listened', asy
 
 it('promise 11: an answer that drips without end is ended by the time limit of its run', async () => {
   bench = await runBench(prompts, { STET_RUN_TIMEOUT_SECONDS: '1' })
-  bench.fake.enqueue({ deltas: Array.from({ length: 10_000 }, () => 'some '), delayMs: 20 })
-  const recording = await bench.stream('hello')
-  expect(recording.last).toMatchObject({
-    type: 'chain-error',
-    error: { code: 'run_timeout_error', details: { seconds: 1 } },
-  })
+  bench.fake.setDefault({ deltas: Array.from({ length: 10_000 }, () => 'some '), delayMs: 20 })
+  let recording: Recording
+  // A machine that stands still may let the second pass before the first word has come: then it is asked again.
+  do {
+    recording = await bench.stream('hello')
+    expect(recording.last).toMatchObject({
+      type: 'chain-error',
+      error: { code: 'run_timeout_error', details: { seconds: 1 } },
+    })
+    await bench.fake.waitForAbort(bench.fake.requests.length)
+  } while (textOf(recording) === '')
   expect(JSON.stringify(recording.last['messages'])).toContain('some ')
-  await bench.fake.waitForAbort(1)
 })
 
 it('a stalled reader delays itself only, and gets every byte in the end', async () => {

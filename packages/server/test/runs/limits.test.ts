@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createActiveRuns } from '../../src/features/runs/active-runs.ts'
 import { type StartDeps, startRun } from '../../src/features/runs/start-run.ts'
 import type { Message } from '../../src/features/templates/message.ts'
 import { AppError, type RunError } from '../../src/shared/app-error.ts'
@@ -10,6 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
+const never = new Promise(() => {})
 const author = { id: 1, name: 'Ada', email: 'ada@example.com' }
 const caller = { apiKeyId: 1, workspaceId: 1, author, scopes: ['run'], projectId: null, limit: 1000 } as const
 
@@ -23,7 +25,8 @@ function start(change: Partial<StartDeps>) {
 for (const bound of [{ maxEvents: 20 }, { maxEventBytes: 2_000 }]) {
   it(`a run that outgrows its log (${Object.keys(bound).join()}) ends, and its provider is left`, async () => {
     const aborted = bench.fake.aborted
-    bench.fake.enqueue({ deltas: Array.from({ length: 200 }, () => 'word '), delayMs: 1 })
+    // An answer without end: nothing but the run can break it off.
+    bench.fake.enqueue({ deltas: Array.from({ length: 200 }, () => 'word '), delayMs: 1, gateAfter: 200, gate: never })
     const run = await start({ runSettings: { ...bench.server.deps.runSettings, ...bound } })
     await expect(run.result()).rejects.toMatchObject({
       code: 'ai_run_error',
@@ -72,10 +75,13 @@ it('an end that cannot be stored is never shown: the stream closes without one',
     tries += 1
     throw new AppError('ServiceUnavailableError', 'The database is away')
   }
-  const run = await start({ runs: { ...deps.runs, end: away }, runSettings: { ...deps.runSettings, storeWaitMs: 600 } })
+  // Given up among runs of its own: the server would look after it within seconds, and end it.
+  const activeRuns = createActiveRuns()
+  const runSettings = { ...deps.runSettings, storeWaitMs: 600 }
+  const run = await start({ runs: { ...deps.runs, end: away }, runSettings, activeRuns })
   const frames = run.frames('whole')
   let text = ''
-  while (!frames.isAtEnd) {
+  while (!frames.isAtEnd()) {
     text += frames.take()
     await frames.changed()
   }
@@ -83,7 +89,8 @@ it('an end that cannot be stored is never shown: the stream closes without one',
   expect(text).toContain('"type":"step-completed"')
   expect(text).not.toContain('chain-completed')
   await expect(run.result()).rejects.toMatchObject({ code: 'InternalServerError' })
-  expect(deps.activeRuns.find(1, run.conversationUuid)).toBeUndefined()
+  expect(activeRuns.list()).toEqual([])
+  expect(activeRuns.takeAbandoned()).toMatchObject([{ conversationUuid: run.conversationUuid }])
   expect(await bench.conversation(run.conversationUuid)).toMatchObject({ status: 'running' })
 })
 

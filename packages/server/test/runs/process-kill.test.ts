@@ -8,6 +8,8 @@ import type { TestDatabase } from '../support/test-database.ts'
 import { prompt, record } from './run-bench.ts'
 
 const runsOfEachKind = count(50, 500)
+/** Until all of them are under way, and again for what is asked after the restart: a machine that is busy takes minutes. */
+const patienceMs = timeFor(5 * runsOfEachKind, 1_000)
 
 /** What clients were told before the server died. */
 interface Ledger {
@@ -165,7 +167,7 @@ it(
       ledger.completed.size >= runsOfEachKind / 2 &&
       ledger.chats.size >= runsOfEachKind / 2 &&
       ledger.results.size >= runsOfEachKind / 4
-    await expect.poll(isUnderWay, { timeout: 60_000 }).toBe(true)
+    await expect.poll(isUnderWay, { timeout: patienceMs }).toBe(true)
     const killedAt = new Date()
     await served.kill()
     hasRestarted = true
@@ -192,9 +194,11 @@ it(
       body: { messages: [{ role: 'user', content: 'Are you back?' }] },
     })
     expect(again).toMatchObject({ status: 200, body: { response: { text: 'After the restart.' } } })
-    expect(JSON.stringify(fake.requests.at(-1)?.body['messages'])).toContain(String(ledger.chats.get(lost)))
+    // A run that was queued, and that nobody was told of, may have been asked for since.
+    const asked = fake.requests.map(({ body }) => JSON.stringify(body['messages']))
+    expect(asked.find((messages) => messages.includes('Are you back?'))).toContain(String(ledger.chats.get(lost)))
     await served.stop()
     await expectRows(served.storage, ledger, killedAt)
   },
-  timeFor(5 * runsOfEachKind, 500),
+  2 * patienceMs,
 )

@@ -56,6 +56,8 @@ export interface ProviderFault {
   details?: Record<string, unknown>
   /** What of a streamed answer stays in the conversation. */
   text?: string
+  /** Only the time limits of the call end it. */
+  hangs?: true
 }
 
 const isStream = ({ request }: FaultCall): boolean => request.body['stream'] === true
@@ -106,12 +108,13 @@ export const providerFaults: readonly ProviderFault[] = [
     reply: (call) => ({ raw: [upToLastWord(call, 0)], headers: headersOf(call), end: 'broken' }),
     text: before,
   },
-  { ...broken, name: 'hang before the head', reply: () => ({ hang: 'before-head' }) },
+  { ...broken, name: 'hang before the head', reply: () => ({ hang: 'before-head' }), hangs: true },
   {
     ...broken,
     name: 'hang in the middle',
     reply: (call) => ({ raw: [upToLastWord(call, 0)], headers: headersOf(call), end: 'never' }),
     text: before,
+    hangs: true,
   },
   { ...broken, name: 'garbage', reply: () => ({ garbage: true }) },
   {

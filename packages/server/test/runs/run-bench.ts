@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser'
 import { expect } from 'vitest'
 import type { ProviderLimits } from '../../src/adapters/providers/transport/limits.ts'
 import type { Message } from '../../src/features/templates/message.ts'
-import type { ApiAnswer } from '../http/api-call.ts'
+import { type ApiAnswer, withoutPings } from '../http/api-call.ts'
 import { assertDeclared } from '../http/declared-answers.ts'
 import { type Api, createTestProject, openServer } from '../http/scenario.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
@@ -18,7 +18,7 @@ export interface RecordedEvent {
 export interface Recording {
   status: number
   headers: Headers
-  /** The body as it came. */
+  /** The body as it came, without pings. */
   text: string
   events: RecordedEvent[]
   /** `type` of each event, provider-events with a leading `·`. */
@@ -104,7 +104,7 @@ export async function runBench(
 
 /** Reads a stream to its end and checks what must hold for every whole one. */
 export async function record(response: Response, { isWhole = true } = {}): Promise<Recording> {
-  const text = await response.text()
+  const text = withoutPings(await response.text())
   const events: RecordedEvent[] = []
   const parser = createParser({
     onEvent: ({ event, id, data }) =>

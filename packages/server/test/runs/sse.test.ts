@@ -88,7 +88,7 @@ it('sends the head before any event, the first event at once and the rest of a t
 it('a caller that knows no chunks gets the frames as they are', async () => {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
   socket.write('GET / HTTP/1.0\r\n\r\n')
-  await vi.waitFor(() => expect(listeners).toEqual([1]))
+  await expect.poll(() => listeners).toEqual([1])
   append(1)
   writer.close()
   let text = ''
@@ -101,24 +101,24 @@ it('a reader that leaves is released at once', async () => {
   append(1)
   await once(response, 'data')
   response.destroy()
-  await vi.waitFor(() => expect(listeners).toEqual([1, 0]))
+  await expect.poll(() => listeners).toEqual([1, 0])
 })
 
 it('a reader that stands still is closed after five minutes, but not while its tool result is awaited', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
   const response = await open()
   response.pause()
-  writer.isCallerAwaited = true
+  writer.setCallerAwaited(true)
   writer.append([], [{ id: 1, pieces: 'x'.repeat(32 * 1024 * 1024) }])
   await fullSocket()
   vi.advanceTimersByTime(3_600_000)
   expect(listeners).toEqual([1])
   // The five minutes begin when the answer is there.
-  writer.isCallerAwaited = false
+  writer.setCallerAwaited(false)
   vi.advanceTimersByTime(290_000)
   expect(listeners).toEqual([1])
   vi.advanceTimersByTime(20_000)
-  await vi.waitFor(() => expect(listeners).toEqual([1, 0]))
+  await expect.poll(() => listeners).toEqual([1, 0])
 })
 
 it('a silent stream gets a ping within 15 s, a busy one none', async () => {
@@ -161,7 +161,7 @@ it('a stream that fails is closed, and the others of the tick go on', async () =
   append(2)
   await isCut
   failingSocket.write = write
-  await vi.waitFor(() => expect(listeners.slice(-2)).toEqual([2, 1]))
+  await expect.poll(() => listeners.slice(-2)).toEqual([2, 1])
   append(3)
   writer.close()
   let text = ''

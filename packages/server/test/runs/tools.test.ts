@@ -121,6 +121,8 @@ it('several calls of one turn: shown first, answered in any order, one result ea
   const run = await live({ tools: ['get_weather'] })
   const [first, second] = await run.calls(2)
   await post({ toolCallId: second, result: 'snow' })
+  // A result is read by the run after its sender was answered: two at once may be shown in any order.
+  await run.shown('"result":"snow"')
   await post({ toolCallId: first, result: 'no such place', isError: true })
   const recording = await run.recording
   expect(shownTypes(recording).slice(3, 12)).toEqual([
@@ -151,6 +153,7 @@ it('the first result counts; later ones are taken and ignored, at the end of the
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
   const stored = await bench.server.deps.toolCalls.findAnswer(1, String(id))
   expect(await post({ toolCallId: id, result: 'late' })).toMatchObject({ status: 200, body: { success: true } })
+  await run.shown('"type":"tool-result"')
   await post({ toolCallId: other })
   const recording = await run.recording
   expect(results(recording)).toMatchObject([{ result: stored?.result }, { result: null }])

@@ -1,10 +1,12 @@
 /** Every regular expression in the sources, on long hostile texts: none may take time that grows with the square. */
+import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import ts from 'typescript'
 import { afterAll, expect, it } from 'vitest'
+import { afterListening } from '../../src/shared/time/listening-time.ts'
 import { count } from '../support/counts.ts'
 
 interface Expression {
@@ -59,27 +61,35 @@ async function expressionsIn(path: string): Promise<Expression[]> {
 let worker: Worker | undefined
 afterAll(() => worker?.terminate())
 
+async function startedWorker(): Promise<Worker> {
+  const started = new Worker(new URL('expression-worker.mjs', import.meta.url))
+  await once(started, 'online')
+  return started
+}
+
 /** The beginning of a text that the expression is slow on. */
 async function slowTextOf({ source, flags }: Expression): Promise<string | undefined> {
-  const thread = worker ?? new Worker(new URL('expression-worker.mjs', import.meta.url))
+  const thread = worker ?? (await startedWorker())
   worker = thread
   return new Promise((resolve) => {
     let trying = ''
     const onMessage = (message: { trying: string } | { slowOn: string | undefined }) => {
       if ('trying' in message) {
         trying = message.trying
-        timer.refresh()
+        stopTimer()
+        stopTimer = afterListening(hangMs, giveUp)
         return
       }
-      clearTimeout(timer)
+      stopTimer()
       thread.off('message', onMessage)
       resolve(message.slowOn)
     }
-    const timer = setTimeout(() => {
+    const giveUp = () => {
       worker = undefined
       void thread.terminate()
       resolve(trying)
-    }, hangMs)
+    }
+    let stopTimer = afterListening(hangMs, giveUp)
     thread.on('message', onMessage)
     thread.postMessage({ source, flags, characters, limitMs })
   })

@@ -82,13 +82,15 @@ it('no word of a prompt, a parameter or an answer stands in the logs', () => {
 /** Of the server and its children, where the system tells them. */
 async function commandLines(pid: number | undefined): Promise<string> {
   const tasks = await readdir(`/proc/${pid}/task`).catch(() => [])
-  const lists = await Promise.all(tasks.map((task) => readFile(`/proc/${pid}/task/${task}/children`, 'utf8')))
+  // A thread or a child that has ended meanwhile has none any more.
+  const read = (file: string) => readFile(`/proc/${file}`, 'utf8').catch(() => '')
+  const lists = await Promise.all(tasks.map((task) => read(`${pid}/task/${task}/children`)))
   const children = lists
     .join(' ')
     .split(/\s+/)
     .filter((each) => each !== '')
   const lines = tasks.length === 0 ? [] : [String(pid), ...children]
-  return (await Promise.all(lines.map((each) => readFile(`/proc/${each}/cmdline`, 'utf8')))).join('\n')
+  return (await Promise.all(lines.map((each) => read(`${each}/cmdline`)))).join('\n')
 }
 
 /** Every row of every table as text, bytes in hex. */

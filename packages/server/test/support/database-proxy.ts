@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { listenOn, listenOnKeptPort } from './kept-port.ts'
 
 /** A TCP proxy before the PostgreSQL server, so that the database can be away for one test and not for the others. */
 export interface DatabaseProxy {
@@ -9,8 +9,8 @@ export interface DatabaseProxy {
   goAway(): Promise<void>
   /** The server is frozen: connections stay, nothing is answered. */
   freeze(): void
-  /** The server does what it is asked; its answers are lost. */
-  loseAnswers(): void
+  /** Once a statement holds this text: the server does what it is asked, and its answers are lost. */
+  loseAnswersFrom(text: string): void
   comeBack(): Promise<void>
 }
 
@@ -19,8 +19,9 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
   const sockets = new Set<Socket>()
   let isFrozen = false
   let losesAnswers = false
+  let losesFrom: string | undefined
   let server: Server | undefined
-  let port = 0
+  let port: number | undefined
 
   const accept = (client: Socket) => {
     const upstream = connect(Number(targetPort || 5432), hostname)
@@ -31,14 +32,17 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
     }
     client.on('close', () => upstream.destroy())
     upstream.on('close', () => client.destroy())
-    client.on('data', (bytes) => isFrozen || upstream.write(bytes))
+    client.on('data', (bytes) => {
+      if (isFrozen) return
+      if (losesFrom !== undefined && bytes.includes(losesFrom)) losesAnswers = true
+      upstream.write(bytes)
+    })
     upstream.on('data', (bytes) => isFrozen || losesAnswers || client.write(bytes))
   }
   const listen = async () => {
-    server = createServer(accept).listen(port, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    if (typeof address === 'object' && address !== null) port = address.port
+    server = createServer(accept)
+    if (port === undefined) port = await listenOnKeptPort(server)
+    else await listenOn(server, port)
   }
   await listen()
   const url = new URL(target)
@@ -53,12 +57,13 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
     freeze() {
       isFrozen = true
     },
-    loseAnswers() {
-      losesAnswers = true
+    loseAnswersFrom(text) {
+      losesFrom = text
     },
     async comeBack() {
       isFrozen = false
       losesAnswers = false
+      losesFrom = undefined
       if (server?.listening !== true) await listen()
     },
   }

@@ -1,6 +1,6 @@
 /** A TCP proxy that misbehaves on demand: it resets connections and hands answers on in small pieces. */
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+import { listenOn, listenOnKeptPort } from './kept-port.ts'
 
 export interface FaultProxy {
   readonly port: number
@@ -16,7 +16,7 @@ export interface FaultProxy {
 }
 
 /** Starts one in front of a port of this machine, on a free port or on that of one that was closed. */
-export async function faultProxy(targetPort: number, ownPort = 0): Promise<FaultProxy> {
+export async function faultProxy(targetPort: number, closedPort?: number): Promise<FaultProxy> {
   const sockets = new Set<Socket>()
   let connections = 0
   let resets = 0
@@ -36,7 +36,10 @@ export async function faultProxy(targetPort: number, ownPort = 0): Promise<Fault
     let left = cuts.shift() ?? Number.POSITIVE_INFINITY
     if (left < Number.POSITIVE_INFINITY) {
       target.on('data', (bytes: Buffer) => {
-        client.write(bytes.subarray(0, left), () => left <= 0 && client.destroy())
+        // Behind the cut nothing is handed on, however long what was before it takes to leave.
+        if (left <= 0) return
+        const isLast = bytes.length >= left
+        client.write(bytes.subarray(0, left), () => isLast && client.destroy())
         left -= bytes.length
       })
       target.on('end', () => client.end())
@@ -53,9 +56,8 @@ export async function faultProxy(targetPort: number, ownPort = 0): Promise<Fault
     socket.on('close', () => sockets.delete(socket))
     return socket
   }
-  server.listen(ownPort, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  if (closedPort !== undefined) await listenOn(server, closedPort)
+  const port = closedPort ?? (await listenOnKeptPort(server))
 
   return {
     port,

@@ -7,6 +7,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { listenOnKeptPort } from './kept-port.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const run = promisify(execFile)
@@ -18,7 +19,7 @@ const unprivilegedUser = 'postgres'
 
 export interface PrivateCluster {
   url: string
-  /** SIGKILL to the server's own process; resolves when it has gone. */
+  /** SIGKILL to the server's own process; resolves when it and its children have gone. */
   kill(): Promise<void>
   /** Starts it again; resolves when it has recovered. */
   restart(): Promise<void>
@@ -53,9 +54,12 @@ export async function privateCluster(): Promise<PrivateCluster | undefined> {
     await as('pg_ctl', '-D', data, '-l', join(home, 'log'), '-o', options, '-t', '120', '-w', 'start')
   }
   const kill = async () => {
-    const pid = Number((await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')[0])
+    const lines = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')
+    const pid = Number(lines[0])
     process.kill(pid, 'SIGKILL')
     while (isAlive(pid)) await delay(5)
+    // Its children end a moment later by themselves; while one lives, no other server starts on their memory.
+    while (await isAttached(lines[6]?.trim().split(/\s+/)[1])) await delay(5)
   }
   await restart()
   return {
@@ -75,12 +79,19 @@ async function idOf(user: string): Promise<number | undefined> {
 }
 
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
+  const server = createServer()
+  const port = await listenOnKeptPort(server)
   server.close()
   await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
+  return port
+}
+
+/** Whether a process holds the shared memory of this id. */
+async function isAttached(id: string | undefined): Promise<boolean> {
+  const segments = (await readFile('/proc/sysvipc/shm', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/))
+  const [head = []] = segments
+  const segment = segments.find((columns) => id !== undefined && columns[head.indexOf('shmid')] === id)
+  return segment !== undefined && Number(segment[head.indexOf('nattch')]) > 0
 }
 
 function isAlive(pid: number): boolean {

@@ -48,7 +48,10 @@ export async function descriptors({ pid }: ChildProcess): Promise<Record<string,
 
 export async function childCount({ pid }: ChildProcess): Promise<number> {
   const threads = await readdir(`/proc/${pid}/task`)
-  const lists = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8')))
+  // A thread that has ended since the listing has left its children to another one.
+  const lists = await Promise.all(
+    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => '')),
+  )
   return lists
     .join(' ')
     .split(/\s+/)

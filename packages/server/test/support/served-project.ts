@@ -31,7 +31,7 @@ export interface ServedProject {
 export async function servedProject(
   prompts: Record<string, string>,
   environment: Record<string, string> = {},
-  execArgv: readonly string[] = [],
+  execArgv?: readonly string[],
 ): Promise<ServedProject> {
   const storage = await testDatabase()
   const fake = await fakeProvider()

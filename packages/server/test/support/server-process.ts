@@ -2,13 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { generateEncryptionKey } from '../../src/data-files.ts'
-import { type ProgramEnd, programEnd } from './child-program.ts'
+import { compileCache, type ProgramEnd, programEnd, shortLived } from './child-program.ts'
 import type { TestDatabase } from './test-database.ts'
 
 const program = fileURLToPath(new URL('../../dist/main.mjs', import.meta.url))
 
-/** Time limit of a test that starts several processes, on a machine that is busy with others. */
-export const processTestMs = 120_000
+/** Ends a test that hangs; one that starts several processes takes long on a machine that is busy with others. */
+export const processTestMs = 300_000
 
 type Environment = Record<string, string>
 
@@ -42,7 +42,7 @@ export interface ServerProcess {
 }
 
 /** Starts a server and waits until it listens. @param execArgv options for Node, before the program. */
-export function startServer(environment: Environment, execArgv: readonly string[] = []): Promise<ServerProcess> {
+export function startServer(environment: Environment, execArgv?: readonly string[]): Promise<ServerProcess> {
   const child = spawnServer(environment, [], execArgv)
   const ended = programEnd(child)
   let stdout = ''
@@ -50,19 +50,15 @@ export function startServer(environment: Environment, execArgv: readonly string[
     ended.then(({ code, stderr }) => reject(new Error(`the server ended with ${code}: ${stderr}`)), reject)
     child.stdout?.on('data', (chunk: Buffer) => {
       stdout += chunk.toString()
-      const url = /stet listening on (\S+)/.exec(stdout)?.[1]
+      const url = /stet listening on (\S+)\n/.exec(stdout)?.[1]
       if (url !== undefined) resolve({ child, url, stdout, ended })
     })
   })
 }
 
-function spawnServer(
-  environment: Environment,
-  args: readonly string[],
-  execArgv: readonly string[] = [],
-): ChildProcess {
+function spawnServer(environment: Environment, args: readonly string[], execArgv = shortLived): ChildProcess {
   return spawn(process.execPath, [...execArgv, program, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', ...environment },
+    env: { PATH: process.env['PATH'] ?? '', ...compileCache, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
 }

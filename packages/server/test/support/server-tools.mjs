@@ -28,6 +28,7 @@ export const tools = {
   hang: {
     execute: (_args, { signal }) =>
       new Promise((resolve) => {
+        globalThis.stetTestStarted = (globalThis.stetTestStarted ?? 0) + 1
         signal.addEventListener('abort', () => {
           globalThis.stetTestAborted = (globalThis.stetTestAborted ?? 0) + 1
           resolve('too late')

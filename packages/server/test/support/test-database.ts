@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -79,7 +80,10 @@ async function makeServerTemplate(client: pg.Client, server: string, template: s
   await client.query(`CREATE DATABASE ${making}`)
   const pool = singleConnectionPool(withDatabase(server, making))
   await migrate(poolSession(pool), join(packageRoot, 'prisma', 'migrations'))
+  // The pool ends before its connection does, and a database in use cannot be renamed: the server waits 5 s for that.
+  const left = pool.totalCount > 0 && once(pool, 'remove')
   await pool.end()
+  await left
   await client.query(`ALTER DATABASE ${making} RENAME TO ${template}`)
 }
 

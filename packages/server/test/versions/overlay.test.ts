@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { shownIn } from '../../src/features/documents/overlay.ts'
 import { createDocument, getOrCreateDocument } from '../../src/features/documents/save-document.ts'
+import { timeFor } from '../support/counts.ts'
 import { type Bench, failure, newBench, openWorkbench, type Workbench } from './workbench.ts'
 
 let workbench: Workbench
@@ -63,7 +64,8 @@ describe('a draft is an overlay', () => {
     expect((await bench.create(bench.draft, 'a', 'second')).documentUuid).toBe(documentUuid)
   })
 
-  it('agrees with the rule on every path, whatever was done', async () => {
+  const runs = 15
+  it('agrees with the rule on every path, whatever was done', { timeout: timeFor(runs, 5_000) }, async () => {
     const step = fc.record({
       path: fc.constantFrom('a', 'b', 'c'),
       action: fc.constantFrom('put', 'remove', 'publishOther', 'force'),
@@ -89,7 +91,7 @@ describe('a draft is an overlay', () => {
         const expected = slots.flatMap((slot) => shownIn(slot) ?? []).map(({ path, content }) => [path, content])
         expect(Object.entries(await bench.texts(draft))).toEqual(expected)
       }),
-      { numRuns: 15 },
+      { numRuns: runs },
     )
   })
 })

@@ -2,12 +2,14 @@ import { execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
-const timeoutMs = 10_000
 const maxOutputBytes = 64 * 1024 * 1024
 
-/** What a git command prints. Rejects without git, outside of a checkout, and when the command fails. */
+/**
+ * What a git command prints. Rejects without git, outside of a checkout, and when the command fails; never for being slow: what a
+ * slow disk left unread would pass for history that is not there.
+ */
 export async function git(folder: string, ...args: string[]): Promise<string> {
-  const { stdout } = await execute('git', args, { cwd: folder, timeout: timeoutMs, maxBuffer: maxOutputBytes })
+  const { stdout } = await execute('git', args, { cwd: folder, maxBuffer: maxOutputBytes })
   return stdout.trim()
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type Prisma, PrismaClient } from '../../../generated/prisma/client.ts'
 import type { Logger } from '../../shared/logger.ts'
+import { afterListening } from '../../shared/time/listening-time.ts'
 import type { Engine } from './engine.ts'
 import { translating } from './gate/database-error.ts'
 import { gatedAdapter } from './gate/gated-adapter.ts'
@@ -122,17 +123,18 @@ function createClient(engine: Engine, gate: StatementGate): PrismaClient {
   return extended as unknown as PrismaClient
 }
 
-/** How long `ready` waits for a database that does not answer. */
+/** How long `ready` listens for the answer of a database. */
 const READY_TIMEOUT_MS = 1_000
 
-async function answers(session: SqlSession): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const silence = new Promise<boolean>((done) => {
-    timer = setTimeout(done, READY_TIMEOUT_MS, false)
+function answers(session: SqlSession): Promise<boolean> {
+  return new Promise((tell) => {
+    const stopTimer = afterListening(READY_TIMEOUT_MS, () => tell(false))
+    session
+      .query('SELECT 1')
+      .then(
+        () => tell(true),
+        () => tell(false),
+      )
+      .finally(stopTimer)
   })
-  const answer = session.query('SELECT 1').then(
-    () => true,
-    () => false,
-  )
-  return Promise.race([answer, silence]).finally(() => clearTimeout(timer))
 }

@@ -62,6 +62,11 @@ export function poolSession(pool: pg.Pool): SqlSession {
   const transaction: SqlSession['transaction'] = async (work) => {
     const client = await pool.connect()
     let broken: Error | undefined
+    // Its connection may end between two statements: without a listener that would end the process.
+    const onBroken = (error: Error) => {
+      broken = error
+    }
+    client.on('error', onBroken)
     try {
       await client.query('BEGIN')
       const result = await work(pgQueries(client))
@@ -74,6 +79,7 @@ export function poolSession(pool: pg.Pool): SqlSession {
       })
       throw error
     } finally {
+      client.off('error', onBroken)
       client.release(broken)
     }
   }

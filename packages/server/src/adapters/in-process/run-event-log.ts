@@ -39,10 +39,7 @@ export function createRunEventLog(): RunEventLog {
       return {
         messages: log.messages,
         entries: log.entries,
-        get isCallerAwaited() {
-          return log.isCallerAwaited
-        },
-        set isCallerAwaited(isAwaited) {
+        setCallerAwaited(isAwaited) {
           log.isCallerAwaited = isAwaited
         },
         append(messages, entries) {
@@ -128,10 +125,10 @@ function createReader(log: Log, afterId: number): RunLogReader {
     listen(listener) {
       hear = listener
     },
-    get isCallerAwaited() {
+    isCallerAwaited() {
       return log.isCallerAwaited
     },
-    get isAtEnd() {
+    isAtEnd() {
       place ??= firstAfter(log.entries, afterId)
       return log.isClosed && (place === undefined || place >= log.entries.length)
     },

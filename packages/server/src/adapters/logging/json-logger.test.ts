@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { createJsonLogger, redact } from './json-logger.ts'
 
 function gather(output: PassThrough): { lines(): string[] } {
@@ -16,7 +16,7 @@ test('writes one JSON line for each event at or above its level', async () => {
   const log = createJsonLogger(output, 'warn')
   log.info('quiet')
   log.warn('loud', { count: 2, name: 'line\nend' })
-  await vi.waitFor(() => expect(lines()).toHaveLength(1))
+  await expect.poll(lines).toHaveLength(1)
   expect(JSON.parse(lines()[0] ?? '')).toMatchObject({ level: 'warn', event: 'loud', count: 2, name: 'line\nend' })
 })
 
@@ -39,12 +39,12 @@ test('a reader that does not read costs lines, which are counted, and no memory'
   const held = () => Math.max(output.writableLength, output.readableLength)
   const text = 'x'.repeat(10_000)
   for (let index = 0; index < 1_000; index += 1) log.info('much', { text })
-  await vi.waitFor(() => expect(held()).toBeGreaterThan(0))
+  await expect.poll(held).toBeGreaterThan(0)
   expect(held()).toBeLessThan(1_200_000)
   const { lines } = gather(output)
-  await vi.waitFor(() => expect(held()).toBe(0))
+  await expect.poll(held).toBe(0)
   log.info('after')
-  await vi.waitFor(() => expect(lines().at(-1)).toContain('"event":"after"'))
+  await expect.poll(() => lines().at(-1)).toContain('"event":"after"')
   expect(JSON.parse(lines().at(-1) ?? '')).toMatchObject({ event: 'after', droppedLines: expect.any(Number) })
 })
 

@@ -1,4 +1,5 @@
 import type { Logger } from '../../shared/logger.ts'
+import { afterListening } from '../../shared/time/listening-time.ts'
 import type { ChildRequest } from './protocol.ts'
 import { type CallOutcome, type SandboxedChild, startChild } from './sandboxed-child.ts'
 
@@ -20,7 +21,7 @@ export interface TemplatePool {
 interface Job {
   request: Omit<ChildRequest, 'id'>
   isProven: boolean
-  giveUpTimer: NodeJS.Timeout
+  stopWaiting(): void
   settle(outcome: PoolOutcome): void
 }
 
@@ -41,7 +42,7 @@ interface Pool {
   isClosed: boolean
 }
 
-/** How long a call may wait for a child, in call times. */
+/** How long a call may wait for a child, in call times: one that ends late, since the machine stood still, counts once. */
 const MAX_WAIT_FACTOR = 10
 const MAX_RESTART_DELAY_MS = 5_000
 
@@ -109,8 +110,9 @@ function enqueue(pool: Pool, request: Omit<ChildRequest, 'id'>, isProven: boolea
       pool.queue = pool.queue.filter((waiting) => waiting !== job)
       resolve({ kind: 'overloaded' })
     }
-    const giveUpTimer = setTimeout(giveUp, pool.options.timeoutMs * MAX_WAIT_FACTOR)
-    const job: Job = { request, isProven, giveUpTimer, settle: resolve }
+    const { timeoutMs } = pool.options
+    const stopWaiting = afterListening(timeoutMs * MAX_WAIT_FACTOR, giveUp, timeoutMs)
+    const job: Job = { request, isProven, stopWaiting, settle: resolve }
     pool.queue.push(job)
     dispatch(pool)
   })
@@ -135,7 +137,7 @@ function takeJob(pool: Pool, slot: Slot): Job | undefined {
 
 async function work(pool: Pool, slot: Slot, child: SandboxedChild, job: Job): Promise<void> {
   slot.isBusy = true
-  clearTimeout(job.giveUpTimer)
+  job.stopWaiting()
   const outcome = await child.call(job.request, pool.options.timeoutMs)
   job.settle(outcome)
   if (outcome.kind !== 'reply') {
@@ -150,7 +152,7 @@ async function work(pool: Pool, slot: Slot, child: SandboxedChild, job: Job): Pr
 async function close(pool: Pool): Promise<void> {
   pool.isClosed = true
   for (const job of pool.queue.splice(0)) {
-    clearTimeout(job.giveUpTimer)
+    job.stopWaiting()
     job.settle({ kind: 'closed' })
   }
   const ending = [...pool.children].map((child) => {

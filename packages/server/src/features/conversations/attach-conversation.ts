@@ -59,7 +59,7 @@ export async function untilEnd(reader: RunLogReader, signal: AbortSignal): Promi
   signal.addEventListener('abort', leave, { once: true })
   if (signal.aborted) leave()
   try {
-    while (!reader.isAtEnd && !signal.aborted) await reader.changed()
+    while (!reader.isAtEnd() && !signal.aborted) await reader.changed()
   } finally {
     signal.removeEventListener('abort', leave)
     leave()

@@ -1,11 +1,12 @@
 /** Stops the run of a conversation: recorded first, then signalled, so that it holds whoever drives the run. */
+import { afterListening } from '../../shared/time/listening-time.ts'
 import type { Needs } from '../deps.ts'
 import { endQueued } from '../runs/driving/end-undriven.ts'
 import type { StoredConversation } from '../runs/ports.ts'
 import type { RunStatus } from '../runs/run.ts'
 import { type ConversationAddress, findStored } from './find-conversation.ts'
 
-type StopDeps = Needs<'runs' | 'activeRuns' | 'eventLog' | 'runQueue' | 'runSignals' | 'clock'>
+type StopDeps = Needs<'runs' | 'activeRuns' | 'eventLog' | 'runQueue' | 'runSettings' | 'runSignals' | 'clock'>
 
 export interface StopOutcome {
   uuid: string
@@ -13,8 +14,6 @@ export interface StopOutcome {
   stopped: boolean
   status: RunStatus
 }
-
-const waitMs = 2_000
 
 /** Idempotent: an ended conversation stays as it is. @throws AppError NotFoundError. */
 export async function stopConversation(deps: StopDeps, address: ConversationAddress): Promise<StopOutcome> {
@@ -36,16 +35,16 @@ export async function stopConversation(deps: StopDeps, address: ConversationAddr
 async function untilEnded(deps: StopDeps, found: StoredConversation, runUuid: string): Promise<void> {
   const active = deps.activeRuns.find(found.workspaceId, found.uuid)
   const reader = active ? undefined : deps.eventLog.follow(runUuid, Number.MAX_SAFE_INTEGER)
-  let timer: NodeJS.Timeout | undefined
+  let stopTimer = () => {}
   const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, waitMs)
+    stopTimer = afterListening(deps.runSettings.stopWaitMs, resolve)
   })
   const ended = async () => {
     if (active) await active.ended
-    while (reader && !reader.isAtEnd) await reader.changed()
+    while (reader && !reader.isAtEnd()) await reader.changed()
   }
   await Promise.race([ended(), limit])
-  clearTimeout(timer)
+  stopTimer()
   reader?.release()
 }
 

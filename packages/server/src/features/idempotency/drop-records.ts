@@ -1,5 +1,5 @@
 /** Forgets what keys came to after 24 hours, and at the start what a dead process has left unfinished. */
-import { type Repeated, repeat } from '../../shared/repeat.ts'
+import { type Repeated, repeat } from '../../shared/time/repeat.ts'
 import type { Needs } from '../deps.ts'
 
 const keptMs = 24 * 3_600_000

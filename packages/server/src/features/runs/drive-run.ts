@@ -113,7 +113,7 @@ async function consume(
   const { signal } = controller
   let isOutgrown = false
   const showEvents: ShowEvents = (events) => {
-    log.isCallerAwaited = progress.awaitedCalls > 0
+    log.setCallerAwaited(progress.awaitedCalls > 0)
     if (recorder.record(events)) return
     isOutgrown = true
     controller.abort(new RunError('ai_run_error', 'The run outgrew its event log'))
@@ -159,8 +159,8 @@ async function storeAndShow(deps: DriveDeps, own: OwnRun, ending: Ending): Promi
   const endedAt = deps.clock.now()
   const status = statusOf(ending)
   const messages = [...progress.list.messages]
-  const result = storedResult(ending, progress.spending, progress.response, recorder.completed, messages.length)
-  const shared = { epoch: run.epoch, status, messages, lastEventId: encoder.lastId }
+  const result = storedResult(ending, progress.spending, progress.response, recorder.completed(), messages.length)
+  const shared = { epoch: run.epoch, status, messages, lastEventId: encoder.lastId() }
   const end = {
     ...shared,
     runUuid: run.uuid,

@@ -18,6 +18,8 @@ export interface RunSettings {
   maxEventBytes: number
   /** How long a tool call waits for its result. */
   toolWaitMs: number
+  /** How long a stop waits for the end of its run before it is answered. */
+  stopWaitMs: number
   /** How long a finished run waits for a database that is away before it is given up. */
   storeWaitMs: number
   /** Other processes may own runs in the same database: this one keeps its lease also while it drives none. */
@@ -209,19 +211,27 @@ export interface LogEntry {
   isUndeclaredOnly?: true
 }
 
+/** Neighbouring provider-events of a stored log: their frames are kept as the bytes that every reader gets. */
+export interface StoredFrames {
+  /** Of the first and the last event; none is missing between them. */
+  id: number
+  lastId: number
+  bytes: Buffer
+}
+
 /** A reader's place in a log. It counts as a listener of the run until it is released. */
 export interface RunLogReader {
   readonly messages: readonly EncodedMessage[]
   /** Entries after the reader's place, at most `limit`; moves the place. */
-  take(limit: number): readonly LogEntry[]
+  take(limit: number): readonly (LogEntry | StoredFrames)[]
   /** Resolves when there is more to take, when the log has ended, or after `release`. */
   changed(): Promise<void>
   /** Calls `hear` from now on whenever something was added and when the log ends, in the turn of the writer. */
   listen(hear: () => void): void
   /** Everything was taken and nothing more will come. */
-  readonly isAtEnd: boolean
+  isAtEnd(): boolean
   /** The run waits for a tool result of the caller: a reader that stands still may be busy with it. */
-  readonly isCallerAwaited: boolean
+  isCallerAwaited(): boolean
   release(): void
 }
 
@@ -229,7 +239,7 @@ export interface RunLogReader {
 export interface RunLogWriter {
   append(messages: readonly EncodedMessage[], entries: readonly LogEntry[]): void
   /** Whether the run waits for a tool result of the caller. */
-  isCallerAwaited: boolean
+  setCallerAwaited(isAwaited: boolean): void
   /** No more events: readers get what is there and end. */
   close(): void
   readonly messages: readonly EncodedMessage[]

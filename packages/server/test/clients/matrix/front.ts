@@ -26,7 +26,8 @@ export interface Front {
 export async function openFront(target: URL): Promise<Front> {
   const requests: SentRequest[] = []
   const refusals: number[] = []
-  const server = createServer((incoming, outgoing) => {
+  // A connection is kept for as long as its client wants: none may end under a request that is on its way.
+  const server = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     handle(incoming, outgoing).catch(() => outgoing.destroy())
   })
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {

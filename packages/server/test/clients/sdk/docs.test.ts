@@ -78,7 +78,7 @@ beforeAll(async () => {
   vi.stubEnv('STET_PROJECT_ID', '1')
   vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   for (const name of ['log', 'error'] as const) vi.spyOn(console, name).mockReturnValue()
-  site = createServer((request, response) => {
+  site = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     answer(request.url ?? '', request.headers, textOf(request)).then(
       async ({ status, headers, body }) => {
         response.writeHead(status, Object.fromEntries(headers))

@@ -45,7 +45,10 @@ beforeAll(async () => {
     openGate = resolve
   })
   bench.fake.enqueue({ deltas: ['One ', 'two ', 'thrée 👋'], gate, gateAfter: 1 })
-  site = createServer((request, response) => void serve(request, response).catch(() => response.destroy()))
+  site = createServer(
+    { keepAliveTimeout: 0 },
+    (request, response) => void serve(request, response).catch(() => response.destroy()),
+  )
   await once(site.listen(0, '127.0.0.1'), 'listening')
   page = await openPage(chromium, `http://127.0.0.1:${(site.address() as AddressInfo).port}/`)
 }, 120_000)

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createTemplateSandbox } from '../../../src/adapters/template-sandbox/engine.ts'
 import type { TemplateEngine, TemplateSource, TemplateStep } from '../../../src/features/templates/template-engine.ts'
-import { RunError } from '../../../src/shared/app-error.ts'
+import { AppError, RunError } from '../../../src/shared/app-error.ts'
 import type { Logger } from '../../../src/shared/logger.ts'
 
 const packageRoot = fileURLToPath(new URL('../../..', import.meta.url))
@@ -21,17 +23,26 @@ async function newestChange(): Promise<number> {
   return Math.max(...times)
 }
 
-/** The bundled child, built anew when a source is newer. */
+/** The bundled child; built anew, beside it, when a source is newer: other tests start theirs from the same file. */
 export async function builtChild(): Promise<string> {
   const built = await stat(childFile).then(
     (found) => found.mtimeMs,
     () => 0,
   )
-  if (built < (await newestChange())) {
-    const tsdown = join(dirname(createRequire(import.meta.url).resolve('tsdown')), 'run.mjs')
-    await promisify(execFile)(process.execPath, [tsdown, '--filter', 'template-child'], { cwd: packageRoot })
-  }
-  return childFile
+  if (built >= (await newestChange())) return childFile
+  beside ??= buildBeside()
+  return beside
+}
+
+let beside: Promise<string> | undefined
+
+async function buildBeside(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'stet-child-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const tsdown = join(dirname(createRequire(import.meta.url).resolve('tsdown')), 'run.mjs')
+  const args = [tsdown, '--filter', 'template-child', '--out-dir', folder]
+  await promisify(execFile)(process.execPath, args, { cwd: packageRoot })
+  return join(folder, 'template-child.mjs')
 }
 
 const silent = (): void => undefined
@@ -40,6 +51,28 @@ export const quietLog: Logger = { error: silent, warn: silent, info: silent, deb
 export async function startSandbox(options: { poolSize?: number; timeoutMs?: number } = {}): Promise<TemplateEngine> {
   return createTemplateSandbox({ childFile: await builtChild(), log: quietLog, ...options })
 }
+
+/** Asks again where the machine was too busy to give a child its time: nothing is known of the prompt then. */
+export function patient(engine: TemplateEngine): TemplateEngine {
+  const ask = async <T>(call: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      try {
+        return await call()
+      } catch (error) {
+        if (!hadNoTurn(error)) throw error
+      }
+    }
+  }
+  return {
+    scan: (source) => ask(() => engine.scan(source)),
+    step: (input) => ask(() => engine.step(input)),
+    close: () => engine.close(),
+  }
+}
+
+const hadNoTurn = (error: unknown): boolean =>
+  (error instanceof AppError && error.code === 'ServiceUnavailableError') ||
+  (error instanceof RunError && error.code === 'unknown_error')
 
 export const now = '2026-01-02T03:04:05.000Z'
 

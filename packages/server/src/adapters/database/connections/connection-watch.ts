@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Logger } from '../../../shared/logger.ts'
+import { afterListening } from '../../../shared/time/listening-time.ts'
 import { Connection } from './connection.ts'
-import { afterListening } from './listening-time.ts'
 
 /** Parts of the silence that is allowed: looking, suspecting and probing together stay within it. */
 const LOOK_EVERY = 0.15

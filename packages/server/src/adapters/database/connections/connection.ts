@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
-import { afterListening } from './listening-time.ts'
+import { afterListening } from '../../../shared/time/listening-time.ts'
 
 /** A connection to PostgreSQL that can be cut when the server has stopped answering. */
 export class Connection extends pg.Client {

@@ -8,7 +8,7 @@ export interface ChunkReader {
   /** One frame's data. @throws ProviderError for an error frame and for what is no JSON. */
   readFrame(data: string, into: ModelChunk[]): void
   /** The end mark was read: what follows is no part of the answer. */
-  readonly isDone: boolean
+  isDone(): boolean
   /** The last chunks. @throws ProviderError `malformed` when the answer is not whole. */
   finish(into: ModelChunk[]): void
 }

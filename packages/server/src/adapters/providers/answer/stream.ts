@@ -20,7 +20,7 @@ export function streamChunks(body: Readable, reader: ChunkReader, limits: Provid
         try {
           work(chunks)
           delivery.add(chunks)
-          if (feed.isWhole) delivery.end()
+          if (feed.isWhole()) delivery.end()
         } catch (error) {
           delivery.add(chunks)
           delivery.fail(transportError(error))
@@ -28,11 +28,11 @@ export function streamChunks(body: Readable, reader: ChunkReader, limits: Provid
       }
       body.on('data', (bytes: Buffer) => {
         // After the end mark nothing belongs to the answer.
-        if (delivery.isOver) body.destroy()
+        if (delivery.isOver()) body.destroy()
         else read((chunks) => feed.read(bytes, chunks))
       })
       body.on('end', () => {
-        if (!delivery.isOver) read((chunks) => feed.finish(chunks))
+        if (!delivery.isOver()) read((chunks) => feed.finish(chunks))
       })
       body.on('error', (error) => delivery.fail(transportError(error)))
       // A body that is destroyed without an error of its own ends neither with `end` nor with `error`.
@@ -49,7 +49,7 @@ interface Delivery {
   /** Ends the body. */
   fail(error: unknown): void
   /** Ended or failed; what was added may still be on its way. */
-  readonly isOver: boolean
+  isOver(): boolean
 }
 
 /** Hands chunks on in their order; the body stands still while they are not taken, and the outcome comes after them. */
@@ -96,7 +96,7 @@ function deliver(
     },
     end: () => settle(outcome.resolve),
     fail,
-    get isOver() {
+    isOver() {
       return isOver
     },
   }
@@ -108,7 +108,7 @@ interface FrameFeed {
   /** The body has ended. @throws ProviderError when the answer is not whole. */
   finish(into: ModelChunk[]): void
   /** The last chunk is there. */
-  readonly isWhole: boolean
+  isWhole(): boolean
 }
 
 function frameFeed(reader: ChunkReader, limits: ProviderLimits): FrameFeed {
@@ -118,7 +118,7 @@ function frameFeed(reader: ChunkReader, limits: ProviderLimits): FrameFeed {
   const parser = createParser({
     maxBufferSize: limits.frameBytes,
     onEvent: ({ data }) => {
-      if (!reader.isDone) reader.readFrame(data, target)
+      if (!reader.isDone()) reader.readFrame(data, target)
     },
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded')
@@ -133,7 +133,7 @@ function frameFeed(reader: ChunkReader, limits: ProviderLimits): FrameFeed {
     read(bytes, into) {
       target = into
       parser.feed(decode(bytes))
-      if (reader.isDone) end(into)
+      if (reader.isDone()) end(into)
     },
     finish(into) {
       target = into
@@ -141,7 +141,7 @@ function frameFeed(reader: ChunkReader, limits: ProviderLimits): FrameFeed {
       parser.feed(`${decode()}\n\n`)
       end(into)
     },
-    get isWhole() {
+    isWhole() {
       return isWhole
     },
   }

@@ -16,9 +16,9 @@ export interface BlockReader {
   /** What was held back. */
   finish(into: ModelChunk[]): void
   /** Whether a tool of the prompt was called. */
-  readonly hasCalls: boolean
+  hasCalls(): boolean
   /** The type of a block that stet passes by, when there was nothing else. */
-  readonly loneType: string | undefined
+  loneType(): string | undefined
 }
 
 interface Block {
@@ -103,10 +103,10 @@ export function blockReader({ name: provider }: ResolvedProvider, schema: Json |
     finish(into) {
       if (!hasAnswer && heldText !== '') into.push({ type: 'text-delta', text: heldText })
     },
-    get hasCalls() {
+    hasCalls() {
       return hasCalls
     },
-    get loneType() {
+    loneType() {
       return loneTypeOf(types)
     },
   }

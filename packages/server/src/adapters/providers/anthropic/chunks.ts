@@ -40,14 +40,14 @@ export function messageReader(provider: ResolvedProvider, schema: Json | undefin
           throw anthropicFrameError(frame['error'], provider.token)
       }
     },
-    get isDone() {
+    isDone() {
       return isDone
     },
     finish(into) {
       if (!isDone && reason === '') throw brokenInTheMiddle()
       blocks.finish(into)
       refuseLone(blocks, reason)
-      into.push({ type: 'finish', finishReason: finishReasonOf(reason, blocks.hasCalls), ...anthropicUsage(usages) })
+      into.push({ type: 'finish', finishReason: finishReasonOf(reason, blocks.hasCalls()), ...anthropicUsage(usages) })
     },
   }
 }
@@ -69,11 +69,12 @@ export function plainMessage(body: string, provider: ResolvedProvider, schema: J
   blocks.finish(chunks)
   const reason = asText(message['stop_reason'])
   refuseLone(blocks, reason)
-  const finishReason = finishReasonOf(reason, blocks.hasCalls)
+  const finishReason = finishReasonOf(reason, blocks.hasCalls())
   return [...chunks, { type: 'finish', finishReason, ...anthropicUsage([message['usage']]) }]
 }
 
 /** @throws ProviderError `uncarried` for a message that is whole and holds nothing that stet can carry. */
-function refuseLone({ loneType }: BlockReader, reason: string): void {
+function refuseLone(blocks: BlockReader, reason: string): void {
+  const loneType = blocks.loneType()
   if (loneType !== undefined && reason === 'end_turn') throw uncarried(loneType)
 }

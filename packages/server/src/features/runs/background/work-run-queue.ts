@@ -1,6 +1,6 @@
 /** Works the queue: every queued row gets its turn, also those of an earlier process and those whose job was lost. */
 
-import { type Repeated, repeat } from '../../../shared/repeat.ts'
+import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
 import type { Needs } from '../../deps.ts'
 import type { StartDeps } from '../start-run.ts'
 import { startQueuedRun } from './start-queued-run.ts'

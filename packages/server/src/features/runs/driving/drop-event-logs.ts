@@ -1,6 +1,6 @@
 /** Drops event logs and answers of tools after their retention time; what the end said stays, and so does the conversation. */
 
-import { type Repeated, repeat } from '../../../shared/repeat.ts'
+import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
 import type { Needs } from '../../deps.ts'
 
 const dropEveryMs = 60_000

@@ -64,7 +64,7 @@ async function endUndriven(
   const status = statusOf(ending)
   const result = storedResult(ending, progress.spending, undefined, undefined, messages.length)
   const endedAt = deps.clock.now()
-  const shared = { status, messages, lastEventId: encoder.lastId }
+  const shared = { status, messages, lastEventId: encoder.lastId() }
   const end = { ...shared, runUuid: run.uuid, conversationUuid, epoch: run.epoch, epochAfter, from, result, endedAt }
   const { encoded } = progress.list
   if (!(await deps.runs.end({ ...end, eventLog: await packEventLog(encoded, [terminal]) }))) return false

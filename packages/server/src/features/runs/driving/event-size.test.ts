@@ -10,7 +10,7 @@ function overAfter(maxBytes: number, texts: readonly LogEntry['pieces'][]): bool
     const entry = { id: place + 1, pieces }
     recorded.push(entry)
     size.add([entry])
-    return size.isOver
+    return size.isOver()
   })
 }
 

@@ -3,7 +3,7 @@ import type { LogEntry } from '../ports.ts'
 
 export interface EventSize {
   add(entries: readonly LogEntry[]): void
-  readonly isOver: boolean
+  isOver(): boolean
 }
 
 /** Bytes of UTF-8 for one UTF-16 unit, at most. */
@@ -25,7 +25,7 @@ export function createEventSize(maxBytes: number, recorded: () => readonly LogEn
       units += sum(entries, unitsOf)
       if (units * mostBytesPerUnit > maxBytes) bytes = sum(recorded(), Buffer.byteLength)
     },
-    get isOver() {
+    isOver() {
       return bytes !== undefined && bytes > maxBytes
     },
   }

@@ -1,6 +1,6 @@
 /** Says every 3 s that this process lives, and hears of stops whose signal was lost: the owner's lease is that of its runs. */
 
-import { type Repeated, repeat } from '../../../shared/repeat.ts'
+import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
 import type { Needs } from '../../deps.ts'
 import { endLost } from './end-undriven.ts'
 

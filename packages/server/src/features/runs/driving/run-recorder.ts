@@ -12,7 +12,7 @@ export interface RunRecorder {
   prepareEnd(event: RunEvent): LogEntry
   publish(entry: LogEntry): void
   /** The last provider-completed event so far. */
-  readonly completed: StoredRunResult['completed']
+  completed(): StoredRunResult['completed']
 }
 
 export function createRunRecorder(
@@ -32,7 +32,7 @@ export function createRunRecorder(
 
   return {
     record(events) {
-      if (log.entries.length + events.length >= settings.maxEvents || size.isOver) return false
+      if (log.entries.length + events.length >= settings.maxEvents || size.isOver()) return false
       const entries: LogEntry[] = []
       for (const event of events) {
         const entry = encoder.encode(event)
@@ -50,7 +50,7 @@ export function createRunRecorder(
       return encoder.encode(event)
     },
     publish: (entry) => append([entry]),
-    get completed() {
+    completed() {
       return completed
     },
   }

@@ -17,7 +17,7 @@ const thought: Message = {
 const question: Message = { role: 'user', content: [{ type: 'text', text: 'a\nb' }] }
 
 function frameOf(entry: LogEntry, messages: readonly EncodedMessage[], form: MessageForm): string {
-  const pieces: string[] = []
+  const pieces: (string | Buffer)[] = []
   addFrame(pieces, entry, messages, form)
   return pieces.join('')
 }
@@ -51,7 +51,7 @@ it('provider-events are ready frames; ids rise over both kinds', () => {
     encode.encode({ provider: { type: 'start-step', step: 2 } }),
   ]
   expect(entries.map(({ id }) => id)).toEqual([1, 2, 3, 4])
-  expect(encode.lastId).toBe(4)
+  expect(encode.lastId()).toBe(4)
   expect(entries[0]?.pieces).toBe(
     'event: provider-event\ndata: {"type":"text-delta","id":"txt-0","textDelta":"a \\"b\\""}\nid: 1\n\n',
   )
@@ -97,4 +97,43 @@ it('tools-requested is not shown to callers that declare an SDK', () => {
   const entry = encoder().encode({ latitude: { type: 'tools-requested', tools: [] }, covers: 0 })
   expect(frameOf(entry, [], 'declared')).toBe('')
   expect(frameOf(entry, [], 'whole')).toContain('"tools":[]')
+})
+
+it('no frame holds what some clients take for the end of a line, wherever the text stands', () => {
+  const odd = 'a\u0085b\u2028c\u2029d\r\ne'
+  const said: Message = { role: 'assistant', content: [{ type: 'text', text: odd }] }
+  const list = createMessageList([said])
+  const answer = {
+    ...response,
+    text: odd,
+    object: { [odd]: odd },
+    model: odd,
+    input: [[0, 1] as const],
+    output: [said],
+  }
+  const encode = encoder()
+  const completed = {
+    type: 'provider-completed',
+    response: answer,
+    tokenUsage: response.usage,
+    finishReason: 'stop',
+  } as const
+  const entries = [
+    encode.encode({ provider: { type: 'text-delta', id: odd, textDelta: odd } }),
+    encode.encode({ provider: { type: 'tool-input-start', id: odd, toolName: odd } }),
+    encode.encode({ latitude: { type: 'provider-started', config: { [odd]: odd } }, covers: 1 }),
+    encode.encode({ latitude: completed, covers: 1 }),
+  ]
+  for (const form of ['whole', 'declared'] as const) {
+    const frames = entries.map((entry) => frameOf(entry, list.encoded, form))
+    for (const frame of frames) {
+      const [name, data, id, ...end] = frame.split(/[\r\n\u0085\u2028\u2029]/)
+      expect([name, id, end]).toEqual([expect.stringMatching(/^event: /), expect.stringMatching(/^id: \d$/), ['', '']])
+      expect(data).toContain('a\\u0085b\\u2028c\\u2029d')
+    }
+    expect(JSON.parse(/data: (.*)/.exec(frames[3] ?? '')?.[1] ?? '')).toMatchObject({
+      messages: [{ content: [{ text: odd }] }],
+      response: { text: odd, object: { [odd]: odd }, output: [{ content: [{ text: odd }] }] },
+    })
+  }
 })

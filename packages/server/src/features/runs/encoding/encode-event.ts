@@ -3,12 +3,13 @@ import type { Clock } from '../../../shared/clock.ts'
 import type { EventPiece, LogEntry } from '../ports.ts'
 import type { MessageSlice, RunSource, StepResponse } from '../run.ts'
 import type { LatitudeEvent, ProviderEvent, RunEvent } from '../run-event.ts'
+import { frameJson } from './frame-json.ts'
 import { encodeMessage, isRange } from './message-list.ts'
 
 export interface EventEncoder {
   encode(event: RunEvent): LogEntry
   /** The id of the event encoded last. */
-  readonly lastId: number
+  lastId(): number
 }
 
 export interface EncoderOptions {
@@ -24,7 +25,7 @@ export function createEventEncoder(options: EncoderOptions): EventEncoder {
   let lastId = options.firstEventId - 1
 
   return {
-    get lastId() {
+    lastId() {
       return lastId
     },
     encode(event) {
@@ -56,12 +57,12 @@ function createProviderEncoder(): (event: ProviderEvent, id: number) => LogEntry
   let partId: string | undefined
   let prefix = ''
   return (event, id) => {
-    if (event.type !== 'text-delta') return frameOf(providerHead, JSON.stringify(event), `\nid: ${id}\n\n`)
+    if (event.type !== 'text-delta') return frameOf(providerHead, frameJson(event), `\nid: ${id}\n\n`)
     if (event.id !== partId) {
       partId = event.id
-      prefix = `${providerHead}{"type":"text-delta","id":${JSON.stringify(partId)},"textDelta":`
+      prefix = `${providerHead}{"type":"text-delta","id":${frameJson(partId)},"textDelta":`
     }
-    return frameOf(prefix, JSON.stringify(event.textDelta), `}\nid: ${id}\n\n`)
+    return frameOf(prefix, frameJson(event.textDelta), `}\nid: ${id}\n\n`)
   }
 }
 
@@ -77,7 +78,7 @@ type Form = 'whole' | 'declared'
 function ownPieces(event: LatitudeEvent, uuid: string, form: Form): EventPiece[] {
   const { type: _type, ...own } = event
   const { response, ...rest } = 'response' in own ? own : { ...own, response: undefined }
-  const plain = JSON.stringify(rest)
+  const plain = frameJson(rest)
   const pieces: EventPiece[] = plain === '{}' ? [] : [`,${plain.slice(1, -1)}`]
   return response ? [...pieces, ',"response":', ...responsePieces(response, uuid, form)] : pieces
 }
@@ -89,7 +90,7 @@ function responseHead(response: StepResponse, uuid: string): string {
   const known = heads.get(response)
   if (known !== undefined) return known
   const { input: _input, output: _output, ...plain } = response
-  const head = JSON.stringify({ ...plain, documentLogUuid: uuid }).slice(0, -1)
+  const head = frameJson({ ...plain, documentLogUuid: uuid }).slice(0, -1)
   heads.set(response, head)
   return head
 }

@@ -1,11 +1,23 @@
 import { expect, it } from 'vitest'
-import type { LogEntry } from '../ports.ts'
-import { packEventLog, unpackEventLog } from './event-log-file.ts'
+import type { LogEntry, StoredFrames } from '../ports.ts'
+import { entriesAfter, packEventLog, type StoredLog, unpackEventLog } from './event-log-file.ts'
+import { addFrame } from './frames.ts'
 import { encodeMessage } from './message-list.ts'
 
 const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Größe – 大きさ' }] }].map(
   encodeMessage,
 )
+
+const frame = (id: number, text: string) => `event: provider-event\ndata: ${JSON.stringify(text)}\nid: ${id}\n\n`
+
+function bytesOf(entries: readonly (LogEntry | StoredFrames)[]): Buffer {
+  const pieces: (string | Buffer)[] = []
+  for (const entry of entries) addFrame(pieces, entry, messages, 'whole')
+  return Buffer.concat(pieces.map((piece) => Buffer.from(piece)))
+}
+
+const packed = async (entries: readonly LogEntry[]): Promise<StoredLog> =>
+  unpackEventLog(await packEventLog(messages, entries))
 
 // Each way to pack, and both sides of the sizes that part them.
 it.each([
@@ -20,9 +32,34 @@ it.each([
 ])('a log comes back as it was: %s', async (_name, count, size) => {
   const entries: LogEntry[] = Array.from({ length: count }, (_, place) => ({
     id: place + 1,
-    pieces: `${'ü'.repeat(size / 2)}${Math.random()}${'x'.repeat(size / 2)}`,
+    pieces: frame(place + 1, `${'ü'.repeat(size / 2)}${Math.random()}${'x'.repeat(size / 2)}`),
   }))
-  const log = await unpackEventLog(await packEventLog(messages, entries))
+  const log = await packed(entries)
   expect(log.messages).toEqual(messages)
-  expect(JSON.stringify(log.entries) === JSON.stringify(entries)).toBe(true)
+  expect(bytesOf(log.entries).equals(bytesOf(entries))).toBe(true)
+})
+
+it('every reader goes on behind the event that it saw last, and neighbouring frames are one piece', async () => {
+  const around = (id: number): LogEntry => ({
+    id,
+    pieces: ['event: latitude-event\ndata: [', [0, 1], `]\nid: ${id}\n\n`],
+    declaredPieces: [`event: latitude-event\ndata: []\nid: ${id}\n\n`],
+  })
+  // As they might stand in a text: none of these is where a frame ends.
+  const text = (id: number) => `id: ${id}\n\n\nid: ${id + 1}\n\n大${'ü'.repeat(id % 3)}`
+  const entries = Array.from({ length: 130 }, (_, place): LogEntry => {
+    const id = place + 7
+    return place % 50 === 0 ? around(id) : { id, pieces: frame(id, text(id)) }
+  })
+  // What ends a lost run leaves a gap.
+  entries.push(around(1_000_200))
+  const log = await packed(entries)
+  expect(log.entries.map(({ id }) => id)).toEqual([7, 8, 57, 58, 107, 108, 1_000_200])
+  expect(log.entries.filter((entry) => 'pieces' in entry)).toEqual(
+    entries.filter(({ pieces }) => Array.isArray(pieces)),
+  )
+  for (const afterId of [0, 6, ...entries.map(({ id }) => id), 500, 2_000_000]) {
+    const rest = entries.filter(({ id }) => id > afterId)
+    expect([afterId, bytesOf(entriesAfter(log, afterId)).toString()]).toEqual([afterId, bytesOf(rest).toString()])
+  }
 })

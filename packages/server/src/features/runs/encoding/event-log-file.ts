@@ -3,14 +3,14 @@ import { promisify } from 'node:util'
 import { deflateRaw, deflateRawSync, inflateRaw } from 'node:zlib'
 import { jsonPieces } from '../../../shared/text/json-pieces.ts'
 import type { Message } from '../../templates/message.ts'
-import type { EncodedMessage, LogEntry } from '../ports.ts'
+import type { EncodedMessage, LogEntry, StoredFrames } from '../ports.ts'
 import { deflatePieces } from './deflate-pieces.ts'
 import { encodeMessage } from './message-list.ts'
 
 const compress = promisify(deflateRaw)
 const expand = promisify(inflateRaw)
 
-/** First byte of a stored log: how the rest, JSON in UTF-8, is packed. */
+/** First byte of a stored log: how the rest, in UTF-8, is packed. */
 const packing = { plain: 0, deflated: 1 } as const
 
 // Below this size compressing costs more than it saves.
@@ -23,20 +23,33 @@ const smallOptions = { level: 1, windowBits: 13, memLevel: 6, chunkSize: 4_096 }
 // Beyond this the text is made and packed in pieces: whole, it would stand in memory four times.
 const wholeLimitCharacters = 1_048_576
 
-/** @returns `{messages, entries}` as JSON, messages in their whole form, the other form being derived from it. */
+/** Neighbouring frames that are ready text. */
+interface ReadyFrames {
+  id: number
+  frames: string[]
+}
+
+/** Where the bytes of such frames lie behind the head of a file: after those of the ones before. */
+interface FramePlace extends Omit<StoredFrames, 'bytes'> {
+  byteLength: number
+}
+
+/**
+ * @returns a line of JSON, `{messages, entries}` with messages in their whole form, the other form being derived from it;
+ * behind it, as they are, the frames that the entries name by their number of bytes.
+ */
 export async function packEventLog(
   messages: readonly EncodedMessage[],
   entries: readonly LogEntry[],
 ): Promise<Uint8Array> {
+  const parts = partsOf(entries)
   if (charactersOf(messages, entries) > wholeLimitCharacters) {
-    return Buffer.concat([Buffer.of(packing.deflated), ...(await deflatePieces(textsOf(messages, entries), options))])
+    return Buffer.concat([Buffer.of(packing.deflated), ...(await deflatePieces(textsOf(messages, parts), options))])
   }
-  const json = Buffer.from(
-    `{"messages":[${messages.map((message) => message.whole).join(',')}],"entries":${JSON.stringify(entries)}}`,
-  )
-  if (json.length < plainLimitBytes) return Buffer.concat([Buffer.of(packing.plain), json])
+  const file = Buffer.from([...textsOf(messages, parts)].join(''))
+  if (file.length < plainLimitBytes) return Buffer.concat([Buffer.of(packing.plain), file])
   const deflated =
-    json.length <= sameThreadLimitBytes ? deflateRawSync(json, smallOptions) : await compress(json, options)
+    file.length <= sameThreadLimitBytes ? deflateRawSync(file, smallOptions) : await compress(file, options)
   return Buffer.concat([Buffer.of(packing.deflated), deflated])
 }
 
@@ -50,30 +63,74 @@ function charactersOf(messages: readonly EncodedMessage[], entries: readonly Log
   return characters
 }
 
-/** The same JSON, piece by piece. */
-function* textsOf(messages: readonly EncodedMessage[], entries: readonly LogEntry[]): Generator<string> {
+function partsOf(entries: readonly LogEntry[]): (LogEntry | ReadyFrames)[] {
+  const parts: (LogEntry | ReadyFrames)[] = []
+  let open: ReadyFrames | undefined
+  for (const entry of entries) {
+    if (typeof entry.pieces !== 'string') {
+      parts.push(entry)
+      open = undefined
+    } else if (open) open.frames.push(entry.pieces)
+    else {
+      open = { id: entry.id, frames: [entry.pieces] }
+      parts.push(open)
+    }
+  }
+  return parts
+}
+
+function* textsOf(messages: readonly EncodedMessage[], parts: readonly (LogEntry | ReadyFrames)[]): Generator<string> {
   yield '{"messages":['
   for (const [place, { whole }] of messages.entries()) {
     if (place > 0) yield ','
     yield whole
   }
   yield '],"entries":['
-  for (const [place, entry] of entries.entries()) {
+  for (const [place, part] of parts.entries()) {
     if (place > 0) yield ','
-    yield* jsonPieces(entry)
+    yield* jsonPieces('frames' in part ? placeOf(part) : part)
   }
-  yield ']}'
+  yield ']}\n'
+  for (const part of parts) if ('frames' in part) yield* part.frames
+}
+
+function placeOf({ id, frames }: ReadyFrames): FramePlace {
+  const byteLength = frames.reduce((sum, frame) => sum + Buffer.byteLength(frame), 0)
+  return { id, lastId: id + frames.length - 1, byteLength }
 }
 
 export interface StoredLog {
   messages: readonly EncodedMessage[]
-  entries: readonly LogEntry[]
+  entries: readonly (LogEntry | StoredFrames)[]
 }
 
 /** The log as it was packed: its frames are the bytes that live readers got. */
 export async function unpackEventLog(file: Uint8Array): Promise<StoredLog> {
   const rest = file.subarray(1)
-  const json = Buffer.from(file[0] === packing.plain ? rest : await expand(rest)).toString('utf8')
-  const log = JSON.parse(json) as { messages: Message[]; entries: LogEntry[] }
-  return { messages: log.messages.map(encodeMessage), entries: log.entries }
+  const bytes = file[0] === packing.plain ? Buffer.from(rest) : await expand(rest)
+  const headEnd = bytes.indexOf('\n')
+  const head = JSON.parse(bytes.toString('utf8', 0, headEnd)) as {
+    messages: Message[]
+    entries: (LogEntry | FramePlace)[]
+  }
+  let next = headEnd + 1
+  const entries = head.entries.map((entry) => {
+    if (!('byteLength' in entry)) return entry
+    const { byteLength, ...ids } = entry
+    next += byteLength
+    return { ...ids, bytes: bytes.subarray(next - byteLength, next) }
+  })
+  return { messages: head.messages.map(encodeMessage), entries }
+}
+
+/** What a reader that has seen the events up to `afterId` has not seen. */
+export function entriesAfter({ entries }: StoredLog, afterId: number): readonly (LogEntry | StoredFrames)[] {
+  const place = entries.findIndex((entry) => ('bytes' in entry ? entry.lastId : entry.id) > afterId)
+  const begun = entries[place]
+  if (!begun) return []
+  if (!('bytes' in begun) || begun.id > afterId) return entries.slice(place)
+  // In its data no frame holds a line end: this is how the last one that was seen ends.
+  const mark = `\nid: ${afterId}\n\n`
+  const seen = begun.bytes.indexOf(mark) + Buffer.byteLength(mark)
+  return [{ ...begun, id: afterId + 1, bytes: begun.bytes.subarray(seen) }, ...entries.slice(place + 1)]
 }

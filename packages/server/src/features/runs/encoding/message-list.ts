@@ -3,6 +3,7 @@ import { storableJson } from '../../../shared/storable-json.ts'
 import type { Message, MessagePart, Role } from '../../templates/message.ts'
 import type { EncodedMessage } from '../ports.ts'
 import type { MessageSlice } from '../run.ts'
+import { inOneLine } from './frame-json.ts'
 
 export interface MessageList {
   readonly messages: readonly Message[]
@@ -53,15 +54,19 @@ export function createMessageList(earlier: readonly Message[]): MessageList {
     // Its text, which may be megabytes long, is written a second time only for a message that is no part of the list.
     const known = own.get(message)
     if (known !== undefined) return known
-    const code = storableJson(message)
+    const code = messageJson(message)
     return next !== undefined && encoded[next]?.whole === code ? next : places.get(code)
   }
 }
 
 export function encodeMessage(message: Message): EncodedMessage {
-  const whole = storableJson(message)
+  const whole = messageJson(message)
   const declared = declaredMessage(message)
-  return { whole, declared: declared === message ? whole : storableJson(declared) }
+  return { whole, declared: declared === message ? whole : messageJson(declared) }
+}
+
+function messageJson(message: Message): string {
+  return inOneLine(storableJson(message))
 }
 
 /** The parts that the strict models of published clients know, by role. */

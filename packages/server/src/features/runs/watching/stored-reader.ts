@@ -1,26 +1,26 @@
 /** Reads a stored event log as a live one is read. */
-import type { StoredLog } from '../encoding/event-log-file.ts'
+import { entriesAfter, type StoredLog } from '../encoding/event-log-file.ts'
 import type { RunLogReader } from '../ports.ts'
 
 export function storedReader(log: StoredLog, afterId: number): RunLogReader {
-  const first = log.entries.findIndex(({ id }) => id > afterId)
-  let place = first < 0 ? log.entries.length : first
+  const entries = entriesAfter(log, afterId)
+  let place = 0
   return {
     // The log itself is held: other readers of the run find it while this one reads.
     get messages() {
       return log.messages
     },
     take(limit) {
-      const taken = log.entries.slice(place, place + limit)
+      const taken = entries.slice(place, place + limit)
       place += taken.length
       return taken
     },
     changed: () => Promise.resolve(),
     listen: () => {},
-    get isAtEnd() {
-      return place >= log.entries.length
+    isAtEnd() {
+      return place >= entries.length
     },
-    isCallerAwaited: false,
+    isCallerAwaited: () => false,
     release: () => {},
   }
 }

@@ -1,25 +1,25 @@
 /** How a run is watched: its result as one answer, or its frames by cursor. A watcher counts as a listener until it leaves. */
 import { endOfPart } from '../../../shared/text/text-parts.ts'
 import type { DrivenRun } from '../drive-run.ts'
-import { addFrame, escapeLineEnds, type MessageForm } from '../encoding/frames.ts'
+import { addFrame, type MessageForm } from '../encoding/frames.ts'
 import type { RunLogReader } from '../ports.ts'
 import type { RunResult, RunSource } from '../run.ts'
 import { failureOf, runResult } from './run-result.ts'
 
 /** The frames of a run for one reader; it pulls, so that a slow one delays itself only. */
 export interface RunFrames {
-  /** What comes next, about 64 K characters at most, which may end within a frame; empty when there is nothing now. */
-  take(): string
+  /** What comes next, as text or as UTF-8, which may end within a frame or a character; empty when there is nothing now. */
+  take(): string | Buffer
   /** Part of a frame may have been handed on: nothing else may be written before the rest. */
-  readonly hasMore: boolean
+  hasMore(): boolean
   /** Resolves when there is more, when the run has ended, or after `release`. */
   changed(): Promise<void>
   /** Calls `hear` from now on whenever there is more and when the run ends. Whoever hears must not hold up the run. */
   listen(hear: () => void): void
   /** Everything was taken and nothing more will come. */
-  readonly isAtEnd: boolean
+  isAtEnd(): boolean
   /** The run waits for a tool result: published clients stop reading while they work on it. */
-  readonly isCallerAwaited: boolean
+  isCallerAwaited(): boolean
   release(): void
 }
 
@@ -39,6 +39,8 @@ export interface StartedRun {
 // Enough for a joined write to pay, little enough for a slow reader to hold.
 const batchEntries = 256
 const batchCharacters = 65_536
+// Bytes are shared: a part is only as long as a reader may take without being seen to move on.
+const partBytes = 262_144
 
 export function watchRun(run: DrivenRun, source: RunSource): StartedRun {
   const { conversationUuid, committed, reader } = run
@@ -62,7 +64,7 @@ export function watchRun(run: DrivenRun, source: RunSource): StartedRun {
 
 export function framesOf(reader: RunLogReader, form: MessageForm): RunFrames {
   /** Taken and not handed on yet: from `place` on, and of that piece from `offset` on. */
-  let pieces: string[] = []
+  let pieces: (string | Buffer)[] = []
   let place = 0
   let offset = 0
 
@@ -74,29 +76,39 @@ export function framesOf(reader: RunLogReader, form: MessageForm): RunFrames {
     for (const entry of entries) addFrame(pieces, entry, reader.messages, form)
     return entries.length > 0
   }
+  /** What was taken of the piece ends at `end`. */
+  const moveTo = (end: number, length: number) => {
+    offset = end < length ? end : 0
+    if (offset === 0) place += 1
+  }
   return {
     take() {
       let text = ''
       while (text.length < batchCharacters && refill(text === '' ? 1 : batchEntries)) {
         const piece = pieces[place]
         if (piece === undefined) continue
+        if (typeof piece !== 'string') {
+          if (text !== '') break
+          const part = piece.subarray(offset, offset + partBytes)
+          moveTo(offset + part.length, piece.length)
+          return part
+        }
         const end = endOfPart(piece, offset, batchCharacters - text.length)
         text += offset === 0 && end === piece.length ? piece : piece.slice(offset, end)
-        offset = end < piece.length ? end : 0
-        if (offset === 0) place += 1
+        moveTo(end, piece.length)
       }
-      return escapeLineEnds(text)
+      return text
     },
-    get hasMore() {
+    hasMore() {
       return place < pieces.length
     },
     changed: () => (place < pieces.length ? Promise.resolve() : reader.changed()),
     listen: (hear) => reader.listen(hear),
-    get isAtEnd() {
-      return reader.isAtEnd && place >= pieces.length
+    isAtEnd() {
+      return reader.isAtEnd() && place >= pieces.length
     },
-    get isCallerAwaited() {
-      return reader.isCallerAwaited
+    isCallerAwaited() {
+      return reader.isCallerAwaited()
     },
     release: () => reader.release(),
   }

@@ -8,9 +8,9 @@ import { addSource } from '../../answer/source.ts'
 export interface Attachments {
   /** @throws ProviderError `uncarried` for sound. */
   add(delta: Record<string, unknown>, into: ModelChunk[]): void
-  readonly hasFiles: boolean
+  hasFiles(): boolean
   /** The type of a part that stet does not know. */
-  readonly unknownType: string | undefined
+  unknownType(): string | undefined
 }
 
 const readElsewhere = new Set(['text', 'thinking', 'reference'])
@@ -41,10 +41,10 @@ export function attachments(): Attachments {
         else if (!readElsewhere.has(type)) unknownType ??= type
       }
     },
-    get hasFiles() {
+    hasFiles() {
       return seen.size > 0
     },
-    get unknownType() {
+    unknownType() {
       return unknownType
     },
   }

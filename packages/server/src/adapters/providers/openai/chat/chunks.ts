@@ -29,7 +29,7 @@ export function chunkReader(provider: ResolvedProvider): ChunkReader {
       refuseFailure(frame, provider)
       answer.read(frame, 'delta', into)
     },
-    get isDone() {
+    isDone() {
       return isDone
     },
     finish: (into) => answer.finish(isDone, into),
@@ -94,7 +94,7 @@ function answerReader(provider: ResolvedProvider) {
     endThought(into)
     say(text.end(), into)
     sealThoughts(into)
-    hasCalls ||= !calls.isEmpty
+    hasCalls ||= !calls.isEmpty()
     calls.finish(into)
   }
   return {
@@ -123,8 +123,9 @@ function answerReader(provider: ResolvedProvider) {
     finish(isEndMarked: boolean, into: ModelChunk[]): void {
       if (!isEndMarked && finishReason === undefined) throw brokenInTheMiddle()
       flush(into)
-      const isEmpty = !hasText && !hasCalls && !attached.hasFiles
-      if (isEmpty && attached.unknownType !== undefined) throw uncarried(attached.unknownType)
+      const isEmpty = !hasText && !hasCalls && !attached.hasFiles()
+      const unknownType = attached.unknownType()
+      if (isEmpty && unknownType !== undefined) throw uncarried(unknownType)
       for (const page of Array.isArray(pages) ? pages : []) addSource(page, into)
       const served = servedModel === '' ? {} : { servedModel }
       const counted = usage ?? countedUsage({})

@@ -15,7 +15,7 @@ export interface ToolCallAssembly {
   sign(delta: Record<string, unknown>): void
   /** All calls whole, in the order of their beginning. */
   finish(into: ModelChunk[]): void
-  readonly isEmpty: boolean
+  isEmpty(): boolean
 }
 
 interface Call {
@@ -52,7 +52,7 @@ export function toolCallAssembly(maker: string): ToolCallAssembly {
         into.push({ type: 'tool-call', id, toolName: name, args, rawArgs, ...(seal && { seal }) })
       }
     },
-    get isEmpty() {
+    isEmpty() {
       return calls.length === 0
     },
   }

@@ -58,7 +58,7 @@ export function responseReader(provider: ResolvedProvider): ChunkReader {
           throw frameError(frame['error'] ?? frame, token)
       }
     },
-    get isDone() {
+    isDone() {
       return end !== undefined
     },
     finish(into) {
@@ -89,9 +89,12 @@ export function plainResponse(body: string, provider: ResolvedProvider): ModelCh
 
 /** @throws ProviderError `uncarried` for an answer that is whole and holds nothing that stet can carry. */
 function endOf(response: Record<string, unknown>, items: OutputItems, provider: ResolvedProvider): ModelChunk {
-  if (items.loneType !== undefined && response['status'] === 'completed') throw uncarried(items.loneType)
-  const { hasCalls } = items
-  return finishOf(response, { hasCalls, namesDeployments: traitsOf(provider).namesDeployments === true })
+  const loneType = items.loneType()
+  if (loneType !== undefined && response['status'] === 'completed') throw uncarried(loneType)
+  return finishOf(response, {
+    hasCalls: items.hasCalls(),
+    namesDeployments: traitsOf(provider).namesDeployments === true,
+  })
 }
 
 function readMessage(item: Record<string, unknown>, into: ModelChunk[]): void {

@@ -8,9 +8,9 @@ import { parseArguments } from '../../answer/tool-arguments.ts'
 type Item = Record<string, unknown>
 
 export interface OutputItems {
-  readonly hasCalls: boolean
+  hasCalls(): boolean
   /** The type of an item that stet passes by, when there was nothing else. */
-  readonly loneType: string | undefined
+  loneType(): string | undefined
   begin(item: Item, into: ModelChunk[]): void
   addArguments(itemId: string, delta: string, into: ModelChunk[]): void
   /** @throws ProviderError `uncarried` for an item that the caller would have to answer, and for sound. */
@@ -51,10 +51,10 @@ export function outputItems({ name: provider }: ResolvedProvider): OutputItems {
     into.push(generatedImage(content, format === '' ? undefined : `image/${format}`))
   }
   return {
-    get hasCalls() {
+    hasCalls() {
       return hasCalls
     },
-    get loneType() {
+    loneType() {
       return hasCalls || isCarried ? undefined : passedBy
     },
     begin(item, into) {

@@ -1,0 +1,41 @@
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import type { AddressInfo, Server } from 'node:net'
+
+/** Where Linux says which ports it hands out by itself; those of the other systems lie within its usual ones. */
+const handedOutFile = '/proc/sys/net/ipv4/ip_local_port_range'
+const usual = '32768 65535'
+const lowest = 10_000
+const highest = 65_535
+const tries = 1_000
+
+/**
+ * Listens on a port that a test gives back and takes again. The system hands out none of these: another process, whose
+ * connection happens to leave from such a port while it is free, would keep it from being taken.
+ */
+export async function listenOnKeptPort(server: Server): Promise<number> {
+  const told = existsSync(handedOutFile) ? readFileSync(handedOutFile, 'utf8') : usual
+  const [first = 0, last = 0] = told.trim().split(/\s+/).map(Number)
+  for (let made = 0; made < tries; made += 1) {
+    const port = lowest + Math.floor(Math.random() * (highest - lowest))
+    const isHandedOut = port >= first && port <= last
+    if (!isHandedOut && (await hasTaken(server, port))) return port
+  }
+  // A system that hands out all of them keeps none.
+  await listenOn(server, 0)
+  return (server.address() as AddressInfo).port
+}
+
+export async function listenOn(server: Server, port: number): Promise<void> {
+  await once(server.listen(port, '127.0.0.1'), 'listening')
+}
+
+async function hasTaken(server: Server, port: number): Promise<boolean> {
+  try {
+    await listenOn(server, port)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false
+    throw error
+  }
+}

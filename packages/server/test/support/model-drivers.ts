@@ -1,0 +1,19 @@
+import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
+import { systemClock } from '../../src/shared/clock.ts'
+import type { FakeReplyFor } from './fake-provider.ts'
+
+const limits = { plainBytes: 5000, backoffMs: 1 }
+const give = (more: Partial<Record<'firstByteMs' | 'plainMs' | 'silenceMs', number>>) =>
+  createModelDrivers({ guard: { allowedPrivateHosts: [] }, clock: systemClock, limits: { ...limits, ...more } })
+
+/** Drivers for a fake provider. Those that are impatient are for replies that hang: to them a busy machine looks the same. */
+export function testDrivers() {
+  const patient = give({})
+  const impatient = give({ firstByteMs: 150, plainMs: 150, silenceMs: 150 })
+  return {
+    patient,
+    impatient,
+    forReply: (reply: FakeReplyFor) => (typeof reply === 'object' && 'hang' in reply ? impatient : patient),
+    close: () => Promise.all([patient.close(), impatient.close()]),
+  }
+}
