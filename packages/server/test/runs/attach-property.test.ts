@@ -108,8 +108,9 @@ async function storedText(uuid: string, form: MessageForm): Promise<string> {
   const { runs } = bench.server.deps
   const runUuid = (await runs.findConversation(1, uuid))?.latestRun?.uuid ?? ''
   const file = await runs.findEventLog(1, runUuid)
-  if (!file) throw new Error('The log is not stored')
-  const frames = framesOf(storedReader(await unpackEventLog(file), 0), form)
+  const log = file && (await unpackEventLog(file))
+  if (!log) throw new Error('The log is not stored')
+  const frames = framesOf(storedReader(log, 0), form)
   const parts: Buffer[] = []
   while (!frames.isAtEnd()) parts.push(Buffer.from(frames.take()))
   return Buffer.concat(parts).toString('utf8')

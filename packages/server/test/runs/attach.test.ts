@@ -93,7 +93,9 @@ it('a long run is replayed from its stored log in few parts, from any event on',
     expect([seen, (await replay.text()) === text.slice(seen === 0 ? 0 : ends[seen - 1])]).toEqual([seen, true])
   }
   const file = await runs.findEventLog(1, runUuid)
-  const shown = framesOf(storedReader(await unpackEventLog(file ?? Buffer.of()), 0), 'whole')
+  const log = await unpackEventLog(file ?? Buffer.of())
+  if (!log) throw new Error('The log is not stored')
+  const shown = framesOf(storedReader(log, 0), 'whole')
   let parts = 0
   for (; !shown.isAtEnd(); parts += 1) shown.take()
   // Beginning, deltas and end; the deltas have more bytes than one part takes.

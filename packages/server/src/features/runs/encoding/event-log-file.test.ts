@@ -16,8 +16,15 @@ function bytesOf(entries: readonly (LogEntry | StoredFrames)[]): Buffer {
   return Buffer.concat(pieces.map((piece) => Buffer.from(piece)))
 }
 
-const packed = async (entries: readonly LogEntry[]): Promise<StoredLog> =>
-  unpackEventLog(await packEventLog(messages, entries))
+async function packed(entries: readonly LogEntry[]): Promise<StoredLog> {
+  const log = await unpackEventLog(await packEventLog(messages, entries))
+  if (!log) throw new Error('What was packed has no form that is known')
+  return log
+}
+
+it.each([[[]], [[0, 123, 125]], [[1, 3, 0]], [[255]]])('a file in another form is no log: %j', async (bytes) => {
+  expect(await unpackEventLog(Uint8Array.from(bytes))).toBeNull()
+})
 
 // Each way to pack, and both sides of the sizes that part them.
 it.each([

@@ -10,8 +10,8 @@ import { encodeMessage } from './message-list.ts'
 const compress = promisify(deflateRaw)
 const expand = promisify(inflateRaw)
 
-/** First byte of a stored log: how the rest, in UTF-8, is packed. */
-const packing = { plain: 0, deflated: 1 } as const
+/** First byte of a stored log: its form, and how the rest is packed. A new form has new numbers. */
+const packing = { plain: 2, deflated: 3 } as const
 
 // Below this size compressing costs more than it saves.
 const plainLimitBytes = 1_024
@@ -104,10 +104,12 @@ export interface StoredLog {
   entries: readonly (LogEntry | StoredFrames)[]
 }
 
-/** The log as it was packed: its frames are the bytes that live readers got. */
-export async function unpackEventLog(file: Uint8Array): Promise<StoredLog> {
+/** The log as it was packed: its frames are the bytes that live readers got. Null for one in a form that is no longer written. */
+export async function unpackEventLog(file: Uint8Array): Promise<StoredLog | null> {
+  const [form] = file
+  if (form !== packing.plain && form !== packing.deflated) return null
   const rest = file.subarray(1)
-  const bytes = file[0] === packing.plain ? Buffer.from(rest) : await expand(rest)
+  const bytes = form === packing.plain ? Buffer.from(rest) : await expand(rest)
   const headEnd = bytes.indexOf('\n')
   const head = JSON.parse(bytes.toString('utf8', 0, headEnd)) as {
     messages: Message[]

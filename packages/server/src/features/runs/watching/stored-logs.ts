@@ -3,7 +3,7 @@ import { type StoredLog, unpackEventLog } from '../encoding/event-log-file.ts'
 import type { RunStore } from '../ports.ts'
 
 export interface StoredLogs {
-  /** Null when the run's log has been dropped. A reader keeps the log by holding on to it. */
+  /** Null when the run's log has been dropped, or can no longer be read. A reader keeps the log by holding on to it. */
   open(workspaceId: number, runUuid: string): Promise<StoredLog | null>
 }
 
@@ -20,6 +20,7 @@ export function createStoredLogs(runs: Pick<RunStore, 'findEventLog'>): StoredLo
     const file = await runs.findEventLog(workspaceId, runUuid)
     if (!file) return null
     const log = await unpackEventLog(file)
+    if (!log) return null
     opened.set(runUuid, new WeakRef(log))
     collected.register(log, runUuid)
     return log
