@@ -3,7 +3,7 @@ import { createDeathRecord } from '../../src/adapters/template-sandbox/death-rec
 import { createTemplateSandbox } from '../../src/adapters/template-sandbox/engine.ts'
 import { createScanCache } from '../../src/adapters/template-sandbox/scan-cache.ts'
 import type { TemplateEngine, TemplateScan } from '../../src/features/templates/template-engine.ts'
-import { childPids, now, quietLog, rendered, sourceOf, startSandbox } from './support/sandbox.ts'
+import { childPids, now, patient, quietLog, rendered, sourceOf, startSandbox } from './support/sandbox.ts'
 
 let engine: TemplateEngine
 
@@ -70,7 +70,7 @@ describe('template engine', () => {
   })
 
   it('blames no prompt for the time in which the server could not hear its answer', async () => {
-    const own = await startSandbox({ poolSize: 1, timeoutMs: 1_000 })
+    const own = patient(await startSandbox({ poolSize: 1, timeoutMs: 1_000 }))
     await rendered(own, 'warm')
     const answer = rendered(own, 'Hello {{ name }}', { name: 'Ada' })
     // The call is on its way after two turns of the event loop, and its time is over when the next one begins.

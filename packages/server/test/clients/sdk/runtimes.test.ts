@@ -36,7 +36,7 @@ beforeAll(async () => {
     if (asked.includes('blue')) return { text: 'Sunny.' }
     return { toolCalls: [{ id: 'a', name: 'get_weather', arguments: { city: 'Rome' } }] }
   })
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await proxy?.close()
   await bench?.close()

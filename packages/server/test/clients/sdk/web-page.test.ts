@@ -51,7 +51,7 @@ beforeAll(async () => {
   )
   await once(site.listen(0, '127.0.0.1'), 'listening')
   page = await openPage(chromium, `http://127.0.0.1:${(site.address() as AddressInfo).port}/`)
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await page?.close()
   site?.closeAllConnections()
