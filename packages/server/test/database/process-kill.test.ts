@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { embeddedTemplate, type TestDatabase, testDatabase } from '../support/test-database.ts'
 
 // On each kind of database. The runs of a killed server are counted in test/runs.
-const kills = count(50, 1_000)
+const kills = count(30, 1_000)
 const server = process.env['STET_TEST_DATABASE_URL']
 const kinds = [{ kind: 'embedded', at: '' }, ...(server ? [{ kind: 'PostgreSQL', at: server }] : [])]
 

@@ -67,7 +67,7 @@ it('promise 4: processes that stood still together end no runs of each other', a
   })
   const nextLook = async (after = looks) => expect.poll(() => looks, { timeout: patienceMs }).toBeGreaterThan(after)
   await nextLook()
-  // Renewed 2.5 s before both stand still for 7.5 s: over by then, and not as long as the lease of this process, which has just begun.
+  // A lease with 7 s left is over after 7.5 s; this process, which renewed at most 2 s ago, has gone less than its own 10 s without.
   await leases.renew('paused', 7_000)
   const uuid = await runOf('paused')
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7_500)

@@ -232,7 +232,7 @@ it('the stored event log holds every frame as it was sent', async () => {
   )
   const [row] = rowsFound.rows
   const stored = Buffer.from(row?.['event_log'] as Uint8Array)
-  const file = stored[0] === 1 ? inflateRawSync(stored.subarray(1)) : stored.subarray(1)
+  const file = stored[0] === 3 ? inflateRawSync(stored.subarray(1)) : stored.subarray(1)
   const headEnd = file.indexOf('\n') + 1
   const log = JSON.parse(file.toString('utf8', 0, headEnd)) as {
     messages: unknown[]
