@@ -177,8 +177,12 @@ function onceDrained(res: ServerResponse, wake: () => void): void {
     res.off('drain', drained)
     res.off('close', end)
   }
+  let isWoken = false
   const drained = () => {
     end()
+    // The response tells of the socket's drain within it: that one still calls a listener that has just been taken away.
+    if (isWoken) return
+    isWoken = true
     wake()
   }
   socket?.on('drain', drained)

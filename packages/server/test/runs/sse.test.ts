@@ -6,7 +6,7 @@ import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.t
 import { createJsonLogger } from '../../src/adapters/logging/json-logger.ts'
 import type { MessageForm } from '../../src/features/runs/encoding/frames.ts'
 import type { RunLogWriter } from '../../src/features/runs/ports.ts'
-import { framesOf } from '../../src/features/runs/watching/watch-run.ts'
+import { framesOf, type RunFrames } from '../../src/features/runs/watching/watch-run.ts'
 import { writeRunStream } from '../../src/http/sse.ts'
 
 let server: Server
@@ -15,11 +15,14 @@ let listeners: number[]
 let writes: string[]
 let failures: string[]
 let serverSocket: Socket
+/** What a response is written from, where a test has its own. */
+let frames: RunFrames | undefined
 
 beforeEach(async () => {
   listeners = []
   writes = []
   failures = []
+  frames = undefined
   const log = createRunEventLog()
   writer = log.open('run', (count) => listeners.push(count))
   server = createServer(({ socket }, res) => {
@@ -33,7 +36,7 @@ beforeEach(async () => {
     const reader = log.follow('run', 0)
     if (!reader) throw new Error('The log is open')
     const logger = { ...createJsonLogger(process.stderr, 'off'), error: (event: string) => void failures.push(event) }
-    const run = { conversationUuid: 'c', frames: (form: MessageForm) => framesOf(reader, form) }
+    const run = { conversationUuid: 'c', frames: (form: MessageForm) => frames ?? framesOf(reader, form) }
     writeRunStream(res, run, { isDeclared: false, log: logger })
   })
   server.listen(0, '127.0.0.1')
@@ -168,4 +171,33 @@ it('a stream that fails is closed, and the others of the tick go on', async () =
   for await (const chunk of other) text += String(chunk)
   expect(text).toBe('frame 1;frame 2;frame 3;')
   expect(failures).toEqual(['http.stream-failed'])
+})
+
+it('bytes are taken when the socket has sent those before them, and the response ends once', async () => {
+  const part = Buffer.alloc(262_144, 'y')
+  const unsent: number[] = []
+  let left = 40
+  let releases = 0
+  frames = {
+    take: () => {
+      unsent.push(serverSocket.writableLength)
+      return left-- > 0 ? part : ''
+    },
+    hasMore: () => false,
+    changed: () => new Promise(() => {}),
+    listen: () => {},
+    isAtEnd: () => left <= 0,
+    isCallerAwaited: () => false,
+    release: () => {
+      releases += 1
+    },
+  }
+  let size = 0
+  for await (const piece of await open()) size += String(piece).length
+  expect(size).toBe(40 * part.length)
+  // The head may still be there when the first is taken.
+  expect(Math.max(...unsent.slice(1))).toBe(0)
+  expect(unsent).toHaveLength(41)
+  // At its end, and when it has closed.
+  await expect.poll(() => releases).toBe(2)
 })
