@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { count, timeFor } from '../support/counts.ts'
 import { startHeardTime } from '../support/heard-time.ts'
 import { prompt, type RunBench, record, runBench } from './run-bench.ts'
+import { undrivenRun } from './undriven-run.ts'
 
 let bench: RunBench
 beforeAll(async () => {
@@ -103,6 +104,21 @@ it('promise 7: a queued run whose stop was recorded and not signalled ends unsta
   expect((await waiting).types).toEqual(['chain-error'])
   expect(await bench.conversation(queued)).toMatchObject({ status: 'stopped', error: { errorCode: 'abort_error' } })
   expect(bench.fake.requests.length).toBe(calls + 1)
+})
+
+it('a stop of a run that another process drives, or that nobody drives any more, is answered after its wait', async () => {
+  const { runs, eventLog, runSettings } = bench.server.deps
+  const { stopWaitMs } = runSettings
+  onTestFinished(() => {
+    runSettings.stopWaitMs = stopWaitMs
+  })
+  runSettings.stopWaitMs = 50
+  const { conversation, run } = undrivenRun(runSettings.instanceId)
+  await runs.create(conversation, run)
+  eventLog.expect(run.uuid)
+  const { body } = await bench.stop(conversation.uuid)
+  expect(body).toMatchObject({ uuid: conversation.uuid, stopped: true, status: 'running' })
+  expect((await bench.api('GET', '/projects')).status).toBe(200)
 })
 
 const cases = count(15, 200)

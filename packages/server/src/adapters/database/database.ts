@@ -128,7 +128,7 @@ const READY_TIMEOUT_MS = 1_000
 
 function answers(session: SqlSession): Promise<boolean> {
   return new Promise((tell) => {
-    const stopTimer = afterListening(READY_TIMEOUT_MS, () => tell(false))
+    const stopTimer = afterListening(READY_TIMEOUT_MS, () => tell(false), READY_TIMEOUT_MS / 4)
     session
       .query('SELECT 1')
       .then(

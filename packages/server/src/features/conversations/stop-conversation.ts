@@ -8,6 +8,9 @@ import { type ConversationAddress, findStored } from './find-conversation.ts'
 
 type StopDeps = Needs<'runs' | 'activeRuns' | 'eventLog' | 'runQueue' | 'runSettings' | 'runSignals' | 'clock'>
 
+/** A busy process hears each tick a little late: few of them make little of it. */
+const tickMs = 500
+
 export interface StopOutcome {
   uuid: string
   /** This call stopped a run. */
@@ -35,15 +38,18 @@ export async function stopConversation(deps: StopDeps, address: ConversationAddr
 async function untilEnded(deps: StopDeps, found: StoredConversation, runUuid: string): Promise<void> {
   const active = deps.activeRuns.find(found.workspaceId, found.uuid)
   const reader = active ? undefined : deps.eventLog.follow(runUuid, Number.MAX_SAFE_INTEGER)
+  let isOver = false
   let stopTimer = () => {}
   const limit = new Promise<void>((resolve) => {
-    stopTimer = afterListening(deps.runSettings.stopWaitMs, resolve)
+    stopTimer = afterListening(deps.runSettings.stopWaitMs, resolve, tickMs)
   })
   const ended = async () => {
     if (active) await active.ended
-    while (reader && !reader.isAtEnd()) await reader.changed()
+    // A reader that is released has changed at once, every time.
+    while (reader && !isOver && !reader.isAtEnd()) await reader.changed()
   }
   await Promise.race([ended(), limit])
+  isOver = true
   stopTimer()
   reader?.release()
 }
