@@ -12,7 +12,7 @@ const renewEveryMs = 3_000
 const leaseMs = 10_000
 const reapEveryMs = 5_000
 /** Longer without a renewal, and the leases of others that stood still with this process may be over: they live, and renew first. */
-const standstillMs = leaseMs - renewEveryMs
+const standstillMs = leaseMs - renewEveryMs - 1_000
 
 /** Before this process owns anything that others could take for that of a dead one. */
 export async function takeLease(deps: Needs<'leases' | 'runSettings'>): Promise<void> {
