@@ -393,6 +393,7 @@ describe('abort', () => {
     ['that was refused and waits', [refused], 1, ['chat']],
     ['whose refused attempt came after a lost one', [cut, refused], 2, ['chat', 'chat', 'stop']],
     ['that waits after a lost attempt', [cut], 1, ['chat', 'stop']],
+    ['that waits after a gateway gave up', [json({ message: 'late' }, 504)], 1, ['chat', 'stop']],
   ])('of a JSON call %s stops what it may have begun, and nothing else', async (_, replies, failures, expected) => {
     const { url } = await localServer(...replies)
     const controller = new AbortController()

@@ -37,8 +37,8 @@ export class RunRequests {
     let isRefused = false
     try {
       const response = await send()
-      // a conflict that is repeated says that an earlier attempt is going on
-      isRefused = !response.ok && response.status !== 409
+      // a conflict that is repeated says that an earlier attempt is going on, and a gateway knows of no end
+      isRefused = !response.ok && ![409, 502, 504].includes(response.status)
       return response
     } finally {
       this.#hasBegun ||= !isRefused
