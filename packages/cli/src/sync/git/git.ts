@@ -4,12 +4,21 @@ import { promisify } from 'node:util'
 const execute = promisify(execFile)
 const maxOutputBytes = 64 * 1024 * 1024
 
+// A partial clone fetches what it has not: that may not ask anybody, nor wait for a server that has gone silent.
+const patience = ['-c', 'http.lowSpeedLimit=1', '-c', 'http.lowSpeedTime=30']
+const ssh = 'ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=10'
+const environment = () => ({ GIT_SSH_COMMAND: ssh, ...process.env, GIT_TERMINAL_PROMPT: '0' })
+
 /**
  * What a git command prints. Rejects without git, outside of a checkout, and when the command fails; never for being slow: what a
  * slow disk left unread would pass for history that is not there.
  */
 export async function git(folder: string, ...args: string[]): Promise<string> {
-  const { stdout } = await execute('git', args, { cwd: folder, maxBuffer: maxOutputBytes })
+  const { stdout } = await execute('git', [...patience, ...args], {
+    cwd: folder,
+    env: environment(),
+    maxBuffer: maxOutputBytes,
+  })
   return stdout.trim()
 }
 
@@ -52,7 +61,11 @@ export async function readFilesOf(
 
 // One process for all of them: its answers are `<id> blob <size>`, the bytes, and a line end.
 async function readBlobs(folder: string, ids: readonly string[]): Promise<Map<string, Uint8Array>> {
-  const child = spawn('git', ['cat-file', '--batch'], { cwd: folder, stdio: ['pipe', 'pipe', 'ignore'] })
+  const child = spawn('git', [...patience, 'cat-file', '--batch'], {
+    cwd: folder,
+    env: environment(),
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
   const failed = new Promise<never>((_, reject) => void child.once('error', reject))
   child.stdin.on('error', () => {})
   child.stdin.end(`${ids.join('\n')}\n`)
