@@ -96,7 +96,12 @@ export function runRequest(
     method: 'POST',
     path: '/api/v3/projects/1/versions/live/documents/run',
     headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ path: 'bench', parameters: { topic: `${pace} rivers after ${latencyMs} ms` }, stream, ...more }),
+    body: JSON.stringify({
+      path: 'bench',
+      parameters: { topic: `${pace} rivers after ${latencyMs} ms` },
+      stream,
+      ...more,
+    }),
   }
 }
 
