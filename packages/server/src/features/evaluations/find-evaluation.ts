@@ -1,4 +1,4 @@
-/** Finds the evaluations that a key may see; foreign, hidden and malformed ids are unknown ones. */
+/** Finds evaluations that a key may see. Foreign, hidden and malformed ids are treated as unknown. */
 import { notFound } from '../../shared/app-error.ts'
 import { readUuid } from '../../shared/uuid.ts'
 import type { Caller, Needs } from '../deps.ts'
