@@ -262,7 +262,10 @@ async function* growing(events: AsyncIterable<StreamEvent>): AsyncGenerator<unkn
   yield* objectsOf(events)
 }
 
-async function* framed(events: AsyncIterable<StreamEvent>, o: ForwardOptions): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function* framed(
+  events: AsyncIterable<StreamEvent>,
+  o: ForwardOptions | undefined,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const { framesOf } = await import('../views/frames.ts')
   for await (const frame of framesOf(events, o)) yield bytesOf(frame)
 }
