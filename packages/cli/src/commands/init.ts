@@ -5,6 +5,7 @@ import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import { configFileName, schemaSeenFrom } from '../settings/config-file.ts'
+import { isWithin } from '../settings/is-within.ts'
 import { parseJsonObject, readTextIfPresent } from '../settings/json-file.ts'
 import { type LatitudeLock, latitudeLockName, readLatitudeLock } from '../settings/latitude-lock.ts'
 import type { Settings } from '../settings/resolve.ts'
@@ -142,13 +143,14 @@ async function writeConfig(settings: Settings, projectId: number, dir: string | 
     ...before,
     baseUrl: settings.baseUrl.value.replace(/\/api\/v3$/, ''),
     projectId,
-    promptsDir: dir === undefined ? settings.config.promptsDir : folderBelow(settings.root, dir),
+    promptsDir: dir === undefined ? settings.config.promptsDir : await folderBelow(settings.root, dir),
   }
   await writeFileAtomically(file, `${JSON.stringify(config, null, 2)}\n`)
 }
 
-function folderBelow(root: string, dir: string): string {
+async function folderBelow(root: string, dir: string): Promise<string> {
   const way = relative(root, resolve(root, dir)).replaceAll('\\', '/')
-  if (way.startsWith('..')) throw new CliError('usage', `${dir} lies outside of ${root}`, { hint: '--dir' })
+  if (!(await isWithin(root, resolve(root, dir))))
+    throw new CliError('usage', `${dir} lies outside of ${root}`, { hint: '--dir' })
   return way === '' ? '.' : way
 }
