@@ -111,7 +111,12 @@ test.each([
   const person = await victim(files, { STET_BASE_URL: server.address })
   await symlink(outside, join(person.folder, 'link'))
   await symlink(join(outside, 'dead.d.ts'), join(person.folder, 'dead'))
-  for (const argv of [['pull', '--yes'], ['types', 'generate'], ['push', '--yes'], ['check', '--local']]) {
+  for (const argv of [
+    ['pull', '--yes'],
+    ['types', 'generate'],
+    ['push', '--yes'],
+    ['check', '--local'],
+  ]) {
     const { code, stdout, stderr } = await person.stet(argv)
     expect({ code, stdout }, argv.join(' ')).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(`"${key}" leads out of the project: ${path}`)

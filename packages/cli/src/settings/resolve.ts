@@ -7,8 +7,8 @@ import { isWellFormedApiKey, maskApiKey } from './api-key-form.ts'
 import { type Config, defaultConfig, findConfigFile, readConfigFile } from './config-file.ts'
 import { type Credential, credentialsFileOf, readLogins } from './credentials.ts'
 import type { GlobalFlags } from './global-flags.ts'
-import { isWithin } from './is-within.ts'
 import { type Lock, lockFileOf, readLockFile } from './lock-file.ts'
+import { isWithin } from './write-file.ts'
 
 /** A value and where it comes from. */
 export interface Resolved<T> {

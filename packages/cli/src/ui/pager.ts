@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { Context } from '../context.ts'
-import { textForPager } from './terminal-text.ts'
+import { textForPager } from './style/terminal-text.ts'
 
 /** Shows data page by page where a human looks; writes it plainly everywhere else. */
 export async function page(text: string, ctx: Context): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import { CliError } from '../exit-code.ts'
-import { escapeControls } from './terminal-text.ts'
+import { escapeControls } from './style/terminal-text.ts'
 
 /** One question; the context asks it only when somebody is there to answer. */
 export interface Question {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Io } from '../io.ts'
+import type { Io } from '../../io.ts'
 
 // Marks the sequences of our own styles. It is random, so that text from a server, a file or a model cannot contain it.
 const ownMark = `\x1b<${randomBytes(12).toString('hex')}:`

@@ -1,4 +1,4 @@
-import type { Io } from '../io.ts'
+import type { Io } from '../../io.ts'
 import { styleSequence } from './terminal-text.ts'
 
 /** Colours and marks of one run of the program; plain where the terminal can show neither. */
