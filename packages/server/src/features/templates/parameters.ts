@@ -1,7 +1,7 @@
 /** Turns what a caller sends into the values that a prompt sees, and describes a prompt's parameters for the wire. */
 import { declaredType, readParameters } from '@stet/template/parameters'
 import { unprocessable } from '../../shared/app-error.ts'
-import { exceededBound, inputBounds } from '../../shared/json-bounds.ts'
+import { exceededBound, inputBounds } from '../../shared/text/json-bounds.ts'
 import { refuseValue } from '../../shared/text-guard.ts'
 
 /** A variable as the wire describes it: strict clients know three types only. */

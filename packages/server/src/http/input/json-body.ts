@@ -1,5 +1,5 @@
 import { AppError, invalid } from '../../shared/app-error.ts'
-import { exceededBound, inputBounds, type JsonBounds } from '../../shared/json-bounds.ts'
+import { exceededBound, inputBounds, type JsonBounds } from '../../shared/text/json-bounds.ts'
 import { refuseValue, tooDeep } from '../../shared/text-guard.ts'
 import { invalidRequest, type RequestIssue } from './invalid-request.ts'
 
