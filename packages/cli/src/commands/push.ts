@@ -6,7 +6,7 @@ import { CliError, exitCodes } from '../exit-code.ts'
 import { countOf, shortUuid } from '../output.ts'
 import { defaultDraftName } from '../sync/git/draft-name.ts'
 import { isShallow } from '../sync/git/git.ts'
-import { rebaseOnLive } from '../sync/new-draft-base.ts'
+import { rebaseOnLive } from '../sync/merge/new-draft-base.ts'
 import { type Compared, type PushPlan, planPush } from '../sync/plan.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
 import type { Refusal } from '../sync/scan.ts'
@@ -119,13 +119,22 @@ async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
 
 async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: Workspace): Promise<void> {
   if (conflicts.length === 0) return
-  const lines = conflicts.map(({ path, hasLeftover }) =>
-    hasLeftover ? `${path}  (settle it and delete ${path}.promptl.remote)` : path,
-  )
+  const lines = conflicts.map(lineOf)
+  if (conflicts.every(({ hasMarkers }) => hasMarkers)) {
+    throw new CliError('conflict', 'Files hold conflict markers; nothing was sent', {
+      lines,
+      hint: 'edit the files, then stet push; stet pull --abort drops the merge; --force sends the markers as text',
+    })
+  }
   const lacksHistory = settings.lock?.version.uuid !== version.uuid && (await isShallow(settings.root))
   const hint = 'stet pull, settle the conflicts, then stet push'
   const whole = 'this checkout has no history: with it (fetch-depth: 0) the base of what CI published is found'
   throw new CliError('conflict', 'Both sides changed; nothing was sent', { lines, hint: lacksHistory ? whole : hint })
+}
+
+function lineOf({ path, hasLeftover, hasMarkers }: Compared): string {
+  if (hasLeftover) return `${path}  (settle it and delete ${path}.promptl.remote)`
+  return hasMarkers ? `${path}  (conflict markers)` : path
 }
 
 // A publication would refuse them, after everything else was sent.
@@ -203,7 +212,16 @@ async function finish(
   const { client, remote, entries, followsLive } = workspace
   const prompts = changes.length > 0 ? await client.prompts.list({ versionUuid: version.uuid }) : [...remote.values()]
   const after = new Map(prompts.map((prompt) => [prompt.path, prompt]))
-  await saveLock(workspace, version, followsLive && !isNew, entriesAfterPush(entries, selected, changes, after))
+  const isSameDraft = workspace.settings.lock?.version.uuid === version.uuid
+  // A prompt that the draft did not hold yet showed live's text: that text is the base of its change.
+  const baseInLive = (path: string): string | undefined => {
+    const known = isSameDraft ? entries[path]?.live : undefined
+    if (known !== undefined) return known
+    const there = remote.get(path)
+    return there?.commitId === version.id ? undefined : (there?.contentHash ?? '')
+  }
+  const next = entriesAfterPush(entries, selected, changes, after, baseInLive)
+  await saveLock(workspace, version, followsLive && !isNew, next)
   const sent = new Set(changes.map(({ path }) => path))
   return prompts
     .filter(({ path, errors }) => sent.has(path) && errors.length > 0)

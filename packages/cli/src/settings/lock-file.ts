@@ -10,6 +10,10 @@ export interface LockEntry {
   documentUuid?: string
   /** The server's hash of an unresolved conflict. */
   theirs?: string
+  /** In a draft: the hash of live's text that the draft's change builds on; empty when live had no such prompt. */
+  live?: string
+  /** In a draft: the hash of live's text that `pull` merged into the file, to be sent by the next push. */
+  merged?: string
 }
 
 /** The state of the last pull or push: the base of every comparison. */
@@ -70,7 +74,7 @@ function isVersion(value: unknown): value is Lock['version'] {
 function parseEntry(value: unknown): LockEntry {
   const entry: LockEntry = {}
   if (!isJsonObject(value)) return entry
-  for (const key of ['hash', 'documentUuid', 'theirs'] as const) {
+  for (const key of ['hash', 'documentUuid', 'theirs', 'live', 'merged'] as const) {
     const text = value[key]
     if (typeof text === 'string') entry[key] = text
   }
