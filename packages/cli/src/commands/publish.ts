@@ -73,10 +73,11 @@ export async function publishVersion(ctx: Context, input: PublishInput): Promise
   const changes = diff.changes.map(({ path, status, conflict }) => ({ path, status, conflict }))
   if (input.isCheck) return { version, isPublished: false, changes }
   const description = await descriptionOf(input, ctx)
+  const title = input.title ?? workspace?.settings.lock?.version.title
   ctx.say(`${capitalize(describeVersion(version))}: ${countChanges(changes)} · ${await describeLive(client)}`)
   if (!(await ctx.confirm('Publish to live?', '--yes'))) throw new CliError('usage', 'Nothing was published')
   const published = await publishOrRefuse(client, version, ctx, {
-    ...(input.title !== undefined && { title: input.title }),
+    ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
     ...(input.isForced && { force: true }),
   })

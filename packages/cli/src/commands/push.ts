@@ -42,7 +42,12 @@ export const command = defineCommand({
   examples: ['stet push', 'stet push -m "friendlier tone"', 'stet push support/reply --dry-run'],
   args: [{ name: 'path', summary: 'prompts or folders; all without any', isMany: true }],
   flags: [
-    { long: '--name', short: '-m', value: '<name>', summary: 'name of the draft, when one is opened' },
+    {
+      long: '--name',
+      short: '-m',
+      value: '<name>',
+      summary: 'name of the draft that is opened; an open draft gets it when it is published',
+    },
     { long: '--draft', value: '<ref>', summary: 'send to this draft' },
     { long: '--new', summary: 'open a new draft' },
     { long: '--delete', summary: 'also delete prompts whose file is gone' },
@@ -86,9 +91,12 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   if (input.publishes && !input.isDry) refuseRest(workspace, changes)
   const target = await chooseTarget(workspace, input, changes, ctx)
   if (!input.isDry) await send(workspace, target.version, changes)
-  const errors = input.isDry ? [] : await finish(workspace, target, selected, changes)
+  const errors = input.isDry ? [] : await finish(workspace, target, selected, changes, input.name)
   await annotatePrompts(errors, ctx)
   const { version } = target
+  const isRenamed =
+    !target.isNew && version.status === 'draft' && input.name !== undefined && input.name !== version.title
+  if (isRenamed && !input.isDry) ctx.say(`The draft "${version.title}" will be published as "${input.name}"`)
   const report: PushReport = {
     version: { uuid: version.uuid, status: version.status, name: version.title },
     isNewDraft: target.isNew,
@@ -190,7 +198,7 @@ async function chooseTarget(
   if (input.draft !== undefined) {
     throw new CliError('conflict', `${input.draft} is published already`, { hint: 'stet push --new' })
   }
-  const draft = await client.versions.create(input.name ?? (await defaultDraftName(settings.root)))
+  const draft = await client.versions.create(input.name ?? (await defaultDraftName(settings.root, client)))
   // Said at once: should the rest fail, the draft is what is left.
   ctx.say(`+ created draft "${draft.title}" (${shortUuid(draft.uuid)})`)
   return { version: draft, isNew: true }
@@ -208,6 +216,7 @@ async function finish(
   { version, isNew }: Target,
   selected: readonly Compared[],
   changes: readonly Change[],
+  name: string | undefined,
 ): Promise<PushReport['errors']> {
   const { client, remote, entries, followsLive } = workspace
   const prompts = changes.length > 0 ? await client.prompts.list({ versionUuid: version.uuid }) : [...remote.values()]
@@ -221,7 +230,9 @@ async function finish(
     return there?.commitId === version.id ? undefined : (there?.contentHash ?? '')
   }
   const next = entriesAfterPush(entries, selected, changes, after, baseInLive)
-  await saveLock(workspace, version, followsLive && !isNew, next)
+  // The API renames no draft: the name is kept for its publication.
+  const title = isNew || name === version.title ? undefined : name
+  await saveLock(workspace, version, followsLive && !isNew, next, title)
   const sent = new Set(changes.map(({ path }) => path))
   return prompts
     .filter(({ path, errors }) => sent.has(path) && errors.length > 0)

@@ -21,8 +21,8 @@ export interface Lock {
   /** With its API prefix. */
   baseUrl: string
   projectId: number
-  /** `ref` live: compared with whatever is live now, not with this uuid. */
-  version: { uuid: string; status: 'draft' | 'merged'; name: string; ref?: 'live' }
+  /** `ref` live: compared with whatever is live now. `title`: the name that the publication gives the draft. */
+  version: { uuid: string; status: 'draft' | 'merged'; name: string; ref?: 'live'; title?: string }
   prompts: Record<string, LockEntry>
 }
 
@@ -68,6 +68,7 @@ function parseLock(value: Record<string, unknown>, file: string): Lock {
 
 function isVersion(value: unknown): value is Lock['version'] {
   if (!isJsonObject(value) || typeof value['uuid'] !== 'string' || typeof value['name'] !== 'string') return false
+  if (value['title'] !== undefined && typeof value['title'] !== 'string') return false
   return value['status'] === 'draft' || value['status'] === 'merged'
 }
 

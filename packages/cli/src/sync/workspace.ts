@@ -160,12 +160,22 @@ export async function saveLock(
   version: Version,
   followsLive: boolean,
   prompts: Record<string, LockEntry>,
+  newTitle?: string,
 ): Promise<void> {
   const { settings } = workspace
+  const before = settings.lock?.version
+  const isOpen = version.status === 'draft'
+  const title = isOpen ? (newTitle ?? (before?.uuid === version.uuid ? before.title : undefined)) : undefined
   const lock: Lock = {
     baseUrl: settings.baseUrl.value,
     projectId: version.projectId,
-    version: { uuid: version.uuid, status: version.status, name: version.title, ...(followsLive && { ref: 'live' }) },
+    version: {
+      uuid: version.uuid,
+      status: version.status,
+      name: version.title,
+      ...(followsLive && { ref: 'live' }),
+      ...(title !== undefined && { title }),
+    },
     prompts: version.status === 'draft' ? prompts : withoutDraftNotes(prompts),
   }
   await writeLockFile(settings.lockFile, lock)
