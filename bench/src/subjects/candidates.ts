@@ -7,7 +7,8 @@ import type { LoadRequest } from '../measuring/load.ts'
 import { type Subject, startSubject } from './subject.ts'
 
 const controls = fileURLToPath(new URL('../../controls/', import.meta.url))
-const server = fileURLToPath(new URL('../../../packages/server/dist/main.mjs', import.meta.url))
+/** The built server, as a program. */
+export const server = fileURLToPath(new URL('../../../packages/server/dist/main.mjs', import.meta.url))
 
 const prompt =
   '---\nprovider: openai\nmodel: bench\n---\nYou answer in one sentence.\n<user>Say something about {{ topic }}.</user>\n'
@@ -54,8 +55,10 @@ export function openStet(
   upstreamUrl: string,
   dataDir: string,
   environment: Record<string, string> = {},
+  core = '0',
 ): Promise<Subject> {
   return startSubject('stet', [server], {
+    core,
     environment: {
       PORT: '0',
       STET_DATA_DIR: dataDir,

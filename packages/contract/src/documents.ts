@@ -166,7 +166,7 @@ export const documents = c.router({
       rateLimited: true,
       idempotent: true,
       streams: false,
-      errors: ['invalid-path', 'merged-version', 'path-taken'],
+      errors: ['invalid-path', 'merged-version', 'path-taken', 'too-many-evaluations'],
     } as const satisfies RouteMetadata,
   },
   get: {
@@ -197,7 +197,7 @@ export const documents = c.router({
       rateLimited: true,
       idempotent: true,
       streams: false,
-      errors: ['invalid-path', 'merged-version'],
+      errors: ['invalid-path', 'merged-version', 'too-many-evaluations'],
     } as const satisfies RouteMetadata,
   },
   createOrUpdate: {
@@ -215,7 +215,7 @@ export const documents = c.router({
       rateLimited: true,
       idempotent: true,
       streams: false,
-      errors: ['invalid-path', 'merged-version', 'missing-publish-scope', 'other-base'],
+      errors: ['invalid-path', 'merged-version', 'missing-publish-scope', 'other-base', 'too-many-evaluations'],
       preconditions: ['If-Match', 'If-None-Match'],
     } as const satisfies RouteMetadata,
   },

@@ -17,13 +17,17 @@ export interface SandboxedChild {
   ready: Promise<boolean>
   exited: Promise<void>
   call(request: Omit<ChildRequest, 'id'>, timeoutMs: number): Promise<CallOutcome>
-  /** True when it has served its share of calls or grown too large. */
+  /** True when it was called before: memory may be left of other prompts. */
+  isUsed(): boolean
+  /** True when it has ended, has served its share of calls or has grown too large for the next one. */
   isWorn(): boolean
   kill(): void
 }
 
 const MAX_CALLS = 10_000
 const MAX_RESIDENT_BYTES = 200 * 1024 * 1024
+/** Half of the heap's limit: the next call may need the other half. */
+const MAX_HEAP_BYTES = 48 * 1024 * 1024
 
 interface Pending {
   id: number
@@ -34,6 +38,7 @@ interface ChildState {
   alive: boolean
   calls: number
   residentBytes: number
+  heapBytes: number
   pending: Pending | undefined
 }
 
@@ -57,8 +62,11 @@ function launch(childFile: string): ChildProcess {
 
 export function startChild(childFile: string): SandboxedChild {
   const child = launch(childFile)
-  const state: ChildState = { alive: true, calls: 0, residentBytes: 0, pending: undefined }
-  const kill = (): void => void child.kill('SIGKILL')
+  const state: ChildState = { alive: true, calls: 0, residentBytes: 0, heapBytes: 0, pending: undefined }
+  const kill = (): void => {
+    state.alive = false
+    child.kill('SIGKILL')
+  }
   const settle = (outcome: CallOutcome): void => {
     const { pending } = state
     state.pending = undefined
@@ -68,6 +76,7 @@ export function startChild(childFile: string): SandboxedChild {
     const read = parseReply(line, state.pending?.id)
     if (!read) return kill()
     state.residentBytes = read.residentBytes
+    state.heapBytes = read.heapBytes
     settle({ kind: 'reply', reply: read.reply })
   })
   readLines(child, onLine, kill)
@@ -85,8 +94,13 @@ export function startChild(childFile: string): SandboxedChild {
   return {
     ready: Promise.race([ready.then(() => true), exited.then(() => false)]),
     exited,
-    call: (request, timeoutMs) => callChild(child, state, request, timeoutMs),
-    isWorn: () => state.calls >= MAX_CALLS || state.residentBytes > MAX_RESIDENT_BYTES,
+    call: (request, timeoutMs) => callChild({ child, state, kill }, request, timeoutMs),
+    isUsed: () => state.calls > 0,
+    isWorn: () =>
+      !state.alive ||
+      state.calls >= MAX_CALLS ||
+      state.residentBytes > MAX_RESIDENT_BYTES ||
+      state.heapBytes > MAX_HEAP_BYTES,
     kill,
   }
 }
@@ -120,8 +134,7 @@ function readLines(child: ChildProcess, onLine: (line: string) => void, kill: ()
 }
 
 async function callChild(
-  child: ChildProcess,
-  state: ChildState,
+  { child, state, kill }: { child: ChildProcess; state: ChildState; kill: () => void },
   request: Omit<ChildRequest, 'id'>,
   timeoutMs: number,
 ): Promise<CallOutcome> {
@@ -131,7 +144,7 @@ async function callChild(
   return new Promise((resolve) => {
     const onEnd = (end: WorkEnd): void => {
       state.pending = undefined
-      child.kill('SIGKILL')
+      kill()
       resolve({ kind: end === 'spent' ? 'timeout' : 'starved' })
     }
     const stopClock = startWorkClock({ limitMs: timeoutMs, shareOf: () => cpuShareOf(child.pid), onEnd })

@@ -16,6 +16,8 @@ export interface RequestContext {
   point: SpentPoint | undefined
   /** The contract's path, e.g. `/projects/:projectId`; set once a route matched. */
   route: string | undefined
+  /** See `whileOpen`. */
+  open: AbortSignal | undefined
 }
 
 // On the response itself: a weak map of many short-lived keys is work for every collection of garbage.
@@ -33,6 +35,7 @@ export function openContext(req: IncomingMessage, res: ServerResponse): void {
     caller: undefined,
     point: undefined,
     route: undefined,
+    open: undefined,
   }
   res.setHeader('X-Request-Id', requestId)
   res.setHeader('X-Content-Type-Options', 'nosniff')

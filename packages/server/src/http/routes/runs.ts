@@ -13,8 +13,9 @@ import { versionAddress } from '../input/version-address.ts'
 import type { Routes } from '../mount.ts'
 import { callerOf, contextOf } from '../request/request-context.ts'
 import { createStreamLimit } from '../request/stream-limit.ts'
+import { whileOpen } from '../request/while-open.ts'
 import { largeAnswer } from '../response/large-answer.ts'
-import { runAnswers, whileOpen } from '../response/run-answer.ts'
+import { runAnswers } from '../response/run-answer.ts'
 import { startedOnce } from '../response/started-once.ts'
 import { attachResultBody } from '../wire/attach-result.ts'
 
@@ -38,6 +39,7 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
         ...(userMessage === undefined ? {} : { userMessage }),
         ...(customIdentifier === undefined ? {} : { customIdentifier }),
         declaredSdk: contextOf(res).client.declared,
+        signal: whileOpen(res),
       })
       if (!background) {
         const start = (mode: Mode) =>
