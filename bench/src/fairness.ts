@@ -20,6 +20,10 @@ const refusedPauseMs = 50
 const loops = { callers: 30, items: 300 }
 const lists = { callers: 40, prompts: 150, references: 50 }
 
+/** `BASELINE` names another built checkout to measure instead. */
+const baseline = process.env['BASELINE']
+const program = baseline === undefined ? server : join(baseline, 'packages/server/dist/main.mjs')
+
 const agent = new Agent({ connections: 200, pipelining: 1, headersTimeout: 120_000, bodyTimeout: 120_000 })
 
 interface Tenant {
@@ -40,14 +44,14 @@ interface Figures {
 
 const upstream = await startUpstream({ CHUNKS: '5' })
 const dataDir = mkdtempSync(join(tmpdir(), 'stet-bench-'))
-const first = await openStet(upstream.url, dataDir)
+const first = await openStet(upstream.url, dataDir, {}, { program })
 await first.close()
-const created = spawnSync(process.execPath, [server, 'workspace', 'create', 'victim'], {
+const created = spawnSync(process.execPath, [program, 'workspace', 'create', 'victim'], {
   env: { ...process.env, STET_DATA_DIR: dataDir },
   encoding: 'utf8',
 })
 const victimAdmin = created.stdout.trim()
-const stet = await openStet(upstream.url, dataDir, {}, '0,1')
+const stet = await openStet(upstream.url, dataDir, {}, { program, core: '0,1' })
 const attacker = await openTenant(readFileSync(join(dataDir, 'admin.key'), 'utf8').trim())
 const victim = await openTenant(victimAdmin)
 
