@@ -11,9 +11,8 @@ import type { HttpDeps } from '../http-deps.ts'
 import { lastEventId } from '../input/last-event-id.ts'
 import { versionAddress } from '../input/version-address.ts'
 import type { Routes } from '../mount.ts'
-import { callerOf, contextOf } from '../request/request-context.ts'
+import { callerOf, contextOf, whileOpen } from '../request/request-context.ts'
 import { createStreamLimit } from '../request/stream-limit.ts'
-import { whileOpen } from '../request/while-open.ts'
 import { largeAnswer } from '../response/large-answer.ts'
 import { runAnswers } from '../response/run-answer.ts'
 import { startedOnce } from '../response/started-once.ts'
@@ -32,10 +31,7 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
       const input = () => ({
         caller: callerOf(res),
         ...versionAddress(params),
-        path: body.path,
-        parameters: body.parameters,
-        messages,
-        tools,
+        ...{ path: body.path, parameters: body.parameters, messages, tools },
         ...(userMessage === undefined ? {} : { userMessage }),
         ...(customIdentifier === undefined ? {} : { customIdentifier }),
         declaredSdk: contextOf(res).client.declared,

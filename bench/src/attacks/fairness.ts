@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, request } from 'undici'
-import { percentile } from './measuring/rounds.ts'
-import { openStet, server, startUpstream } from './subjects/candidates.ts'
-import { describeMachine } from './subjects/machine.ts'
+import { percentile } from '../measuring/rounds.ts'
+import { openStet, server, startUpstream } from '../subjects/candidates.ts'
+import { describeMachine } from '../subjects/machine.ts'
 
 const rounds = Number(process.env['REQUESTS'] ?? 60)
 const limit = 5
