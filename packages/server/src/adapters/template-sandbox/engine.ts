@@ -12,6 +12,7 @@ import {
 import { AppError, RunError } from '../../shared/app-error.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { createDeathRecord, type DeathRecord } from './death-record.ts'
+import { isolation } from './isolation.ts'
 import { createTemplatePool, type PoolCall, type PoolOutcome, type TemplatePool } from './pool.ts'
 import { issueResult, scanResult, stepResult } from './reply.ts'
 import { createScanCache, type ScanCache, type ScanReading } from './scan-cache.ts'
@@ -44,6 +45,8 @@ const REFUSED = 'This prompt ended its evaluation several times within a minute;
 /** Evaluates prompts in locked-down child processes; the serving process never loads the template engine. */
 export function createTemplateSandbox(options: TemplateSandboxOptions): TemplateEngine {
   const { childFile, poolSize = 2, timeoutMs = 1_000, maxPerKey = 1_000, maxPerWorkspace = 2_000, log } = options
+  const { network, limits } = isolation()
+  log.info('template.isolation', { network, limits })
   const sandbox: Sandbox = {
     pool: createTemplatePool({ childFile, size: poolSize, timeoutMs, maxPerKey, maxPerWorkspace, log }),
     cache: createScanCache(),

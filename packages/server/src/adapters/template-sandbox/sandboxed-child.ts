@@ -1,5 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { realpathSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { launchChild } from './launch-child.ts'
 import { type ChildReply, type ChildRequest, encodeLine, lineReader, MAX_REPLY_BYTES, READY } from './protocol.ts'
 import { parseReply } from './reply.ts'
 import { cpuShareOf, startWorkClock, type WorkEnd } from './work-clock.ts'
@@ -42,26 +42,8 @@ interface ChildState {
   pending: Pending | undefined
 }
 
-/** The permission model lost its prefix in Node 22.13. */
-function permissionFlag(): string {
-  return process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission'
-}
-
-function launch(childFile: string): ChildProcess {
-  const file = realpathSync(childFile)
-  const flags = [
-    permissionFlag(),
-    `--allow-fs-read=${file}`,
-    '--disallow-code-generation-from-strings',
-    '--disable-proto=delete',
-    '--max-old-space-size=96',
-    '--no-warnings',
-  ]
-  return spawn(process.execPath, [...flags, file], { env: {}, stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true })
-}
-
 export function startChild(childFile: string): SandboxedChild {
-  const child = launch(childFile)
+  const child = launchChild(childFile)
   const state: ChildState = { alive: true, calls: 0, residentBytes: 0, heapBytes: 0, pending: undefined }
   const kill = (): void => {
     state.alive = false

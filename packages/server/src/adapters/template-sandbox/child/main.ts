@@ -8,6 +8,7 @@ import {
   slotPlanOf,
 } from '@stet/template'
 import { type ChildReply, type ChildRequest, encodeLine, lineReader, MAX_REPLY_BYTES, READY } from '../protocol.ts'
+import { closeModules } from './close-modules.ts'
 import { createCompiledCache } from './compiled-cache.ts'
 import { lockDown } from './freeze.ts'
 import { wellFormedJson } from './well-formed-json.ts'
@@ -101,6 +102,7 @@ stdin.on(
     void reply(request).then(send)
   }),
 )
+closeModules()
 lockDown()
 // The first call of a process pays for loading and compiling the engine; no caller's time is spent on that.
 await renderStep(await compilePrompt({ path: 'warm-up', content: WARM_UP, documents: {} }), {
