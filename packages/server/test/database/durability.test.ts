@@ -93,6 +93,7 @@ describe('durability of the embedded database', () => {
         session: { ...session, script: (sql) => session.script(sql).finally(() => vacuumed.push(sql)) },
         syncCount: () => fs.syncCount,
         statementCount: () => statements++,
+        hasRoom: () => true,
         log: silent,
         limits: { lookEveryMs: 20, vacuumEveryMs: 100 },
       })
@@ -122,6 +123,7 @@ describe('durability of the embedded database', () => {
         session,
         syncCount: () => fs.syncCount,
         statementCount: () => looks++,
+        hasRoom: () => true,
         log: silent,
         limits: { lookEveryMs: 20, logBytes: 8 * 1024 * 1024 },
       })

@@ -1,8 +1,10 @@
 import { writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
+import { databaseAway } from '../../gate/database-error.ts'
 import { IO_FAILURE } from '../durable/io-failure.ts'
 import { reviveError } from './carried-error.ts'
 import type { Answer, Input, Output, Request, TaskName } from './messages.ts'
+import { type SilenceLimits, type SilenceWatch, watchSilence } from './watch-silence.ts'
 
 /** Requests that the thread has at once; the others wait here. */
 const MAX_IN_FLIGHT = 256
@@ -12,6 +14,8 @@ export interface DatabaseThread {
   ask<Name extends TaskName>(task: Name, input: Input<Name>, options?: AskOptions): Promise<Output<Name>>
   /** Files and directories that the database had synced when it last answered. */
   syncCount(): number
+  /** From now on a database that stops answering refuses what is asked, and ends the process if it does not recover. */
+  watchSilence(limits?: SilenceLimits): void
   /** Closes the database, if it is open, and ends the thread. */
   close(): Promise<void>
 }
@@ -25,6 +29,8 @@ interface Asked {
   request: Request
   resolve(output: unknown): void
   reject(error: unknown): void
+  /** Refused while the database was silent; it may still be executed. */
+  isRefused?: boolean
 }
 
 /**
@@ -40,6 +46,7 @@ export function startDatabaseThread(file: string): DatabaseThread {
   let syncs = 0
   let state: 'starting' | 'open' | 'ended' = 'starting'
   let failure: Error | undefined
+  let silence: SilenceWatch | undefined
 
   const send = (asked: Asked) => {
     try {
@@ -55,14 +62,25 @@ export function startDatabaseThread(file: string): DatabaseThread {
   const ask: DatabaseThread['ask'] = (task, input, { isFirst = false } = {}) =>
     new Promise((resolve, reject) => {
       if (state === 'ended') throw failure ?? closed()
+      // What holds the session goes on to its end: a transaction must be rolled back once the database answers again.
+      if (silence?.isSilent() && !isFirst) throw databaseAway()
       made += 1
       const asked = { request: { id: made, task, input }, resolve: resolve as Asked['resolve'], reject }
       if (isFirst || sent.size < MAX_IN_FLIGHT) send(asked)
       else waiting.push(asked)
     })
 
+  const refuse = () => {
+    for (const { reject } of waiting.splice(0)) reject(databaseAway())
+    for (const asked of sent.values()) {
+      asked.isRefused = true
+      asked.reject(databaseAway())
+    }
+  }
+
   worker.on('message', ({ id, output, error, syncs: counted }: Answer) => {
     syncs = counted
+    silence?.heard()
     const asked = sent.get(id)
     sent.delete(id)
     const next = sent.size < MAX_IN_FLIGHT ? waiting.shift() : undefined
@@ -71,6 +89,9 @@ export function startDatabaseThread(file: string): DatabaseThread {
     if (asked?.request.task === 'open' && !error) state = 'open'
     if (error) asked?.reject(reviveError(error))
     else asked?.resolve(output)
+    // Its caller has been refused: this transaction has no other end.
+    if (asked?.isRefused && asked.request.task === 'begin' && !error)
+      ask('rollback', output as number, { isFirst: true }).catch(() => undefined)
   })
   worker.on('error', (error) => {
     failure = error instanceof Error ? error : new Error(String(error))
@@ -87,9 +108,18 @@ export function startDatabaseThread(file: string): DatabaseThread {
   return {
     ask,
     syncCount: () => syncs,
+    watchSilence(limits) {
+      const ping = () => void ask('ping', undefined, { isFirst: true }).catch(() => undefined)
+      silence = watchSilence({ isAsked: () => sent.size > 0, ping, refuse, end: endSilent }, limits)
+    },
     async close() {
-      if (state === 'open') await ask('close', undefined)
+      // A silent database is ended as a crash would end it, and the next start recovers.
+      if (state === 'open')
+        await ask('close', undefined).catch((error: unknown) => {
+          if (!silence?.isSilent()) throw error
+        })
       state = 'ended'
+      silence?.stop()
       await worker.terminate()
     },
   }
@@ -100,6 +130,11 @@ function endProcess(code: number, failure: Error | undefined): never {
   const reason = failure?.stack ?? `exit code ${code}`
   // A failed write or sync has said so itself.
   if (code !== IO_FAILURE) writeSync(2, `stet: the embedded database has ended without being told to: ${reason}\n`)
+  process.exit(IO_FAILURE)
+}
+
+function endSilent(ms: number): never {
+  writeSync(2, `stet: the embedded database has not answered for ${Math.round(ms / 1000)} s: the process ends\n`)
   process.exit(IO_FAILURE)
 }
 

@@ -39,6 +39,7 @@ export function serveDatabase(port: MessagePort, createFs = (directory: string) 
       opened = await useDatabase(directory, await openPglite(directory, fs, program))
     },
     backup: ({ file }) => backUp(database().pglite, database().directory, file),
+    ping: () => Promise.resolve(),
     close: () => database().pglite.close(),
   }
   port.on('message', ({ id, task, input }: Request) => {
@@ -63,7 +64,7 @@ async function useDatabase(directory: string, pglite: PGlite): Promise<OpenDatab
   }
 }
 
-type StatementTask = Exclude<TaskName, 'open' | 'backup' | 'close'>
+type StatementTask = Exclude<TaskName, 'open' | 'backup' | 'ping' | 'close'>
 
 function statementHandlers(database: () => OpenDatabase): Pick<Handlers, StatementTask> {
   const queriesOf = (transaction: number | undefined) =>
