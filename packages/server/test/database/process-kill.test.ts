@@ -74,7 +74,7 @@ describe('kill -9 of a first start', () => {
       const database = await openTestDatabase({ dataDir })
       expect(await database.client.workspace.count(), `seed ${seed}, round ${round}`).toBe(0)
       await database.close()
-      expect((await readdir(dataDir)).filter((name) => name.includes('.tmp-'))).toEqual([])
+      expect((await readdir(join(dataDir, 'db'))).filter((name) => name.startsWith('stet-'))).toEqual([])
     }
     await rm(dataDir, { recursive: true })
   }, 120_000)

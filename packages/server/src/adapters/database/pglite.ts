@@ -43,7 +43,13 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
       checks: () => ({ disk: !disk.isLow() }),
       startUpkeep(statementCount) {
         thread.watchSilence()
-        upkeep = startUpkeep({ session, hasRoom: () => !disk.isLow(), syncCount: thread.syncCount, statementCount, log })
+        upkeep = startUpkeep({
+          session,
+          hasRoom: () => !disk.isLow(),
+          syncCount: thread.syncCount,
+          statementCount,
+          log,
+        })
       },
       async backup(file) {
         if (disk.isLow()) throw diskFull()
