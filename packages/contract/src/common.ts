@@ -133,6 +133,21 @@ export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ pattern: undefi
 /** A SHA-256 in lower-case hex. */
 export const ContentHash = z.string().regex(/^[0-9a-f]{64}$/)
 
+/** The text that a write was made from, or merged with; other text there by now is 409. */
+export const expectedHashes = {
+  baseHash: z.string().exactOptional().meta({
+    description: 'The `contentHash` that the change builds on; `""` when no prompt is expected at the path.',
+  }),
+  liveHash: z
+    .string()
+    .exactOptional()
+    .meta({
+      description:
+        'In a draft: the `contentHash` of live\'s text that this change was merged with; `""` when live has no such ' +
+        'prompt. It becomes the base of the change, so that publishing finds no conflict.',
+    }),
+}
+
 /** A JSON object of any keys. */
 export const JsonObject = z.record(z.string(), z.unknown())
 
