@@ -1,6 +1,5 @@
 import { createServer } from 'node:http'
 import { expect, it } from 'vitest'
-import { readConfig } from './config.ts'
 import { createActiveRuns } from './features/runs/active-runs.ts'
 import { createDrain } from './http/request/drain.ts'
 import { shutDown } from './shut-down.ts'
@@ -14,7 +13,7 @@ it('ends with an error when something does not close in time', async () => {
       drain: createDrain(),
       deps: { activeRuns: createActiveRuns(), log },
       queueWork: { stop: () => Promise.resolve() },
-      config: readConfig({ STET_DRAIN_DELAY_MS: '0' }),
+      config: { drainDelayMs: 0, databaseUrl: undefined },
       close: () => new Promise(() => undefined),
     },
     100,

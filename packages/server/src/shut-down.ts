@@ -19,7 +19,7 @@ interface ShutDownInput {
   deps: Pick<Deps, 'activeRuns' | 'log'>
   /** Takes no more runs once stopped. */
   queueWork: { stop(): Promise<void> }
-  config: Config
+  config: Pick<Config, 'drainDelayMs' | 'databaseUrl'>
   close(): Promise<void>
 }
 

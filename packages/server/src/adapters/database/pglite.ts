@@ -1,5 +1,5 @@
 import type { Logger } from '../../shared/logger.ts'
-import { lockDirectory } from './embedded/directory-lock.ts'
+import { lockDirectory } from './embedded/directory/directory-lock.ts'
 import { watchDiskSpace } from './embedded/disk-space.ts'
 import { compiledPglite } from './embedded/thread/compiled-pglite.ts'
 import { startDatabaseThread } from './embedded/thread/database-thread.ts'

@@ -6,8 +6,8 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { OperatorError } from '../../../shared/app-error.ts'
+import { databaseEntries } from './directory/own-entries.ts'
 import { syncParent } from './durable/sync-tree.ts'
-import { databaseEntries } from './own-entries.ts'
 
 /*
  * One file: MAGIC, a gzip stream, and the SHA-256 of both. The stream is a chain of entries: a line of JSON with the

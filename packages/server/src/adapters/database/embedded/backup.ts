@@ -4,8 +4,8 @@ import type { PGlite } from '@electric-sql/pglite'
 import { OperatorError } from '../../../shared/app-error.ts'
 import { makeFolder } from '../../../shared/make-folder.ts'
 import { packDirectory, unpackDirectory } from './archive.ts'
-import { lockDirectory } from './directory-lock.ts'
-import { buildDatabase, clearWork, copyDatabase, isDatabase, workFolder } from './first-start.ts'
+import { lockDirectory } from './directory/directory-lock.ts'
+import { buildDatabase, clearWork, copyDatabase, isDatabase, workFolder } from './directory/first-start.ts'
 import { openPglite } from './open-pglite.ts'
 
 /** Writes a snapshot of the open database into `file`. Queries wait while the files are copied, not while they are packed. */

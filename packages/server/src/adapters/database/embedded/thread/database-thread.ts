@@ -40,52 +40,26 @@ interface Asked {
 export function startDatabaseThread(file: string): DatabaseThread {
   // Without what the process was told to load beside its program: the thread has one of its own.
   const worker = new Worker(file, { name: 'database', execArgv: [] })
-  const sent = new Map<number, Asked>()
-  const waiting: Asked[] = []
+  const requests = requestsOf(worker)
   let made = 0
   let syncs = 0
   let state: 'starting' | 'open' | 'ended' = 'starting'
   let failure: Error | undefined
   let silence: SilenceWatch | undefined
 
-  const send = (asked: Asked) => {
-    try {
-      worker.postMessage(asked.request)
-    } catch (error) {
-      asked.reject(error)
-      return
-    }
-    sent.set(asked.request.id, asked)
-    // Whoever waits for an answer keeps the process; a database that nobody asks does not.
-    if (sent.size === 1) worker.ref()
-  }
   const ask: DatabaseThread['ask'] = (task, input, { isFirst = false } = {}) =>
     new Promise((resolve, reject) => {
       if (state === 'ended') throw failure ?? closed()
       // What holds the session goes on to its end: a transaction must be rolled back once the database answers again.
       if (silence?.isSilent() && !isFirst) throw databaseAway()
       made += 1
-      const asked = { request: { id: made, task, input }, resolve: resolve as Asked['resolve'], reject }
-      if (isFirst || sent.size < MAX_IN_FLIGHT) send(asked)
-      else waiting.push(asked)
+      requests.add({ request: { id: made, task, input }, resolve: resolve as Asked['resolve'], reject }, isFirst)
     })
-
-  const refuse = () => {
-    for (const { reject } of waiting.splice(0)) reject(databaseAway())
-    for (const asked of sent.values()) {
-      asked.isRefused = true
-      asked.reject(databaseAway())
-    }
-  }
 
   worker.on('message', ({ id, output, error, syncs: counted }: Answer) => {
     syncs = counted
     silence?.heard()
-    const asked = sent.get(id)
-    sent.delete(id)
-    const next = sent.size < MAX_IN_FLIGHT ? waiting.shift() : undefined
-    if (next) send(next)
-    if (sent.size === 0) worker.unref()
+    const asked = requests.take(id)
     if (asked?.request.task === 'open' && !error) state = 'open'
     if (error) asked?.reject(reviveError(error))
     else asked?.resolve(output)
@@ -101,7 +75,7 @@ export function startDatabaseThread(file: string): DatabaseThread {
   worker.on('exit', (code) => {
     if (state === 'open' || code === IO_FAILURE) endProcess(code, failure)
     state = 'ended'
-    for (const { reject } of [...sent.values(), ...waiting]) reject(failure ?? closed())
+    requests.fail(failure ?? closed())
   })
   worker.unref()
 
@@ -110,7 +84,7 @@ export function startDatabaseThread(file: string): DatabaseThread {
     syncCount: () => syncs,
     watchSilence(limits) {
       const ping = () => void ask('ping', undefined, { isFirst: true }).catch(() => undefined)
-      silence = watchSilence({ isAsked: () => sent.size > 0, ping, refuse, end: endSilent }, limits)
+      silence = watchSilence({ isAsked: requests.areSent, ping, refuse: requests.refuse, end: endSilent }, limits)
     },
     async close() {
       // A silent database is ended as a crash would end it, and the next start recovers.
@@ -121,6 +95,57 @@ export function startDatabaseThread(file: string): DatabaseThread {
       state = 'ended'
       silence?.stop()
       await worker.terminate()
+    },
+  }
+}
+
+interface Requests {
+  add(asked: Asked, isFirst: boolean): void
+  /** The one that was answered; the next one takes its place. */
+  take(id: number): Asked | undefined
+  areSent(): boolean
+  /** Rejects all. What was sent may still be executed. */
+  refuse(): void
+  fail(error: Error): void
+}
+
+function requestsOf(worker: Worker): Requests {
+  const sent = new Map<number, Asked>()
+  const waiting: Asked[] = []
+  const send = (asked: Asked) => {
+    try {
+      worker.postMessage(asked.request)
+    } catch (error) {
+      asked.reject(error)
+      return
+    }
+    sent.set(asked.request.id, asked)
+    // Whoever waits for an answer keeps the process; a database that nobody asks does not.
+    if (sent.size === 1) worker.ref()
+  }
+  return {
+    add(asked, isFirst) {
+      if (isFirst || sent.size < MAX_IN_FLIGHT) send(asked)
+      else waiting.push(asked)
+    },
+    take(id) {
+      const asked = sent.get(id)
+      sent.delete(id)
+      const next = sent.size < MAX_IN_FLIGHT ? waiting.shift() : undefined
+      if (next) send(next)
+      if (sent.size === 0) worker.unref()
+      return asked
+    },
+    areSent: () => sent.size > 0,
+    refuse() {
+      for (const { reject } of waiting.splice(0)) reject(databaseAway())
+      for (const asked of sent.values()) {
+        asked.isRefused = true
+        asked.reject(databaseAway())
+      }
+    },
+    fail(error) {
+      for (const { reject } of [...sent.values(), ...waiting]) reject(error)
     },
   }
 }

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { chmod, copyFile, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { OperatorError } from '../../../shared/app-error.ts'
-import { syncPath, syncTree } from './durable/sync-tree.ts'
-import { openPglite } from './open-pglite.ts'
+import { OperatorError } from '../../../../shared/app-error.ts'
+import { syncPath, syncTree } from '../durable/sync-tree.ts'
+import { openPglite } from '../open-pglite.ts'
 import { databaseEntries, MADE, WORK } from './own-entries.ts'
 
 /** PostgreSQL's own mark of a database directory. It comes last, so that a directory which has it is whole. */

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { closeSync, openSync, readFileSync, realpathSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, realpathSync } from 'node:fs'
 import { chmod, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
-import { OperatorError } from '../../../shared/app-error.ts'
-import { makeFolder } from '../../../shared/make-folder.ts'
+import { dirname, join, resolve } from 'node:path'
+import { OperatorError } from '../../../../shared/app-error.ts'
+import { makeFolder } from '../../../../shared/make-folder.ts'
 import { LOCK } from './own-entries.ts'
 
 export interface DirectoryLock {
@@ -82,7 +82,9 @@ async function listenAt(directory: string, path: string): Promise<Server> {
     throw new OperatorError(`The path of the database, ${directory}, is too long for the socket of its lock`)
   }
   return listen(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOSPC') throw error
+    // Node says EACCES of a folder that is gone.
+    if (!existsSync(dirname(path))) throw Object.assign(new Error(error.message), { code: 'ENOENT' })
+    if (error.code === 'ENOSPC') throw error
     const advice = 'put the folder on a local file system that has sockets'
     throw new OperatorError(`The database in ${directory} cannot be locked (${error.message}): ${advice}`)
   })
@@ -109,15 +111,13 @@ function mayLiveElsewhere(holder: Holder): boolean {
   return holder.bootId !== bootId() && holder.host !== hostname()
 }
 
-/** Folders of processes that died before they had the lock, or lost it a moment ago. */
+/** Folders of processes that died before they had the lock. One that lives keeps its folder, or makes another. */
 async function clearRemains(directory: string, shortDirectory: string): Promise<void> {
   const names = (await readdir(directory)).filter((name) => name.startsWith(`${LOCK}-`))
   for (const name of names) {
-    const isDead = await clearDead(directory, shortDirectory, name).then(
-      () => true,
-      () => false,
-    )
-    if (isDead) await rmdir(join(directory, name)).catch(ignoreAbsent)
+    await clearDead(directory, shortDirectory, name)
+      .then(() => rmdir(join(directory, name)))
+      .catch(() => undefined)
   }
 }
 
