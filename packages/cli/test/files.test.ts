@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readCredentials, writeCredentials } from '../src/settings/credentials.ts'
 import { formatLock, type Lock, readLockFile, writeLockFile } from '../src/settings/lock-file.ts'
-import { readFormerText, writeFileAtomically, writeNamedFile } from '../src/settings/write-file.ts'
+import { isWithin, readFormerText, writeFileAtomically, writeNamedFile } from '../src/settings/write-file.ts'
 import { applyPull } from '../src/sync/apply.ts'
 import { hashBytes, hashText } from '../src/sync/hash.ts'
 import type { Compared } from '../src/sync/plan.ts'
-import { isWithin, problemOfPath, promptPathsOf } from '../src/sync/prompt-path.ts'
+import { problemOfPath, promptPathsOf } from '../src/sync/prompt-path.ts'
 import { isLeftOut, scanPrompts } from '../src/sync/scan.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -171,6 +171,8 @@ function remoteNew(path: string): Compared {
     documentUuid: undefined,
     remoteUpdatedAt: undefined,
     hasLeftover: false,
+    hasMarkers: false,
+    mergedLive: undefined,
   }
 }
 
