@@ -12,6 +12,7 @@ import { admit } from './request/admit.ts'
 import { authorise } from './request/authorise.ts'
 import { cors } from './request/cors.ts'
 import { originForm } from './request/origin-form.ts'
+import { createPipelineLimit } from './request/pipelined.ts'
 import { openContext } from './request/request-context.ts'
 import { unmatchedRoute } from './request/unmatched-route.ts'
 import { errorHandler } from './response/error-response.ts'
@@ -19,6 +20,7 @@ import { writeJson } from './response/json-answer.ts'
 import { nameConversation } from './response/named-conversation.ts'
 import { type ReadyDocuments, readyDocumentReader } from './response/ready-document.ts'
 import { recalledDocuments } from './response/recalled-document.ts'
+import { createUnreadLimit } from './response/unread-limit.ts'
 import { apiKeyRoutes } from './routes/api-keys.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { documentRoutes } from './routes/documents.ts'
@@ -33,25 +35,32 @@ import { versionRoutes } from './routes/versions.ts'
 /** Takes every request; Express, with the prototypes of its requests and responses, stands behind it. */
 export type App = RequestListener & Pick<Express, 'request' | 'response'>
 
+/** Of one connection, answered at once. Published clients wait for each answer. */
+const pipelinedRequests = 8
+
 export function createApp(deps: HttpDeps): App {
   const { drain, settings } = deps
   const figures = new RequestFigures(deps.log)
   const readyDocuments = readyDocumentReader(deps)
   const general = generalWay(deps, figures, readyDocuments)
+  const unread = createUnreadLimit(settings.unread)
+  const servePipelined = createPipelineLimit(pipelinedRequests)
   const answersPreflight = cors(settings.corsOrigins)
   const answersFromMemory = recalledDocuments(deps, readyDocuments)
   // One function for all responses, on whichever it is called.
   function closed(this: ServerResponse): void {
     drain.leave(this)
+    unread.leave(this)
     figures.note(this)
   }
   const app: RequestListener = (req, res) => {
     if (req.url !== undefined) req.url = originForm(req.url)
     openContext(req, res)
     drain.enter(res)
+    unread.enter(res)
     res.on('close', closed)
     if (answersPreflight(req, res)) return
-    if (!answersFromMemory(req, res, general)) general(req, res)
+    if (!answersFromMemory(req, res, general)) servePipelined(req, res, () => general(req, res))
   }
   return Object.assign(app, { request: general.request, response: general.response })
 }

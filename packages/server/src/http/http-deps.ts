@@ -3,6 +3,7 @@ import type { FailureLimiter, RateLimiter } from '../features/access/ports.ts'
 import type { Deps } from '../features/deps.ts'
 import type { Metric } from './operations/metric.ts'
 import type { Drain } from './request/drain.ts'
+import type { UnreadSettings } from './response/unread-limit.ts'
 
 interface HttpSettings {
   /** Name and version that `/health` tells. */
@@ -19,6 +20,7 @@ interface HttpSettings {
   trustProxy: number
   /** Open event streams that one key may hold. */
   maxStreamsPerKey: number
+  unread: UnreadSettings
   /** Check response bodies against the contract: tests and development only. */
   validateResponses: boolean
 }

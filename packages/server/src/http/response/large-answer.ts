@@ -2,9 +2,10 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Response } from 'express'
-import { isLarge, jsonPieces } from '../../shared/text/json-pieces.ts'
+import { charactersIn, isLarge, jsonPieces } from '../../shared/text/json-pieces.ts'
 import { evenTexts } from '../../shared/text/text-parts.ts'
 import { ResponseTap } from '../mount.ts'
+import { noteHeldBytes } from './unread-limit.ts'
 
 const wholeCharacters = 1_048_576
 const writeCharacters = 65_536
@@ -16,6 +17,7 @@ export function largeAnswer<T>(body: T): T | ResponseTap {
 
 function write(res: Response, body: unknown): void {
   res.setHeader('Content-Type', 'application/json; charset=utf-8')
+  noteHeldBytes(res, charactersIn(body))
   const texts = Readable.from(evenTexts(jsonPieces(body), writeCharacters), { objectMode: true, highWaterMark: 1 })
   // Who leaves before the end is the only one to be told of it.
   pipeline(texts, res).catch(() => undefined)

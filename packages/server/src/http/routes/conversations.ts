@@ -5,9 +5,14 @@ import type { HttpDeps } from '../http-deps.ts'
 import { pathId } from '../input/path-id.ts'
 import type { Routes } from '../mount.ts'
 import { callerOf, contextOf } from '../request/request-context.ts'
+import { createReadLimit } from '../response/read-limit.ts'
 import { conversationBody, summaryBody } from '../wire/conversation.ts'
 
+/** Conversations that one key reads at once. */
+const readsPerKey = 2
+
 export function conversationRoutes(deps: HttpDeps): Routes<typeof contract.conversations> {
+  const takeRead = createReadLimit(readsPerKey)
   return {
     list: async ({ query: { limit, cursor, projectId, from, to, ...equal }, res }) => {
       const filter = {
@@ -22,6 +27,7 @@ export function conversationRoutes(deps: HttpDeps): Routes<typeof contract.conve
     },
     get: async ({ params, res }) => {
       const { conversationUuid } = params
+      await takeRead(res)
       const conversation = await findConversation(deps, { caller: callerOf(res), conversationUuid })
       return { status: 200, body: conversationBody(conversation, contextOf(res).client.declared) }
     },
