@@ -2,8 +2,8 @@
 import type { RequestListener } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { createPipelineLimit } from '../../src/http/request/pipelined.ts'
-import { createUnreadLimit, type UnreadSettings } from '../../src/http/response/unread-limit.ts'
+import { createPipelineLimit } from '../../src/http/limits/pipelined.ts'
+import { createUnreadLimit, type UnreadSettings } from '../../src/http/limits/unread-limit.ts'
 import { type Listening, listening } from './listening.ts'
 import { openServer } from './scenario.ts'
 

@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises'
 import type { Response } from 'express'
 import { charactersIn, isLarge, jsonPieces } from '../../shared/text/json-pieces.ts'
 import { evenTexts } from '../../shared/text/text-parts.ts'
+import { noteHeldBytes } from '../limits/unread-limit.ts'
 import { ResponseTap } from '../mount.ts'
-import { noteHeldBytes } from './unread-limit.ts'
 
 const wholeCharacters = 1_048_576
 const writeCharacters = 65_536

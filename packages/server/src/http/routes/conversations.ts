@@ -3,9 +3,9 @@ import { findConversation } from '../../features/conversations/find-conversation
 import { listConversations } from '../../features/conversations/list-conversations.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { pathId } from '../input/path-id.ts'
+import { createReadLimit } from '../limits/read-limit.ts'
 import type { Routes } from '../mount.ts'
 import { callerOf, contextOf } from '../request/request-context.ts'
-import { createReadLimit } from '../response/read-limit.ts'
 import { conversationBody, summaryBody } from '../wire/conversation.ts'
 
 /** Conversations that one key reads at once. */
