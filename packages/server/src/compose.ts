@@ -262,6 +262,8 @@ function createDeps({ config, database, encryptionKeys, serverTools, log, limits
     templates: createTemplateSandbox({
       childFile: join(config.packageRoot, 'dist', 'template-child.mjs'),
       poolSize: config.templateWorkers,
+      maxPerKey: config.maxEvaluationsPerKey,
+      maxPerWorkspace: config.maxEvaluationsPerWorkspace,
       log,
     }),
     models: createModelDrivers({ guard, clock: systemClock, ...(limits && { limits }) }),
