@@ -49,6 +49,7 @@ import { type App, createApp } from './http/app.ts'
 import { createDrain } from './http/request/drain.ts'
 import { systemClock } from './shared/clock.ts'
 import type { Logger } from './shared/logger.ts'
+import { repeat } from './shared/time/repeat.ts'
 import { shutDown } from './shut-down.ts'
 
 export interface Composition {
@@ -109,15 +110,22 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
   const log = createJsonLogger(process.stderr, config.logLevel)
   const serverTools = await loadServerTools(config.tools)
   const database = await openStores(config, log)
-  const deps = createDeps({ config, database, serverTools, log, limits })
+  const encryptionKeys = await findEncryptionKeys(config, database).catch(async (error) => {
+    await database.close()
+    throw error
+  })
+  const deps = createDeps({ config, database, encryptionKeys, serverTools, log, limits })
   try {
-    await recoverRuns(deps)
-    await releaseLostClaims(deps)
-    await takeLease(deps)
-    const queueWork = await workRunQueue(deps)
+    const work = await startWork(deps, database)
     // Last of what may fail: a key that is generated here must reach its operator.
-    const tenant = await createFirstWorkspace(deps, { adminKey: config.adminKey, createProject: createFirstProject })
-    const firstKey = tenant ? keepAdminKey(config, tenant) : undefined
+    let firstKey: string | undefined
+    await createFirstWorkspace(deps, {
+      adminKey: config.adminKey,
+      createProject: createFirstProject,
+      keepKey: (tenant) => {
+        firstKey = keepAdminKey(config, tenant)
+      },
+    })
     const snapshots = startSnapshots(database, {
       directory: config.backupDir,
       everyHours: config.backupHours,
@@ -127,7 +135,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
     const drain = createDrain()
     const upkeep = [keepLease(deps), dropEventLogs(deps), dropIdempotencyRecords(deps), snapshots]
     const close = async (): Promise<void> => {
-      await queueWork.stop()
+      await work.stop()
       for (const loop of upkeep) await loop.stop()
       await releaseLease(deps)
       await deps.templates.close()
@@ -140,7 +148,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
       rateLimiter: createRateLimiter(),
       failures: createFailureLimiter(config.authFailureLimit),
       settings: httpSettings(config),
-      readiness: async () => ({ accepting: !drain.isDraining, ...(await database.ready()) }),
+      readiness: async () => ({ accepting: !drain.isDraining, recovered: work.hasBegun(), ...(await database.ready()) }),
       metrics: () => processMetrics(deps, database),
     })
     return {
@@ -148,13 +156,56 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
       deps,
       database,
       firstKey,
-      shutDown: (server) => shutDown({ server, drain, deps, queueWork, config, close }),
+      shutDown: (server) => shutDown({ server, drain, deps, queueWork: work, config, close }),
       close,
     }
   } catch (error) {
     await deps.templates.close()
     await database.close()
     throw error
+  }
+}
+
+/** The encryption keys; made here when the database has never been used. @throws OperatorError */
+export async function findEncryptionKeys(
+  config: Config,
+  { stores }: Pick<Database<Stores>, 'stores'>,
+): Promise<readonly string[]> {
+  return encryptionKeysOf(config, (await stores.workspaces.findFirst()) !== null)
+}
+
+interface Work {
+  hasBegun(): boolean
+  /** Takes no more runs. */
+  stop(): Promise<void>
+}
+
+const roomLookMs = 1_000
+
+/** Ends what a dead process left and works the queue. Both write: on a full disk they wait for room, while reads are answered. */
+async function startWork(deps: Deps, database: Pick<Database<Stores>, 'writesClosed'>): Promise<Work> {
+  let queueWork: { stop(): Promise<void> } | undefined
+  const begin = async () => {
+    await recoverRuns(deps)
+    await releaseLostClaims(deps)
+    await takeLease(deps)
+    queueWork = await workRunQueue(deps)
+  }
+  if (!database.writesClosed()) await begin()
+  else deps.log.warn('server.read-only', { reason: 'the disk of the database is almost full' })
+  const looking = repeat(roomLookMs, async () => {
+    if (queueWork || database.writesClosed()) return
+    await begin().catch((error: unknown) => {
+      deps.log.warn('server.recovery-failed', { reason: error instanceof Error ? error.message : String(error) })
+    })
+  })
+  if (queueWork) await looking.stop()
+  return {
+    hasBegun: () => queueWork !== undefined,
+    async stop() {
+      await looking.stop()
+      await queueWork?.stop()
+    },
   }
 }
 
@@ -170,12 +221,13 @@ async function releaseLease(deps: Deps): Promise<void> {
 interface Parts {
   config: Config
   database: Database<Stores>
+  encryptionKeys: readonly string[]
   serverTools: ServerTools
   log: Logger
   limits: Partial<ProviderLimits> | undefined
 }
 
-function createDeps({ config, database, serverTools, log, limits }: Parts): Deps & { models: ClosableModels } {
+function createDeps({ config, database, encryptionKeys, serverTools, log, limits }: Parts): Deps & { models: ClosableModels } {
   const guard = { allowedPrivateHosts: config.allowedPrivateHosts }
   const runs = postgresRunStore(database)
   return {
@@ -218,7 +270,7 @@ function createDeps({ config, database, serverTools, log, limits }: Parts): Deps
     addressGuard: addressGuard(guard),
     environmentProviders: environmentProviders({ ...config, since: systemClock.now() }),
     prices: priceBook(),
-    secrets: secretBox(encryptionKeysOf(config)),
+    secrets: secretBox(encryptionKeys),
     clock: systemClock,
     log,
   }

@@ -43,6 +43,8 @@ export interface Database<Stores> {
   transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>
   /** Checks by name; true = passed. */
   ready(): Promise<Record<string, boolean>>
+  /** Whether writing statements are refused at present. */
+  writesClosed(): boolean
   /** SQL statements sent since the start; a warm path sends none. */
   statementCount(): number
   /** Writes a consistent copy into one file; embedded only. */
@@ -94,6 +96,7 @@ async function useEngine<Stores>(engine: Engine, options: DatabaseOptions<Stores
           throw gate.unwrap(error)
         }),
     ready: async () => ({ database: await answers(engine.session), ...engine.checks() }),
+    writesClosed: engine.writesClosed,
     statementCount: gate.count,
     ...(engine.backup && { backup: engine.backup }),
     async close() {
