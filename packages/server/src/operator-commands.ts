@@ -67,7 +67,7 @@ function print(line: string): number {
 /** The key alone on standard output, so that it can be piped; what it is for on standard error. */
 async function printTenant(config: Config, work: (deps: Needs<'transaction'>) => Promise<NewTenant>): Promise<number> {
   makeDataFolder(config)
-  const database = await openStores(config, createJsonLogger(process.stderr, config.logLevel), false)
+  const database = await openStores(config, createJsonLogger(process.stderr, config.logLevel))
   try {
     const tenant = await work(database)
     process.stderr.write(`admin API key of workspace ${tenant.workspaceName} (shown once):\n`)

@@ -4,6 +4,7 @@ import { Server as NetServer } from 'node:net'
 import type { Config } from './config.ts'
 import type { Deps } from './features/deps.ts'
 import type { Drain } from './http/request/drain.ts'
+import { endConnections } from './http/server.ts'
 import { RunError } from './shared/app-error.ts'
 
 const runsWaitMs = 30_000
@@ -18,22 +19,36 @@ interface ShutDownInput {
   /** Takes no more runs once stopped. */
   queueWork: { stop(): Promise<void> }
   config: Config
+  /** Whether the API is answered: a server that waits, or was superseded, has no callers to tell. */
+  isServing: boolean
+  /** Lets the next server serve, on a database that one may have at a time. */
+  handOver(): Promise<void>
   close(): Promise<void>
 }
 
-export async function shutDown({ server, drain, deps, queueWork, config, close }: ShutDownInput): Promise<void> {
+export async function shutDown(input: ShutDownInput): Promise<void> {
+  const { server, drain, deps, queueWork, config, isServing, handOver, close } = input
   drain.begin()
   deps.log.info('server.draining', { activeRuns: deps.activeRuns.list().length })
-  await pause(config.drainDelayMs ?? (config.databaseUrl === undefined ? 0 : 5_000))
+  if (isServing) await pause(config.drainDelayMs ?? (config.databaseUrl === undefined ? 0 : 5_000))
   drain.refuseWork()
   await queueWork.stop()
   // Not http's own close: it destroys connections whose last bytes are still queued, and kept ones without an answer.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
+  await requestsEnd(drain)
+  // Runs that are still on their way keep their lease: the next server leaves them alone.
+  await handOver()
   await runsAndAnswersEnd(drain, deps)
-  server.closeAllConnections()
+  await endConnections(server)
   await closed
   await close()
   deps.log.info('server.closed')
+}
+
+/** What was accepted and waits for no run: short, so the next server waits for it. */
+async function requestsEnd(drain: Drain): Promise<void> {
+  const startedAt = performance.now()
+  while (drain.openRequests() > 0 && performance.now() - startedAt < answersWaitMs) await pause(lookMs)
 }
 
 /** Looks again and again: a request that was accepted before the end may begin a run late. */

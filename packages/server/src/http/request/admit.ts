@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express'
 import type { HttpDeps } from '../http-deps.ts'
 import { authenticate } from './authenticate.ts'
 import { refuseWhileStopping } from './drain.ts'
+import { requirePlace } from './place.ts'
 import { limitRate } from './rate-limit.ts'
 import { contextOf } from './request-context.ts'
 
@@ -9,6 +10,7 @@ import { contextOf } from './request-context.ts'
 export function admit(deps: HttpDeps): RequestHandler {
   return async (req, res, next) => {
     refuseWhileStopping(deps.drain)
+    await requirePlace(deps.place)
     contextOf(res).caller = await authenticate(deps, req)
     await limitRate(deps, res)
     next()

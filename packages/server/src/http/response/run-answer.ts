@@ -21,7 +21,7 @@ export interface RunAnswers {
 }
 
 /** @param streams bounds the streams that a key holds open. */
-export function runAnswers({ log }: Pick<HttpDeps, 'log'>, streams: StreamLimit): RunAnswers {
+export function runAnswers({ log, drain }: Pick<HttpDeps, 'log' | 'drain'>, streams: StreamLimit): RunAnswers {
   const tap = (res: Response, run: StreamedRun) => {
     const isDeclared = contextOf(res).client.declared
     return new ResponseTap((response) => {
@@ -31,6 +31,7 @@ export function runAnswers({ log }: Pick<HttpDeps, 'log'>, streams: StreamLimit)
   }
   return {
     async started(res, asStream, start) {
+      drain.followRun(res)
       if (asStream) {
         streams.enter(callerOf(res).apiKeyId, res)
         const run = await start('stream')
@@ -48,6 +49,7 @@ export function runAnswers({ log }: Pick<HttpDeps, 'log'>, streams: StreamLimit)
       return largeAnswer(runResultBody(result, contextOf(res).client.declared))
     },
     async stream(res, open) {
+      drain.followRun(res)
       streams.enter(callerOf(res).apiKeyId, res)
       const run = await open()
       // A caller that left before the head was written never comes to read.
