@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiCaller } from '../http/api-call.ts'
 import { issueKey } from '../http/scenario.ts'
 import { prompt, type RunBench, runBench } from '../runs/run-bench.ts'
-import { isSkippedWithoutServer } from '../support/database-server.ts'
+import { isSkippedWithoutServer, onServer } from '../support/database-server.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 
 let target: TestDatabase
@@ -39,12 +39,11 @@ describe.skipIf(needsServer)('a table that somebody else has locked', () => {
       answered += 1
       return answer
     })
-    await expect
-      .poll(async () => {
-        const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-        return (await other.query(waiting)).rows.length
-      })
-      .toBeGreaterThan(3)
+    // Not inside the transaction, which sees one state of these statistics.
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    const countWaiting = () =>
+      onServer(target.databaseUrl ?? '', async (client) => (await client.query(waiting)).rowCount)
+    await expect.poll(countWaiting, { interval: 20 }).toBeGreaterThan(3)
     expect(await apiCaller(bench.server.url, key)('GET', '/me')).toMatchObject({ status: 200 })
     expect(answered).toBe(0)
     for (const answer of await Promise.all(blocked)) {

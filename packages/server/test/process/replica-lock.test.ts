@@ -108,6 +108,23 @@ function askWithoutEnd(url: string, key: string) {
   }
 }
 
+/** A run whose provider answers when the test lets it. */
+async function heldRun(server: ServerProcess, live: string) {
+  const calls = fake.requests.length
+  let goOn = () => {}
+  const gate = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  fake.enqueue({ text: 'Through it all.', gate })
+  const stream = await fetch(`${server.url}/api/v3${live}/documents/run`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ path: 'hello', stream: true }),
+  })
+  await fake.waitForRequest(calls + 1)
+  return { stream, goOn }
+}
+
 async function changeLive(answerOf: ReturnType<typeof apiCaller>, project: TestProject, content: string) {
   const created = await answerOf('POST', `/projects/${project.id}/versions`, { body: { name: 'changed' } })
   const draft = `/projects/${project.id}/versions/${String(created.body['uuid'])}`
@@ -128,18 +145,7 @@ describe.skipIf(needsServer)('the lock of the only replica', { timeout: processT
     const limits = { plan: 'custom', limit: 100_000 }
     const key = await issueKey(admin, { scopes: ['read'], ...limits })
     const revoked = await admin('POST', '/api-keys', { body: { name: 'r', scopes: ['read'], ...limits } })
-    const calls = fake.requests.length
-    let goOn = () => {}
-    const gate = new Promise<void>((resolve) => {
-      goOn = resolve
-    })
-    fake.enqueue({ text: 'Through the loss.', gate })
-    const stream = await fetch(`${first.url}/api/v3${project.live}/documents/run`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ path: 'hello', stream: true }),
-    })
-    await fake.waitForRequest(calls + 1)
+    const { stream, goOn } = await heldRun(first, project.live)
     const document = `/api/v3${project.live}/documents/hello`
     const readers = [askWithoutEnd(`${first.url}${document}`, key), askWithoutEnd(`${first.url}/ready`, key)]
     const withRevoked = askWithoutEnd(`${first.url}${document}`, String(revoked.body['key']))
@@ -226,6 +232,23 @@ describe.skipIf(needsServer)('a server that waits for the lock', { timeout: proc
     expect(await next.serving).toBe(next.url)
     expect(await statusAt(`${next.url}/ready`)).toBe(200)
     expect(await apiCaller(next.url, adminKey)('GET', '/me')).toMatchObject({ status: 200 })
+  })
+
+  it('serves as soon as the first one takes no more work, while that one brings its runs to their ends', async () => {
+    const first = await start()
+    const admin = apiCaller(first.url, adminKey)
+    const { live } = await createTestProject(admin, { hello: prompt('<user>Hi</user>') })
+    const { stream, goOn } = await heldRun(first, live)
+    const next = await startWaiting()
+    first.child.kill('SIGTERM')
+    await next.serving
+    const successor = apiCaller(next.url, adminKey)
+    const uuid = stream.headers.get('x-conversation-uuid') ?? ''
+    expect((await successor('GET', `/conversations/${uuid}`)).body).toMatchObject({ status: 'running' })
+    goOn()
+    expect((await record(stream)).last).toMatchObject({ type: 'chain-completed' })
+    expect(await first.ended).toMatchObject({ code: 0, stderr: '' })
+    expect((await successor('GET', `/conversations/${uuid}`)).body).toMatchObject({ status: 'completed' })
   })
 
   it('ends with 0 on SIGTERM', async () => {
