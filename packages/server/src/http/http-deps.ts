@@ -2,8 +2,8 @@
 import type { FailureLimiter, RateLimiter } from '../features/access/ports.ts'
 import type { Deps } from '../features/deps.ts'
 import type { Metric } from './operations/metric.ts'
+import type { Place } from './request/admit.ts'
 import type { Drain } from './request/drain.ts'
-import type { Place } from './request/place.ts'
 
 interface HttpSettings {
   /** Name and version that `/health` tells. */

@@ -16,6 +16,8 @@ export interface RunAnswers {
     asStream: boolean,
     start: (mode: 'json' | 'stream') => Promise<StartedRun>,
   ): Promise<ResponseTap | RunResultBody>
+  /** For an answer that waits for the end of a run: aborted when the caller leaves. */
+  whileOpen(res: Response): AbortSignal
   /** The events of a run that is there already, or that this caller does not keep alive. */
   stream(res: Response, open: () => Promise<StreamedRun & { release(): void }>): Promise<ResponseTap>
 }
@@ -47,6 +49,10 @@ export function runAnswers({ log, drain }: Pick<HttpDeps, 'log' | 'drain'>, stre
       })
       name()
       return largeAnswer(runResultBody(result, contextOf(res).client.declared))
+    },
+    whileOpen(res) {
+      drain.followRun(res)
+      return whileOpen(res)
     },
     async stream(res, open) {
       drain.followRun(res)
