@@ -78,7 +78,7 @@ export const ERROR_CAUSES = {
 
   'not-ready': { status: 503, text: '`details.checks` says what has failed' },
   stopping: { status: 503, text: 'the server is stopping' },
-  'database-away': { status: 503, text: 'the database is not available, or has no room for writes' },
+  'database-away': { status: 503, text: 'the database is not available to this server, or has no room for writes' },
   'queue-full': { status: 503, text: 'the key has too many queued runs' },
   'too-many-evaluations': {
     status: 503,

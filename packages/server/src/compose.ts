@@ -2,7 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
-import { type Database, type DatabaseClient, openDatabase } from './adapters/database/database.ts'
+import {
+  connectDatabase,
+  type Database,
+  type DatabaseClient,
+  type DatabaseOptions,
+  openDatabase,
+} from './adapters/database/database.ts'
 import { startSnapshots } from './adapters/database/embedded/snapshots.ts'
 import { postgresApiKeyStore } from './adapters/database/stores/api-key-store.ts'
 import { postgresConversationStore } from './adapters/database/stores/conversation-store.ts'
@@ -32,32 +38,32 @@ import { secretBox } from './adapters/secrets/secret-box.ts'
 import { loadServerTools } from './adapters/server-tools/load-server-tools.ts'
 import { createTemplateSandbox } from './adapters/template-sandbox/engine.ts'
 import type { Config } from './config.ts'
-import { encryptionKeysOf, keepAdminKey } from './data-files.ts'
-import { type CreateProject, createFirstWorkspace } from './features/access/first-start.ts'
+import { encryptionKeysOf } from './data-files.ts'
+import type { CreateProject } from './features/access/first-start.ts'
 import type { Deps, Stores } from './features/deps.ts'
-import { dropIdempotencyRecords, releaseLostClaims } from './features/idempotency/drop-records.ts'
 import { addProject } from './features/projects/create-project.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
 import { createActiveRuns } from './features/runs/active-runs.ts'
-import { workRunQueue } from './features/runs/background/work-run-queue.ts'
-import { dropEventLogs } from './features/runs/driving/drop-event-logs.ts'
-import { keepLease, takeLease } from './features/runs/driving/keep-lease.ts'
-import { recoverRuns } from './features/runs/driving/recover-runs.ts'
 import type { ServerTools } from './features/runs/execution/tools/step-tool.ts'
 import { createStoredLogs } from './features/runs/watching/stored-logs.ts'
 import { type App, createApp } from './http/app.ts'
+import type { Place } from './http/request/admit.ts'
 import { createDrain } from './http/request/drain.ts'
 import { systemClock } from './shared/clock.ts'
 import type { Logger } from './shared/logger.ts'
-import { repeat } from './shared/time/repeat.ts'
 import { shutDown } from './shut-down.ts'
+import { type StartedWork, startUp } from './start-up.ts'
 
 export interface Composition {
   app: App
   deps: Deps
   database: Database<Stores>
-  /** What to tell about the key of the first start; undefined when the database was not empty. */
-  firstKey: string | undefined
+  /** Another server has the database: this one may listen, and answers the API with 503 until it has it. */
+  isWaiting: boolean
+  /** Resolves when the API is answered; undefined when the server was closed before. */
+  started: Promise<StartedWork | undefined>
+  /** Resolves when another server has taken the database from this one: it must drain and end. */
+  superseded: Promise<void>
   /** Drains and closes everything; `server` is the one that serves `app`. */
   shutDown(server: Server): Promise<void>
   /** Closes everything at once: for a server that never listened. */
@@ -88,17 +94,21 @@ export function storesFor(client: DatabaseClient): Stores {
   }
 }
 
-/** @param onlyReplica false for a command that works beside the server on PostgreSQL. */
-export async function openStores(config: Config, log: Logger, onlyReplica = true): Promise<Database<Stores>> {
-  return openDatabase({
+/** For a command, which works beside the server on PostgreSQL. */
+export async function openStores(config: Config, log: Logger): Promise<Database<Stores>> {
+  return openDatabase({ ...databaseOptions(config, log), onlyReplica: false })
+}
+
+function databaseOptions(config: Config, log: Logger): DatabaseOptions<Stores> {
+  return {
     ...(config.databaseUrl !== undefined && { url: config.databaseUrl }),
     directory: join(config.dataDir, 'db'),
     packageRoot: config.packageRoot,
-    onlyReplica,
+    onlyReplica: true,
     silenceMs: config.databaseSilenceMs,
     storesFor,
     log,
-  })
+  }
 }
 
 /** The first project of a new workspace. */
@@ -109,104 +119,109 @@ export const createFirstProject: CreateProject = (stores, input) =>
 export async function compose(config: Config, limits?: Partial<ProviderLimits>): Promise<Composition> {
   const log = createJsonLogger(process.stderr, config.logLevel)
   const serverTools = await loadServerTools(config.tools)
-  const database = await openStores(config, log)
-  const encryptionKeys = await findEncryptionKeys(config, database).catch(async (error) => {
+  const database = await connectDatabase(databaseOptions(config, log))
+  let taking: Promise<boolean> | undefined
+  const take = () => {
+    taking ??= database.take()
+    return taking
+  }
+  const encryptionKeys = await findEncryptionKeys(config, async () => {
+    await take()
+    return (await database.stores.workspaces.findFirst()) !== null
+  }).catch(async (error) => {
     await database.close()
     throw error
   })
   const deps = createDeps({ config, database, encryptionKeys, serverTools, log, limits })
-  try {
-    const work = await startWork(deps, database)
-    // Last of what may fail: a key that is generated here must reach its operator.
-    let firstKey: string | undefined
-    await createFirstWorkspace(deps, {
-      adminKey: config.adminKey,
-      createProject: createFirstProject,
-      keepKey: (tenant) => {
-        firstKey = keepAdminKey(config, tenant)
-      },
-    })
-    const snapshots = startSnapshots(database, {
-      directory: config.backupDir,
-      everyHours: config.backupHours,
-      keep: config.backupKeep,
-      log,
-    })
-    const drain = createDrain()
-    const upkeep = [keepLease(deps), dropEventLogs(deps), dropIdempotencyRecords(deps), snapshots]
-    const close = async (): Promise<void> => {
-      await work.stop()
-      for (const loop of upkeep) await loop.stop()
-      await releaseLease(deps)
-      await deps.templates.close()
-      await deps.models.close()
-      await database.close()
-    }
-    const app = createApp({
-      ...deps,
-      drain,
-      rateLimiter: createRateLimiter(),
-      failures: createFailureLimiter(config.authFailureLimit),
-      settings: httpSettings(config),
-      readiness: async () => ({ accepting: !drain.isDraining, recovered: work.hasBegun(), ...(await database.ready()) }),
-      metrics: () => processMetrics(deps, database),
-    })
-    return {
-      app,
-      deps,
-      database,
-      firstKey,
-      shutDown: (server) => shutDown({ server, drain, deps, queueWork: work, config, close }),
-      close,
-    }
-  } catch (error) {
+  const drain = createDrain()
+  let work: StartedWork | undefined
+  const start = async (): Promise<StartedWork | undefined> => {
+    if (!(await take())) return undefined
+    const { writesClosed } = database
+    const isSuccessor = !database.isTaken
+    work = await startUp({ deps, config, createProject: createFirstProject, isSuccessor, writesClosed })
+    work.upkeep.push(startSnapshots(database, snapshotOptions(config, log)))
+    return work
+  }
+  const close = async (): Promise<void> => {
+    // First of all where it waits: nothing must start any more.
+    await database.lock?.release()
+    await work?.queueWork.stop()
+    for (const loop of work?.upkeep ?? []) await loop.stop()
+    if (work) await releaseLease(deps)
     await deps.templates.close()
+    await deps.models.close()
     await database.close()
+  }
+  const superseded = new Promise<void>((resolve) => {
+    const forget = () => {
+      deps.liveCache.clear()
+      deps.activeRuns.forgetAll()
+    }
+    database.lock?.listen({ onTaken: forget, onLost: forget, onSuperseded: resolve })
+  })
+  const started = start()
+  try {
+    if (database.isTaken) await started
+  } catch (error) {
+    await close()
     throw error
   }
-}
-
-/** The encryption keys; made here when the database has never been used. @throws OperatorError */
-export async function findEncryptionKeys(
-  config: Config,
-  { stores }: Pick<Database<Stores>, 'stores'>,
-): Promise<readonly string[]> {
-  return encryptionKeysOf(config, (await stores.workspaces.findFirst()) !== null)
-}
-
-interface Work {
-  hasBegun(): boolean
-  /** Takes no more runs. */
-  stop(): Promise<void>
-}
-
-const roomLookMs = 1_000
-
-/** Ends what a dead process left and works the queue. Both write: on a full disk they wait for room, while reads are answered. */
-async function startWork(deps: Deps, database: Pick<Database<Stores>, 'writesClosed'>): Promise<Work> {
-  let queueWork: { stop(): Promise<void> } | undefined
-  const begin = async () => {
-    await recoverRuns(deps)
-    await releaseLostClaims(deps)
-    await takeLease(deps)
-    queueWork = await workRunQueue(deps)
-  }
-  if (!database.writesClosed()) await begin()
-  else deps.log.warn('server.read-only', { reason: 'the disk of the database is almost full' })
-  const looking = repeat(roomLookMs, async () => {
-    if (queueWork || database.writesClosed()) return
-    await begin().catch((error: unknown) => {
-      deps.log.warn('server.recovery-failed', { reason: error instanceof Error ? error.message : String(error) })
-    })
+  const place = placeOf(database, () => work !== undefined)
+  const app = createApp({
+    ...deps,
+    drain,
+    place,
+    rateLimiter: createRateLimiter(),
+    failures: createFailureLimiter(config.authFailureLimit),
+    settings: httpSettings(config),
+    readiness: async () => ({
+      accepting: work !== undefined && !drain.isDraining,
+      recovered: work?.queueWork.hasBegun() ?? false,
+      ...(await database.ready()),
+    }),
+    metrics: () => processMetrics(deps, database),
   })
-  if (queueWork) await looking.stop()
   return {
-    hasBegun: () => queueWork !== undefined,
-    async stop() {
-      await looking.stop()
-      await queueWork?.stop()
-    },
+    app,
+    deps,
+    database,
+    isWaiting: !database.isTaken,
+    started,
+    superseded,
+    shutDown: (server) =>
+      shutDown({
+        server,
+        drain,
+        deps,
+        queueWork: { stop: async () => work?.queueWork.stop() },
+        config,
+        isServing: place.isConfirmed(),
+        handOver: async () => database.lock?.release(),
+        close,
+      }),
+    close,
   }
+}
+
+/** A server that does not hold its lock, or has not started its work, answers nothing of the API. */
+function placeOf({ lock }: Database<Stores>, hasStarted: () => boolean): Place {
+  return {
+    isConfirmed: () => hasStarted() && (lock === undefined || lock.isConfirmed()),
+    confirm: async () => hasStarted() && (lock === undefined || (await lock.confirm())),
+  }
+}
+
+function snapshotOptions(config: Config, log: Logger) {
+  return { directory: config.backupDir, everyHours: config.backupHours, keep: config.backupKeep, log }
+}
+
+/**
+ * The encryption keys; made here if the database has never been used.
+ * @param isUsed asked only if the settings have no key, which the embedded database alone allows. @throws OperatorError
+ */
+export async function findEncryptionKeys(config: Config, isUsed: () => Promise<boolean>): Promise<readonly string[]> {
+  return config.encryptionKeys ?? encryptionKeysOf(config, await isUsed())
 }
 
 // A lease that stays behind ends by itself.
@@ -227,7 +242,14 @@ interface Parts {
   limits: Partial<ProviderLimits> | undefined
 }
 
-function createDeps({ config, database, encryptionKeys, serverTools, log, limits }: Parts): Deps & { models: ClosableModels } {
+function createDeps({
+  config,
+  database,
+  encryptionKeys,
+  serverTools,
+  log,
+  limits,
+}: Parts): Deps & { models: ClosableModels } {
   const guard = { allowedPrivateHosts: config.allowedPrivateHosts }
   const runs = postgresRunStore(database)
   return {

@@ -50,7 +50,7 @@ export async function runOperatorCommand(
     const config = readSettings()
     return printTenant(config, async (database) => {
       // As a first start does: a database with a workspace has a key.
-      await findEncryptionKeys(config, database)
+      await findEncryptionKeys(config, async () => (await database.stores.workspaces.findFirst()) !== null)
       return createWorkspace(database, { name: second, createProject: createFirstProject })
     })
   }
@@ -71,7 +71,7 @@ function print(line: string): number {
 /** The key alone on standard output, so that it can be piped; what it is for on standard error. */
 async function printTenant(config: Config, work: (database: Database<Stores>) => Promise<NewTenant>): Promise<number> {
   makeDataFolder(config)
-  const database = await openStores(config, createJsonLogger(process.stderr, config.logLevel), false)
+  const database = await openStores(config, createJsonLogger(process.stderr, config.logLevel))
   try {
     const tenant = await work(database)
     process.stderr.write(`admin API key of workspace ${tenant.workspaceName} (shown once):\n`)

@@ -51,6 +51,8 @@ export interface LiveCache {
   /** The value if it is in memory at this moment: what `read` would give without a load. */
   recall<T>(scope: string, key: string): T | undefined
   drop(scope: string): void
+  /** Drops everything, and what is loading now fills nothing: another server may have changed any of it. */
+  clear(): void
 }
 
 export interface Deps {

@@ -3,6 +3,7 @@ import type { FailureLimiter, RateLimiter } from '../features/access/ports.ts'
 import type { Deps } from '../features/deps.ts'
 import type { UnreadSettings } from './limits/unread-limit.ts'
 import type { Metric } from './operations/metric.ts'
+import type { Place } from './request/admit.ts'
 import type { Drain } from './request/drain.ts'
 
 interface HttpSettings {
@@ -30,6 +31,7 @@ export interface HttpDeps extends Deps {
   failures: FailureLimiter
   settings: HttpSettings
   drain: Drain
+  place: Place
   /** Name -> whether the check passed; the server is ready when all did. */
   readiness: () => Promise<Readonly<Record<string, boolean>>>
   /** Figures of the process that stand beside those of http on `/metrics`. */

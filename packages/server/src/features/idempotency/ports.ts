@@ -40,7 +40,7 @@ export interface IdempotencyStore {
 
 /** What the process itself does to records, apart from requests. */
 export interface IdempotencyUpkeep {
-  /** Forgets what others have begun and not finished; returns how many. */
+  /** Forgets what others have begun and not finished, unless their lease says that they live; returns how many. */
   releaseOthers(ownerId: string): Promise<number>
   /** Forgets records made before the instant, some at a time; returns how many. */
   dropBefore(before: Date): Promise<number>

@@ -42,6 +42,8 @@ export interface ActiveRuns {
   takeQueued(runUuid: string): QueuedHere | undefined
   /** The next run of the conversation takes over: what is remembered is no longer its state. */
   forget(conversationUuid: string): void
+  /** The same of all conversations: another server may have continued any of them. */
+  forgetAll(): void
   list(): ActiveRun[]
 }
 
@@ -86,6 +88,7 @@ export function createActiveRuns(): ActiveRuns {
       return run
     },
     forget: (conversationUuid) => idle.delete(conversationUuid),
+    forgetAll: () => idle.clear(),
     list: () => [...active.values()],
   }
 }

@@ -42,7 +42,8 @@ export function postgresIdempotencyUpkeep(session: SqlSession): IdempotencyUpkee
   return {
     async releaseOthers(ownerId) {
       const { affectedRows } = await session.query(
-        'DELETE FROM idempotency_record WHERE owner_id <> $1 AND answer IS NULL AND run_uuid IS NULL',
+        `DELETE FROM idempotency_record r WHERE owner_id <> $1 AND answer IS NULL AND run_uuid IS NULL
+           AND NOT EXISTS (SELECT 1 FROM instance i WHERE i.id = r.owner_id AND i.lease_until > now())`,
         [ownerId],
       )
       return affectedRows

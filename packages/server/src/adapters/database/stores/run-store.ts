@@ -30,17 +30,20 @@ export interface RunStoreDatabase {
   /** For the loops of the process, which no request waits for. */
   ownSession: SqlSession
   writeBatch: WriteBatch
+  /** Whether writes are refused at present. */
+  writesClosed(): boolean
 }
 
 /** How long a start that nobody was told of waits for its end: both are written at once where a provider is that quick. */
 const START_HOLD_MS = 20
 
-export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDatabase): RunStore {
+export function postgresRunStore({ client, ownSession, writeBatch, writesClosed }: RunStoreDatabase): RunStore {
   return {
     create: (conversation, run, claim) =>
       claim
         ? writeBatch.write(claimedFirstRuns, { conversation, run, claim })
         : writeBatch.write(firstRuns, { conversation, run }),
+    isStorageInDoubt: () => writesClosed() || writeBatch.isInDoubt(),
     createSoon: (conversation, run) => writeBatch.hold(firstRuns, { conversation, run }, START_HOLD_MS),
     async listQueued() {
       const { rows } = await ownSession.query(
@@ -80,14 +83,6 @@ export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDat
         select: { ...runFields, conversation: true },
       })
       return run && asRunLeftIt(toConversation({ ...run.conversation, runs: [run] }))
-    },
-    async listLeftRunning(ownerId) {
-      const rows = await client.conversation.findMany({
-        where: { status: 'running', runs: { some: { status: 'running', endedAt: null, ownerId: { not: ownerId } } } },
-        include: withLatestRun,
-        orderBy: { createdAt: 'asc' },
-      })
-      return rows.map(toConversation)
     },
     async listLost(ownerId) {
       const { rows } = await ownSession.query(
