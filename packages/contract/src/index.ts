@@ -65,6 +65,7 @@ export {
   ToolResultPart,
 } from './messages.ts'
 export { type OperationName, type OperationRoute, operations } from './operations.ts'
+export { readsBody } from './causes-of.ts'
 export {
   CreatedProject,
   CreateProjectBody,

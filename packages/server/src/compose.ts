@@ -6,6 +6,7 @@ import { type Database, type DatabaseClient, openDatabase } from './adapters/dat
 import { startSnapshots } from './adapters/database/embedded/snapshots.ts'
 import { postgresApiKeyStore } from './adapters/database/stores/api-key-store.ts'
 import { postgresConversationStore } from './adapters/database/stores/conversation-store.ts'
+import { postgresDeletionStore } from './adapters/database/stores/deletion-store.ts'
 import { postgresDocumentStore } from './adapters/database/stores/document-store.ts'
 import { postgresAnnotationStore, postgresEvaluationStore } from './adapters/database/stores/evaluation-store.ts'
 import { postgresIdempotencyStore, postgresIdempotencyUpkeep } from './adapters/database/stores/idempotency-store.ts'
@@ -34,6 +35,9 @@ import { createTemplateSandbox } from './adapters/template-sandbox/engine.ts'
 import type { Config } from './config.ts'
 import { encryptionKeysOf, keepAdminKey } from './data-files.ts'
 import { type CreateProject, createFirstWorkspace } from './features/access/first-start.ts'
+import { keepRetention } from './features/deletion/apply-retention.ts'
+import { createDeletionWork } from './features/deletion/deletion-work.ts'
+import { purgeDeleted } from './features/deletion/purge-deleted.ts'
 import type { Deps, Stores } from './features/deps.ts'
 import { dropIdempotencyRecords, releaseLostClaims } from './features/idempotency/drop-records.ts'
 import { addProject } from './features/projects/create-project.ts'
@@ -125,7 +129,8 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
       log,
     })
     const drain = createDrain()
-    const upkeep = [keepLease(deps), dropEventLogs(deps), dropIdempotencyRecords(deps), snapshots]
+    const dropping = [dropEventLogs(deps), dropIdempotencyRecords(deps), purgeDeleted(deps), keepRetention(deps)]
+    const upkeep = [keepLease(deps), ...dropping, snapshots]
     const close = async (): Promise<void> => {
       await queueWork.stop()
       for (const loop of upkeep) await loop.stop()
@@ -189,6 +194,8 @@ function createDeps({ config, database, serverTools, log, limits }: Parts): Deps
     runQueue: createRunQueue(config),
     runSignals: createRunSignals(),
     logs: postgresLogStore(database),
+    deletions: postgresDeletionStore(database.ownSession),
+    deletionWork: createDeletionWork(),
     idempotencyUpkeep: postgresIdempotencyUpkeep(database.ownSession),
     claimsInWork: new Map(),
     eventLog: createRunEventLog(),
@@ -204,6 +211,7 @@ function createDeps({ config, database, serverTools, log, limits }: Parts): Deps
       storeWaitMs,
       toolWaitMs,
       sharesDatabase: database.kind === 'postgres',
+      retentionDays: config.retentionDays,
       eventRetentionMs: config.eventRetentionHours * 3_600_000,
     },
     liveCache: createLiveCache(),

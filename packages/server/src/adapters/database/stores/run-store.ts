@@ -71,12 +71,13 @@ export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDat
       return written
     },
     async findConversation(workspaceId, uuid) {
-      const row = await client.conversation.findFirst({ where: { workspaceId, uuid }, include: withLatestRun })
+      const where = { workspaceId, uuid, deletedAt: null }
+      const row = await client.conversation.findFirst({ where, include: withLatestRun })
       return row && toConversation(row)
     },
     async findRun(workspaceId, runUuid) {
       const run = await client.run.findFirst({
-        where: { uuid: runUuid, workspaceId },
+        where: { uuid: runUuid, workspaceId, conversation: { deletedAt: null } },
         select: { ...runFields, conversation: true },
       })
       return run && asRunLeftIt(toConversation({ ...run.conversation, runs: [run] }))
@@ -117,7 +118,11 @@ export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDat
 }
 
 // JSON columns, states and origins hold what the statements above wrote into them, nothing else.
-function toConversation({ runs, ...row }: Conversation & { runs: RunFields[] }): StoredConversation {
+function toConversation({
+  runs,
+  deletedAt: _deletedAt,
+  ...row
+}: Conversation & { runs: RunFields[] }): StoredConversation {
   const [latest] = runs
   return {
     ...row,
