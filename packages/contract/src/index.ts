@@ -1,5 +1,5 @@
 export { ApiKey, apiKeys, CreateApiKeyBody, CreatedApiKey, KeyPlan, Me, RotateApiKeyBody } from './api-keys.ts'
-export { causesOf } from './causes-of.ts'
+export { causesOf, readsBody } from './causes-of.ts'
 export {
   API_PREFIX,
   ContentHash,
@@ -65,7 +65,6 @@ export {
   ToolResultPart,
 } from './messages.ts'
 export { type OperationName, type OperationRoute, operations } from './operations.ts'
-export { readsBody } from './causes-of.ts'
 export {
   CreatedProject,
   CreateProjectBody,
