@@ -65,7 +65,7 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'projects.create': (stet) =>
     stet.projects.create('Support', { defaultProvider: 'openai', defaultModel: 'm', retentionDays: 9 }),
   'projects.update': (stet) =>
-    stet.projects.update(3, { name: 'Help', defaultProvider: '', defaultModel: '', retentionDays: null }),
+    stet.projects.update(3, { name: 'Help', defaultProvider: '', defaultModel: '', retentionDays: 9 }),
   'projects.delete': (stet) => stet.projects.delete(3, { name: 'Help' }),
   'versions.list': (stet) => stet.versions.list({ status: 'draft' }),
   'versions.get': (stet) => stet.versions.get(U),

@@ -197,6 +197,22 @@ describe('DELETE /conversations?customIdentifier=', () => {
     },
   )
 
+  it('what an earlier process has begun is finished, and spares what came later', async () => {
+    const name = marker()
+    bench.fake.setDefault({ text: 'fine' })
+    const run = async () => String((await bench.run('hello', { customIdentifier: name })).body['uuid'])
+    const [before, after] = [await run(), await run()]
+    const { deletions, deletionWork } = bench.server.deps
+    const { createdAt } = await bench.conversation(before)
+    await sql("UPDATE conversation SET created_at = created_at + interval '1 hour' WHERE uuid = $1::uuid", [after])
+    const request = { workspaceId: 1, projectId: null, customIdentifier: name, createdAt: new Date(String(createdAt)) }
+    await deletions.beginErasure(request)
+    deletionWork.wake()
+    await untilPurged(before)
+    await expect.poll(() => sql('SELECT * FROM erasure')).toEqual([])
+    expect((await bench.api('GET', `/conversations/${after}`)).status).toBe(200)
+  })
+
   it('more conversations than one batch', async () => {
     const name = marker()
     bench.fake.setDefault({ text: 'fine' })
