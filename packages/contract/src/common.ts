@@ -116,10 +116,15 @@ export function text(range: { min?: number; max: number }) {
   return z
     .string()
     .refine((value) => value.length >= (range.min ?? 0), { error: `must have at least ${range.min} characters` })
-    .refine((value) => value.length <= range.max || [...value].length <= range.max, {
+    .refine((value) => isWithin(value, range.max), {
       error: `must have at most ${range.max} characters`,
     })
     .meta(bounds)
+}
+
+// A code point has at most two code units, so a text of megabytes is never taken apart.
+function isWithin(value: string, max: number): boolean {
+  return value.length <= max || (value.length <= 2 * max && [...value].length <= max)
 }
 
 /** The length of a text in UTF-8. */
@@ -141,6 +146,21 @@ export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ pattern: undefi
 
 /** A SHA-256 in lower-case hex. */
 export const ContentHash = z.string().regex(/^[0-9a-f]{64}$/)
+
+/** The text that a write was made from, or merged with; other text there by now is 409. */
+export const expectedHashes = {
+  baseHash: z.string().exactOptional().meta({
+    description: 'The `contentHash` that the change builds on; `""` when no prompt is expected at the path.',
+  }),
+  liveHash: z
+    .string()
+    .exactOptional()
+    .meta({
+      description:
+        'In a draft: the `contentHash` of live\'s text that this change was merged with; `""` when live has no such ' +
+        'prompt. It becomes the base of the change, so that publishing finds no conflict.',
+    }),
+}
 
 /** A JSON object of any keys. */
 export const JsonObject = z.record(z.string(), z.unknown())

@@ -5,6 +5,7 @@ import {
   ContentHash,
   DocumentParams,
   DocumentPath,
+  expectedHashes,
   Id,
   JsonObject,
   orTap,
@@ -125,9 +126,7 @@ export const CreateOrUpdateDocumentBody = absent({
   force: z.boolean().default(false).meta({
     description: 'Permits a merged version to be changed; the key then needs `publish` too.',
   }),
-  baseHash: z.string().exactOptional().meta({
-    description: 'The `contentHash` that the change builds on; `""` when no prompt is expected at the path.',
-  }),
+  ...expectedHashes,
 }).meta({ id: 'CreateOrUpdateDocumentBody' })
 export type CreateOrUpdateDocumentBody = z.input<typeof CreateOrUpdateDocumentBody>
 
@@ -215,7 +214,14 @@ export const documents = c.router({
       rateLimited: true,
       idempotent: true,
       streams: false,
-      errors: ['invalid-path', 'merged-version', 'missing-publish-scope', 'other-base'],
+      errors: [
+        'invalid-path',
+        'merged-version',
+        'live-hash-of-merged',
+        'missing-publish-scope',
+        'other-base',
+        'other-live',
+      ],
       preconditions: ['If-Match', 'If-None-Match'],
     } as const satisfies RouteMetadata,
   },

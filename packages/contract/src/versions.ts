@@ -4,6 +4,7 @@ import {
   absent,
   ContentHash,
   DocumentPath,
+  expectedHashes,
   Id,
   LIMITS,
   Name,
@@ -96,9 +97,7 @@ const changeShape = {
   status: ChangeStatus,
   content: z.string().exactOptional().meta({ description: 'Required for `added` and `modified`; `""` is legal.' }),
   contentHash: z.string().exactOptional().meta({ description: 'Accepted and ignored.' }),
-  baseHash: z.string().exactOptional().meta({
-    description: 'The `contentHash` that the change builds on; `""` when no prompt is expected at the path.',
-  }),
+  ...expectedHashes,
 }
 
 /**
@@ -259,8 +258,8 @@ export const versions = c.router({
     summary: 'Publish a draft',
     description:
       'Applies the changes of the draft to what is live, gives it the next number and makes it live, in one step. ' +
-      '409 when live changed a path that the draft changes too (`force` overrides it), 422 when a prompt does not ' +
-      'compile. Anything but a draft is 400.',
+      '409 when live changed a path that the draft changes too (a push with `liveHash` resolves it, `force` overrides ' +
+      'it), 422 when a prompt does not compile. Anything but a draft is 400.',
     pathParams: VersionParams,
     body: PublishVersionBody,
     responses: withErrors({ 200: orTap(Version) }),
@@ -276,7 +275,8 @@ export const versions = c.router({
     method: 'POST',
     path: `${base}/:versionUuid/push`,
     summary: 'Push changes to a draft',
-    description: 'All changes in one transaction, or none of them. A `baseHash` that no longer holds is 409.',
+    description:
+      'All changes in one transaction, or none of them. A `baseHash` or `liveHash` that no longer holds is 409.',
     pathParams: VersionParams,
     body: PushChangesBody,
     responses: withErrors({ 200: orTap(PushResult) }),
@@ -285,7 +285,7 @@ export const versions = c.router({
       rateLimited: true,
       idempotent: true,
       streams: false,
-      errors: ['invalid-path', 'repeated-path', 'merged-version', 'other-base'],
+      errors: ['invalid-path', 'repeated-path', 'merged-version', 'other-base', 'other-live'],
     } as const satisfies RouteMetadata,
   },
   revert: {

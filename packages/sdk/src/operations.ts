@@ -147,7 +147,7 @@ export interface OperationTypes {
   'prompts.get': { result: Prompt }
   'prompts.getOrCreate': { body: { path: string; prompt?: string }; result: Prompt }
   'prompts.createOrUpdate': {
-    body: { path: string; prompt: string; force?: boolean; baseHash?: string }
+    body: { path: string; prompt: string; force?: boolean; baseHash?: string; liveHash?: string }
     result: Prompt
   }
   'prompts.delete': { result: { documentUuid: string; path: string } }

@@ -136,6 +136,8 @@ export interface Change {
   contentHash?: string
   /** The hash that the version must hold there now; an empty string: no prompt may exist at the path. */
   baseHash?: string
+  /** The hash of live's text that this change was merged with; an empty string: live has no such prompt. Drafts only. */
+  liveHash?: string
 }
 
 /** What a push applied. */

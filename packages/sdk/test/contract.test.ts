@@ -73,8 +73,8 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'versions.publish': (stet) => stet.versions.publish(U, { title: 't', description: 'd', force: true }),
   'versions.push': (stet) =>
     stet.versions.push(U, [
-      { path: 'a', status: 'added', content: 'x', contentHash: HASH, baseHash: '' },
-      { path: 'b', status: 'deleted', baseHash: HASH },
+      { path: 'a', status: 'added', content: 'x', contentHash: HASH, baseHash: '', liveHash: '' },
+      { path: 'b', status: 'deleted', baseHash: HASH, liveHash: HASH },
     ]),
   'versions.revert': (stet) => stet.versions.revert(U, { paths: ['a'] }),
   'versions.diff': (stet) => stet.versions.diff(U, { base: 'live' }),
@@ -82,7 +82,8 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'prompts.create': (stet) => stet.prompts.create('a', { prompt: 'x' }),
   'prompts.get': (stet) => stet.prompts.get('a/b'),
   'prompts.getOrCreate': (stet) => stet.prompts.getOrCreate('a', { prompt: 'x' }),
-  'prompts.createOrUpdate': (stet) => stet.prompts.createOrUpdate('a', { prompt: 'x', force: true, baseHash: HASH }),
+  'prompts.createOrUpdate': (stet) =>
+    stet.prompts.createOrUpdate('a', { prompt: 'x', force: true, baseHash: HASH, liveHash: HASH }),
   'prompts.delete': (stet) => stet.prompts.delete('a/b'),
   'prompts.run': (stet) =>
     stet.prompts.run('a', {

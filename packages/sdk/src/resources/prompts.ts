@@ -78,7 +78,8 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Writes a prompt. `baseHash` and `ifMatch` make it a ConflictError when somebody else changed the prompt.
+   * Writes a prompt. `baseHash` and `ifMatch` make it a ConflictError when somebody else changed the prompt. In a draft,
+   * `liveHash` is the hash of live's text that was merged in: it resolves the conflict that publishing would find.
    *
    * @example
    * const { contentHash } = await stet.prompts.get('support/reply')
@@ -86,7 +87,8 @@ export class Prompts<R = PromptRegistry> {
    */
   createOrUpdate(
     path: PromptPath<R>,
-    o: Scope & RequestOptions & { prompt: string; force?: boolean; ifMatch?: string; baseHash?: string },
+    o: Scope &
+      RequestOptions & { prompt: string; force?: boolean; ifMatch?: string; baseHash?: string; liveHash?: string },
   ): ApiPromise<Prompt> {
     return this.#api.write('prompts.createOrUpdate', { path }, matching(o))
   }

@@ -46,7 +46,8 @@ export class Versions {
   }
 
   /**
-   * Makes a draft the live version. ConflictError: live changed the same prompts; `force` overrides that.
+   * Makes a draft the live version. ConflictError: live changed the same prompts. Push the merged texts with `liveHash`,
+   * or override with `force`.
    *
    * @example const { version } = await stet.versions.publish(draft.uuid, { description: 'Warmer tone' })
    */
@@ -58,7 +59,7 @@ export class Versions {
   }
 
   /**
-   * Applies changes to a draft, all or none. A stale `baseHash` rejects with ConflictError.
+   * Applies changes to a draft, all or none. A stale `baseHash` or `liveHash` rejects with ConflictError.
    *
    * @example
    * const { contentHash } = await stet.prompts.get('support/reply')

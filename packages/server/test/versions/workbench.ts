@@ -111,7 +111,7 @@ export interface Bench {
 }
 
 export type Ref = Pick<Version, 'uuid'> | 'live'
-type PutOptions = { force?: boolean; baseHash?: string; ifMatch?: string; ifNoneMatch?: string }
+type PutOptions = { force?: boolean; baseHash?: string; liveHash?: string; ifMatch?: string; ifNoneMatch?: string }
 
 export async function newBench({ deps, caller }: Pick<Workbench, 'deps' | 'caller'>): Promise<Bench> {
   const { project, version: draft } = await createProject(deps, { caller, name: 'bench' })

@@ -3,7 +3,7 @@ import { mergedVersion } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { changeProject } from './change-project.ts'
 import { normaliseDocumentPath } from './document-path.ts'
-import { deleteText, shownIn } from './overlay.ts'
+import { deleteText, hashesOf } from './overlay.ts'
 import { assertPreconditions } from './preconditions.ts'
 import { documentNotFound } from './read-document.ts'
 import { findVersionRow, type VersionAddress } from './version-ref.ts'
@@ -27,7 +27,7 @@ export async function deleteDocument(
     const row = slot ? deleteText(slot, at) : null
     if (!slot || !row) throw await documentNotFound({ stores }, workspaceId, version, path)
     const { ifMatch } = input
-    assertPreconditions(path, shownIn(slot)?.contentHash ?? null, ifMatch === undefined ? {} : { ifMatch })
+    assertPreconditions(path, hashesOf(slot), ifMatch === undefined ? {} : { ifMatch })
     await stores.documents.saveDraft(workspaceId, version, [row])
     await touch(version)
     return { documentUuid: row.documentUuid, path }

@@ -78,6 +78,14 @@ describe('writeText', () => {
       documentUuid: 'u-draft',
     })
   })
+  it('takes the text of live that it was merged with as the base, with the same text too', () => {
+    const collided = slot(draftRow('D', 'L'), 'M')
+    expect(writeText(collided, wrote('E'), true)).toMatchObject({ baseHash: '#M', content: 'E', updatedAt: now })
+    expect(writeText(collided, wrote('D'), true)).toMatchObject({ baseHash: '#M', content: 'D', updatedAt: then })
+    expect(writeText(slot(draftRow('D', 'L'), 'L'), wrote('D'), true)).toBeNull()
+    expect(writeText(slot(draftRow('D', 'L'), null), wrote('D'), true)).toMatchObject({ baseHash: null })
+    expect(writeText(slot(null, 'L'), wrote('L'), true)).toBeNull()
+  })
   it('restores the identity of a deleted document', () => {
     const restored = writeText(slot(draftRow('D', null, then), null), wrote('D'))
     expect(restored).toMatchObject({ documentUuid: 'u-draft', deletedAt: null, content: 'D' })
@@ -92,6 +100,12 @@ describe('deleteText', () => {
       baseHash: '#L',
       documentUuid: 'u-draft',
     })
+  })
+  it('takes live as the base when it was decided on that text', () => {
+    expect(deleteText(slot(draftRow('D', 'L'), 'M'), now, true)).toMatchObject({ baseHash: '#M', deletedAt: now })
+    const again = deleteText(slot(draftRow('D', 'L', then), 'M'), now, true)
+    expect(again).toMatchObject({ baseHash: '#M', deletedAt: then })
+    expect(deleteText(slot(draftRow('D', 'L', then), null), now, true)).toBeNull()
   })
   it('finds nothing where nothing shows', () => expect(deleteText(slot(draftRow('D', 'L', then), 'L'), now)).toBeNull())
 })

@@ -1,6 +1,7 @@
 /** The rules of a draft over live: what shows, what a change is and starts from, and when two changes collide. */
 import type { DocumentText } from './document.ts'
 import type { DraftWrite, MergedReplacement, MergedText, MergedWrite, Slot } from './ports.ts'
+import type { ActualHashes } from './preconditions.ts'
 
 /** The end of a row that is part of the live set: later than any publication. */
 export const openEnd = 2_147_483_647
@@ -9,6 +10,11 @@ export const openEnd = 2_147_483_647
 export function shownIn(slot: Slot): DocumentText | null {
   if (slot.draft === null) return slot.live
   return slot.draft.deletedAt === null ? slot.draft : null
+}
+
+/** What preconditions are compared with. */
+export function hashesOf(slot: Slot): ActualHashes {
+  return { shown: shownIn(slot)?.contentHash ?? null, live: slot.live?.contentHash ?? null }
 }
 
 /** Whether publishing the slot would change what live says. */
@@ -30,34 +36,47 @@ export interface NewText {
   at: Date
 }
 
-/** The draft's row after writing a text at the slot; null when the text is what shows there already. */
-export function writeText(slot: Slot, text: NewText): DraftWrite | null {
-  const shown = shownIn(slot)
-  if (shown?.contentHash === text.contentHash) return null
+/**
+ * The draft's row after writing a text at the slot; null when the row stays as it is.
+ * @param isMerged The text was merged with live's current text, which becomes the base.
+ */
+export function writeText(slot: Slot, text: NewText, isMerged = false): DraftWrite | null {
+  const baseHash = baseOf(slot, isMerged)
+  if (shownIn(slot)?.contentHash === text.contentHash) return withBase(slot, baseHash)
   const known = slot.draft ?? slot.live
   return {
     path: text.path,
     documentUuid: known?.documentUuid ?? text.documentUuid,
     content: text.content,
     contentHash: text.contentHash,
-    baseHash: baseOf(slot),
+    baseHash,
     deletedAt: null,
     createdAt: known?.createdAt ?? text.at,
     updatedAt: text.at,
   }
 }
 
-/** The draft's row after deleting the slot's document: its last text is kept. Null when nothing shows there. */
-export function deleteText(slot: Slot, at: Date): DraftWrite | null {
+/**
+ * The draft's row after deleting the slot's document: its last text is kept. Null when the row stays as it is.
+ * @param isMerged The deletion was decided on live's current text, which becomes the base.
+ */
+export function deleteText(slot: Slot, at: Date, isMerged = false): DraftWrite | null {
+  // Without a base, a revert would take the row for a document that only the draft ever had.
+  const baseHash = baseOf(slot, isMerged && slot.live !== null)
   const shown = shownIn(slot)
-  if (shown === null) return null
+  if (shown === null) return withBase(slot, baseHash)
   const { path, documentUuid, content, contentHash, createdAt } = shown
-  return { path, documentUuid, content, contentHash, baseHash: baseOf(slot), deletedAt: at, createdAt, updatedAt: at }
+  return { path, documentUuid, content, contentHash, baseHash, deletedAt: at, createdAt, updatedAt: at }
 }
 
-// Recorded once: later changes of the same path in the draft start from the same base.
-function baseOf(slot: Slot): string | null {
-  return slot.draft ? slot.draft.baseHash : (slot.live?.contentHash ?? null)
+// Recorded at the draft's first change of the path; only a merge with live replaces it.
+function baseOf({ draft, live }: Slot, isMerged: boolean): string | null {
+  return draft === null || isMerged ? (live?.contentHash ?? null) : draft.baseHash
+}
+
+/** The same text and dates on another base; null when the base is the same. */
+function withBase({ draft }: Slot, baseHash: string | null): DraftWrite | null {
+  return draft === null || draft.baseHash === baseHash ? null : { ...draft, baseHash }
 }
 
 /**

@@ -3,7 +3,7 @@ import { assertPreconditions } from './preconditions.ts'
 
 const code = (actual: string | null, wanted: Parameters<typeof assertPreconditions>[2]) => {
   try {
-    assertPreconditions('a', actual, wanted)
+    assertPreconditions('a', { shown: actual, live: 'l' }, wanted)
     return 'holds'
   } catch (error) {
     return error instanceof Error && 'code' in error ? error.code : error
@@ -30,10 +30,22 @@ it.each([
   ['h', { baseHash: '' }, 'ConflictError'],
   [null, { baseHash: '' }, 'holds'],
   [null, { baseHash: 'h' }, 'ConflictError'],
+  ['h', { liveHash: 'l' }, 'holds'],
+  ['h', { liveHash: 'h' }, 'ConflictError'],
+  ['h', { liveHash: '' }, 'ConflictError'],
 ])('a document with hash %j and %j: %s', (actual, wanted, outcome) => expect(code(actual, wanted)).toBe(outcome))
 
 it('names what was expected and what is there', () => {
-  expect(() => assertPreconditions('a', null, { baseHash: 'h' })).toThrow(
-    expect.objectContaining({ details: { conflicts: [{ path: 'a', expected: 'h', actual: null }] } }),
+  const actual = { shown: null, live: null }
+  expect(() => assertPreconditions('a', actual, { baseHash: 'h', liveHash: 'l' })).toThrow(
+    expect.objectContaining({
+      message: '1 document(s) changed since the given baseHash; 1 live text(s) changed since the given liveHash',
+      details: {
+        conflicts: [
+          { path: 'a', expected: 'h', actual: null },
+          { path: 'a', expected: 'l', actual: null },
+        ],
+      },
+    }),
   )
 })

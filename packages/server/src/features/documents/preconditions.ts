@@ -1,11 +1,24 @@
-/** What a writer may demand of the text that it replaces: `If-Match`, `If-None-Match` and `baseHash`. */
+/** What a writer may demand: `If-Match`, `If-None-Match` and `baseHash` of the replaced text, `liveHash` of live's. */
 import { AppError, conflict } from '../../shared/app-error.ts'
 
-/** Header values as they were sent; an empty `baseHash` expects no document. */
-export interface Preconditions {
+/** Header values as they were sent. */
+export interface Preconditions extends ExpectedHashes {
   ifMatch?: string
   ifNoneMatch?: string
+}
+
+/** From a body; an empty hash expects no document. */
+export interface ExpectedHashes {
   baseHash?: string
+  /** Of live's text that the new text was merged with. */
+  liveHash?: string
+}
+
+/** The hashes at one path; null = no document. */
+export interface ActualHashes {
+  /** What the addressed version shows. */
+  shown: string | null
+  live: string | null
 }
 
 export interface HashMismatch {
@@ -15,26 +28,33 @@ export interface HashMismatch {
   actual: string | null
 }
 
-/**
- * @param actual hash of the document that the addressed version shows; null = none.
- * @throws AppError PreconditionFailedError for the headers, ConflictError for `baseHash`.
- */
-export function assertPreconditions(path: string, actual: string | null, wanted: Preconditions): void {
-  if (wanted.ifMatch !== undefined && !namesHash(wanted.ifMatch, actual)) throw preconditionFailed('If-Match', path)
-  if (wanted.ifNoneMatch !== undefined && namesHash(wanted.ifNoneMatch, actual))
+/** @throws AppError PreconditionFailedError for the headers, ConflictError for the hashes of the body. */
+export function assertPreconditions(path: string, actual: ActualHashes, wanted: Preconditions): void {
+  const { shown } = actual
+  if (wanted.ifMatch !== undefined && !namesHash(wanted.ifMatch, shown)) throw preconditionFailed('If-Match', path)
+  if (wanted.ifNoneMatch !== undefined && namesHash(wanted.ifNoneMatch, shown))
     throw preconditionFailed('If-None-Match', path)
-  const mismatch = compareBase(path, actual, wanted.baseHash)
-  if (mismatch) throw baseConflict([mismatch])
+  assertHashes([{ path, actual, wanted }])
 }
 
-/** Null when the base holds or none was given. */
-export function compareBase(path: string, actual: string | null, baseHash: string | undefined): HashMismatch | null {
-  if (baseHash === undefined || baseHash === (actual ?? '')) return null
-  return { path, expected: baseHash, actual }
+/** @throws AppError ConflictError that names every hash that differs. */
+export function assertHashes(writes: Iterable<{ path: string; actual: ActualHashes; wanted: ExpectedHashes }>): void {
+  const base: HashMismatch[] = []
+  const live: HashMismatch[] = []
+  for (const { path, actual, wanted } of writes) {
+    if (differs(wanted.baseHash, actual.shown)) base.push({ path, expected: wanted.baseHash, actual: actual.shown })
+    if (differs(wanted.liveHash, actual.live)) live.push({ path, expected: wanted.liveHash, actual: actual.live })
+  }
+  if (base.length + live.length === 0) return
+  const reasons = [
+    ...(base.length > 0 ? [`${base.length} document(s) changed since the given baseHash`] : []),
+    ...(live.length > 0 ? [`${live.length} live text(s) changed since the given liveHash`] : []),
+  ]
+  throw conflict(reasons.join('; '), { conflicts: [...base, ...live] })
 }
 
-export function baseConflict(conflicts: readonly HashMismatch[]): AppError {
-  return conflict(`${conflicts.length} document(s) changed since the given baseHash`, { conflicts })
+function differs(expected: string | undefined, actual: string | null): expected is string {
+  return expected !== undefined && expected !== (actual ?? '')
 }
 
 // RFC 9110: `*` stands for any document; else a list of quoted tags. Ours are strong, a proxy may have weakened them.

@@ -1,12 +1,12 @@
 /** Writes one document of a version: a draft's overlay, or by force a merged set in place. Identical text changes nothing. */
 import { randomUUID } from 'node:crypto'
-import { AppError, conflict, mergedVersion } from '../../shared/app-error.ts'
+import { AppError, conflict, invalid, mergedVersion } from '../../shared/app-error.ts'
 import type { Needs, Version } from '../deps.ts'
 import { changeProject, type ProjectWriter } from './change-project.ts'
 import { describeChecked, hashContent, loadFromVersion, loadWith, scanText } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
 import { assertCreatablePath, normaliseDocumentPath } from './document-path.ts'
-import { editMerged, type NewText, shownIn, writeText } from './overlay.ts'
+import { editMerged, hashesOf, type NewText, shownIn, writeText } from './overlay.ts'
 import type { Slot } from './ports.ts'
 import { assertPreconditions, type Preconditions } from './preconditions.ts'
 import { describeText, findDocument } from './read-document.ts'
@@ -67,15 +67,15 @@ class CreatedMeanwhile extends Error {
 
 /**
  * Without preconditions the last write wins.
- * @throws AppError BadRequestError for the path or a merged version without force, ForbiddenError for force without
- * scope `publish`, NotFoundError, PreconditionFailedError, ConflictError.
+ * @throws AppError BadRequestError for the path, a merged version without force or `liveHash` with one, ForbiddenError
+ * for force without scope `publish`, NotFoundError, PreconditionFailedError, ConflictError.
  */
 export async function createOrUpdateDocument(deps: Writes, input: CreateOrUpdateInput): Promise<Document> {
   return saveDocument(deps, input, async (writer, version, path) => {
     if (version.number !== null) return forceText(writer, input, { ...version, number: version.number }, path)
     const slot = await findSlot(writer, input, version, path)
-    assertPreconditions(path, shownIn(slot)?.contentHash ?? null, input)
-    return writeDraft(writer, input, version, slot)
+    assertPreconditions(path, hashesOf(slot), input)
+    return writeDraft(writer, input, version, slot, input.liveHash !== undefined)
   })
 }
 
@@ -115,9 +115,10 @@ async function writeDraft(
   input: DocumentInput,
   draft: Version,
   slot: Slot,
+  isMerged = false,
 ): Promise<DocumentText> {
   const { workspaceId } = input.caller
-  const row = writeText(slot, newText(writer, input, slot.path))
+  const row = writeText(slot, newText(writer, input, slot.path), isMerged)
   if (row !== null) {
     await writer.stores.documents.saveDraft(workspaceId, draft, [row])
     await writer.touch(draft)
@@ -139,11 +140,12 @@ async function forceText(
 ): Promise<DocumentText> {
   if (!input.force) throw mergedVersion('; use force=true to allow it')
   assertMayPublish(input)
+  if (input.liveHash !== undefined) throw invalid('liveHash can only be sent when writing to a draft')
   const { workspaceId, author, apiKeyId } = input.caller
   const { documents } = writer.stores
   const old = await documents.findMergedOptional(workspaceId, version, version.number, path)
   const oldHash = old?.contentHash ?? null
-  assertPreconditions(path, oldHash, input)
+  assertPreconditions(path, { shown: oldHash, live: null }, input)
   const text = newText(writer, input, path)
   if (old && oldHash === text.contentHash) return old
   await documents.replaceMerged(workspaceId, version, editMerged(old, version, text))

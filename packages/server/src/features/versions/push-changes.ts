@@ -5,18 +5,16 @@ import type { Needs } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
 import { hashContent } from '../documents/check-document.ts'
 import { assertCreatablePath, normaliseDocumentPath } from '../documents/document-path.ts'
-import { deleteText, shownIn, writeText } from '../documents/overlay.ts'
+import { deleteText, hashesOf, shownIn, writeText } from '../documents/overlay.ts'
 import type { DraftWrite, Slot } from '../documents/ports.ts'
-import { baseConflict, compareBase } from '../documents/preconditions.ts'
+import { assertHashes, type ExpectedHashes } from '../documents/preconditions.ts'
 import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
 
-export interface Change {
+export interface Change extends ExpectedHashes {
   path: string
   /** `added` and `modified` both create or replace. */
   status: 'added' | 'modified' | 'deleted' | 'unchanged'
   content?: string
-  /** Empty: no document is expected at the path. */
-  baseHash?: string
 }
 
 export interface PushResult {
@@ -32,7 +30,7 @@ export interface PushResult {
 
 /**
  * @throws AppError BadRequestError for an invalid or repeated path or a merged version, NotFoundError, ConflictError
- * with every `baseHash` that does not hold.
+ * with every `baseHash` and `liveHash` that does not hold.
  */
 export async function pushChanges(
   deps: Needs<'transaction' | 'liveCache' | 'clock' | 'log'>,
@@ -78,26 +76,29 @@ interface Plan {
 
 function planChanges(changes: ReadonlyMap<string, Change>, slots: ReadonlyMap<string, Slot>, at: Date): Plan {
   const plan: Plan = { writes: [], added: 0, modified: 0, deleted: 0 }
-  const mismatches = []
+  const checked = []
   for (const [path, change] of changes) {
     const slot = slots.get(path) ?? { path, draft: null, live: null }
-    const shown = shownIn(slot)
-    const mismatch = compareBase(path, shown?.contentHash ?? null, change.baseHash)
-    if (mismatch) mismatches.push(mismatch)
+    checked.push({ path, actual: hashesOf(slot), wanted: change })
     const write = planChange(slot, change, at)
     if (write === null) continue
     plan.writes.push(write)
-    if (change.status === 'deleted') plan.deleted += 1
-    else if (shown) plan.modified += 1
-    else plan.added += 1
+    const before = shownIn(slot)?.contentHash ?? null
+    const after = write.deletedAt === null ? write.contentHash : null
+    // The same text on another base is no change that a client counts.
+    if (before === after) continue
+    if (after === null) plan.deleted += 1
+    else if (before === null) plan.added += 1
+    else plan.modified += 1
   }
-  if (mismatches.length > 0) throw baseConflict(mismatches)
+  assertHashes(checked)
   return plan
 }
 
-function planChange(slot: Slot, { status, content }: Change, at: Date): DraftWrite | null {
-  if (status === 'deleted') return deleteText(slot, at)
+function planChange(slot: Slot, { status, content, liveHash }: Change, at: Date): DraftWrite | null {
+  const isMerged = liveHash !== undefined
+  if (status === 'deleted') return deleteText(slot, at, isMerged)
   if (content === undefined) throw invalid(`A change needs its content: ${slot.path}`, { path: slot.path })
   const { path } = slot
-  return writeText(slot, { path, content, contentHash: hashContent(content), documentUuid: randomUUID(), at })
+  return writeText(slot, { path, content, contentHash: hashContent(content), documentUuid: randomUUID(), at }, isMerged)
 }

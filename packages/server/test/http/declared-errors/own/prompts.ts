@@ -28,12 +28,24 @@ export const promptCauses: Record<string, Scenario> = {
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [changed, changed] } }),
   'versions.push other-base': async (world) =>
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [{ ...changed, baseHash: 'other' }] } }),
+  'versions.push other-live': async (world) =>
+    to('versions.push', world, { ids: await inDraft(world), body: { changes: [{ ...changed, liveHash: 'other' }] } }),
   'documents.create path-taken': async (world) =>
     to('documents.create', world, { ids: await inDraft(world), body: { path: 'hello' } }),
   'documents.createOrUpdate other-base': async (world) =>
     to('documents.createOrUpdate', world, {
       ids: await inDraft(world),
       body: { path: 'hello', prompt: 'x', baseHash: 'other' },
+    }),
+  'documents.createOrUpdate other-live': async (world) =>
+    to('documents.createOrUpdate', world, {
+      ids: await inDraft(world),
+      body: { path: 'hello', prompt: 'x', liveHash: 'other' },
+    }),
+  'documents.createOrUpdate live-hash-of-merged': (world) =>
+    to('documents.createOrUpdate', world, {
+      ids: inLive(world),
+      body: { path: 'hello', prompt: 'x', force: true, liveHash: 'other' },
     }),
   'documents.createOrUpdate missing-publish-scope': async (world) =>
     to('documents.createOrUpdate', world, {

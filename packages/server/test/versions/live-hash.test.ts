@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hashContent } from '../../src/features/documents/check-document.ts'
+import { type Bench, failure, newBench, openWorkbench, type Ref, type Workbench } from './workbench.ts'
+
+let workbench: Workbench
+
+beforeAll(async () => {
+  workbench = await openWorkbench()
+})
+afterAll(() => workbench.close())
+
+const hash = hashContent
+const conflicting = failure('ConflictError', 'changed 1 document')
+
+/** Two drafts from the same live text; the other one is published. `null` deletes the prompt. */
+async function collision(theirs: string | null, mine: string | null = 'mine') {
+  const bench = await newBench(workbench)
+  await bench.put(bench.draft, 'a', 'base')
+  await bench.publish(bench.draft)
+  const [draft, other] = [await bench.newDraft(), await bench.newDraft()]
+  await change(bench, draft, mine)
+  await change(bench, other, theirs)
+  await bench.publish(other)
+  return { bench, draft }
+}
+
+const change = (bench: Bench, ref: Ref, content: string | null) =>
+  content === null ? bench.remove(ref, 'a') : bench.put(ref, 'a', content)
+
+const conflicts = async (bench: Bench, draft: Ref) =>
+  (await bench.diff(draft)).changes.filter(({ conflict }) => conflict).map(({ path }) => path)
+
+describe('a text that was merged with live', () => {
+  it('resolves the conflict by push, and publishes without force', async () => {
+    const { bench, draft } = await collision('theirs')
+    expect(await conflicts(bench, draft)).toEqual(['a'])
+    const merged = { path: 'a', status: 'modified', content: 'mine and theirs' } as const
+    const result = await bench.push(draft, [{ ...merged, baseHash: hash('mine'), liveHash: hash('theirs') }])
+    expect(result.modified).toBe(1)
+    expect(await conflicts(bench, draft)).toEqual([])
+    expect((await bench.publish(draft)).number).toBe(3)
+    expect(await bench.texts('live')).toEqual({ a: 'mine and theirs' })
+  })
+
+  it('resolves the conflict by create-or-update', async () => {
+    const { bench, draft } = await collision('theirs')
+    await bench.put(draft, 'a', 'mine and theirs', { liveHash: hash('theirs') })
+    expect((await bench.publish(draft)).number).toBe(3)
+  })
+
+  it('may be the text that the draft has already', async () => {
+    const { bench, draft } = await collision('theirs')
+    const before = await bench.read(draft, 'a')
+    const change = { path: 'a', status: 'modified', content: 'mine', liveHash: hash('theirs') } as const
+    expect(await bench.push(draft, [change])).toMatchObject({
+      documentsProcessed: 1,
+      added: 0,
+      modified: 0,
+      deleted: 0,
+    })
+    expect((await bench.read(draft, 'a')).updatedAt).toEqual(before.updatedAt)
+    expect((await bench.publish(draft)).number).toBe(3)
+    expect(await bench.texts('live')).toEqual({ a: 'mine' })
+  })
+
+  it('conflicts again when live changes once more', async () => {
+    const { bench, draft } = await collision('theirs')
+    await bench.put(draft, 'a', 'merged', { liveHash: hash('theirs') })
+    await bench.put('live', 'a', 'later', { force: true })
+    await expect(bench.publish(draft)).rejects.toEqual(conflicting)
+    await expect(bench.publish(draft)).rejects.toMatchObject({
+      details: { conflicts: [{ baseHash: hash('theirs'), liveHash: hash('later') }] },
+    })
+  })
+
+  it('is refused when live is another one by now, and nothing is written', async () => {
+    const { bench, draft } = await collision('theirs')
+    const stale = { path: 'a', status: 'modified', content: 'merged', liveHash: hash('older') } as const
+    const conflict = { path: 'a', expected: hash('older'), actual: hash('theirs') }
+    const refused = failure('ConflictError', 'live text.* since the given liveHash', { conflicts: [conflict] })
+    const added = { path: 'b', status: 'added', content: 'b' } as const
+    await expect(bench.push(draft, [added, stale])).rejects.toEqual(refused)
+    await expect(bench.put(draft, 'a', 'merged', { liveHash: hash('older') })).rejects.toEqual(refused)
+    expect(await bench.texts(draft)).toEqual({ a: 'mine' })
+    expect(await conflicts(bench, draft)).toEqual(['a'])
+  })
+
+  it('names what is wrong of both hashes', async () => {
+    const { bench, draft } = await collision('theirs')
+    const stale = { path: 'a', status: 'modified', content: 'merged', baseHash: 'x', liveHash: '' } as const
+    await expect(bench.push(draft, [stale])).rejects.toEqual(
+      failure('ConflictError', undefined, {
+        conflicts: [
+          { path: 'a', expected: 'x', actual: hash('mine') },
+          { path: 'a', expected: '', actual: hash('theirs') },
+        ],
+      }),
+    )
+  })
+
+  it('changes nothing for a path that live has not changed', async () => {
+    const bench = await newBench(workbench)
+    await bench.put(bench.draft, 'a', 'base')
+    await bench.publish(bench.draft)
+    const draft = await bench.newDraft()
+    await bench.put(draft, 'a', 'mine', { liveHash: hash('base') })
+    await bench.put(draft, 'b', 'new', { liveHash: '' })
+    expect(await bench.texts(draft)).toEqual({ a: 'mine', b: 'new' })
+    expect((await bench.publish(draft)).number).toBe(2)
+  })
+
+  it('belongs to a draft: a forced edit refuses it', async () => {
+    const { bench } = await collision('theirs')
+    const edit = bench.put('live', 'a', 'x', { force: true, liveHash: hash('theirs') })
+    await expect(edit).rejects.toEqual(failure('BadRequestError', 'liveHash'))
+    expect(await bench.texts('live')).toEqual({ a: 'theirs' })
+  })
+})
+
+describe('deletions', () => {
+  it('live deleted what the draft edited: an empty liveHash keeps the edit', async () => {
+    const { bench, draft } = await collision(null)
+    await expect(bench.publish(draft)).rejects.toEqual(conflicting)
+    await expect(bench.put(draft, 'a', 'kept', { liveHash: hash('base') })).rejects.toEqual(
+      failure('ConflictError', undefined, { conflicts: [{ path: 'a', expected: hash('base'), actual: null }] }),
+    )
+    await bench.put(draft, 'a', 'kept', { liveHash: '' })
+    await bench.publish(draft)
+    expect(await bench.texts('live')).toEqual({ a: 'kept' })
+  })
+
+  it('the draft deleted what live edited: the deletion made again with liveHash holds', async () => {
+    const { bench, draft } = await collision('theirs', null)
+    await expect(bench.publish(draft)).rejects.toEqual(conflicting)
+    const again = { path: 'a', status: 'deleted', liveHash: hash('theirs') } as const
+    expect(await bench.push(draft, [again])).toMatchObject({ deleted: 0 })
+    expect(await conflicts(bench, draft)).toEqual([])
+    await bench.publish(draft)
+    expect(await bench.texts('live')).toEqual({})
+  })
+
+  it('an edit that becomes a deletion takes live as its base', async () => {
+    const { bench, draft } = await collision('theirs')
+    const deleted = { path: 'a', status: 'deleted', liveHash: hash('theirs') } as const
+    expect(await bench.push(draft, [deleted])).toMatchObject({ deleted: 1 })
+    await bench.publish(draft)
+    expect(await bench.texts('live')).toEqual({})
+  })
+
+  it('both deleted it: nothing to resolve, and a revert brings nothing back', async () => {
+    const { bench, draft } = await collision(null, null)
+    await bench.push(draft, [{ path: 'a', status: 'deleted', liveHash: '' }])
+    expect((await bench.revert(draft, ['a'])).reverted).toEqual([])
+    expect(await bench.texts(draft)).toEqual({})
+  })
+})
+
+it('keeps the identity of live where two drafts added one path', async () => {
+  const bench = await newBench(workbench)
+  await bench.publish(bench.draft)
+  const [mine, theirs] = [await bench.newDraft(), await bench.newDraft()]
+  await bench.create(mine, 'a', 'mine')
+  const { documentUuid } = await bench.create(theirs, 'a', 'theirs')
+  await bench.publish(theirs)
+  await bench.put(mine, 'a', 'merged', { liveHash: hash('theirs') })
+  await bench.publish(mine)
+  expect(await bench.read('live', 'a')).toMatchObject({ content: 'merged', documentUuid })
+})
