@@ -85,7 +85,6 @@ module.exports = {
     featureMayImport('runs', ['documents', 'providers', 'templates']),
     featureMayImport('conversations', ['runs', 'documents', 'providers', 'templates']),
     featureMayImport('evaluations', ['conversations', 'runs', 'documents', 'providers', 'templates']),
-    featureMayImport('deletion', ['conversations', 'runs', 'documents', 'providers', 'templates']),
     featureMayImport('logs', ['conversations', 'runs', 'documents', 'providers', 'templates']),
 
     // the sandbox child is a program of its own: it loads the template engine and nothing of ours but its protocol

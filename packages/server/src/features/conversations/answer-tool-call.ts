@@ -1,7 +1,7 @@
 /** Takes the result of a tool call that a run waits for: stored first, then the run is woken. The first result counts. */
 import { notFound } from '../../shared/app-error.ts'
 import type { Caller, Needs } from '../deps.ts'
-import { deletedProjects } from '../documents/deleted-projects.ts'
+import { deletedProjects } from '../documents/version-ref.ts'
 
 export interface AnswerToolCallInput {
   caller: Caller

@@ -2,7 +2,7 @@
 import { notFound } from '../../shared/app-error.ts'
 import { readUuid } from '../../shared/uuid.ts'
 import type { Caller, Needs } from '../deps.ts'
-import { deletedProjects } from '../documents/deleted-projects.ts'
+import { deletedProjects } from '../documents/version-ref.ts'
 import type { StoredConversation } from '../runs/ports.ts'
 import { type Conversation, toConversation } from './conversation.ts'
 

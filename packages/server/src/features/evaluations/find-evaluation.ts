@@ -2,8 +2,7 @@
 import { notFound } from '../../shared/app-error.ts'
 import { readUuid } from '../../shared/uuid.ts'
 import type { Caller, Needs } from '../deps.ts'
-import { deletedProjects } from '../documents/deleted-projects.ts'
-import { findProject } from '../documents/version-ref.ts'
+import { deletedProjects, findProject } from '../documents/version-ref.ts'
 import type { Evaluation } from './evaluation.ts'
 
 /** @throws AppError NotFoundError `Evaluation not found`. */

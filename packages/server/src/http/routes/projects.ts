@@ -1,5 +1,5 @@
 import { contract } from '@stet/contract'
-import { deleteProject } from '../../features/deletion/delete-project.ts'
+import { deleteProject } from '../../features/conversations/deletion/delete-project.ts'
 import { createProject } from '../../features/projects/create-project.ts'
 import { listProjects } from '../../features/projects/list-projects.ts'
 import { updateProject } from '../../features/projects/update-project.ts'

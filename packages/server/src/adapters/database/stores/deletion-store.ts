@@ -6,7 +6,7 @@ import {
   type ProjectTable,
   type PurgedRows,
   purgeBatch,
-} from '../../../features/deletion/ports.ts'
+} from '../../../features/conversations/deletion/ports.ts'
 import type { SqlSession } from '../sql-session.ts'
 
 const { rows: most, largeRows } = purgeBatch

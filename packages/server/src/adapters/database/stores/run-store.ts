@@ -25,6 +25,9 @@ type RunFields = Pick<Run, keyof typeof runFields>
 // The epoch orders runs of one conversation: clocks may stand still between two of them.
 const withLatestRun = { runs: { select: runFields, orderBy: { epoch: 'desc' }, take: 1 } } as const
 
+/** A deleted conversation is there for the purge alone. */
+const shown = { deletedAt: null } as const
+
 export interface RunStoreDatabase {
   client: DatabaseClient
   /** For the loops of the process, which no request waits for. */
@@ -71,13 +74,15 @@ export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDat
       return written
     },
     async findConversation(workspaceId, uuid) {
-      const where = { workspaceId, uuid, deletedAt: null }
-      const row = await client.conversation.findFirst({ where, include: withLatestRun })
+      const row = await client.conversation.findFirst({
+        where: { workspaceId, uuid, ...shown },
+        include: withLatestRun,
+      })
       return row && toConversation(row)
     },
     async findRun(workspaceId, runUuid) {
       const run = await client.run.findFirst({
-        where: { uuid: runUuid, workspaceId, conversation: { deletedAt: null } },
+        where: { uuid: runUuid, workspaceId, conversation: shown },
         select: { ...runFields, conversation: true },
       })
       return run && asRunLeftIt(toConversation({ ...run.conversation, runs: [run] }))

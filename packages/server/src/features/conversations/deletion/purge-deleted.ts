@@ -1,8 +1,8 @@
 /** Removes the rows of what was deleted, in batches; a process that dies half way leaves the rest to the next one. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Repeated } from '../../shared/time/repeat.ts'
-import type { Needs } from '../deps.ts'
-import { deletedProjects, deletedProjectsScope } from '../documents/deleted-projects.ts'
+import type { Repeated } from '../../../shared/time/repeat.ts'
+import type { Needs } from '../../deps.ts'
+import { deletedProjects, deletedProjectsScope } from '../../documents/version-ref.ts'
 import { finishErasures } from './erase-conversations.ts'
 import { conversationTables, type PurgedRows, projectTables, purgeBatch } from './ports.ts'
 

@@ -1,8 +1,7 @@
 /** Deletes a project: at once for every reader and for the keys restricted to it; its rows are purged in the background. */
-import { conflict, invalid, notFound } from '../../shared/app-error.ts'
-import type { Caller, Needs } from '../deps.ts'
-import { deletedProjectsScope } from '../documents/deleted-projects.ts'
-import { assertVisible, projectScope } from '../documents/version-ref.ts'
+import { conflict, invalid, notFound } from '../../../shared/app-error.ts'
+import type { Caller, Needs } from '../../deps.ts'
+import { assertVisible, deletedProjectsScope, projectScope } from '../../documents/version-ref.ts'
 
 export interface DeleteProjectInput {
   caller: Caller

@@ -1,6 +1,6 @@
 /** Deletes every ended conversation of a custom identifier. The request is stored first: a restart finishes it. */
-import type { Caller, Needs } from '../deps.ts'
-import { findProject } from '../documents/version-ref.ts'
+import type { Caller, Needs } from '../../deps.ts'
+import { findProject } from '../../documents/version-ref.ts'
 import type { Erasure, ErasureRequest } from './ports.ts'
 
 export interface EraseInput {

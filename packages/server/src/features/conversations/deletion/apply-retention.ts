@@ -1,6 +1,6 @@
 /** Deletes conversations that ended longer ago than their project, or the server, keeps them. */
-import { type Repeated, repeat } from '../../shared/time/repeat.ts'
-import type { Needs } from '../deps.ts'
+import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
+import type { Needs } from '../../deps.ts'
 import type { SweepPlace } from './ports.ts'
 
 type RetentionDeps = Needs<'deletions' | 'deletionWork' | 'activeRuns' | 'runSettings' | 'log'>

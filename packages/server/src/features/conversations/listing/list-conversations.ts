@@ -1,12 +1,11 @@
 /** Lists conversations in pages, newest first; a page stays where it is, whatever comes in meanwhile. */
-import { readUuid } from '../../shared/uuid.ts'
-import type { Caller, Needs } from '../deps.ts'
-import { deletedProjects } from '../documents/deleted-projects.ts'
-import { normaliseDocumentPath } from '../documents/document-path.ts'
-import { findProject } from '../documents/version-ref.ts'
-import { type ConversationSummary, toSummary } from './conversation.ts'
+import { readUuid } from '../../../shared/uuid.ts'
+import type { Caller, Needs } from '../../deps.ts'
+import { normaliseDocumentPath } from '../../documents/document-path.ts'
+import { deletedProjects, findProject } from '../../documents/version-ref.ts'
+import { type ConversationSummary, toSummary } from '../conversation.ts'
+import type { ConversationFilter } from '../ports.ts'
 import { readCursor, writeCursor } from './conversation-cursor.ts'
-import type { ConversationFilter } from './ports.ts'
 
 export interface ListConversationsInput {
   caller: Caller

@@ -1,8 +1,8 @@
 /** Deletes an ended conversation: no reader finds it any more, and its rows are purged in the background. */
-import { conflict, notFound } from '../../shared/app-error.ts'
-import { isActive } from '../conversations/attach-conversation.ts'
-import { type ConversationAddress, type FindDeps, findStored } from '../conversations/find-conversation.ts'
-import type { Needs } from '../deps.ts'
+import { conflict, notFound } from '../../../shared/app-error.ts'
+import type { Needs } from '../../deps.ts'
+import { isActive } from '../attach-conversation.ts'
+import { type ConversationAddress, type FindDeps, findStored } from '../find-conversation.ts'
 
 /** @throws AppError NotFoundError; ConflictError while a run is active. */
 export async function deleteConversation(
