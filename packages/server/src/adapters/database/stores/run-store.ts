@@ -106,6 +106,15 @@ export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDat
       const found = await client.conversation.findMany({ where: { uuid: { in: uuids } }, include: withLatestRun })
       return found.map(toConversation).filter(({ status }) => status === 'running')
     },
+    ...eventLogsOn({ client, ownSession }),
+  }
+}
+
+function eventLogsOn({
+  client,
+  ownSession,
+}: Pick<RunStoreDatabase, 'client' | 'ownSession'>): Pick<RunStore, 'findEventLog' | 'dropEventLogs'> {
+  return {
     async findEventLog(workspaceId, runUuid) {
       const run = await client.run.findFirst({ where: { uuid: runUuid, workspaceId }, select: { eventLog: true } })
       return run?.eventLog ?? null
