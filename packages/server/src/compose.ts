@@ -12,6 +12,7 @@ import {
 import { startSnapshots } from './adapters/database/embedded/snapshots.ts'
 import { postgresApiKeyStore } from './adapters/database/stores/api-key-store.ts'
 import { postgresConversationStore } from './adapters/database/stores/conversation-store.ts'
+import { postgresDeletionStore } from './adapters/database/stores/deletion-store.ts'
 import { postgresDocumentStore } from './adapters/database/stores/document-store.ts'
 import { postgresAnnotationStore, postgresEvaluationStore } from './adapters/database/stores/evaluation-store.ts'
 import { postgresIdempotencyStore, postgresIdempotencyUpkeep } from './adapters/database/stores/idempotency-store.ts'
@@ -40,6 +41,7 @@ import { createTemplateSandbox } from './adapters/template-sandbox/engine.ts'
 import type { Config } from './config.ts'
 import { encryptionKeysOf } from './data-files.ts'
 import type { CreateProject } from './features/access/first-start.ts'
+import { createDeletionWork } from './features/conversations/deletion/deletion-work.ts'
 import type { Deps, Stores } from './features/deps.ts'
 import { addProject } from './features/projects/create-project.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
@@ -263,6 +265,8 @@ function createDeps({
     runQueue: createRunQueue(config),
     runSignals: createRunSignals(),
     logs: postgresLogStore(database),
+    deletions: postgresDeletionStore(database.ownSession),
+    deletionWork: createDeletionWork(),
     idempotencyUpkeep: postgresIdempotencyUpkeep(database.ownSession),
     claimsInWork: new Map(),
     eventLog: createRunEventLog(),
@@ -278,6 +282,7 @@ function createDeps({
       storeWaitMs,
       toolWaitMs,
       sharesDatabase: database.kind === 'postgres',
+      retentionDays: config.retentionDays,
       eventRetentionMs: config.eventRetentionHours * 3_600_000,
     },
     liveCache: createLiveCache(),

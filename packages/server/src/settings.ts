@@ -208,6 +208,12 @@ export const settings = {
     '24',
     'How long the event log of an ended run is kept, in hours.',
   ),
+  retentionDays: of(
+    'STET_RETENTION_DAYS',
+    whole(0, 3_650),
+    '0',
+    'Days after which ended conversations are deleted, where their project sets no `retentionDays`; 0 = never.',
+  ),
   drainDelayMs: of(
     'STET_DRAIN_DELAY_MS',
     whole(0, 600_000).optional(),

@@ -2,6 +2,8 @@
 import type { Config } from './config.ts'
 import { keepAdminKey } from './data-files.ts'
 import { type CreateProject, createFirstWorkspace } from './features/access/first-start.ts'
+import { keepRetention } from './features/conversations/deletion/apply-retention.ts'
+import { purgeDeleted } from './features/conversations/deletion/purge-deleted.ts'
 import type { Deps } from './features/deps.ts'
 import { dropIdempotencyRecords, releaseLostClaims } from './features/idempotency/drop-records.ts'
 import { workRunQueue } from './features/runs/background/work-run-queue.ts'
@@ -48,7 +50,8 @@ export async function startUp(input: StartUpInput): Promise<StartedWork> {
       firstKey = keepAdminKey(config, tenant)
     },
   })
-  return { firstKey, queueWork, upkeep: [keepLease(deps), dropEventLogs(deps), dropIdempotencyRecords(deps)] }
+  const dropping = [dropEventLogs(deps), dropIdempotencyRecords(deps), purgeDeleted(deps), keepRetention(deps)]
+  return { firstKey, queueWork, upkeep: [keepLease(deps), ...dropping] }
 }
 
 /** Recovery writes. On a full disk it waits for room, while the server answers reads. */

@@ -45,6 +45,9 @@ export async function annotate(
     metadata: context === undefined ? metadata : { ...metadata, context },
     createdAt: deps.clock.now(),
   }
-  await deps.transaction((stores) => stores.annotations.create(caller.workspaceId, annotation))
+  await deps.transaction(async (stores) => {
+    const isWritten = await stores.annotations.create(caller.workspaceId, annotation)
+    if (!isWritten) throw notFound('Conversation not found')
+  })
   return annotation
 }

@@ -19,5 +19,6 @@ export interface EvaluationStore {
 export interface AnnotationStore {
   /** Newest first. */
   list(workspaceId: number, conversationUuid: string): Promise<Annotation[]>
-  create(workspaceId: number, annotation: Annotation): Promise<void>
+  /** False, and nothing written, when the conversation was deleted. */
+  create(workspaceId: number, annotation: Annotation): Promise<boolean>
 }

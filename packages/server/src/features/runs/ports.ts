@@ -24,6 +24,8 @@ export interface RunSettings {
   storeWaitMs: number
   /** Other processes may own runs in the same database: this one keeps its lease also while it drives none. */
   sharesDatabase: boolean
+  /** Days that ended conversations are kept in projects without a value of their own; 0 = forever. */
+  retentionDays: number
   /** How long the event log of an ended run is kept. */
   eventRetentionMs: number
 }
@@ -254,6 +256,8 @@ export interface RunEventLog {
   expect(runUuid: string): void
   /** The run will not start here: whoever waits for it is let go. A log that was opened stays. */
   forget(runUuid: string): void
+  /** Keeps the log of an ended run no longer. Readers that hold it read on. */
+  drop(runUuid: string): void
   /** @param onListeners hears the number of readers whenever it changes. */
   open(runUuid: string, onListeners: (count: number) => void): RunLogWriter
   /** Events with an id above `afterId`, then live ones; undefined when the log is not kept here (any more). */

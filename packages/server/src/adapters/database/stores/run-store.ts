@@ -25,6 +25,9 @@ type RunFields = Pick<Run, keyof typeof runFields>
 // The epoch orders runs of one conversation: clocks may stand still between two of them.
 const withLatestRun = { runs: { select: runFields, orderBy: { epoch: 'desc' }, take: 1 } } as const
 
+/** A deleted conversation is there for the purge alone. */
+const shown = { deletedAt: null } as const
+
 export interface RunStoreDatabase {
   client: DatabaseClient
   /** For the loops of the process, which no request waits for. */
@@ -74,12 +77,15 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       return written
     },
     async findConversation(workspaceId, uuid) {
-      const row = await client.conversation.findFirst({ where: { workspaceId, uuid }, include: withLatestRun })
+      const row = await client.conversation.findFirst({
+        where: { workspaceId, uuid, ...shown },
+        include: withLatestRun,
+      })
       return row && toConversation(row)
     },
     async findRun(workspaceId, runUuid) {
       const run = await client.run.findFirst({
-        where: { uuid: runUuid, workspaceId },
+        where: { uuid: runUuid, workspaceId, conversation: shown },
         select: { ...runFields, conversation: true },
       })
       return run && asRunLeftIt(toConversation({ ...run.conversation, runs: [run] }))
@@ -95,6 +101,15 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       const found = await client.conversation.findMany({ where: { uuid: { in: uuids } }, include: withLatestRun })
       return found.map(toConversation).filter(({ status }) => status === 'running')
     },
+    ...eventLogsOn({ client, ownSession }),
+  }
+}
+
+function eventLogsOn({
+  client,
+  ownSession,
+}: Pick<RunStoreDatabase, 'client' | 'ownSession'>): Pick<RunStore, 'findEventLog' | 'dropEventLogs'> {
+  return {
     async findEventLog(workspaceId, runUuid) {
       const run = await client.run.findFirst({ where: { uuid: runUuid, workspaceId }, select: { eventLog: true } })
       return run?.eventLog ?? null
@@ -112,7 +127,11 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
 }
 
 // JSON columns, states and origins hold what the statements above wrote into them, nothing else.
-function toConversation({ runs, ...row }: Conversation & { runs: RunFields[] }): StoredConversation {
+function toConversation({
+  runs,
+  deletedAt: _deletedAt,
+  ...row
+}: Conversation & { runs: RunFields[] }): StoredConversation {
   const [latest] = runs
   return {
     ...row,
