@@ -1,5 +1,6 @@
 /** Requests of OpenAI's protocols, for every service that speaks them: where they go and how an entry proves who it is. */
 import type { ModelRequest, ResolvedProvider } from '../../../features/providers/model-driver.ts'
+import { ProviderError } from '../../../features/providers/provider-error.ts'
 import type { PreparedCall } from '../protocol-driver.ts'
 import { requestHeaders } from '../request/headers.ts'
 import { type CallDeps, sendCall } from '../send-call.ts'
@@ -8,7 +9,7 @@ import { baseUrlOf } from './kinds.ts'
 
 type Path = '/chat/completions' | '/responses'
 
-/** @throws ProviderError for headers that cannot be set. */
+/** @throws ProviderError for headers that cannot be set, or a model that cannot be part of the address. */
 export function openaiCall(
   deps: CallDeps,
   request: ModelRequest,
@@ -38,9 +39,17 @@ function openaiUrl(provider: ResolvedProvider, path: Path, model: string): URL {
 /** Azure's older addresses: one path for each deployment. */
 function datedUrl(base: string, path: Path, { model, version }: { model: string; version: string }): URL {
   const isDeployed = path === '/chat/completions' && !base.includes('/deployments')
-  const url = under(base, isDeployed ? `/deployments/${model}${path}` : path)
+  const url = under(base, isDeployed ? `/deployments/${deploymentSegment(model)}${path}` : path)
   url.searchParams.set('api-version', version)
   return url
+}
+
+/** @throws ProviderError for a name that a server could read as more than one segment, escaped or not. */
+function deploymentSegment(model: string): string {
+  if (/[/\\]|^\.*$/.test(model)) {
+    throw new ProviderError('misconfigured', `'${model.slice(0, 100)}' is not the name of an Azure deployment`)
+  }
+  return encodeURIComponent(model)
 }
 
 /** A path under a base address, whose own query stays. */
