@@ -1,7 +1,7 @@
 /**
  * The provider of all candidates: chat completions, plain or as a stream. What the caller asks about decides how it is
- * streamed: "burst" without pauses, "silent" with one word and no end, "flood" with 20 MB, anything else paced.
- * Not measured.
+ * streamed: "burst" without pauses, "silent" with one word and no end, "flood" with 20 MB, anything else paced; "after 100 ms"
+ * delays the response. Not measured.
  */
 import { createServer, type ServerResponse } from 'node:http'
 
@@ -28,6 +28,11 @@ createServer({ keepAliveTimeout: 300_000 }, (request, response) => {
     body += String(part)
   })
   request.on('end', () => {
+    const latencyMs = Number(/after (\d+) ms/.exec(body)?.[1] ?? 0)
+    if (latencyMs === 0) respond()
+    else setTimeout(respond, latencyMs)
+  })
+  function respond(): void {
     if (!body.includes('"stream":true')) {
       response.writeHead(200, { 'content-type': 'application/json' }).end(plain)
       return
@@ -37,7 +42,7 @@ createServer({ keepAliveTimeout: 300_000 }, (request, response) => {
     if (body.includes('silent')) response.write(frame({ content: 'word ' }, null))
     else if (body.includes('flood')) flood(response, 0)
     else pace(response, 0, body.includes('burst') ? 0 : gapMs)
-  })
+  }
 })
   .listen(0, '127.0.0.1')
   .on('listening', function (this: { address(): unknown }) {

@@ -1,28 +1,42 @@
-/** `pnpm bench:run`: plain runs against a raw proxy, bare Express and Express with the client as shipped. */
-
+/**
+ * `pnpm bench:run`: plain runs against a raw proxy, bare Express and Express with the client as shipped, with a provider that
+ * answers after 100 ms and one that answers at once. `BASELINE=<checkout>` adds the built server of another checkout.
+ */
 import { requestLoad } from '../measuring/load.ts'
 import { compare, loadMeasures } from '../measuring/rounds.ts'
-import { closeAll, runRequest, startControl, startStet, startUpstream } from '../subjects/candidates.ts'
+import { closeAll, runRequest, startBaseline, startControl, startStet, startUpstream } from '../subjects/candidates.ts'
 
 const total = Number(process.env['REQUESTS'] ?? 3_000)
 const upstream = await startUpstream({ CHUNKS: '50' })
 const stet = await startStet(upstream.url)
+const baseline = await startBaseline(upstream.url)
 const environment = { UPSTREAM: upstream.url }
 const raw = await startControl('raw-proxy', environment)
 const bare = await startControl('bare-express', environment)
 const shipped = await startControl('express-openai', environment)
 
-for (const parallel of [1, 16, 64]) {
-  const options = { total: parallel === 1 ? Math.ceil(total / 3) : total, parallel }
+for (const { latencyMs, parallel } of [
+  { latencyMs: 100, parallel: 1 },
+  { latencyMs: 100, parallel: 64 },
+  { latencyMs: 0, parallel: 1 },
+  { latencyMs: 0, parallel: 16 },
+  { latencyMs: 0, parallel: 64 },
+]) {
+  const one = latencyMs === 0 ? Math.ceil(total / 3) : 100
+  const options = { total: parallel === 1 ? one : total, parallel }
+  const request = (headers?: Record<string, string>) => runRequest(false, headers, { latencyMs })
   await compare({
-    bench: `run, ${parallel} at once`,
+    bench: `run, provider answers after ${latencyMs} ms, ${parallel} at once`,
     measures: loadMeasures,
-    control: { name: 'raw node:http', round: () => requestLoad(raw, runRequest(false), options) },
+    control: { name: 'raw node:http', round: () => requestLoad(raw, request(), options) },
     others: [
-      { name: 'bare express + undici', round: () => requestLoad(bare, runRequest(false), options) },
-      { name: 'express + client as shipped', round: () => requestLoad(shipped, runRequest(false), options) },
-      { name: 'stet', round: () => requestLoad(stet, runRequest(false, stet.headers), options) },
+      { name: 'bare express + undici', round: () => requestLoad(bare, request(), options) },
+      { name: 'express + client as shipped', round: () => requestLoad(shipped, request(), options) },
+      ...(baseline
+        ? [{ name: 'stet (baseline)', round: () => requestLoad(baseline, request(baseline.headers), options) }]
+        : []),
+      { name: 'stet', round: () => requestLoad(stet, request(stet.headers), options) },
     ],
   })
 }
-await closeAll(stet, raw, bare, shipped, upstream)
+await closeAll(...(baseline ? [baseline] : []), stet, raw, bare, shipped, upstream)

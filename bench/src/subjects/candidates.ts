@@ -8,6 +8,8 @@ import { type Subject, startSubject } from './subject.ts'
 
 const controls = fileURLToPath(new URL('../../controls/', import.meta.url))
 const server = fileURLToPath(new URL('../../../packages/server/dist/main.mjs', import.meta.url))
+/** Another built checkout of stet to compare with, e.g. the previous release. */
+const baseline = process.env['BASELINE']
 
 const prompt =
   '---\nprovider: openai\nmodel: bench\n---\nYou answer in one sentence.\n<user>Say something about {{ topic }}.</user>\n'
@@ -30,14 +32,26 @@ export function startUpstream(environment: Record<string, string> = {}): Promise
   return startSubject('upstream', ['--import', 'tsx', program], { environment, core: '1' })
 }
 
+/** The server of the checkout that `BASELINE` names; none without it. */
+export async function startBaseline(upstreamUrl: string): Promise<Stet | undefined> {
+  if (baseline === undefined) return undefined
+  return startStet(upstreamUrl, {}, join(baseline, 'packages/server/dist/main.mjs'))
+}
+
 /** As it ships, log lines included: they go to a file. On PostgreSQL when `BENCH_DATABASE_URL` names an empty database. */
-export async function startStet(upstreamUrl: string, environment: Record<string, string> = {}): Promise<Stet> {
+export async function startStet(
+  upstreamUrl: string,
+  environment: Record<string, string> = {},
+  program = server,
+): Promise<Stet> {
   const dataDir = mkdtempSync(join(tmpdir(), 'stet-bench-'))
   const database = process.env['BENCH_DATABASE_URL']
-  const subject = await openStet(upstreamUrl, dataDir, {
-    ...(database === undefined ? {} : { DATABASE_URL: database }),
-    ...environment,
-  })
+  const subject = await openStet(
+    upstreamUrl,
+    dataDir,
+    { ...(database === undefined ? {} : { DATABASE_URL: database }), ...environment },
+    program,
+  )
   const headers = await seedStet(subject.url, dataDir)
   return {
     ...subject,
@@ -54,8 +68,9 @@ export function openStet(
   upstreamUrl: string,
   dataDir: string,
   environment: Record<string, string> = {},
+  program = server,
 ): Promise<Subject> {
-  return startSubject('stet', [server], {
+  return startSubject('stet', [program], {
     environment: {
       PORT: '0',
       STET_DATA_DIR: dataDir,
@@ -75,13 +90,18 @@ export type Pace = 'paced' | 'burst' | 'silent' | 'flood'
 export function runRequest(
   stream: boolean,
   headers: Record<string, string> = {},
-  { pace = 'paced', ...more }: { pace?: Pace; background?: true } = {},
+  { pace = 'paced', latencyMs = 0, ...more }: { pace?: Pace; latencyMs?: number; background?: true } = {},
 ): LoadRequest {
   return {
     method: 'POST',
     path: '/api/v3/projects/1/versions/live/documents/run',
     headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ path: 'bench', parameters: { topic: `${pace} rivers` }, stream, ...more }),
+    body: JSON.stringify({
+      path: 'bench',
+      parameters: { topic: `${pace} rivers after ${latencyMs} ms` },
+      stream,
+      ...more,
+    }),
   }
 }
 

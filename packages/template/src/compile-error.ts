@@ -1,4 +1,4 @@
-/** One finding about a prompt, positioned in the content as stored. Lines and columns count from 1. */
+/** One issue of a prompt, positioned in the stored content. Lines and columns start at 1. */
 export interface CompileIssue {
   code: string
   message: string
@@ -10,7 +10,7 @@ export interface CompileIssue {
   frame: string
 }
 
-/** A finding by offsets into the text that was being read when it was found. */
+/** An issue with offsets into the text that was being parsed. */
 export interface Fault {
   code: string
   message: string
@@ -26,7 +26,7 @@ export interface Place {
   end?: number
 }
 
-/** Thrown where reading cannot go on; carries the one fault. */
+/** Thrown where parsing cannot continue. */
 export class FaultError extends Error {
   override readonly name = 'FaultError'
   readonly fault: Fault
@@ -49,15 +49,15 @@ export class CompileIssueError extends Error {
 }
 
 const FRAME_WIDTH_CHARS = 120
-/** Messages of the engine quote values of the prompt, which may be of any size. */
+/** The engine's messages quote values of the prompt, which can be of any size. */
 const MAX_MESSAGE_CHARS = 1_000
 
-/** `\r\n` and lone `\r` become `\n`: one line end each, so positions stay those of the stored content. */
+/** Turns `\r\n` and lone `\r` into `\n`. Line numbers stay those of the stored content. */
 export function normaliseLineEnds(content: string): string {
   return content.includes('\r') ? content.replace(/\r\n?/g, '\n') : content
 }
 
-/** Both count from 1. */
+/** Both start at 1. */
 export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const at = Math.max(0, Math.min(offset, text.length))
   let line = 1
@@ -69,7 +69,7 @@ export function lineAndColumn(text: string, offset: number): { line: number; col
   return { line, column: at - lineStart + 1 }
 }
 
-/** The line before, the line itself and a caret under the column; long lines are cut around it. */
+/** The previous line, the line and a caret under the column. Long lines are cut around the caret. */
 function codeFrame(text: string, line: number, column: number): string {
   const lines = text.split('\n')
   const width = String(line).length
@@ -80,7 +80,7 @@ function codeFrame(text: string, line: number, column: number): string {
   return [...(line > 1 ? [row(line - 1)] : []), row(line), caret].join('\n')
 }
 
-/** Turns a range of a document into the form that callers see. */
+/** Turns a range of a document into an issue for callers. */
 export function issueAt(place: Place, code: string, message: string): CompileIssue {
   const { line, column } = lineAndColumn(place.text, place.start)
   const end =

@@ -4,14 +4,14 @@ import { type ResolvedText, resolveText } from './references.ts'
 import { analyse } from './syntax/analysis.ts'
 import { type ParsedText, parseText } from './syntax/strict-parser.ts'
 
-/** A prompt with the texts of all documents that it refers to, directly or not, by their paths. */
+/** A prompt with the texts of all documents that it references, directly or indirectly, by path. */
 export interface PromptSource {
   path: string
   content: string
   documents: Readonly<Record<string, string>>
 }
 
-/** All that is known of a prompt without its parameters. */
+/** Everything about a prompt that does not depend on parameters. */
 export interface CompiledPrompt {
   path: string
   config: Record<string, unknown>
@@ -22,9 +22,9 @@ export interface CompiledPrompt {
   usesSteps: boolean
   issues: CompileIssue[]
   warnings: CompileIssue[]
-  /** What is evaluated; undefined when there are issues. */
+  /** The tree to evaluate; undefined if there are issues. */
   tree: ParsedText | undefined
-  /** The place in a document of offsets into what is evaluated. */
+  /** Maps offsets of the evaluated text to positions in a document. */
   place(start: number, end?: number): Place
 }
 
@@ -32,7 +32,7 @@ const MAX_CONTENT_BYTES = 262_144
 const MAX_ISSUES = 20
 const LOOSE_FRONT_MATTER = /^\s*---(?!-)([\s\S]*?)\n\s*---/
 
-/** Parses, resolves and checks a prompt. Never throws for a bad one: what is wrong stands in `issues`. */
+/** Parses, resolves and checks a prompt. Never throws for an invalid prompt; `issues` lists the problems. */
 export async function compilePrompt(source: PromptSource): Promise<CompiledPrompt> {
   const text = normaliseLineEnds(source.content)
   if (new TextEncoder().encode(source.content).length > MAX_CONTENT_BYTES) {

@@ -5,13 +5,13 @@ import { customTagAt } from './yaml-tags.ts'
 
 export interface FrontMatter {
   config: Record<string, unknown>
-  /** Offsets into the text between the dashes. */
+  /** Offsets into the text between the `---` lines. */
   faults: Fault[]
 }
 
 const OPENING = '---'
 
-/** Reads the YAML between the dashes: a map of plain data, without custom tags; all else is `invalid-config`. */
+/** Reads the YAML between the `---` lines. It must be a map of plain data without custom tags, otherwise `invalid-config`. */
 export async function readFrontMatter(yaml: string): Promise<FrontMatter> {
   const tag = customTagAt(yaml)
   if (tag !== -1) return invalid('Custom YAML tags are not allowed', tag)

@@ -3,7 +3,7 @@ import type { Call, Expression, Member, ObjectNode, Property, Spread } from './s
 
 export type Report = (fault: Fault) => void
 
-/** A real prompt nests a handful deep; evaluation recurses, so the depth is bounded. */
+/** Real prompts nest a few levels deep. Evaluation recurses, so the depth needs a bound. */
 const MAX_EXPRESSION_DEPTH = 200
 
 const METHODS = new Set(
@@ -41,7 +41,7 @@ const KIND_NAMES: Record<string, string> = {
   YieldExpression: '`yield` is',
 }
 
-/** Names that the engine would look up among its own built-ins instead of the prompt's variables. */
+/** Names that the engine resolves to its own built-ins instead of the prompt's variables. */
 function hidesBuiltIn(name: string): boolean {
   return HIDING_NAMES.has(name) || isDunder(name)
 }
@@ -50,14 +50,14 @@ function isDunder(name: string): boolean {
   return name.startsWith('__') && name.length > 2
 }
 
-/** Reports a variable name that hides a built-in, and proposes another. */
+/** Reports a variable name that shadows a built-in and suggests another. */
 export function checkName(name: string, at: { start: number; end: number }, report: Report): boolean {
   if (!hidesBuiltIn(name)) return true
   const proposal = `${name.replace(/^_+|(?<!_)_+$/g, '') || 'my'}Value`
   return refuse(report, at, `The name '${name}' hides a built-in: use another, such as '${proposal}'`)
 }
 
-/** The allow-list of the language: reports what an expression may not hold and answers whether it is clean. */
+/** The language's allow-list. Reports every disallowed construct; returns whether the expression is clean. */
 export function checkExpression(node: Expression, report: Report, depth = 0): boolean {
   if (depth > MAX_EXPRESSION_DEPTH) {
     report({ code: 'limit-exceeded', message: 'The expression is nested too deeply', start: node.start, end: node.end })
@@ -104,7 +104,7 @@ export function checkExpression(node: Expression, report: Report, depth = 0): bo
   }
 }
 
-/** Checks all, so that every finding is reported, not only the first. */
+/** Checks all of them, so that every issue is reported, not only the first. */
 function all<T>(items: readonly T[], check: (item: T) => boolean): boolean {
   return items.map(check).every(Boolean)
 }
@@ -156,7 +156,7 @@ function memberAllowed(name: string, at: Expression, report: Report): boolean {
   return refuse(report, at, `The member '${name}' is not part of the prompt language`)
 }
 
-/** The member's name where the text shows it: after a dot, or as a literal in brackets. */
+/** The member's name if it is literal: after a dot, or in brackets. */
 function memberName(node: Member): string | undefined {
   if (!node.computed) return node.property.type === 'Identifier' ? node.property.name : '__private__'
   return node.property.type === 'Literal' ? String(node.property.value) : undefined

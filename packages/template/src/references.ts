@@ -6,10 +6,10 @@ const MAX_REFERENCE_DEPTH = 10
 const MAX_REFERENCE_LOADS = 200
 const MAX_RESOLVED_BYTES = 1_048_576
 const TOO_LARGE = 'The resolved prompt is larger than 1 MB'
-// Three times a path's bytes: what is longer is none in any form, and composing takes the square of the marks in a row.
+// Three times a path's limit in bytes. Longer text is never a path, and NFC takes quadratic time on runs of combining marks.
 const MAX_COMPOSABLE_LENGTH = 1_536
 
-/** One piece of the resolved text: where it stands there, and where it came from. */
+/** One piece of the resolved text, with its offset there and its origin. */
 interface Segment {
   at: number
   length: number
@@ -17,14 +17,14 @@ interface Segment {
 }
 
 export interface ResolvedText {
-  /** References inlined, comments dropped; undefined when an error makes that impossible. */
+  /** The text with references inlined and comments dropped; undefined if an error prevents it. */
   text: string | undefined
   issues: CompileIssue[]
-  /** Paths that the document itself refers to. */
+  /** Paths that the document references directly. */
   references: string[]
-  /** Paths at any depth that are not among the documents. */
+  /** Missing paths, at any depth. */
   missing: string[]
-  /** The range of a document that an offset of the resolved text came from. */
+  /** The range of a document behind an offset of the resolved text. */
   place(start: number, end?: number): Place
 }
 
@@ -46,7 +46,7 @@ interface InlinedDocument {
   chain: readonly string[]
 }
 
-/** A path as written in `from`, resolved to the project's root; undefined when it leaves the root or names nothing. */
+/** Resolves a path written in `from` against the project's root; undefined if it leaves the root or is empty. */
 export function resolveReferencePath(path: string, from: string): string | undefined {
   const segments = path.startsWith('/') ? [] : from.split('/').slice(0, -1)
   for (const segment of path.split('/')) {
@@ -99,7 +99,7 @@ function placeOf(segments: readonly Segment[], fallback: Place, start: number, e
   return fits ? { ...place, end: segment.origin.start + end - segment.at } : place
 }
 
-/** `inserted` text that no document holds maps to the start of `origin`. */
+/** `inserted` text, which is in no document, maps to the start of `origin`. */
 function emit(inlining: Inlining, origin: Place, inserted?: string): void {
   const text = inserted ?? origin.text.slice(origin.start, origin.end)
   if (text === '') return
@@ -123,7 +123,7 @@ function inlineDocument(inlining: Inlining, document: InlinedDocument, reference
     }
     if (inlining.length > MAX_RESOLVED_BYTES || inlining.loads > MAX_REFERENCE_LOADS) return
   }
-  // A single backslash at the end would escape the closing tag that follows it here.
+  // A single trailing backslash would escape the closing tag that follows.
   const dangling = !isRoot && /(?:^|[^\\])(?:\\\\)*\\$/.test(parsed.text) ? 1 : 0
   copyUntil(parsed.text.length - dangling)
 }
@@ -133,7 +133,7 @@ interface Cut {
   before: TemplateNode | undefined
 }
 
-/** What does not stay as written: comments, references, and the front matter of referenced documents. */
+/** The parts to replace: comments, references, and the front matter of referenced documents. */
 function* cutsOf(node: TemplateNode, isRoot: boolean): Generator<Cut> {
   let before: TemplateNode | undefined
   for (const child of childrenOf(node)) {
@@ -144,7 +144,7 @@ function* cutsOf(node: TemplateNode, isRoot: boolean): Generator<Cut> {
   }
 }
 
-/** Whether dropping a comment would join the text around it to a tag, an expression or another comment. */
+/** Whether dropping a comment would turn the surrounding text into a tag, an expression or another comment. */
 function gluesText(text: string, before: TemplateNode | undefined, start: number, end: number): boolean {
   if (before?.type !== 'Text' || /\s/.test(text.charAt(end)) || end >= text.length) return false
   return /[{}<>/*!\\-]\S*$/.test(text.slice(Math.max(0, start - 16), start))

@@ -1,4 +1,4 @@
-/** Where braces were put around a step's schema; offsets into the repaired text. */
+/** Where braces were inserted around a step's schema, as offsets into the repaired text. */
 export interface SchemaRepair {
   open: number
   close: number
@@ -7,8 +7,8 @@ export interface SchemaRepair {
 const BARE_SCHEMA = /<step(?=\s)[^<]*?\sschema\s*=\s*\{\{(?=\s*(?:[A-Za-z_$][\w$]*|"[^"\n]*"|'[^'\n]*')\s*:)/g
 
 /**
- * Reads `<step schema={{ type: "object" }}>` as an object: such an expression could not be anything else, since
- * none begins with a name and a colon.
+ * Reads `<step schema={{ type: "object" }}>` as an object. This is unambiguous, because no expression begins with a name
+ * and a colon.
  */
 export function insertSchemaBraces(text: string): { text: string; repairs: SchemaRepair[] } {
   if (!text.includes('<step')) return { text, repairs: [] }
@@ -27,7 +27,7 @@ export function insertSchemaBraces(text: string): { text: string; repairs: Schem
   return repairs.length === 0 ? { text, repairs } : { text: pieces.join('') + text.slice(done), repairs }
 }
 
-/** The offset of the closing braces of an expression that starts at `start`; -1 when it is left open. */
+/** The offset of the closing braces of the expression at `start`, or -1 if there are none. */
 function endOfExpression(text: string, start: number): number {
   let depth = 0
   let quote = ''
@@ -50,7 +50,7 @@ const FENCE = '```'
 const OPENING_FENCE = /^\s*```[\w-]*[ \t]*\r?\n/
 const LAST_BLANKS = /\r?\n?(?<![ \t])[ \t]*$/
 
-/** The text inside a fence that holds all of an answer, else the text itself. */
+/** The text inside a code fence that encloses the whole answer, or else the text itself. */
 export function withoutFence(text: string): string {
   const opened = OPENING_FENCE.exec(text)
   const rest = text.trimEnd()

@@ -1,7 +1,7 @@
-/** As deep as the service takes JSON; deeper values overflow the stack of whoever reads or stores them. */
+/** The depth limit for JSON in requests. Deeper values overflow the stack of the code that reads or stores them. */
 const MAX_VALUE_DEPTH = 64
 
-/** Thrown for a value that is nested too deeply, or that holds itself. */
+/** Thrown for a value that is nested too deeply or contains itself. */
 class ValueDepthError extends RangeError {
   override readonly name = 'ValueDepthError'
 }

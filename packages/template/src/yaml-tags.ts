@@ -1,10 +1,10 @@
 const CORE_TAG = /^!!(?:str|int|float|bool|null|map|seq)$/
 
-/** The offset of a tag outside the core schema, or -1. The YAML reader only warns of these and drops them. */
+/** The offset of a tag outside the core schema, or -1. The YAML parser only warns about such tags and drops them. */
 export function customTagAt(yaml: string): number {
   const text = withoutQuotesAndComments(yaml)
   let flowDepth = 0
-  /** Whether a value or a key may begin here: only there `!` opens a tag. */
+  /** Whether a value or a key may begin here. Only there does `!` open a tag. */
   let beginsNode = true
   let beginsLine = true
   const token = /\n|[^\S\n]+|[!&][^\s,[\]{}]*|[^\s!&:,[\]{}?-]+|\S/g
@@ -31,16 +31,16 @@ function opensNode(found: string, isIndicator: boolean, beginsNode: boolean, flo
   return flowDepth > 0 && (found === ',' || (beginsNode && (found === '[' || found === '{')))
 }
 
-/** A line of a text that goes on cannot hold a key, so `!tag key:` is no such line. */
+/** A continuation line cannot contain a key, so `!tag key:` is not one. */
 function opensTaggedKey(text: string, index: number): boolean {
   const end = text.indexOf('\n', index)
   return /^!.*:(?:\s|$)/.test(text.slice(index, end === -1 ? undefined : end))
 }
 
-/** Blanks what cannot hold a tag: quoted scalars, comments and block scalars; offsets stay. */
+/** Replaces quoted scalars, comments and block scalars by blanks. Offsets do not change. */
 function withoutQuotesAndComments(yaml: string): string {
   const blank = (text: string): string => text.replace(/[^\n]/g, ' ')
-  // A quoted scalar is a value all the same: what follows it does not begin one.
+  // A quoted scalar is a value, so no value begins directly after it.
   const quoted = (text: string): string => (/^["']/.test(text) ? text.replace(/[^\n]/g, '_') : blank(text))
   let blockIndent = -1
   const lines = yaml.split('\n').map((line) => {

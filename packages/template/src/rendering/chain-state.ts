@@ -2,20 +2,20 @@ import { type Fragment, type NodeStatus, type Tag, type TemplateNode, walkNodes 
 import { checkDepth } from '../value-depth.ts'
 import type { RenderedMessage } from './wire-message.ts'
 
-/** What one step leaves for the next; JSON. */
+/** The state passed from one step to the next, as JSON. */
 export interface ChainState {
-  /** What later calls see: no message of an isolated step. */
+  /** The messages that later calls see, without those of isolated steps. */
   history: RenderedMessage[]
   isolated: boolean
   stash: unknown[]
   pointers: Record<string, number>
-  /** By the node's place in the walk of the tree. */
+  /** By the node's index in tree order. */
   statuses: [index: number, status: NodeStatus][]
 }
 
 type Encoded = { $: 'date'; iso: string } | { $: 'undefined' } | { $: 'map'; of: Record<string, unknown> }
 
-/** Gives every node the status that it had when the state was taken, or none. */
+/** Restores the status that every node had when the state was taken. */
 export function restoreStatuses(fragment: Fragment, statuses: ChainState['statuses']): void {
   const byIndex = new Map(statuses)
   let index = 0
@@ -37,7 +37,7 @@ export function takeStatuses(fragment: Fragment): ChainState['statuses'] {
   return statuses
 }
 
-/** The step whose answer is awaited: the engine keeps the scope of nodes that it stopped in. */
+/** The step that waits for its answer. The engine keeps the scope of the nodes where it stopped. */
 export function openStep(fragment: Fragment): Tag | undefined {
   for (const node of walkNodes(fragment)) if (isOpenStep(node)) return node
   return undefined

@@ -1,6 +1,6 @@
-/** Makes of a URL, data URL, base64 text or file object the value that the prompt language renders as image or file part. */
+/** Converts a URL, data URL, base64 text or file object to the value that the prompt language renders as an image or file part. */
 
-/** What the language recognises by its mark; doubled keys are its own. */
+/** The language recognizes this shape by its marker. The doubled keys are the language's own. */
 export interface FileValue {
   __promptlType: 'file'
   name: string
@@ -34,7 +34,7 @@ const typesByExtension: Readonly<Record<string, string>> = {
   mp4: 'video/mp4',
 }
 
-/** An image parameter is an image whatever its type; a file parameter is one when its type says so. Undefined: neither. */
+/** An image parameter is always an image. A file parameter is one if its MIME type says so. Undefined: neither. */
 export function fileValue(value: unknown, declared: 'image' | 'file'): FileValue | undefined {
   if (typeof value === 'string') {
     return isSource(value)

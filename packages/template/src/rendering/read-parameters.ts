@@ -1,4 +1,4 @@
-/** Turns what a caller sends into the values that a prompt sees: strings stay strings unless a declared type says otherwise. */
+/** Converts a caller's parameters to the values that a prompt sees. Strings stay strings unless a type is declared. */
 import { fileValue } from './file-value.ts'
 
 interface Declaration {
@@ -9,13 +9,13 @@ interface Declaration {
 
 interface Reading {
   expected: string
-  /** The value, or undefined when it does not fit. */
+  /** The value, or undefined if it does not match the type. */
   read(value: unknown): unknown
 }
 
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** Declared types that take more than they are given; all others keep any value. */
+/** Declared types that convert their input. All others keep any value. */
 const readings: Readonly<Record<string, Reading>> = {
   number: { expected: 'a number', read: readNumber },
   integer: {
@@ -30,14 +30,14 @@ const readings: Readonly<Record<string, Reading>> = {
   file: { expected: 'a file: a URL, a data URL, base64 or {name, url, mimeType, size}', read: readFiles('file') },
 }
 
-/** All that keeps a prompt from being run with what was given. */
+/** Everything that prevents a run with these parameters. */
 export interface ParameterProblem {
   message: string
   missing: string[]
   invalid: { name: string; expected: string }[]
 }
 
-/** The values of a run, or why there are none. Undeclared ones pass as they are. */
+/** The values of a run, or the problems. Undeclared parameters are passed unchanged. */
 export function readParameters(
   config: Readonly<Record<string, unknown>>,
   given: Readonly<Record<string, unknown>>,
@@ -69,7 +69,7 @@ function declarationsOf(config: Readonly<Record<string, unknown>>): [string, Dec
   return Object.entries(declared).map(([name, keys]) => [name, declarationOf(keys)])
 }
 
-/** The type that a parameter is declared with; `text` where it says none. */
+/** The declared type of a parameter; `text` by default. */
 export function declaredType(keys: unknown): string {
   return declarationOf(keys).type
 }

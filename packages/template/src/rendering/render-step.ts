@@ -18,18 +18,18 @@ export interface StepInput {
   parameters: Readonly<Record<string, unknown>>
   /** The instant of `$now`, ISO 8601. */
   now: string
-  /** What the step before returned; absent for the first. */
+  /** The state that the previous step returned; absent for the first step. */
   state?: ChainState
-  /** All messages of the model step before; the last is the assistant's final answer. */
+  /** All messages of the previous step's model calls; the last one is the assistant's final answer. */
   answer?: RenderedMessage[]
 }
 
 export type RenderedStep =
   | {
       done: false
-      /** What the model call receives. */
+      /** The messages for the model call. */
       input: RenderedMessage[]
-      /** What this step adds to the recorded conversation. */
+      /** The messages that this step adds to the stored conversation. */
       added: RenderedMessage[]
       config: Record<string, unknown>
       state: ChainState
@@ -43,7 +43,7 @@ interface RepairedPrompt {
 
 const repairedPrompts = new WeakMap<CompiledPrompt, RepairedPrompt>()
 
-/** Rewriting a tree twice would rewrite what the first time made. */
+/** A tree must be rewritten only once: a second pass would rewrite the result of the first. */
 function repairedPrompt(prompt: CompiledPrompt): RepairedPrompt {
   const known = repairedPrompts.get(prompt)
   if (known) return known
@@ -60,8 +60,8 @@ function unknownIssue(prompt: CompiledPrompt) {
 }
 
 /**
- * Renders the next step of a compiled prompt. One call at a time per compiled prompt: the tree holds the engine's notes.
- * The first step is never `done`, also when it renders no message. @throws CompileIssueError
+ * Renders the next step of a compiled prompt. One call at a time per compiled prompt, because the engine keeps state in the tree.
+ * The first step is never `done`, even if it renders no message. @throws CompileIssueError
  */
 export async function renderStep(prompt: CompiledPrompt, input: StepInput): Promise<RenderedStep> {
   const repaired = repairedPrompt(prompt)
@@ -74,7 +74,7 @@ export async function renderStep(prompt: CompiledPrompt, input: StepInput): Prom
   }
 }
 
-/** Without steps the first call is the last: nothing needs to be kept for a second. */
+/** Without steps, the first call is also the last, so no state is needed. */
 const NOTHING_KEPT: ChainState = { history: [], isolated: false, stash: [], pointers: {}, statuses: [] }
 
 async function nextStep(prompt: CompiledPrompt, tree: ParsedText, input: StepInput): Promise<RenderedStep> {
@@ -110,7 +110,7 @@ async function nextStep(prompt: CompiledPrompt, tree: ParsedText, input: StepInp
   }
 }
 
-/** An attribute without a value says nothing: the front matter's counts. */
+/** An attribute without a value does not override the front matter. */
 function overFrontMatter(written: Record<string, unknown>, front: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(written)
   if (entries.every(([, value]) => value !== undefined)) return written
@@ -147,7 +147,7 @@ function continuedChain(prompt: CompiledPrompt, tree: ParsedText, state: ChainSt
   return chain
 }
 
-/** Only the last assistant message becomes `as` and `raw`: the engine would join the tool turns' content to it. */
+/** Only the last assistant message becomes `as` and `raw`. The engine would add the content of earlier tool-call messages. */
 function finalAnswer(answer: readonly RenderedMessage[], tree: ParsedText): EngineMessage {
   const last = answer.findLast((message) => message.role === 'assistant') ?? { role: 'assistant', content: [] }
   const readsJson = openStep(tree.fragment)?.attributes.some((attribute) => attribute.name === 'schema')

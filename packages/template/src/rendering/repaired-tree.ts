@@ -13,7 +13,7 @@ import { type Attribute, type Spread, walkNodes } from '../syntax/nodes.ts'
 import type { ParsedText } from '../syntax/strict-parser.ts'
 import { CLOCK } from '../syntax/variables.ts'
 
-/** What evaluation is told and tells: the run's instant, and the innermost expression that it has reached. */
+/** Input and output of an evaluation: the run's instant, and the innermost expression reached. */
 export interface Trace {
   now: Date
   at: { start: number; end: number } | undefined
@@ -22,11 +22,11 @@ export interface Trace {
 interface Repair {
   trace: Trace
   usesClock: boolean
-  /** Counts the variables that hold a value which must be evaluated once only. */
+  /** Number of variables that hold a value which must be evaluated only once. */
   held: number
 }
 
-/** Names under which a built-in object, and so a value of a prompt, may hold a function. */
+/** Names under which a built-in object, and therefore a value of a prompt, may hold a function. */
 const BUILT_IN_METHODS = new Set(builtInPrototypes().flatMap(methodNames))
 
 function builtInPrototypes(): object[] {
@@ -37,16 +37,16 @@ function builtInPrototypes(): object[] {
 
 function methodNames(prototype: object): string[] {
   const properties = Object.entries(Object.getOwnPropertyDescriptors(prototype))
-  // What is read through an accessor may be a function as well.
+  // An accessor may return a function as well.
   return properties.filter(([, { value, get }]) => typeof value === 'function' || get).map(([name]) => name)
 }
 
-/** Prefix of held variables: no prompt can write such a name. */
+/** Prefix of held variables. A prompt cannot contain such a name. */
 const HELD = '#'
 
 /**
- * Rewrites every expression of a checked tree so that the engine evaluates it as JavaScript would: quoted keys,
- * short circuits, whole optional chains, one `$now`, and a trace of where it is.
+ * Rewrites every expression of a checked tree so that the engine follows JavaScript semantics: quoted keys, short
+ * circuits, whole optional chains, and one `$now`. It also records which expression is being evaluated.
  */
 export function repairTree({ fragment, parsed }: Pick<ParsedText, 'fragment' | 'parsed'>, trace: Trace): void {
   const repair: Repair = { trace, usesClock: false, held: 0 }
@@ -69,8 +69,8 @@ export function repairTree({ fragment, parsed }: Pick<ParsedText, 'fragment' | '
 }
 
 /**
- * The engine places what is wrong with these names by a location that its parser does not give them. It is looked for when
- * that is asked: for every block of a long prompt it would take the square of its lines.
+ * The engine positions errors of these names by a location that its parser does not set. It is computed on demand: computing
+ * it for every block of a long prompt takes quadratic time.
  */
 function locateNames({ context, index }: ForBlock, text: string): void {
   for (const name of index ? [context, index] : [context]) {
@@ -82,7 +82,7 @@ function locateNames({ context, index }: ForBlock, text: string): void {
   }
 }
 
-/** Lines count from 1, columns from 0. */
+/** Lines start at 1, columns at 0. */
 function locationOf(text: string, offset: number): { line: number; column: number } {
   const { line, column } = lineAndColumn(text, offset)
   return { line, column: column - 1 }
@@ -168,25 +168,25 @@ function place(at: Expression): { start: number; end: number; loc?: NonNullable<
   return { start: at.start, end: at.end, ...(at.loc ? { loc: at.loc } : {}) }
 }
 
-/** A new date at each evaluation, all of one instant: no evaluation can change another's. */
+/** A new date object for each evaluation, so that one evaluation cannot modify another's. All show the same instant. */
 function clock(at: Expression, repair: Repair): Expression {
   repair.usesClock = true
   return Object.defineProperty(literal(undefined, at), 'value', { get: () => new Date(repair.trace.now) })
 }
 
-/** A member that is called or assigned stays one; all others are read. */
+/** Members that are called or assigned stay members. All others become reads. */
 function target(node: Expression, repair: Repair): Expression {
   return node.type === 'MemberExpression' ? member(node, repaired(node.object, repair), repair) : repaired(node, repair)
 }
 
-/** The engine gives the list of all values, and evaluates them side by side. */
+/** The engine would return the list of all values and evaluate them concurrently. */
 function sequence(at: Expression, values: readonly Expression[]): Expression {
   return values.reduceRight((rest, value) => choose(at, value, rest, rest))
 }
 
 /**
- * A function never becomes a value: kept in a variable or handed to a method such as `replace`, it would be called
- * past the list of methods.
+ * A function never becomes a value. Stored in a variable or passed to a method such as `replace`, it could be called
+ * without passing the method allow-list.
  */
 function plainValue(node: Member, read: Member, repair: Repair): Expression {
   const name = node.computed ? literalName(node.property) : node.property.type === 'Identifier' && node.property.name
@@ -213,7 +213,7 @@ function literalName(node: Expression): string | undefined {
   return node.type === 'Literal' ? String(node.value) : undefined
 }
 
-/** The engine reads `computed` between the object's value and the access that may fail. */
+/** The engine reads `computed` after evaluating the object and before the access that may fail. */
 function member(node: Member, object: Expression, repair: Repair): Member {
   const property = node.computed ? repaired(node.property, repair) : node.property
   const { computed } = node
@@ -227,7 +227,7 @@ function member(node: Member, object: Expression, repair: Repair): Member {
   })
 }
 
-/** The engine loses the first item of an iterator in a loop, and prints none: these methods give lists. */
+/** These methods return lists, because the engine loses an iterator's first item in a loop and cannot print iterators. */
 const ITERATING = new Set(['keys', 'values', 'entries'])
 
 function call(node: Call, callee: Expression, repair: Repair): Expression {
@@ -247,7 +247,7 @@ function isPlain(node: Expression): boolean {
 }
 
 /**
- * Lets a value be used twice and evaluated once: the engine evaluates both sides of `||`, an assignment gives
+ * Allows a value to be used twice but evaluated once. The engine evaluates both sides of `||`, and an assignment yields
  * undefined there, so `(held = value) || held` is the value.
  */
 function hold(value: Expression, repair: Repair): { first: Expression; again: Expression } {
@@ -298,7 +298,7 @@ function linked(link: Member | Call, on: Expression, next: Member | Call | undef
   return next?.type === 'CallExpression' ? read : plainValue(link, read, repair)
 }
 
-/** Printed as JSON by the engine, a date would stand in quotes. */
+/** The engine prints dates as JSON, which would add quotes. */
 function asPrinted(written: Expression, value: Expression, repair: Repair): Expression {
   const { first, again } = hold(value, repair)
   const method: Member = {

@@ -5,18 +5,18 @@ import { checkDepth } from '../value-depth.ts'
 const PLAIN_ROLES = ['system', 'developer', 'user', 'assistant'] as const
 type PlainRole = (typeof PLAIN_ROLES)[number]
 
-/** Text as it stands, or the parameter whose value stands there. */
+/** Literal text, or the parameter to insert. */
 export type SlotPiece = string | { name: string }
 
-/** One message of a prompt that holds nothing to evaluate. */
+/** One message of a prompt without expressions to evaluate. */
 export interface SlotMessage {
   role: PlainRole
-  /** Text outside of tags: no message when nothing but white space comes of it. */
+  /** Text outside tags. It becomes no message if only white space remains. */
   isStray: boolean
   pieces: SlotPiece[]
 }
 
-/** The messages of a prompt of text, role tags and plain names; undefined for one that must be evaluated. */
+/** The messages of a prompt that has only text, role tags and plain names; undefined if the prompt needs evaluation. */
 export function slotPlanOf(prompt: CompiledPrompt): SlotMessage[] | undefined {
   if (!prompt.tree || prompt.usesSteps || !isShallow(prompt.config)) return undefined
   const names = new Set(prompt.parameters)
@@ -60,7 +60,7 @@ function isBlank(pieces: readonly SlotPiece[]): boolean {
   return pieces.every((piece) => typeof piece === 'string' && piece.trim() === '')
 }
 
-/** A step refuses a configuration that is too deep. */
+/** A step rejects a configuration that is nested too deeply. */
 function isShallow(config: Record<string, unknown>): boolean {
   try {
     checkDepth(config)

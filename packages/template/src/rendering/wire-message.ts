@@ -1,7 +1,7 @@
 import type { MessageContent as EngineContent, Message as EngineMessage } from 'promptl-ai'
 import { checkDepth } from '../value-depth.ts'
 
-/** One part of a message; attributes that the prompt gave it stay as further keys. */
+/** One part of a message. Attributes from the prompt are kept as additional keys. */
 export type RenderedPart = { type: string } & Record<string, unknown>
 
 /** A message in stet's own form: content is always a list of parts. */
@@ -11,7 +11,7 @@ export interface RenderedMessage {
   [extra: string]: unknown
 }
 
-/** Thrown for tool-call arguments that are no object; the engine lets them through. */
+/** Thrown for tool-call arguments that are not an object. The engine accepts those. */
 export class ToolArgumentsError extends Error {
   override readonly name = 'ToolArgumentsError'
 }
@@ -32,7 +32,7 @@ export function toRendered(message: EngineMessage): RenderedMessage {
 
 function toPart(content: EngineContent): RenderedPart {
   if (content.type !== 'tool-call') return defined(content)
-  // The engine leaves the text under `toolArguments` and puts the parsed object beside it.
+  // The engine keeps the text in `toolArguments` and adds the parsed object as another key.
   const { toolArguments, arguments: parsed, ...rest }: Record<string, unknown> = content
   const args = typeof toolArguments === 'string' ? (parsed ?? {}) : toolArguments
   if (typeof args !== 'object' || args === null || Array.isArray(args)) {
@@ -41,7 +41,7 @@ function toPart(content: EngineContent): RenderedPart {
   return { ...defined(rest), ...defined({ args }) }
 }
 
-/** Text alone is the result itself; anything else stays a list of parts. */
+/** A result of only text becomes that text. Anything else stays a list of parts. */
 function toolResult(parts: readonly RenderedPart[]): unknown {
   return parts.every((part) => part.type === 'text') ? parts.map((part) => String(part['text'])).join('\n') : parts
 }

@@ -20,9 +20,9 @@ export interface Analysis {
   usesSteps: boolean
 }
 
-/** Enough to mend a prompt by; the rest would only fill the answer. */
+/** Enough to fix a prompt. More issues would only bloat the response. */
 const MAX_FAULTS = 20
-/** Rendering recurses into tags and blocks. */
+/** Bounded because rendering recurses into tags and blocks. */
 const MAX_TAG_DEPTH = 200
 
 const MESSAGE_TAGS = new Set(['message', 'system', 'developer', 'user', 'assistant', 'tool'])
@@ -33,18 +33,18 @@ interface Surroundings {
   depth: number
   step: boolean
   content: boolean
-  /** The tag of the message around, with `message` for a role that may be computed. */
+  /** The tag of the enclosing message; `message` if the role may be computed. */
   message?: string | undefined
 }
 
 interface Walk {
   report: Report
-  /** What the offsets of the tree count in. */
+  /** The text that the tree's offsets refer to. */
   text: string
   usesSteps: boolean
 }
 
-/** Checks a resolved tree by the allow-list and the rules of tags, and finds the variables that it needs. */
+/** Checks a resolved tree against the allow-list and the tag rules, and collects its free variables. */
 export function analyse({ fragment, parsed }: ParsedText): Analysis {
   const faults: Fault[] = []
   const report: Report = (fault) => {
@@ -91,7 +91,7 @@ function readExpression(expression: Expression, walk: Walk, names: Names): void 
   if (checkExpression(expression, walk.report)) noteNames(expression, names, walk.report)
 }
 
-// The closing tag around it ends such a block in silence: what follows would hang on a condition that nobody meant.
+// The engine silently closes such a block at the enclosing tag, so later text would become conditional by accident.
 function checkClosed(node: IfBlock | ForBlock, { text, report }: Walk): void {
   if (!isLeftOpen(node, text)) return
   const opening = text.indexOf('}}', node.expression.end)

@@ -3,14 +3,14 @@ import type { ForBlock, IfBlock, TemplateNode } from './nodes.ts'
 const END = /^\{\{\s*end(?:if|for)\s*\}\}$/
 
 /**
- * Whether a block ended only because the tag around it did: the engine closes it there without a word.
+ * Whether a block ended only because its enclosing tag did. The engine closes such a block silently.
  *
- * @param text what the offsets of the tree count in
+ * @param text the text that the tree's offsets refer to
  */
 export function isLeftOpen(block: IfBlock | ForBlock, text: string): boolean {
   if (block.type === 'IfBlock' && block.elseif) return false
   const end = text.lastIndexOf('{{', block.end - 1)
-  // What ends the text of the block may belong to a block within it, or be text after a backslash.
+  // The end of the block's text may belong to a nested block, or be escaped text.
   return end < endOfContent(block) || !END.test(text.slice(end, block.end))
 }
 

@@ -3,7 +3,7 @@ import { type Fault, FaultError } from '../compile-error.ts'
 import { insertSchemaBraces, type SchemaRepair } from '../repair.ts'
 import type { Fragment } from './nodes.ts'
 
-/** A parsed text. Node offsets refer to `parsed`; `original` leads back to the text as given. */
+/** A parsed text. Node offsets refer to `parsed`; `original` maps them to the given text. */
 export interface ParsedText {
   text: string
   parsed: string
@@ -12,10 +12,10 @@ export interface ParsedText {
   original(offset: number): number
 }
 
-/** The engine looks for this once per character of a comment. */
+/** The engine searches for this once per character of a comment. */
 const END_OF_COMMENT = String.raw`\*\/`
 
-/** By source: the engine makes a new object of the same expression at each step. */
+/** Keyed by source, because the engine creates a new RegExp for the same expression at each step. */
 const stickyForms = new Map<string, RegExp>()
 
 function sticky(pattern: RegExp): RegExp {
@@ -30,8 +30,8 @@ function sticky(pattern: RegExp): RegExp {
 let Strict: typeof Parser | undefined
 
 /**
- * The engine's parser with exact positions, `*`+`/` as plain text, and no search of the whole rest at each step. Its class
- * is made when it is first needed: where the engine is an optional package, this module is read before that one is there.
+ * The engine's parser, but with exact positions, `*`+`/` as plain text, and no search of the whole rest at each step. The class
+ * is created on first use: where the engine is an optional package, this module is evaluated before the engine is available.
  */
 function strictParser(text: string): Parser {
   Strict ??= class extends Parser {
@@ -59,7 +59,7 @@ function strictParser(text: string): Parser {
     }
 
     private faultOffset(code: string, index: number): number {
-      // The engine passes its open blocks one too far, to make up for a subtraction that is not made here.
+      // The engine passes its open blocks shifted by one, to compensate for a subtraction that this class does not make.
       if (code === 'unclosed-block') return index - 1
       return code === 'unclosed-comment' && index === this.template.length ? this.template.lastIndexOf('<!--') : index
     }
@@ -67,7 +67,7 @@ function strictParser(text: string): Parser {
   return new Strict(text)
 }
 
-/** Parses a prompt's text with normalised line ends. @throws FaultError with an offset into the text as given. */
+/** Parses a prompt's text with normalized line ends. @throws FaultError with an offset into the given text. */
 export function parseText(text: string): ParsedText {
   const { text: parsed, repairs } = insertSchemaBraces(text)
   const inserted = repairs.flatMap((repair) => [repair.open, repair.close]).sort((a, b) => a - b)

@@ -4,6 +4,7 @@ import type { Clock } from '../../shared/clock.ts'
 import { anthropicDriver } from './anthropic/driver.ts'
 import { demoDriver } from './demo/driver.ts'
 import { openaiChatDriver } from './openai/chat/driver.ts'
+import { openaiClients } from './openai/client.ts'
 import { baseUrlOf, servesResponses } from './openai/kinds.ts'
 import { openaiResponsesDriver } from './openai/responses/driver.ts'
 import type { GuardSettings } from './transport/guarded-connect.ts'
@@ -22,8 +23,9 @@ export function createModelDrivers(settings: ModelDriversSettings): ModelDrivers
   const limits = { ...providerLimits, ...settings.limits }
   const transport = leanTransport(settings.guard, limits)
   const deps = { transport, clock: settings.clock }
-  const chat = openaiChatDriver(deps, limits)
-  const responses = openaiResponsesDriver(deps, limits)
+  const openaiDeps = { ...deps, clients: openaiClients() }
+  const chat = openaiChatDriver(openaiDeps, limits)
+  const responses = openaiResponsesDriver(openaiDeps, limits)
   const anthropic = anthropicDriver(deps, limits)
   const demo: ModelDriver = demoDriver()
   return {

@@ -1,46 +1,52 @@
-/** Requests of OpenAI's protocols, for every service that speaks them: where they go and how an entry proves who it is. */
+/** Requests of OpenAI's protocols: the `openai` client builds them, the shared transport sends them. */
 import type { ModelRequest, ResolvedProvider } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
 import type { PreparedCall } from '../protocol-driver.ts'
 import { requestHeaders } from '../request/headers.ts'
 import { type CallDeps, sendCall } from '../send-call.ts'
 import { azureAddress } from './azure.ts'
+import type { OpenaiClients } from './client.ts'
 import { baseUrlOf } from './kinds.ts'
+
+export type OpenaiDeps = CallDeps & { clients: OpenaiClients }
 
 type Path = '/chat/completions' | '/responses'
 
 /** @throws ProviderError for headers that cannot be set, or a model that cannot be part of the address. */
 export function openaiCall(
-  deps: CallDeps,
+  { clients, ...deps }: OpenaiDeps,
   request: ModelRequest,
   { path, body }: { path: Path; body: object },
 ): PreparedCall['send'] {
   const { provider, model } = request
-  const sent = {
-    url: openaiUrl(provider, path, model),
-    headers: requestHeaders(request, authentication(provider), accountHeaders(provider)),
-    body: JSON.stringify(body),
+  const headers = requestHeaders(request)
+  // Before the first attempt: a name that cannot be sent is no reason to try again.
+  const address = pathFor(provider, path, model)
+  return async () => {
+    const client = await clients(provider)
+    const built = await client.buildRequest({ method: 'post', path: address, body, headers })
+    return sendCall(deps, request, {
+      url: withQueryOf(baseUrlOf(provider), built.url),
+      headers: Object.fromEntries(built.req.headers),
+      // The client's encoder makes JSON text of every object.
+      body: String(built.req.body),
+    })
   }
-  return () => sendCall(deps, request, sent)
 }
 
-// An entry is the same object until it changes; addresses with the name of a model in them are not kept.
-const plainUrls = new WeakMap<ResolvedProvider, Map<Path, URL>>()
-
-function openaiUrl(provider: ResolvedProvider, path: Path, model: string): URL {
-  const version = provider.kind === 'azure' ? azureAddress(provider)?.apiVersion : undefined
-  if (version !== undefined) return datedUrl(baseUrlOf(provider), path, { model, version })
-  const own = plainUrls.get(provider) ?? new Map<Path, URL>()
-  const url = own.get(path) ?? under(baseUrlOf(provider), path)
-  plainUrls.set(provider, own.set(path, url))
-  return url
+/** Azure's dated addresses have one path per deployment. The client puts the name there unescaped, so the path is made here. */
+function pathFor(provider: ResolvedProvider, path: Path, model: string): string {
+  const isDated = provider.kind === 'azure' && azureAddress(provider)?.apiVersion !== undefined
+  const isDeployed = isDated && path === '/chat/completions' && !baseUrlOf(provider).includes('/deployments')
+  return isDeployed ? `/deployments/${deploymentSegment(model)}${path}` : path
 }
 
-/** Azure's older addresses: one path for each deployment. */
-function datedUrl(base: string, path: Path, { model, version }: { model: string; version: string }): URL {
-  const isDeployed = path === '/chat/completions' && !base.includes('/deployments')
-  const url = under(base, isDeployed ? `/deployments/${deploymentSegment(model)}${path}` : path)
-  url.searchParams.set('api-version', version)
+/** The query of a base address stays in the address of its calls, repeated names included. */
+function withQueryOf(base: string, address: string): URL {
+  const url = new URL(address)
+  const added = [...url.searchParams]
+  url.search = new URL(base).search
+  for (const [name, value] of added) url.searchParams.append(name, value)
   return url
 }
 
@@ -50,26 +56,4 @@ function deploymentSegment(model: string): string {
     throw new ProviderError('misconfigured', `'${model.slice(0, 100)}' is not the name of an Azure deployment`)
   }
   return encodeURIComponent(model)
-}
-
-/** A path under a base address, whose own query stays. */
-function under(base: string, path: string): URL {
-  const url = new URL(base)
-  url.pathname = url.pathname.replace(/\/$/, '') + path
-  return url
-}
-
-function authentication(provider: ResolvedProvider): Record<string, string> {
-  const isAzure = provider.kind === 'azure' && azureAddress(provider) !== undefined
-  return isAzure ? { 'api-key': provider.token } : { authorization: `Bearer ${provider.token}` }
-}
-
-/** The headers by which OpenAI tells organizations and projects apart. */
-function accountHeaders({ configuration }: ResolvedProvider): Record<string, string> {
-  const headers: Record<string, string> = {}
-  for (const key of ['organization', 'project']) {
-    const value = configuration[key]
-    if (typeof value === 'string') headers[`openai-${key}`] = value
-  }
-  return headers
 }

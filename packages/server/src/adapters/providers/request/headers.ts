@@ -16,7 +16,7 @@ const reservedHeaders = new Set(
  */
 export function requestHeaders(
   request: ModelRequest,
-  own: Record<string, string>,
+  own: Record<string, string> = {},
   defaults: Record<string, string> = {},
 ): Record<string, string> {
   const headers: Record<string, string> = { 'user-agent': 'stet' }

@@ -1,13 +1,12 @@
 /** The driver for services that speak OpenAI chat completions. */
 import type { ModelDriver } from '../../../../features/providers/model-driver.ts'
 import { protocolDriver } from '../../protocol-driver.ts'
-import type { CallDeps } from '../../send-call.ts'
 import type { ProviderLimits } from '../../transport/limits.ts'
-import { openaiCall } from '../calls.ts'
+import { type OpenaiDeps, openaiCall } from '../calls.ts'
 import { chatBody } from './body.ts'
 import { chunkReader, plainChunks } from './chunks.ts'
 
-export function openaiChatDriver(deps: CallDeps, limits: ProviderLimits): ModelDriver {
+export function openaiChatDriver(deps: OpenaiDeps, limits: ProviderLimits): ModelDriver {
   return protocolDriver(limits, (request) => {
     const { provider } = request
     return {

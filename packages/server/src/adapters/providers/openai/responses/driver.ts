@@ -1,13 +1,12 @@
 /** The driver for services that speak OpenAI's Responses protocol; an entry chooses it by its `endpoint`. */
 import type { ModelDriver } from '../../../../features/providers/model-driver.ts'
 import { protocolDriver } from '../../protocol-driver.ts'
-import type { CallDeps } from '../../send-call.ts'
 import type { ProviderLimits } from '../../transport/limits.ts'
-import { openaiCall } from '../calls.ts'
+import { type OpenaiDeps, openaiCall } from '../calls.ts'
 import { responsesBody } from './body.ts'
 import { plainResponse, responseReader } from './chunks.ts'
 
-export function openaiResponsesDriver(deps: CallDeps, limits: ProviderLimits): ModelDriver {
+export function openaiResponsesDriver(deps: OpenaiDeps, limits: ProviderLimits): ModelDriver {
   return protocolDriver(limits, (request) => {
     const { provider } = request
     return {
