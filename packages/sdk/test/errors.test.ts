@@ -116,6 +116,15 @@ it('a failed run in JSON is a RunError with its code and conversation', async ()
   expect(seen).toEqual([error])
 })
 
+it('a warning of the server goes to the logger', async () => {
+  const warnings: unknown[] = []
+  const logger = { ...console, warn: (...said: unknown[]) => void warnings.push(said) }
+  const { url } = await localServer(json({}, 200, { 'X-Stet-Warning': 'unknown parameter "tickt"' }))
+  const options = { apiKey: 'k', baseUrl: url, projectId: 7, logger, logLevel: 'warn' } as const
+  await new sdk.Stet(options).prompts.run('support/reply', { stream: false })
+  expect(warnings).toEqual([['[stet] prompts.run support/reply: unknown parameter "tickt"']])
+})
+
 describe('the message of a failed run', () => {
   const failed = async (errorCode: string, message: string, details: object, stream: boolean) => {
     const body = { name: 'DocumentRunError', message, errorCode, details: { errorCode, ...details } }

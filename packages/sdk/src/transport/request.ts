@@ -68,6 +68,8 @@ async function attemptOnce(
     const requestId = headers.get('x-request-id')
     observe(settings, () => hooks?.onResponse?.({ ...about, status, requestId, durationMs }))
     logger.debug(`${operation} ${method} ${url} ${status} in ${durationMs} ms [${requestId}]`)
+    const warning = headers.get('x-stet-warning')
+    if (warning) logger.warn(`${operation}${prompt ? ` ${prompt}` : ''}: ${warning}`)
     const answer = { response, text: '', method, url, attempts: attempt + 1, context, prompt }
     if (isStream) await requireEvents(answer)
     else answer.text = await response.text()

@@ -11,6 +11,7 @@ import { type DriveDeps, driveRun } from './drive-run.ts'
 import { type PromptInput, planOf } from './execution/prompt-input.ts'
 import { createRunProgress } from './execution/run-progress.ts'
 import type { NewConversation, NewRun, StoredConversation, StoredRun } from './ports.ts'
+import { type UnknownParameter, unknownParameters } from './unknown-parameters.ts'
 import { type StartedRun, watchRun } from './watching/watch-run.ts'
 
 export type { StartedRun } from './watching/watch-run.ts'
@@ -31,9 +32,14 @@ export interface StartRunInput {
   declaredSdk: boolean
   /** Of the idempotency key that the request came with: it is stored with the run. */
   claim?: Claim
+  /** Takes the given parameters that the prompt does not know, before the run starts. */
+  warn?: (unknown: readonly UnknownParameter[]) => void
 }
 
 export type StartDeps = DriveDeps & Needs<'templates'>
+
+/** Names that the log tells of one compiled text. */
+const mostWarned = 20
 
 export interface PreparedRun {
   conversation: NewConversation
@@ -83,6 +89,7 @@ export async function prepareRun(
   const given = input.userMessage === undefined ? {} : { [USER_MESSAGE_VARIABLE]: input.userMessage }
   const parameters = parameterValues(scan.config, { ...input.parameters, ...given })
   if (scan.usesSteps && input.messages.length > 0) throw invalid('messages cannot be combined with <step>')
+  warnOfUnknown(deps, input, runnable)
 
   const conversation = newConversation(deps, input, runnable, origin)
   const { workspaceId, projectId, versionUuid, uuid: conversationUuid, path } = conversation
@@ -100,6 +107,22 @@ export async function prepareRun(
       declaredSdk: input.declaredSdk,
     },
   }
+}
+
+// What each compiled text was warned of: a caller that repeats itself a thousand times a second is one line in the log.
+const warned = new WeakMap<Runnable['scan'], Set<string>>()
+
+function warnOfUnknown(deps: Needs<'log'>, input: StartRunInput, { scan, text }: Runnable): void {
+  const unknown = unknownParameters(scan, input.parameters)
+  if (unknown.length === 0) return
+  input.warn?.(unknown)
+  const known = warned.get(scan) ?? new Set()
+  warned.set(scan, known)
+  const isNew = unknown.some(({ name }) => !known.has(name))
+  if (!isNew || known.size >= mostWarned) return
+  for (const { name } of unknown) known.add(name)
+  const { workspaceId } = input.caller
+  deps.log.warn('run.unknown-parameters', { workspaceId, path: text.path, parameters: unknown })
 }
 
 /** A request may have come first under the same idempotency key: its run is the only one. */

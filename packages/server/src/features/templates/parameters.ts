@@ -19,6 +19,15 @@ export function parameterValues(
   throw unprocessable(message, details)
 }
 
+/** The names that a prompt declares or uses, in it or in what it refers to. */
+export function parameterNames(
+  config: Readonly<Record<string, unknown>>,
+  freeVariables: readonly string[],
+): ReadonlySet<string> {
+  const declared = isObject(config['parameters']) ? Object.keys(config['parameters']) : []
+  return new Set([...declared, ...freeVariables])
+}
+
 /** The `parameters` of a document: the declared ones with their keys, then every other free variable. */
 export function wireParameters(
   config: Readonly<Record<string, unknown>>,

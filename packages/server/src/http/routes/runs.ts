@@ -16,6 +16,7 @@ import { createStreamLimit } from '../request/stream-limit.ts'
 import { largeAnswer } from '../response/large-answer.ts'
 import { runAnswers, whileOpen } from '../response/run-answer.ts'
 import { startedOnce } from '../response/started-once.ts'
+import { warnOfParameters } from '../response/warning.ts'
 import { attachResultBody } from '../wire/attach-result.ts'
 
 type Mode = 'json' | 'stream'
@@ -38,6 +39,7 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
         ...(userMessage === undefined ? {} : { userMessage }),
         ...(customIdentifier === undefined ? {} : { customIdentifier }),
         declaredSdk: contextOf(res).client.declared,
+        warn: warnOfParameters(res),
       })
       if (!background) {
         const start = (mode: Mode) =>
