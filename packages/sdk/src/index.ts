@@ -52,6 +52,8 @@ export type { Versions } from './resources/versions.ts'
 export type { RunJob } from './run/run-job.ts'
 export type {
   AsyncIterableStream,
+  Exposed,
+  ForwardOptions,
   LatitudeEventData,
   ProviderEventData,
   SdkEventData,

@@ -9,6 +9,19 @@ export interface Runtime {
   now: () => number
 }
 
+/** A version 4 UUID. Pages over plain http have no `crypto.randomUUID`. */
+export function randomUuid(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  // the bits of version and variant: RFC 9562, 5.4
+  const marked = bytes.map((byte, i) => (i === 6 ? (byte & 15) | 64 : i === 8 ? (byte & 63) | 128 : byte))
+  return hexOf(marked).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+/** Bytes in lower-case hex. */
+export function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
 /** That of the machine. */
 export const systemRuntime: Runtime = {
   sleep(ms, signal) {

@@ -12,7 +12,9 @@ import { webGlobals } from './support/web-globals.ts'
 
 /** What is loaded with the client, and all of it with what is loaded when it is used: tools, cache, jobs, proxy frames. */
 const CORE_BYTES = 14_000
-const WHOLE_BYTES = 18_500
+const WHOLE_BYTES = 17_500
+
+const UUID_V4 = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 
 let out: string
 beforeAll(async () => {
@@ -76,11 +78,19 @@ describe('the package', () => {
 
   it('needs web globals only', async () => {
     const code = await bundled({ isWhole: true })
-    const names = runInContext(
-      `${code}; [typeof new stet.Stet('k', { projectId: 1 }).prompts.run, typeof process]`,
-      createContext({ ...webGlobals }),
+    const keys: string[] = []
+    const fetch = async (_: unknown, { headers }: RequestInit) => {
+      keys.push(new Headers(headers).get('idempotency-key') ?? '')
+      return Response.json({})
+    }
+    const ran = runInContext(
+      `${code}; const made = new stet.Stet('k', { projectId: 1, cache: true })
+      Promise.all([made.versions.create('a'), made.versions.create('b'), made.prompts.get('c')]).then(() => typeof process)`,
+      createContext({ ...webGlobals, fetch }),
     )
-    expect([...(names as string[])]).toEqual(['function', 'undefined'])
+    expect(await ran).toBe('undefined')
+    expect(keys.toSorted().slice(1)).toEqual([expect.stringMatching(UUID_V4), expect.stringMatching(UUID_V4)])
+    expect(new Set(keys).size).toBe(3)
   })
 })
 

@@ -210,7 +210,7 @@ describe('a failed run', () => {
 
   it('passes through a proxy as its event', async () => {
     const { url } = await localServer(events(FAILED))
-    expect(await client(url).prompts.stream('a').toResponse().text()).toBe(FAILED)
+    expect(await client(url).prompts.stream('a').toResponse({ expose: true }).text()).toBe(FAILED)
   })
 
   it('a cut stream breaks the proxied one', async () => {

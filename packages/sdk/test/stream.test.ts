@@ -186,10 +186,11 @@ describe('run', () => {
   })
 })
 
-it('a proxied stream reads the same on the other side', async () => {
+it('a proxied stream that exposes all of it reads the same on the other side', async () => {
   const { url } = await localServer(events(RUN))
   const { stream } = await client(url).prompts.stream('a').withResponse()
-  const passed = stream.toResponse({ status: 201, headers: { 'X-Own': '1' } })
+  const passed = stream.toResponse({ status: 201, headers: { 'X-Own': '1' }, expose: true })
+  expect(passed.status).toBe(201)
   expect(passed.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   expect(passed.headers.get('x-own')).toBe('1')
   const copy = passed.clone()

@@ -1,2 +1,2 @@
-export type { UIMessageChunk, UIMessageSource } from './ui-message-stream.ts'
+export type { UIMessageChunk, UIMessageOptions, UIMessageSource } from './ui-message-stream.ts'
 export { toUIMessageStream, toUIMessageStreamResponse } from './ui-message-stream.ts'

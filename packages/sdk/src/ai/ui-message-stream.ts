@@ -1,4 +1,4 @@
-import { AbortError, type AsyncIterableStream, type StreamEvent } from '../index.ts'
+import { AbortError, type AsyncIterableStream, RunError, type StreamEvent } from '../index.ts'
 import { readableOf } from '../stream/views.ts'
 import { UIMessageWriter } from './ui-message-writer.ts'
 
@@ -8,6 +8,12 @@ export type UIMessageChunk = { type: string; [key: string]: unknown }
 /** What is read: a `RunStream` of any answer. */
 export interface UIMessageSource extends AsyncIterable<StreamEvent> {
   readonly conversationUuid: string | undefined
+}
+
+/** What a page learns beyond the answer and its tools; nothing by default. */
+export interface UIMessageOptions {
+  /** `errors`: the message of what failed, instead of a fixed text. */
+  expose?: readonly 'errors'[]
 }
 
 const HEADERS = {
@@ -20,12 +26,12 @@ const HEADERS = {
 /**
  * A run as the message stream of AI SDK front ends: text, reasoning, tool calls with their results, sources. The metadata of
  * the message holds `conversationUuid`, at its end also `finishReason` and `usage`. A run that fails ends with an error chunk,
- * one that is aborted with an abort chunk.
+ * one that is aborted with an abort chunk. The prompt, its configuration and its ids stay on the server.
  *
  * @example for await (const chunk of toUIMessageStream(stream)) console.log(chunk.type)
  */
-export function toUIMessageStream(s: UIMessageSource): AsyncIterableStream<UIMessageChunk> {
-  return readableOf(chunksOf(s))
+export function toUIMessageStream(s: UIMessageSource, o: UIMessageOptions = {}): AsyncIterableStream<UIMessageChunk> {
+  return readableOf(chunksOf(s, o))
 }
 
 /**
@@ -38,12 +44,15 @@ export function toUIMessageStream(s: UIMessageSource): AsyncIterableStream<UIMes
  *   return toUIMessageStreamResponse(stream)
  * }
  */
-export function toUIMessageStreamResponse(s: UIMessageSource, init: ResponseInit = {}): Response {
+export function toUIMessageStreamResponse(
+  s: UIMessageSource,
+  { expose = [], ...init }: ResponseInit & UIMessageOptions = {},
+): Response {
   const headers = new Headers(init.headers)
   for (const [name, value] of Object.entries(HEADERS)) if (!headers.has(name)) headers.set(name, value)
   const encoder = new TextEncoder()
   async function* frames() {
-    for await (const chunk of chunksOf(s)) yield encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`)
+    for await (const chunk of chunksOf(s, { expose })) yield encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`)
     yield encoder.encode('data: [DONE]\n\n')
   }
   return new Response(
@@ -52,7 +61,7 @@ export function toUIMessageStreamResponse(s: UIMessageSource, init: ResponseInit
   )
 }
 
-async function* chunksOf(s: UIMessageSource): AsyncGenerator<UIMessageChunk> {
+async function* chunksOf(s: UIMessageSource, { expose = [] }: UIMessageOptions): AsyncGenerator<UIMessageChunk> {
   const writer = new UIMessageWriter()
   try {
     for await (const event of s) yield* writer.write(event)
@@ -61,6 +70,15 @@ async function* chunksOf(s: UIMessageSource): AsyncGenerator<UIMessageChunk> {
     yield* writer.start(s.conversationUuid)
     yield* writer.close()
     if (error instanceof AbortError) yield { type: 'abort' }
-    else yield { type: 'error', errorText: error instanceof Error ? error.message : String(error) }
+    // messages name paths, providers and addresses of the server
+    else yield { type: 'error', errorText: expose.includes('errors') ? messageOf(error) : failureOf(error) }
   }
+}
+
+function failureOf(error: unknown): string {
+  return error instanceof RunError ? 'The run failed' : 'The run could not be read'
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -1,4 +1,5 @@
 import type { LatitudeEventData, Message, ProviderEventData, StreamEvent } from '../index.ts'
+import { figures } from '../views/page-events.ts'
 import type { UIMessageChunk } from './ui-message-stream.ts'
 
 type Chunks = Generator<UIMessageChunk, void>
@@ -34,7 +35,8 @@ export class UIMessageWriter {
   /** The end of a message whose run is complete. */
   *end(): Chunks {
     yield* this.close()
-    const { uuid: conversationUuid, finishReason, tokenUsage: usage } = this.#completed ?? {}
+    const { uuid: conversationUuid, finishReason, tokenUsage } = this.#completed ?? {}
+    const usage = tokenUsage && figures(tokenUsage)
     yield { type: 'finish', messageMetadata: { conversationUuid, finishReason, usage } }
   }
 

@@ -1,6 +1,7 @@
 import type { Outcome } from '../api-promise.ts'
 import { ApiError, ConnectionError, StetError } from '../errors.ts'
 import type { RequestOptions, Scope } from '../options.ts'
+import { hexOf, randomUuid } from '../runtime.ts'
 import type { Api } from '../transport/api.ts'
 import type { Exchange } from '../transport/exchange.ts'
 import { requestHeaders } from '../transport/headers.ts'
@@ -68,7 +69,8 @@ export async function keyPrefix(api: Api, exchange: Exchange): Promise<string> {
   const authorization = headers.get('authorization') ?? ''
   // the promise is kept, not its result: calls that begin together go on together, and so share one request
   if (prompts.caller?.authorization !== authorization) {
-    prompts.caller = { authorization, hash: sha256(authorization) }
+    // without a hash, entries of this caller are found until another one calls: nobody else may read them
+    prompts.caller = { authorization, hash: sha256(authorization).then((hash) => hash || randomUuid()) }
   }
   return `${(await prompts.caller.hash).slice(0, 16)}|`
 }
@@ -116,7 +118,8 @@ async function standIn(
   }
 }
 
+/** Empty in a page over plain http, which cannot compute it. */
 async function sha256(text: string): Promise<string> {
-  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  if (!crypto.subtle) return ''
+  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))
 }

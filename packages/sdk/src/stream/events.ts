@@ -101,5 +101,20 @@ export interface StreamEventMap<O extends OutputKind> {
   end: () => void
 }
 
+/**
+ * A part of a run that a page does not see unless it is exposed: `messages` (with `input` and `output` of the answer),
+ * `config` (with its model and provider), `ids` of prompt and version, arguments and results of `tools`, messages of `errors`.
+ */
+export type Exposed = 'messages' | 'config' | 'ids' | 'tools' | 'errors'
+
+/**
+ * What a forwarded run shows beyond the answer; nothing by default. `true` forwards every event as it came.
+ *
+ * @example { expose: ['tools'] }
+ */
+export interface ForwardOptions {
+  expose?: true | readonly Exposed[]
+}
+
 /** A readable stream that `for await` reads in every runtime. */
 export type AsyncIterableStream<T> = ReadableStream<T> & AsyncIterable<T>

@@ -4,7 +4,7 @@ import { requireEvents } from '../transport/response-error.ts'
 import type { FinishReason, Message, RunResult, ToolCall, Usage } from '../types.ts'
 import { quiet } from './deferred.ts'
 import type { Place } from './event-log.ts'
-import type { AsyncIterableStream, StreamEvent, StreamEventMap } from './events.ts'
+import type { AsyncIterableStream, ForwardOptions, StreamEvent, StreamEventMap } from './events.ts'
 import { RunPump, type StreamSource, type StreamState } from './run-pump.ts'
 import { readableOf, textOf } from './views.ts'
 
@@ -195,20 +195,21 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * The same events as bytes, ids kept, for a proxy route.
+   * The events as bytes, ids kept, for a proxy route. A page gets the answer only; `expose` adds parts of the run.
    *
    * @example for await (const bytes of stream.toReadableStream()) response.write(bytes)
    */
-  toReadableStream(): AsyncIterableStream<Uint8Array> {
-    return readableOf(framed(this.#events()), () => bytesOf(': ping\n'))
+  toReadableStream(o?: ForwardOptions): AsyncIterableStream<Uint8Array> {
+    return readableOf(framed(this.#events(), o), () => bytesOf(': ping\n'))
   }
 
   /**
-   * A response that passes the run on to a browser.
+   * A response that passes the run on to a page: the answer only, without messages, configuration and ids of the prompt.
+   * `expose` adds parts of the run.
    *
    * @example export const POST = async () => (await stet.prompts.stream('chat').withResponse()).stream.toResponse()
    */
-  toResponse(init: ResponseInit = {}): Response {
+  toResponse(init: ResponseInit & ForwardOptions = {}): Response {
     const headers = new Headers(init.headers)
     const defaults = {
       'Content-Type': 'text/event-stream; charset=utf-8',
@@ -217,7 +218,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
       ...(this.conversationUuid && { 'X-Conversation-Uuid': this.conversationUuid }),
     }
     for (const [name, value] of Object.entries(defaults)) if (!headers.has(name)) headers.set(name, value)
-    return new Response(this.toReadableStream(), { ...init, headers })
+    return new Response(this.toReadableStream(init), { ...init, headers })
   }
 
   /**
@@ -261,9 +262,12 @@ async function* growing(events: AsyncIterable<StreamEvent>): AsyncGenerator<unkn
   yield* objectsOf(events)
 }
 
-async function* framed(events: AsyncIterable<StreamEvent>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function* framed(
+  events: AsyncIterable<StreamEvent>,
+  o: ForwardOptions | undefined,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const { framesOf } = await import('../views/frames.ts')
-  for await (const frame of framesOf(events)) yield bytesOf(frame)
+  for await (const frame of framesOf(events, o)) yield bytesOf(frame)
 }
 
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {

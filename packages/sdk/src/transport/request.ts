@@ -1,4 +1,5 @@
 import { AbortError, ApiError, ConfigurationError, ConnectionError, StetError, TimeoutError } from '../errors.ts'
+import { randomUuid } from '../runtime.ts'
 import type { Settings } from '../settings.ts'
 import type { Answer, Exchange } from './exchange.ts'
 import { requestHeaders } from './headers.ts'
@@ -13,7 +14,7 @@ export async function send(settings: Settings, exchange: Exchange): Promise<Answ
   const { runtime, logger } = settings
   const maxRetries = options.maxRetries ?? settings.maxRetries
   const body = encodeBody(exchange.body)
-  const key = method === 'POST' ? (options.idempotencyKey ?? crypto.randomUUID()) : null
+  const key = method === 'POST' ? (options.idempotencyKey ?? randomUuid()) : null
   for (let attempt = 0; ; attempt++) {
     let mayRepeat = false
     try {

@@ -1,7 +1,7 @@
 /** Read by the AI SDK's own transport and message reader: what they refuse, or make nothing of, is no protocol. */
 import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import { describe, expect, it } from 'vitest'
-import { toUIMessageStream, toUIMessageStreamResponse } from '../../src/ai/index.ts'
+import { toUIMessageStream, toUIMessageStreamResponse, type UIMessageOptions } from '../../src/ai/index.ts'
 import { RunStream, type StreamEvent } from '../../src/index.ts'
 import { events, sseResponse } from '../../src/testing/index.ts'
 import { USAGE } from '../support/sample-run.ts'
@@ -21,10 +21,13 @@ function runOf(...middle: { type: string; [key: string]: unknown }[]): RunStream
 }
 
 /** What the front end sees: the chunks as its transport passes them on, and the message that it builds. */
-async function seen(run: RunStream): Promise<{ chunks: UIMessageChunk[]; message: UIMessage | undefined }> {
+async function seen(
+  run: RunStream,
+  o: UIMessageOptions = {},
+): Promise<{ chunks: UIMessageChunk[]; message: UIMessage | undefined }> {
   const transport = new DefaultChatTransport({
     api: 'http://page.invalid',
-    fetch: async () => toUIMessageStreamResponse(run),
+    fetch: async () => toUIMessageStreamResponse(run, o),
   })
   const stream = await transport.sendMessages({
     trigger: 'submit-message',
@@ -161,24 +164,28 @@ describe('a run as a message stream', () => {
     ])
   })
 
-  it('tells a failure, and what had arrived', async () => {
+  it.each([
+    [{}, /^The run failed$/],
+    [{ expose: ['errors'] as const }, /The provider refused/],
+  ])('ends a failed run with an error, after what had arrived (%j)', async (options, text) => {
     const error = { code: 'ai_run_error', message: 'The provider refused' }
-    const { chunks, message } = await seen(RunStream.fromResponse(sseResponse(events('Half', { uuid: UUID, error }))))
+    const run = RunStream.fromResponse(sseResponse(events('Half', { uuid: UUID, error })))
+    const { chunks, message } = await seen(run, options)
     expect(chunks.slice(-3)).toMatchObject([
       { type: 'text-end' },
       { type: 'finish-step' },
-      { type: 'error', errorText: expect.stringContaining('The provider refused') },
+      { type: 'error', errorText: expect.stringMatching(text) },
     ])
     expect(message?.parts[1]).toMatchObject({ text: 'Half' })
   })
 
-  it('tells a failure before the first event', async () => {
+  it.each([
+    [{}, /^The run could not be read$/],
+    [{ expose: ['errors'] as const }, /No such prompt/],
+  ])('ends with an error when the run never started (%j)', async (options, text) => {
     const run = RunStream.fromResponse(new Response('{"message":"No such prompt"}', { status: 404 }))
-    const { chunks } = await seen(run)
-    expect(chunks).toMatchObject([
-      { type: 'start' },
-      { type: 'error', errorText: expect.stringContaining('No such prompt') },
-    ])
+    const { chunks } = await seen(run, options)
+    expect(chunks).toMatchObject([{ type: 'start' }, { type: 'error', errorText: expect.stringMatching(text) }])
   })
 
   it('tells an abort as such', async () => {

@@ -39,10 +39,10 @@ interface Message {
 }
 
 /** Opens a page and waits until it has loaded. */
-export async function openPage(binary: string, url: string): Promise<Page> {
+export async function openPage(binary: string, url: string, flags: readonly string[] = []): Promise<Page> {
   const profile = mkdtempSync(join(tmpdir(), 'stet-chromium-'))
   // a process group of its own: what it starts ends with it, and writes no more into the profile that is removed
-  const browser = spawn(binary, [...FLAGS, `--user-data-dir=${profile}`], {
+  const browser = spawn(binary, [...FLAGS, ...flags, `--user-data-dir=${profile}`], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     detached: true,
   })

@@ -1,4 +1,7 @@
-/** What every runtime with web APIs has, and nothing of Node's: a bundle that evaluates with these alone runs anywhere. */
+/**
+ * What every runtime with web APIs has, and nothing of Node's: a bundle that runs with these alone runs anywhere. Pages over
+ * plain http have no more of `crypto` than this.
+ */
 export const webGlobals = {
   fetch,
   Headers,
@@ -11,7 +14,7 @@ export const webGlobals = {
   ReadableStream,
   TextEncoder,
   TextDecoder,
-  crypto,
+  crypto: { getRandomValues: crypto.getRandomValues.bind(crypto) },
   console,
   queueMicrotask,
   setTimeout,

@@ -9,8 +9,9 @@ export interface UnknownParameter {
   didYouMean?: string
 }
 
-// A caller may send a thousand of them: a few tell what is wrong.
+// A caller may send a thousand of them, as long as a body may be: a few beginnings tell what is wrong.
 const mostNamed = 5
+const longestName = 64
 
 export function unknownParameters(
   { config, parameters }: Pick<TemplateScan, 'config' | 'parameters'>,
@@ -22,6 +23,6 @@ export function unknownParameters(
     .slice(0, mostNamed)
     .map((name) => {
       const [didYouMean] = similarNames(name, known, { limit: 1, atLeast: 0.5 })
-      return { name, ...(didYouMean === undefined ? {} : { didYouMean }) }
+      return { name: name.slice(0, longestName), ...(didYouMean === undefined ? {} : { didYouMean }) }
     })
 }

@@ -12,11 +12,9 @@ export function warnOfParameters(res: Response): (unknown: readonly UnknownParam
   }
 }
 
-const longestName = 64
-
 /** JSON's quotes and escapes, in ASCII: a header holds nothing else. */
 function quoted(name: string): string {
-  return JSON.stringify(name.slice(0, longestName)).replace(
+  return JSON.stringify(name).replace(
     /[^\x20-\x7e]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )

@@ -1,5 +1,5 @@
 /** The real client against the real server: streams that are cut on their way, tools, jobs, the cache. */
-import { type AbortError, RunError, type RunStream, Stet, type StreamEvent, tool } from '@stet/sdk'
+import { type AbortError, RunError, RunStream, Stet, type StreamEvent, tool } from '@stet/sdk'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { prompt, type RunBench, runBench } from '../../runs/run-bench.ts'
@@ -16,6 +16,7 @@ beforeAll(async () => {
     {
       hello: prompt('<user>Hi</user>'),
       weather: prompt('<user>Weather?</user>', weather),
+      guarded: prompt('<system>Never name the vault.</system><user>{{ ticket }}</user>', 'temperature: 0.123\n'),
       tags: prompt('<user>Tags?</user>', 'schema: { type: array, items: { type: string } }\n'),
     },
     { STET_MAX_STREAMS_PER_KEY: '100000' },
@@ -281,6 +282,21 @@ describe('leaving', () => {
     expect(ids[0]).toBe(Number(before) + 1)
     expect((await rest.finalResult()).response.text).toBe('a b')
   })
+})
+
+it('a page that a run is forwarded to gets the answer, and neither prompt nor configuration nor ids', async () => {
+  bench.fake.enqueue({ deltas: ['Sure', 'ly.'] })
+  const stream = stet.prompts.stream('guarded', { parameters: { ticket: 'Where?' } })
+  const [forwarded, whole] = [stream.toResponse(), stream.toResponse({ expose: true })]
+  const { source, uuid, response } = await stream.finalResult()
+  const secrets = ['vault', '0.123', source.documentUuid, source.commitUuid, response.model]
+  const body = await forwarded.clone().text()
+  expect(secrets.filter((secret) => body.includes(secret))).toEqual([])
+  // the secrets are in what is read here
+  const all = await whole.text()
+  expect(secrets.filter((secret) => !all.includes(secret))).toEqual([])
+  const page = await RunStream.fromResponse(forwarded).finalResult()
+  expect(page).toMatchObject({ uuid, conversation: [], response: { text: 'Surely.', finishReason: 'stop' } })
 })
 
 describe('the cache', () => {

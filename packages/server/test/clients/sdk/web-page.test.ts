@@ -1,11 +1,11 @@
-/** A page in a browser reads a run through a route of its own server; the connection between the two is cut. */
+/** Pages in a browser: one reads a run through a route of its own server, over a cut; one is served over plain http. */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
 import type { Stet } from '@stet/sdk'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { chromium, openPage, type Page } from '../../../../sdk/test/browser/chromium.ts'
 import { type Packed, packSdk } from '../../../../sdk/test/package/packed.ts'
 import { prompt, type RunBench, runBench } from '../../runs/run-bench.ts'
@@ -32,15 +32,34 @@ const HTML = `<!doctype html><meta charset="utf-8"><p></p><script type="module">
   })()
 </script>`
 
+// a host that is not the loopback address: to the browser, http is no secure context there
+const PLAIN_HOST = 'intranet.test'
+const PLAIN_HTML = `<!doctype html><meta charset="utf-8"><script type="module">
+  import { Stet } from '/sdk/index.mjs'
+  window.outcome = (async () => {
+    const settings = await (await fetch('/settings')).json()
+    const stet = new Stet({ ...settings, baseUrl: location.origin, dangerouslyAllowBrowser: true, cache: true })
+    const { response } = await stet.prompts.run('reply', { parameters: { ticket: 'Where?' } })
+    const sources = []
+    for (let i = 0; i < 2; i++) sources.push((await stet.prompts.get('reply')).source)
+    const down = stet.withOptions({ baseUrl: 'http://127.0.0.1:1', maxRetries: 0, logLevel: 'off' })
+    sources.push((await down.prompts.get('other', { fallback: 'As shipped' })).source)
+    return { isSecureContext, hasUuids: 'randomUUID' in crypto, hasHashes: 'subtle' in crypto, text: response.text, sources }
+  })()
+</script>`
+
 let bench: RunBench
 let packed: Packed
 let site: Server
+let siteUrl: string
+let projectId: number
 let page: Page | undefined
 let openGate = () => {}
 beforeAll(async () => {
   if (!chromium) return
   packed = await packSdk('dist')
   bench = await runBench({ reply: prompt('<user>{{ ticket }}</user>') })
+  projectId = Number(/projects\/(\d+)/.exec(bench.live)?.[1])
   const gate = new Promise<void>((resolve) => {
     openGate = resolve
   })
@@ -50,7 +69,8 @@ beforeAll(async () => {
     (request, response) => void serve(request, response).catch(() => response.destroy()),
   )
   await once(site.listen(0, '127.0.0.1'), 'listening')
-  page = await openPage(chromium, `http://127.0.0.1:${(site.address() as AddressInfo).port}/`)
+  siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+  page = await openPage(chromium, `${siteUrl}/`)
 }, 300_000)
 afterAll(async () => {
   await page?.close()
@@ -67,10 +87,13 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
     response.setHeader('Content-Type', 'text/javascript')
     return void response.end(readFileSync(`${packed.folder}/dist/${file}`))
   }
+  if (url.startsWith('/api/v3/')) return passToService(request, response)
+  if (url === '/settings') return void response.end(JSON.stringify({ apiKey: bench.key, projectId }))
+  if (url === '/plain') return void response.setHeader('Content-Type', 'text/html').end(PLAIN_HTML)
   if (request.method !== 'POST') return void response.setHeader('Content-Type', 'text/html').end(HTML)
   const body = JSON.parse((await text(request)) || '{}') as { ticket?: string; conversationUuid?: string }
   const seen = request.headers['last-event-id']
-  const stet = bench.server.client.project(Number(/projects\/(\d+)/.exec(bench.live)?.[1]))
+  const stet = bench.server.client.project(projectId)
   if (url === '/seen') {
     openGate()
     response.end()
@@ -82,6 +105,19 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   } else {
     await passOn(stet.prompts.stream('reply', { parameters: body }), response, 'two ')
   }
+}
+
+/** The service behind the site: a page may only call its own origin. */
+async function passToService(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { method = '', url = '', headers } = request
+  const sent = Object.entries(headers).filter(
+    ([name]) => !/^(host|connection|content-length|origin|referer)$/.test(name),
+  )
+  const body = method === 'POST' ? { body: await buffer(request) } : {}
+  const answer = await fetch(bench.server.url + url, { method, headers: sent as [string, string][], ...body })
+  response.writeHead(answer.status, Object.fromEntries(answer.headers))
+  for await (const bytes of answer.body ?? []) response.write(bytes)
+  response.end()
 }
 
 /** The route of the documentation, and a connection that breaks after what it shall not survive. */
@@ -110,4 +146,18 @@ it.runIf(chromium)('streams, joins again and ends with the result', async () => 
   })
   expect(outcome.ids).toEqual(outcome.ids.map((_, index) => index + 1))
   expect(bench.fake.requests).toHaveLength(1)
+})
+
+it.runIf(chromium)('the client works in a page over plain http, which has neither randomUUID nor subtle', async () => {
+  const port = new URL(siteUrl).port
+  const rules = `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`
+  const plain = await openPage(chromium ?? '', `http://${PLAIN_HOST}:${port}/plain`, [rules])
+  onTestFinished(() => plain.close())
+  expect(await plain.evaluate('window.outcome')).toEqual({
+    isSecureContext: false,
+    hasUuids: false,
+    hasHashes: false,
+    text: expect.any(String),
+    sources: ['network', 'cache', 'fallback'],
+  })
 })
