@@ -39,7 +39,7 @@ it('is said in a header of every form of answer, with the name that was meant', 
     expect.objectContaining({
       event: 'run.unknown-parameters',
       path: 'reply',
-      parameters: [{ name: 'tickt', didYouMean: 'ticket' }, { name: 'frobnicate' }],
+      warning: said,
     }),
   ])
 })

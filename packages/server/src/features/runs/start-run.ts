@@ -11,7 +11,7 @@ import { type DriveDeps, driveRun } from './drive-run.ts'
 import { type PromptInput, planOf } from './execution/prompt-input.ts'
 import { createRunProgress } from './execution/run-progress.ts'
 import type { NewConversation, NewRun, StoredConversation, StoredRun } from './ports.ts'
-import { type UnknownParameter, unknownParameters } from './unknown-parameters.ts'
+import { unknownParameters } from './unknown-parameters.ts'
 import { type StartedRun, watchRun } from './watching/watch-run.ts'
 
 export type { StartedRun } from './watching/watch-run.ts'
@@ -32,14 +32,14 @@ export interface StartRunInput {
   declaredSdk: boolean
   /** Of the idempotency key that the request came with: it is stored with the run. */
   claim?: Claim
-  /** Takes the given parameters that the prompt does not know, before the run starts. */
-  warn?: (unknown: readonly UnknownParameter[]) => void
+  /** Takes a warning of parameters that the prompt does not know, before the run starts. */
+  warn?: (warning: string) => void
 }
 
 export type StartDeps = DriveDeps & Needs<'templates'>
 
-/** Names that the log tells of one compiled text. */
-const mostWarned = 20
+/** Warnings that the log holds of one compiled text. */
+const mostLogged = 20
 
 export interface PreparedRun {
   conversation: NewConversation
@@ -109,20 +109,18 @@ export async function prepareRun(
   }
 }
 
-// What each compiled text was warned of: a caller that repeats itself a thousand times a second is one line in the log.
-const warned = new WeakMap<Runnable['scan'], Set<string>>()
+// What the log says of each compiled text: a caller that repeats itself a thousand times a second is one line in it.
+const logged = new WeakMap<Runnable['scan'], Set<string>>()
 
 function warnOfUnknown(deps: Needs<'log'>, input: StartRunInput, { scan, text }: Runnable): void {
-  const unknown = unknownParameters(scan, input.parameters)
-  if (unknown.length === 0) return
-  input.warn?.(unknown)
-  const known = warned.get(scan) ?? new Set()
-  warned.set(scan, known)
-  const isNew = unknown.some(({ name }) => !known.has(name))
-  if (!isNew || known.size >= mostWarned) return
-  for (const { name } of unknown) known.add(name)
-  const { workspaceId } = input.caller
-  deps.log.warn('run.unknown-parameters', { workspaceId, path: text.path, parameters: unknown })
+  const warning = unknownParameters(scan, input.parameters)
+  if (warning === undefined) return
+  input.warn?.(warning)
+  const known = logged.get(scan) ?? new Set()
+  logged.set(scan, known)
+  if (known.has(warning) || known.size >= mostLogged) return
+  known.add(warning)
+  deps.log.warn('run.unknown-parameters', { workspaceId: input.caller.workspaceId, path: text.path, warning })
 }
 
 /** A request may have come first under the same idempotency key: its run is the only one. */

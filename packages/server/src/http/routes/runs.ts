@@ -16,7 +16,6 @@ import { createStreamLimit } from '../request/stream-limit.ts'
 import { largeAnswer } from '../response/large-answer.ts'
 import { runAnswers, whileOpen } from '../response/run-answer.ts'
 import { startedOnce } from '../response/started-once.ts'
-import { warnOfParameters } from '../response/warning.ts'
 import { attachResultBody } from '../wire/attach-result.ts'
 
 type Mode = 'json' | 'stream'
@@ -39,7 +38,7 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
         ...(userMessage === undefined ? {} : { userMessage }),
         ...(customIdentifier === undefined ? {} : { customIdentifier }),
         declaredSdk: contextOf(res).client.declared,
-        warn: warnOfParameters(res),
+        warn: (warning: string) => void res.setHeader('X-Stet-Warning', warning),
       })
       if (!background) {
         const start = (mode: Mode) =>
