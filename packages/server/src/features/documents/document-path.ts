@@ -1,6 +1,6 @@
 /** Paths of documents: one spelling for each, the grammar for new ones, and guesses for mistyped ones. */
 import { invalid } from '../../shared/app-error.ts'
-import { similarNames } from '../../shared/similar-names.ts'
+import { similarNames } from '../../shared/text/similar-names.ts'
 
 const segment = /^[\p{L}\p{M}\p{Nd}_.-]+$/u
 const maxBytes = 512

@@ -1,5 +1,5 @@
 /** Given parameters that a prompt neither declares nor uses: mostly misspelled ones. */
-import { similarNames } from '../../shared/similar-names.ts'
+import { similarNames } from '../../shared/text/similar-names.ts'
 import { parameterNames } from '../templates/parameters.ts'
 import type { TemplateScan } from '../templates/template-engine.ts'
 

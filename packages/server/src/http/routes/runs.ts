@@ -29,7 +29,7 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
       const { stream, background, messages = [], tools = [], userMessage, customIdentifier } = body
       // Read when the run starts: a refused `Idempotency-Key` comes before an unknown project.
       const input = () => ({
-        caller: callerOf(res),
+        ...ofRequest(res),
         ...versionAddress(params),
         path: body.path,
         parameters: body.parameters,
@@ -37,8 +37,6 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
         tools,
         ...(userMessage === undefined ? {} : { userMessage }),
         ...(customIdentifier === undefined ? {} : { customIdentifier }),
-        declaredSdk: contextOf(res).client.declared,
-        warn: (warning: string) => void res.setHeader('X-Stet-Warning', warning),
       })
       if (!background) {
         const start = (mode: Mode) =>
@@ -99,5 +97,13 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
       const address = { caller: callerOf(res), conversationUuid: params.conversationUuid }
       return { status: 200, body: await stopConversation(deps, address) }
     },
+  }
+}
+
+function ofRequest(res: Response) {
+  return {
+    caller: callerOf(res),
+    declaredSdk: contextOf(res).client.declared,
+    warn: (warning: string) => void res.setHeader('X-Stet-Warning', warning),
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readConfig } from './config.ts'
+import { readConfig } from '../../src/config.ts'
 
 it.each([
   ['STET_GRACE_MILLIS', 'STET_GRACE_MS'],
