@@ -211,6 +211,8 @@ function createDeps({ config, database, serverTools, log, limits }: Parts): Deps
     templates: createTemplateSandbox({
       childFile: join(config.packageRoot, 'dist', 'template-child.mjs'),
       poolSize: config.templateWorkers,
+      maxPerKey: config.maxEvaluationsPerKey,
+      maxPerWorkspace: config.maxEvaluationsPerWorkspace,
       log,
     }),
     models: createModelDrivers({ guard, clock: systemClock, ...(limits && { limits }) }),

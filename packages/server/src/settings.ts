@@ -201,7 +201,19 @@ export const settings = {
     'STET_TEMPLATE_WORKERS',
     whole(1, 64),
     '2',
-    'Child processes that evaluate prompts; one more waits as a spare.',
+    'Worker processes that one workspace may use at once to evaluate prompts. One more is started, so that no workspace ever holds all of them.',
+  ),
+  maxEvaluationsPerKey: of(
+    'STET_MAX_EVALUATIONS_PER_KEY',
+    whole(1, 1_000_000),
+    '1000',
+    'Prompt evaluations that one API key may have queued and running; beyond that, requests get 503.',
+  ),
+  maxEvaluationsPerWorkspace: of(
+    'STET_MAX_EVALUATIONS_PER_WORKSPACE',
+    whole(1, 1_000_000),
+    '2000',
+    'The same for all API keys of a workspace together.',
   ),
   backupDir: of(
     'STET_BACKUP_DIR',
