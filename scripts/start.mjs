@@ -1,6 +1,7 @@
 /** `pnpm start`: builds what is missing, then is the server itself, under the pinned Node that `pnpm run` finds first. */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { quietEnvironment } from './quiet-environment.mjs'
 
 const lookMs = 250
 
@@ -18,12 +19,20 @@ const build = [
   '--output-logs=errors-only',
   '--ui=stream',
 ]
-const { status } = spawnSync('turbo', build, { stdio: 'inherit', shell: process.platform === 'win32' })
+const server = new URL('../packages/server/dist/main.mjs', import.meta.url)
+if (!existsSync(server)) console.log('building stet; the first time takes about a minute')
+// Shown only when the build fails: the lines of a start are those of the server.
+const { status, stdout, stderr } = spawnSync('turbo', build, {
+  stdio: ['inherit', 'pipe', 'pipe'],
+  env: quietEnvironment(process.env),
+  maxBuffer: 64 * 1024 * 1024,
+  shell: process.platform === 'win32',
+})
+if (status) process.stderr.write(Buffer.concat([stdout, stderr]))
 if (status !== 0 || isLauncherGone()) process.exit(status || 1)
 
 setInterval(stopWithoutLauncher, lookMs).unref()
-const server = new URL('../packages/server/dist/main.mjs', import.meta.url).href
-await import(server)
+await import(server.href)
 
 function onSignal(signal) {
   isSignalled = true

@@ -85,7 +85,7 @@ function describeAnswer(error: ServerAnswer, isRunError: boolean): Failure {
   // A prompt that does not parse is refused before a run, although the answer has the form of a failed one.
   const hasRun = isRunError && error.errorCode !== 'chain_compile_error'
   const code = hasRun ? 'run_failed' : codeOfStatus(error.status)
-  const message = messageOf(error.serverResponse)
+  const message = hasRun ? withoutRequestId(error) : messageOf(error.serverResponse)
   const next = message === undefined ? 'is --base-url the address of a stet server?' : nextStep(code, error.details)
   return failure(code, message ?? error.message, {
     errorCode: error.errorCode,
@@ -103,6 +103,12 @@ function codeOfStatus(status: number): FailureCode {
   if (status === 400 || status === 413 || status === 415 || status === 422) return 'invalid'
   if (status === 429) return 'rate_limited'
   return status >= 502 && status <= 504 ? 'unreachable' : 'unexpected'
+}
+
+// Printed apart, as the status is. Of a failed run the client names the provider, its words and the prompt.
+function withoutRequestId({ message, requestId }: ServerAnswer): string {
+  const suffix = ` [${requestId}]`
+  return message.endsWith(suffix) ? message.slice(0, -suffix.length) : message
 }
 
 // The class puts status and request id around the server's sentence; both are printed apart. Another body, such as a page of a

@@ -48,6 +48,14 @@ test.each([
   expect(JSON.parse(line).error).toMatchObject({ code: failure.code, exitCode, message: failure.message })
 })
 
+test('a failed run names the provider, its status, its own words and the prompt', async () => {
+  const details = { provider: 'openai', status: 401, providerMessage: 'Incorrect API key provided.' }
+  const init = { ...answer(422, 'ai_run_error'), details, prompt: 'support/reply' }
+  const { message, requestId } = await describeFailure(new sdk.RunError(init))
+  expect(message).toBe('openai: 401 Incorrect API key provided (prompt support/reply)')
+  expect(requestId).toBe('req_1')
+})
+
 test('a stream that was lost names the command that goes on', async () => {
   const uuid = '9f0d6c1e-2c1b-4f43-8d5e-0a9b0c1d2e3f'
   const { next } = await describeFailure(new sdk.StreamInterruptedError('cut', { conversationUuid: uuid }))

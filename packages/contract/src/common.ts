@@ -132,8 +132,15 @@ export function utf8Bytes(value: string): number {
   return new TextEncoder().encode(value).length
 }
 
+/** A name that people see in lists and terminals: one line of text. */
+export function nameText(range: { min?: number; max: number }) {
+  return text(range)
+    .refine((value) => !/\p{Cc}/u.test(value), { error: 'must not contain control characters' })
+    .meta({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
+}
+
 /** A name of a project, a version or a key. */
-export const Name = text({ min: 1, max: LIMITS.nameLength })
+export const Name = nameText({ min: 1, max: LIMITS.nameLength })
 
 /** An integer id: positive, 32 bit. */
 export const Id = z.int32().positive()

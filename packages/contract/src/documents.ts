@@ -63,7 +63,7 @@ export const Document = z
     path: z.string(),
     content: z.string().meta({ description: 'The prompt, exactly as it was stored.' }),
     resolvedContent: z.string().meta({ description: 'Without comments, references inlined.' }),
-    contentHash: ContentHash.meta({ description: 'SHA-256 of `content`; also the ETag.' }),
+    contentHash: ContentHash.meta({ description: 'SHA-256 of `content`; the first 64 digits of the ETag.' }),
     commitId: Id.meta({ description: 'The version that holds the text.' }),
     versionUuid: Uuid.meta({ description: 'The version that was asked for, as a uuid also for `live`.' }),
     projectId: Id,

@@ -136,7 +136,9 @@ export const providerApiKeys = c.router({
     method: 'PUT',
     path: '/provider-api-keys/:id',
     summary: 'Change a provider key',
-    description: 'Counts from the next model call. Entries from the environment cannot be changed: 409.',
+    description:
+      'Counts from the next model call. A new address (`url`, or `baseUrl` or `resourceName` of the configuration) needs ' +
+      'the token again, else 400. Entries from the environment cannot be changed: 409.',
     pathParams: IdParams,
     body: UpdateProviderKeyBody,
     responses: withErrors({ 200: ProviderKey }),

@@ -6,6 +6,7 @@ import {
   DocumentPath,
   JsonObject,
   LIMITS,
+  nameText,
   orTap,
   type RouteMetadata,
   text,
@@ -19,9 +20,7 @@ import { BackgroundRun, RunResult } from './run-result.ts'
 
 const c = initContract()
 
-const toolName = text({ min: 1, max: LIMITS.toolNameLength }).refine((name) => !/\p{Cc}/u.test(name), {
-  error: 'must not contain control characters',
-})
+const toolName = nameText({ min: 1, max: LIMITS.toolNameLength })
 
 const callerShape = {
   stream: z.boolean().default(false).meta({ description: 'Answers with the events of the run as they happen.' }),

@@ -8,6 +8,7 @@ import {
   Id,
   LIMITS,
   Name,
+  nameText,
   nullsAbsent,
   orTap,
   ProjectParams,
@@ -82,7 +83,9 @@ export type CreateVersionBody = z.input<typeof CreateVersionBody>
  * { "title": "Friendlier tone", "description": "Answers greet by name." }
  */
 export const PublishVersionBody = absent({
-  title: text({ max: LIMITS.nameLength }).exactOptional().meta({ description: 'Absent or empty: the title stays.' }),
+  title: nameText({ max: LIMITS.nameLength })
+    .exactOptional()
+    .meta({ description: 'Absent or empty: the title stays.' }),
   description: text({ max: LIMITS.descriptionLength }).exactOptional().meta({ description: '`""` clears the notes.' }),
   force: z.boolean().default(false).meta({ description: 'Publishes over changes that live has received meanwhile.' }),
 }).meta({ id: 'PublishVersionBody' })

@@ -61,6 +61,8 @@ export interface ApiErrorInit extends ErrorFacts {
   attempts: number
   /** What was asked for, in words; ends up in the message. */
   context?: string | undefined
+  /** The path of the prompt that ran; ends up in the message of a failed run. */
+  prompt?: string | undefined
 }
 
 /**
@@ -80,9 +82,10 @@ export class ApiError extends StetError {
   declare readonly method: string
   declare readonly url: string
 
-  constructor({ message, context, ...facts }: ApiErrorInit) {
+  constructor(init: ApiErrorInit, reason = `${init.status} ${init.message}`) {
+    const { message, context, prompt, ...facts } = init
     const { status, requestId } = facts
-    super(`${status} ${message}${context ? ` (${context})` : ''}${requestId ? ` [${requestId}]` : ''}`, facts)
+    super(`${reason}${context ? ` (${context})` : ''}${requestId ? ` [${requestId}]` : ''}`, facts)
     this.retryable = isRetryable(status, facts.headers, facts.details)
   }
 }
@@ -151,13 +154,30 @@ export class RateLimitError extends ApiError {
 export class InternalServerError extends ApiError {}
 
 /**
- * The run itself failed; `errorCode` is a run code such as `ai_run_error`, `partial` is what had arrived.
+ * The run itself failed; `errorCode` is a run code such as `ai_run_error`, `partial` is what had arrived. The message names
+ * what failed: `openai: 401 Incorrect API key provided (prompt support/reply)`.
  *
  * @example if (e instanceof RunError && e.errorCode === 'rate_limit_error') tryLater(e.conversationUuid)
  */
 export class RunError extends ApiError {
   declare readonly conversationUuid?: string
   declare readonly partial: { text: string; conversation: Message[] }
+
+  constructor(init: ApiErrorInit) {
+    super(init, runReason(init))
+  }
+}
+
+/** Why a run failed, on one line of at most 500 characters: a provider's failure with its status and in its own words. */
+function runReason({ errorCode, message, details, prompt }: ApiErrorInit): string {
+  const { provider, status, providerMessage } = (details ?? {}) as Record<string, unknown>
+  const isOfProvider = provider && /^(ai_run|rate_limit)_error$/.test(errorCode)
+  const words = providerMessage ? `${status ?? ''} ${providerMessage}` : message
+  const reason = (isOfProvider ? `${provider}: ${words}` : message)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .replace(/\.$/, '')
+    .replace(/^(.{499}).{2,}/u, '$1…')
+  return prompt ? `${reason} (prompt ${prompt})` : reason
 }
 
 /**

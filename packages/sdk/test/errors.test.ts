@@ -116,6 +116,65 @@ it('a failed run in JSON is a RunError with its code and conversation', async ()
   expect(seen).toEqual([error])
 })
 
+it('a warning of the server goes to the logger', async () => {
+  const warnings: unknown[] = []
+  const logger = { ...console, warn: (...said: unknown[]) => void warnings.push(said) }
+  const { url } = await localServer(json({}, 200, { 'X-Stet-Warning': 'unknown parameter "tickt"' }))
+  const options = { apiKey: 'k', baseUrl: url, projectId: 7, logger, logLevel: 'warn' } as const
+  await new sdk.Stet(options).prompts.run('support/reply', { stream: false })
+  expect(warnings).toEqual([['[stet] prompts.run support/reply: unknown parameter "tickt"']])
+})
+
+describe('the message of a failed run', () => {
+  const failed = async (errorCode: string, message: string, details: object, stream: boolean) => {
+    const body = { name: 'DocumentRunError', message, errorCode, details: { errorCode, ...details } }
+    const error = { ...body, code: errorCode }
+    const frame = { type: 'chain-error', error, messages: [], tokenUsage: {}, cost: 0, uuid: 'c-1' }
+    const sse = `id: 0\nevent: latitude-event\ndata: ${JSON.stringify(frame)}\n\n`
+    const { url } = await localServer(
+      stream ? text(sse, 200, { 'Content-Type': 'text/event-stream' }) : json(body, 422, { 'X-Request-Id': 'req_1' }),
+    )
+    return client(url)
+      .prompts.run('support/reply', { stream })
+      .catch((e: unknown) => e)
+  }
+  const answered = 'The provider answered with status 401'
+  const provider = 'openai'
+
+  it.each([true, false])('names provider, status, its words and the prompt (stream: %s)', async (stream) => {
+    const details = { provider, status: 401, providerMessage: 'Incorrect API key provided.' }
+    const error = await failed('ai_run_error', answered, details, stream)
+    expect(error).toBeInstanceOf(sdk.RunError)
+    const sentence = 'openai: 401 Incorrect API key provided (prompt support/reply)'
+    expect((error as Error).message).toBe(stream ? sentence : `${sentence} [req_1]`)
+    expect(error).toMatchObject({ status: 422, details })
+    expect(error).not.toHaveProperty('prompt')
+  })
+
+  it.each([
+    ['ai_run_error', { provider }, 'openai: The provider answered with status 401'],
+    ['ai_run_error', { provider, providerMessage: 'Overloaded' }, 'openai: Overloaded'],
+    ['rate_limit_error', { provider, status: 429, providerMessage: 'Slow\n\tdown' }, 'openai: 429 Slow down'],
+    ['ai_run_error', { provider, status: 400, providerMessage: 'a\u001b[31mb\u009b\u0007c' }, 'openai: 400 a [31mb c'],
+    ['missing_provider_error', { provider }, answered],
+    ['ai_run_error', {}, answered],
+  ])('%s %j', async (errorCode, details, sentence) => {
+    const error = (await failed(errorCode, answered, details, false)) as Error
+    expect(error.message).toBe(`${sentence} (prompt support/reply) [req_1]`)
+  })
+
+  it('is cut when the words are many', async () => {
+    const error = (await failed(
+      'ai_run_error',
+      '',
+      { provider, status: 500, providerMessage: '\u{1f600}'.repeat(2000) },
+      true,
+    )) as Error
+    expect([...error.message].length).toBeLessThan(550)
+    expect(error.message).toMatch(/\u{1f600}… \(prompt support\/reply\)$/u)
+  })
+})
+
 describe('brands', () => {
   it('instanceof holds across two copies of the package, class by class', async () => {
     // the query makes the loader evaluate the module a second time

@@ -13,7 +13,7 @@ const rows = Object.values<Setting<unknown>>(settings).map(({ variable, fallback
 const text = `# Configuration
 
 All settings are environment variables, read once at start. A wrong one stops the start with a line that names it; an empty one counts
-as not set. This page is made from the settings themselves (\`pnpm --filter @stet/server configuration\`).
+as not set. An unknown variable that starts with \`STET_\` is a warning in the log, with the setting that was probably meant. This page is made from the settings themselves (\`pnpm --filter @stet/server configuration\`).
 
 | variable | default | meaning |
 |---|---|---|

@@ -120,6 +120,7 @@ export const createFirstProject: CreateProject = (stores, input) =>
 /** Opens everything; resolves when the server may listen. @param limits shorter ones of provider calls, for tests. */
 export async function compose(config: Config, limits?: Partial<ProviderLimits>): Promise<Composition> {
   const log = createJsonLogger(process.stderr, config.logLevel)
+  for (const unknown of config.unknownVariables) log.warn('config.unknown-variable', { ...unknown })
   const serverTools = await loadServerTools(config.tools)
   const database = await connectDatabase(databaseOptions(config, log))
   let taking: Promise<boolean> | undefined

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isWellFormedApiKey } from './features/access/api-key.ts'
 import { type Setting, settings } from './settings.ts'
+import { similarNames } from './shared/text/similar-names.ts'
 
 type Values = { [K in keyof typeof settings]: (typeof settings)[K] extends Setting<infer T> ? T : never }
 
@@ -14,8 +15,16 @@ export type Config = Readonly<
     version: string
     /** Responses are checked against the contract; off in production, where a failure would lose finished work. */
     validateResponses: boolean
+    /** Variables that look like settings and are none. */
+    unknownVariables: readonly UnknownVariable[]
   }
 >
+
+export interface UnknownVariable {
+  variable: string
+  /** The setting that was probably meant. */
+  didYouMean?: string
+}
 
 /** Some settings are wrong; `problems` has one line for each, without any value. */
 export class ConfigError extends Error {
@@ -60,7 +69,25 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     packageRoot,
     version: serverVersion(),
     validateResponses: environment['NODE_ENV'] === 'test' || environment['NODE_ENV'] === 'development',
+    unknownVariables: unknownVariables(Object.keys(environment)),
   })
+}
+
+// Of the command line, the client and the tests: `stet serve` hands its environment on to the server.
+const foreignVariables =
+  /^STET_(API_KEY|BASE_URL|PROJECT_ID|VERSION_UUID|LOG|OUTPUT|PROFILE|CONFIG|NO_INPUT|DEBUG|PAGER|PUBLISH_KEY|TEST_\w+)$/
+
+function unknownVariables(names: readonly string[]): UnknownVariable[] {
+  const known = Object.values<Setting<unknown>>(settings).map(({ variable }) => variable)
+  const bare = (variable: string) => variable.replace(/^STET_/, '')
+  return names
+    .filter((name) => name.startsWith('STET_') && !known.includes(name) && !foreignVariables.test(name))
+    .map((variable) => {
+      // Without the prefix, which every candidate shares.
+      const [meant] = similarNames(bare(variable), known.map(bare), { limit: 1, atLeast: 0.5 })
+      const didYouMean = known.find((name) => bare(name) === meant)
+      return { variable, ...(didYouMean === undefined ? {} : { didYouMean }) }
+    })
 }
 
 // The sources lie in src/, the built program in dist/: both look for the package's own manifest above them.

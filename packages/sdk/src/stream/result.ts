@@ -66,6 +66,7 @@ export function runErrorOf(
     status: 422,
     errorCode: error.code ?? details.errorCode ?? error.errorCode ?? 'unknown_error',
     message: error.message,
+    prompt: head.prompt,
     details,
     serverResponse: JSON.stringify(error),
     conversationUuid,

@@ -41,6 +41,8 @@ export interface StreamSource<O extends OutputKind> {
   callbacks?: StreamCallbacks<O>
   /** Called after them, with the conversation as far as it is known; it does not throw. */
   hook?: ((event: StreamEvent, conversationUuid: string | undefined) => void) | undefined
+  /** The path of the prompt that runs, for the message of its failure. */
+  prompt?: string | undefined
   /** Warnings to the console */
   logger?: Logger
   runtime?: Runtime
@@ -225,7 +227,7 @@ export class RunPump<O extends OutputKind> {
     } else if (data.type === 'chain-error') {
       const paused = this.#tools?.pausedResult(data, this.progress)
       if (paused) this.#settleWith(paused)
-      else this.#fail(runErrorOf(data, this.progress, head))
+      else this.#fail(runErrorOf(data, this.progress, { ...head, prompt: this.#source.prompt }))
     }
   }
 

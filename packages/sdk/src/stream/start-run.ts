@@ -50,6 +50,7 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, is
         const about = { ...(conversationUuid && { conversationUuid }), ...(path && { path }) }
         observe(api.settings, () => hooks.onStreamEvent?.(event, about))
       }),
+    prompt: path,
     logger,
     runtime,
   })

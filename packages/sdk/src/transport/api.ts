@@ -128,6 +128,7 @@ export class Api {
       timeoutMs: timeout ?? this.settings.timeout ?? timeoutMs,
       options,
       context: path.includes(':projectId') ? `project ${scope.projectId}, version ${scope.versionUuid}` : undefined,
+      prompt: name === 'prompts.run' ? String(content['path']) : undefined,
     }
   }
 }

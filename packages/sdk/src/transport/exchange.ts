@@ -16,6 +16,8 @@ export interface Exchange {
   options: RequestOptions
   /** What is asked for, in words. */
   context?: string | undefined
+  /** The path of the prompt to run. */
+  prompt?: string | undefined
 }
 
 /** What came back. */
@@ -27,4 +29,5 @@ export interface Answer {
   url: string
   attempts: number
   context?: string | undefined
+  prompt?: string | undefined
 }

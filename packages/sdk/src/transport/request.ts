@@ -46,7 +46,7 @@ interface Attempt {
 
 async function attemptOnce(
   settings: Settings,
-  { method, url, operation, options, timeoutMs, isStream, context }: Exchange,
+  { method, url, operation, options, timeoutMs, isStream, context, prompt }: Exchange,
   { attempt, ...sent }: Attempt,
 ): Promise<Answer> {
   const { hooks, runtime, fetch, fetchOptions, logger } = settings
@@ -69,7 +69,9 @@ async function attemptOnce(
     const requestId = headers.get('x-request-id')
     observe(settings, () => hooks?.onResponse?.({ ...about, status, requestId, durationMs }))
     logger.debug(`${operation} ${method} ${url} ${status} in ${durationMs} ms [${requestId}]`)
-    const answer = { response, text: '', method, url, attempts: attempt + 1, context }
+    const warning = headers.get('x-stet-warning')
+    if (warning) logger.warn(`${operation}${prompt ? ` ${prompt}` : ''}: ${warning}`)
+    const answer = { response, text: '', method, url, attempts: attempt + 1, context, prompt }
     if (isStream) await requireEvents(answer)
     else answer.text = await response.text()
     if (!response.ok && status !== 304) throw errorFromResponse(answer)

@@ -19,7 +19,7 @@ export function errorFromResponse(answer: Answer): ApiError {
   if (body.name !== 'DocumentRunError') return new type(init)
   const conversationUuid =
     textOf(asObject(body.details).conversationUuid) ?? headers.get('x-conversation-uuid') ?? undefined
-  return new RunError({ ...init, conversationUuid, partial: { text: '', conversation: [] } })
+  return new RunError({ ...init, prompt: answer.prompt, conversationUuid, partial: { text: '', conversation: [] } })
 }
 
 /** The error of a successful status with a body that is not what the service sends, for example a login page. */

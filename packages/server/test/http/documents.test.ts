@@ -68,6 +68,36 @@ describe('a document on the wire', () => {
     expect(other.status).toBe(200)
   })
 
+  it('is read again when a prompt changed that it refers to', async () => {
+    const live = await createTestProject(api, { top: '<prompt path="leaf" />', leaf: 'old' })
+    const read = (headers: Record<string, string> = {}) => api('GET', `${live.live}/documents/top`, { headers })
+    await read()
+    const first = await read()
+    const etag = first.headers.get('etag') ?? ''
+    const resolved = String(first.body['resolvedContent'])
+    expect(etag).toBe(`"${hash('<prompt path="leaf" />')}.${hash(resolved).slice(0, 16)}"`)
+    expect((await read({ 'if-none-match': etag })).status).toBe(304)
+    const edit = { path: 'leaf', prompt: 'new', force: true }
+    expect((await api('POST', `${live.live}/documents/create-or-update`, { body: edit })).status).toBe(200)
+    const second = await read({ 'if-none-match': etag })
+    expect(second).toMatchObject({ status: 200, body: { contentHash: first.body['contentHash'] } })
+    expect(second.body['resolvedContent']).toContain('new')
+    expect((await read({ 'if-none-match': second.headers.get('etag') ?? '' })).status).toBe(304)
+  })
+
+  it('takes its ETag back as a precondition, with a reference too', async () => {
+    const path = 'top'
+    const put = (prompt: string, more: object, headers: Record<string, string> = {}) =>
+      api('POST', `${project.draft}/documents/create-or-update`, { body: { path, prompt, ...more }, headers })
+    const etag = (await put('<prompt path="leaf" />1', {})).headers.get('etag') ?? ''
+    expect(etag).toMatch(/^"[0-9a-f]{64}\.[0-9a-f]{16}"$/)
+    expect((await put('<prompt path="leaf" />2', {}, { 'if-match': etag })).status).toBe(200)
+    expect((await put('<prompt path="leaf" />3', {}, { 'if-match': etag })).status).toBe(412)
+    const tag = (await api('GET', `${project.draft}/documents/top`)).headers.get('etag')?.replaceAll('"', '')
+    expect((await put('<prompt path="leaf" />3', { baseHash: tag })).status).toBe(200)
+    expect((await put('<prompt path="leaf" />4', { baseHash: tag })).status).toBe(409)
+  })
+
   it('answers HEAD with the head of GET', async () => {
     await api('POST', `${project.draft}/documents`, { body: { path: 'a', prompt } })
     const get = await api('GET', `${project.draft}/documents/a`)

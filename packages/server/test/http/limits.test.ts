@@ -218,6 +218,43 @@ describe('beside the sizes', () => {
     for (const name of ['', 'a\u0007', 'a\nb']) expect((await run({ tools: [name] })).status).toBe(400)
   })
 
+  it.each(['\n', '\u001b', '\u007f', '\u009b'])('names hold no control character: %j', async (character) => {
+    const name = `a${character}b`
+    const provider = { provider: 'openai', token: 'sk-0123456789abcdef' }
+    const draft = await project.newDraft()
+    const refused: [method: string, path: string, body: object][] = [
+      ['POST', '/projects', { name }],
+      ['PUT', `/projects/${project.id}`, { name }],
+      ['POST', `/projects/${project.id}/versions`, { name }],
+      ['POST', `${draft}/publish`, { title: name }],
+      ['POST', '/api-keys', { name }],
+      ['POST', '/provider-api-keys', { ...provider, name }],
+    ]
+    for (const [method, path, body] of refused) {
+      const field = 'title' in body ? 'title' : 'name'
+      const { status, body: answer } = await bench.api(method, path, { body })
+      expect({ path, status, message: answer['message'] }).toEqual({
+        path,
+        status: 400,
+        message: `Invalid request: ${field}: must not contain control characters`,
+      })
+    }
+    const text = { path: `control/${character.charCodeAt(0)}`, prompt: `a${character}b` }
+    expect((await post(`${draft}/documents`, text)).body['content']).toBe(text.prompt)
+  })
+
+  it('a name with control characters from before stays readable', async () => {
+    const { body } = await post('/projects', { name: 'old' })
+    const { id } = body['project'] as { id: number }
+    await bench.server.database.session.query(`UPDATE project SET name = E'a\\nb' WHERE id = ${id}`)
+    const { status, body: list } = await bench.api('GET', '/projects')
+    expect(status).toBe(200)
+    expect(list).toContainEqual(expect.objectContaining({ id, name: 'a\nb' }))
+    expect((await bench.api('PUT', `/projects/${id}`, { body: { defaultModel: 'm' } })).body).toMatchObject({
+      name: 'a\nb',
+    })
+  })
+
   it('a compressed body counts as it is when decompressed', async () => {
     const body = new Uint8Array(gzipSync(whole.replace('""', `"${text(4_194_304)}"`)))
     const answer = await post('/projects', body, { 'content-encoding': 'gzip', 'content-type': 'application/json' })

@@ -145,6 +145,18 @@ describe('what they tell', () => {
     for (const { path } of Object.values(operations)) expect(body['paths']).toHaveProperty([path])
   })
 
+  it('/: leads to the reference', async () => {
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await fetch(`${server.url}/`, { method, redirect: 'manual' })
+      expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({
+        status: 302,
+        location: '/docs',
+      })
+    }
+    expect((await fetch(`${server.url}/`)).url).toBe(`${server.url}/docs`)
+    expect((await httpCall('POST', `${server.url}/`)).status).toBe(404)
+  })
+
   it('/docs: one page whose only style is the one that its policy allows', async () => {
     const { headers, text } = await ask('GET', 'docs')
     const policy = headers.get('content-security-policy') ?? ''

@@ -49,6 +49,18 @@ async function modesBelow(folder: string): Promise<string[]> {
 }
 
 describe('a start', { timeout: processTestMs }, () => {
+  it('warns of a variable that is no setting, with the one that was meant', async () => {
+    server = await startServer({ ...settings, STET_LOG_LEVEL: 'warn', STET_GRACE_MILLIS: '5' })
+    server.child.kill('SIGTERM')
+    const { stderr } = await server.ended
+    expect(JSON.parse(stderr.trim())).toMatchObject({
+      level: 'warn',
+      event: 'config.unknown-variable',
+      variable: 'STET_GRACE_MILLIS',
+      didYouMean: 'STET_GRACE_MS',
+    })
+  })
+
   it('prints the first key once, is ready, and ends with 0 on SIGTERM', async () => {
     server = await startServer(settings)
     const key = keyIn(server.stdout)

@@ -311,10 +311,23 @@ describe('azure', () => {
     expect((await fake.waitForRequest(1)).path).toBe(path)
   })
 
-  it('refuses a model that would lead to another path', async () => {
-    const failure = await failureOf(ask({ apiVersion: '2024-10-21' }, { model: '../../x' }))
-    expect(failure).toMatchObject({ kind: 'misconfigured' })
-    expect(fake.requests).toHaveLength(0)
+  it.each(['../../x', '..', '.', 'a/b', 'a\\b'])(
+    'refuses the model %s, which would lead to another path',
+    async (model) => {
+      const failure = await failureOf(ask({ apiVersion: '2024-10-21' }, { model }))
+      expect(failure).toMatchObject({ kind: 'misconfigured' })
+      expect(fake.requests).toHaveLength(0)
+    },
+  )
+
+  it('escapes the name of a model in a dated address, and leaves it alone where it is no part of the address', async () => {
+    const model = 'my model?x=1#ü'
+    await chunksOf(ask({ apiVersion: '2024-10-21' }, { model }))
+    await chunksOf(ask({}, { model }))
+    expect(fake.requests.map(({ path }) => path)).toEqual([
+      '/openai/deployments/my%20model%3Fx%3D1%23%C3%BC/chat/completions?api-version=2024-10-21',
+      '/openai/chat/completions',
+    ])
   })
 
   it('is no way into a private network', async () => {

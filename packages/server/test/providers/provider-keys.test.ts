@@ -151,6 +151,33 @@ describe('stored entries', () => {
     expect((await listProviders(deps, workspaceId)).map(({ name }) => name)).toEqual(['openai', 'demo'])
   })
 
+  it.each([
+    ['url', { url: 'http://ollama.lan/v1' }],
+    ['configuration.baseUrl', { configuration: { baseUrl: 'http://ollama.lan/openai' } }],
+    ['configuration.resourceName', { configuration: { resourceName: 'evil' } }],
+    ['no resourceName any more', { configuration: {} }],
+  ])('need their token again for a new address: %s', async (_field, change) => {
+    const azure = { provider: 'azure', url: 'http://ollama.lan/old', configuration: { resourceName: 'acme' } }
+    const { id } = await save(azure)
+    const update = (more: object) => updateProviderKey(deps, { workspaceId, apiKeyId: 7, id, ...more })
+    await expect(update(change)).rejects.toMatchObject({
+      code: 'BadRequestError',
+      message: expect.stringMatching(/^Invalid request: token: /),
+      details: { issues: [{ path: ['token'], code: 'custom' }] },
+    })
+    const [entry] = await listProviders(deps, workspaceId)
+    expect(entry?.open()).toMatchObject({ url: azure.url, configuration: azure.configuration })
+    expect(await update({ ...change, token: 'gsk-again-0123456789' })).toMatchObject(change)
+  })
+
+  it('keep their token while the address stays', async () => {
+    const { id } = await save({ url: 'http://ollama.lan/v1', configuration: { prices: [] } })
+    const same = { name: 'Renamed', url: 'http://ollama.lan/v1', configuration: { apiVersion: '2024-10-21' } }
+    await updateProviderKey(deps, { workspaceId, apiKeyId: 7, id, ...same })
+    const [entry] = await listProviders(deps, workspaceId)
+    expect(entry?.open()).toMatchObject({ name: 'Renamed', token: 'gsk-0123456789abcdef' })
+  })
+
   it('of another workspace are unknown; those without a row cannot be changed', async () => {
     const key = await save()
     const other = await database.client.workspace.create({ data: { name: 'other' } })

@@ -106,6 +106,7 @@ export function describeChecked(version: Version, { text, scan }: Pick<CheckedTe
     updatedAt: text.updatedAt,
     versionUuid: version.uuid,
     resolvedContent: scan.resolvedContent,
+    hasReferences: scan.references.length > 0,
     config: scan.config,
     parameters: wireParameters(scan.config, scan.parameters),
     errors: scan.errors,

@@ -1,5 +1,6 @@
 /** Paths of documents: one spelling for each, the grammar for new ones, and guesses for mistyped ones. */
 import { invalid } from '../../shared/app-error.ts'
+import { similarNames } from '../../shared/text/similar-names.ts'
 
 const segment = /^[\p{L}\p{M}\p{Nd}_.-]+$/u
 const maxBytes = 512
@@ -48,25 +49,5 @@ export function comparePaths(a: string, b: string): number {
 
 /** The candidates that look most like `path`, best first. */
 export function similarPaths(path: string, candidates: readonly string[], limit: number): string[] {
-  const wanted = pairsOf(path)
-  return candidates
-    .map((candidate) => ({ candidate, likeness: likeness(wanted, pairsOf(candidate)) }))
-    .filter((scored) => scored.likeness >= 0.35)
-    .sort((a, b) => b.likeness - a.likeness || comparePaths(a.candidate, b.candidate))
-    .slice(0, limit)
-    .map((scored) => scored.candidate)
-}
-
-// Dice's coefficient over letter pairs: linear in the length, where an edit distance would be quadratic.
-function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  let shared = 0
-  for (const pair of a) if (b.has(pair)) shared += 1
-  return (2 * shared) / (a.size + b.size)
-}
-
-function pairsOf(path: string): Set<string> {
-  const text = ` ${path.slice(0, maxBytes).toLowerCase()} `
-  const pairs = new Set<string>()
-  for (let index = 0; index < text.length - 1; index += 1) pairs.add(text.slice(index, index + 2))
-  return pairs
+  return similarNames(path, candidates, { limit, atLeast: 0.35 })
 }

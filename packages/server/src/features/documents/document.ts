@@ -23,6 +23,8 @@ export interface Document extends DocumentText {
   /** The version that was addressed. */
   versionUuid: string
   resolvedContent: string
+  /** Other prompts are part of `resolvedContent`: it can change while the text stays. */
+  hasReferences: boolean
   config: Record<string, unknown>
   /** Wire form: `type` is only ever text, image or file. */
   parameters: Record<string, { type: 'text' | 'image' | 'file'; [extra: string]: unknown }>

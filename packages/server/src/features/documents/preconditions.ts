@@ -54,7 +54,12 @@ export function assertHashes(writes: Iterable<{ path: string; actual: ActualHash
 }
 
 function differs(expected: string | undefined, actual: string | null): expected is string {
-  return expected !== undefined && expected !== (actual ?? '')
+  return expected !== undefined && hashIn(expected) !== (actual ?? '')
+}
+
+// An ETag goes on with a hash of the references, which says nothing about the text that a writer replaces.
+function hashIn(tag: string): string {
+  return tag.slice(0, 64)
 }
 
 // RFC 9110: `*` stands for any document; else a list of quoted tags. Ours are strong, a proxy may have weakened them.
@@ -62,7 +67,7 @@ function namesHash(header: string, actual: string | null): boolean {
   if (actual === null) return false
   return header.split(',').some((tag) => {
     const text = tag.trim()
-    return text === '*' || text.replace(/^W\//, '').replace(/^"(.*)"$/, '$1') === actual
+    return text === '*' || hashIn(text.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')) === actual
   })
 }
 

@@ -8,6 +8,8 @@ type NewProviderKey = Omit<ProviderKey, 'id' | 'sealedToken' | 'createdAt' | 'up
 export interface ProviderKeyStore {
   list(workspaceId: number): Promise<ProviderKey[]>
   findOptional(workspaceId: number, id: number): Promise<ProviderKey | null>
+  /** Holds the row until the transaction ends, then reads it. */
+  lock(workspaceId: number, id: number): Promise<ProviderKey | null>
   /** Takes the id first, since the sealed token is bound to workspace and row. @throws conflict for a taken name. */
   create(workspaceId: number, input: NewProviderKey, seal: (id: number) => string): Promise<ProviderKey>
   update(

@@ -46,14 +46,18 @@ export async function createProviderKey(deps: SaveDeps, input: CreateProviderKey
   return created
 }
 
-/** Absent fields stay. @throws NotFoundError; ConflictError for a taken name and for entries that need no row (id 0). */
+/**
+ * Absent fields stay. The stored token was given for the stored address: a new address needs the token again.
+ * @throws NotFoundError; BadRequestError for unusable fields or a new address without a token; ConflictError for a taken
+ * name and for entries that need no row (id 0).
+ */
 export async function updateProviderKey(deps: SaveDeps, input: UpdateProviderKeyInput): Promise<ProviderKey> {
   const { workspaceId, id, token } = input
   if (id === 0) throw conflict('Entries of the environment and the demo provider cannot be changed')
-  const { providerKeys } = deps.stores
-  if (!(await providerKeys.findOptional(workspaceId, id))) throw notFound('Provider key not found')
+  const unknown = () => notFound('Provider key not found')
+  if (!(await deps.stores.providerKeys.findOptional(workspaceId, id))) throw unknown()
   const isPlainHttp = await checkFields(deps, input)
-  const updated = await providerKeys.update(workspaceId, id, {
+  const change = {
     ...(input.name === undefined ? {} : { name: input.name }),
     ...(input.url === undefined ? {} : { url: input.url }),
     ...(input.defaultModel === undefined ? {} : { defaultModel: input.defaultModel || null }),
@@ -62,10 +66,24 @@ export async function updateProviderKey(deps: SaveDeps, input: UpdateProviderKey
       ? {}
       : { maskedToken: maskToken(token), sealedToken: deps.secrets.seal(token, tokenContext(workspaceId, id)) }),
     updatedAt: deps.clock.now(),
+  }
+  const updated = await deps.transaction(async ({ providerKeys }) => {
+    // Locked: a token that another request stores meanwhile must not meet this request's address.
+    const stored = await providerKeys.lock(workspaceId, id)
+    if (!stored) throw unknown()
+    if (token === undefined && addressOf({ ...stored, ...change }) !== addressOf(stored)) {
+      throw refused('token', 'is required when the address of the provider changes')
+    }
+    return providerKeys.update(workspaceId, id, change)
   })
   deps.liveCache.drop(`workspace:${workspaceId}`)
   noteChange(deps, updated, input, isPlainHttp)
   return updated
+}
+
+/** All that decides which host a call goes to, for every kind. */
+function addressOf({ url, configuration }: Pick<ProviderKey, 'url' | 'configuration'>): string {
+  return JSON.stringify([url, configuration['baseUrl'] ?? null, configuration['resourceName'] ?? null])
 }
 
 function noteChange(

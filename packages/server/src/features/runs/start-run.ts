@@ -12,6 +12,7 @@ import { renderAhead } from './execution/plan-steps.ts'
 import { type PromptInput, planOf } from './execution/prompt-input.ts'
 import { createRunProgress } from './execution/run-progress.ts'
 import type { NewConversation, NewRun, StoredConversation, StoredRun } from './ports.ts'
+import { unknownParameters } from './unknown-parameters.ts'
 import { type StartedRun, watchRun } from './watching/watch-run.ts'
 
 export type { StartedRun } from './watching/watch-run.ts'
@@ -32,11 +33,16 @@ export interface StartRunInput {
   declaredSdk: boolean
   /** Of the idempotency key that the request came with: it is stored with the run. */
   claim?: Claim
+  /** Takes a warning of parameters that the prompt does not know, before the run starts. */
+  warn?: (warning: string) => void
   /** Aborted when the caller has left. It cancels what comes before the run, and not the run. */
   signal?: AbortSignal
 }
 
 export type StartDeps = DriveDeps & Needs<'templates'>
+
+/** Warnings that the log holds of one compiled text. */
+const mostLogged = 20
 
 export interface PreparedRun {
   conversation: NewConversation
@@ -89,6 +95,7 @@ export async function prepareRun(
   const given = input.userMessage === undefined ? {} : { [USER_MESSAGE_VARIABLE]: input.userMessage }
   const parameters = parameterValues(scan.config, { ...input.parameters, ...given })
   if (scan.usesSteps && input.messages.length > 0) throw invalid('messages cannot be combined with <step>')
+  warnOfUnknown(deps, input, runnable)
 
   const conversation = newConversation(deps, input, runnable, origin)
   const { workspaceId, projectId, versionUuid, uuid: conversationUuid, path } = conversation
@@ -107,6 +114,20 @@ export async function prepareRun(
       declaredSdk: input.declaredSdk,
     },
   }
+}
+
+// What the log says of each compiled text: a caller that repeats itself a thousand times a second is one line in it.
+const logged = new WeakMap<Runnable['scan'], Set<string>>()
+
+function warnOfUnknown(deps: Needs<'log'>, input: StartRunInput, { scan, text }: Runnable): void {
+  const warning = unknownParameters(scan, input.parameters)
+  if (warning === undefined) return
+  input.warn?.(warning)
+  const known = logged.get(scan) ?? new Set()
+  logged.set(scan, known)
+  if (known.has(warning) || known.size >= mostLogged) return
+  known.add(warning)
+  deps.log.warn('run.unknown-parameters', { workspaceId: input.caller.workspaceId, path: text.path, warning })
 }
 
 /** A request may have come first under the same idempotency key: its run is the only one. */

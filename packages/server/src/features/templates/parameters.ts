@@ -21,6 +21,15 @@ export function parameterValues(
   throw unprocessable(message, details)
 }
 
+/** The names that a prompt declares or uses, in it or in what it refers to. */
+export function parameterNames(
+  config: Readonly<Record<string, unknown>>,
+  freeVariables: readonly string[],
+): ReadonlySet<string> {
+  const declared = isObject(config['parameters']) ? Object.keys(config['parameters']) : []
+  return new Set([...declared, ...freeVariables])
+}
+
 /** Text inside of a body has passed none of the checks that the body itself has. */
 function parseWithinBounds(text: string): unknown {
   const exceeded = exceededBound(Buffer.from(text), inputBounds)

@@ -16,6 +16,8 @@ type Answers = Record<OperationName, (req: Request, res: Response) => void | Pro
 export function operations(deps: HttpDeps, figures: RequestFigures): Router {
   const router = Router({ caseSensitive: true })
   const answers = operationAnswers(deps, figures)
+  // Until there is a console, people who open the address find the reference.
+  router.get('/', (_req, res) => res.redirect(described.docs.path))
   for (const [name, { path }] of Object.entries(described)) {
     router.use(path, (req, res, next) => {
       if (req.baseUrl === path) contextOf(res).route = path

@@ -1,4 +1,5 @@
 /** Answers of `GET document`, kept as ready text: a warm one costs neither a statement nor an encoding. */
+import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Caller } from '../../features/access/caller.ts'
 import type { Document } from '../../features/documents/document.ts'
@@ -75,8 +76,11 @@ export function writeReadyDocument(res: ServerResponse, ready: ReadyDocument, if
   res.end(ready.body)
 }
 
-export function etagOf(document: Pick<Document, 'contentHash'>): string {
-  return `"${document.contentHash}"`
+/** Covers what other prompts bring into the answer, not the stored text alone. */
+export function etagOf(document: Pick<Document, 'contentHash' | 'resolvedContent' | 'hasReferences'>): string {
+  const { contentHash, resolvedContent, hasReferences } = document
+  if (!hasReferences) return `"${contentHash}"`
+  return `"${contentHash}.${createHash('sha256').update(resolvedContent, 'utf8').digest('hex').slice(0, 16)}"`
 }
 
 /** Whether an `If-None-Match` header names the tag; weak tags count as the strong ones they are made of. */

@@ -29,13 +29,11 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
       const { stream, background, messages = [], tools = [], userMessage, customIdentifier } = body
       // Read when the run starts: a refused `Idempotency-Key` comes before an unknown project.
       const input = () => ({
-        caller: callerOf(res),
+        ...ofRequest(res),
         ...versionAddress(params),
         ...{ path: body.path, parameters: body.parameters, messages, tools },
         ...(userMessage === undefined ? {} : { userMessage }),
         ...(customIdentifier === undefined ? {} : { customIdentifier }),
-        declaredSdk: contextOf(res).client.declared,
-        signal: whileOpen(res),
       })
       if (!background) {
         const start = (mode: Mode) =>
@@ -96,5 +94,14 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
       const address = { caller: callerOf(res), conversationUuid: params.conversationUuid }
       return { status: 200, body: await stopConversation(deps, address) }
     },
+  }
+}
+
+function ofRequest(res: Response) {
+  return {
+    caller: callerOf(res),
+    declaredSdk: contextOf(res).client.declared,
+    warn: (warning: string) => void res.setHeader('X-Stet-Warning', warning),
+    signal: whileOpen(res),
   }
 }

@@ -8,14 +8,19 @@ import type { DatabaseClient } from '../database.ts'
 import { isUniqueViolation } from '../unique-violation.ts'
 
 export function postgresProviderKeyStore(client: DatabaseClient): ProviderKeyStore {
+  const findOptional = async (workspaceId: number, id: number): Promise<ProviderKey | null> => {
+    const row = await client.providerKey.findFirst({ where: { workspaceId, id } })
+    return row && toProviderKey(row)
+  }
   return {
     async list(workspaceId) {
       const rows = await client.providerKey.findMany({ where: { workspaceId }, orderBy: { name: 'asc' } })
       return rows.map(toProviderKey)
     },
-    async findOptional(workspaceId, id) {
-      const row = await client.providerKey.findFirst({ where: { workspaceId, id } })
-      return row && toProviderKey(row)
+    findOptional,
+    async lock(workspaceId, id) {
+      await client.$queryRaw`SELECT id FROM provider_key WHERE workspace_id = ${workspaceId} AND id = ${id} FOR UPDATE`
+      return findOptional(workspaceId, id)
     },
     async create(workspaceId, input, seal) {
       const id = await nextId(client)

@@ -6,10 +6,40 @@ const longestText = 2_000
 /** Key forms of the common vendors, and what follows `Bearer`. */
 const secretForms = /\b(?:sk|pk|rk|gsk|xai|pplx|key)[-_][\w-]{8,}|\bAIza[\w-]{20,}|\bstet_\w{20,}|\bBearer\s+[^\s"']+/gi
 
-/** @param token the entry's own token, whatever its form. Cut to 2,000 characters. */
+/** @param token the entry's own token, as it is and in base64, also the start of it. Cut to 2,000 characters. */
 export function scrubbed(text: string, token: string): string {
   // Cut before the search, with room for what it shortens: an error page of megabytes costs nothing then.
-  const part = text.slice(0, 4 * longestText)
-  const withoutToken = token.length < 4 ? part : part.replaceAll(token, '***')
-  return storableText(withoutToken.replace(secretForms, '***').slice(0, longestText))
+  let part = text.slice(0, 4 * longestText)
+  if (token.length >= 4) for (const form of [token, ...base64Forms(token)]) part = withoutSecret(part, form)
+  return storableText(part.replace(secretForms, '***').slice(0, longestText))
+}
+
+// Services shorten keys in their texts ("sk-proj-abcdef..."): so many characters of a key already narrow it down.
+const shortestPrefix = 12
+
+/** Replaces the secret and every prefix of it of at least 12 characters. */
+function withoutSecret(text: string, secret: string): string {
+  const start = secret.slice(0, shortestPrefix)
+  let shown = ''
+  let from = 0
+  for (let at = text.indexOf(start); at !== -1; at = text.indexOf(start, from)) {
+    let length = start.length
+    while (length < secret.length && text[at + length] === secret[length]) length += 1
+    shown += `${text.slice(from, at)}***`
+    from = at + length
+  }
+  return shown + text.slice(from)
+}
+
+/**
+ * The base64 characters that depend on the token alone, for each of the three places that it can have in a group of
+ * bytes (`Basic <user>:<token>`), in both alphabets.
+ */
+function base64Forms(token: string): string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(token)])
+    const [first, end] = [Math.ceil((offset * 8) / 6), Math.floor((bytes.length * 8) / 6)]
+    const form = bytes.toString('base64url').slice(first, end)
+    return [form, form.replaceAll('-', '+').replaceAll('_', '/')]
+  })
 }

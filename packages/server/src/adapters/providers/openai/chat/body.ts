@@ -1,7 +1,6 @@
 /** A model request as the body of a chat-completions call. */
 import type OpenAI from 'openai'
 import type { ModelRequest, ResolvedProvider, ToolDefinition } from '../../../../features/providers/model-driver.ts'
-import { ProviderError } from '../../../../features/providers/provider-error.ts'
 import { meetsStrict, schemaInstruction, schemaName } from '../../request/schema.ts'
 import { settingsBody, tokenLimit } from '../../request/settings.ts'
 import { toolsRefused } from '../../request/unsupported.ts'
@@ -29,7 +28,6 @@ const foreign = 'cacheControl cache_control reasoningSummary'.split(' ')
 export function chatBody(request: ModelRequest): ChatBody {
   const { provider, model, tools, schema, stream, settings } = request
   const traits = traitsOf(provider)
-  if (provider.kind === 'azure') checkDeployment(model)
   if (tools.length > 0 && traits.refusesTools) throw toolsRefused(provider)
   const preamble: OpenAI.ChatCompletionMessageParam[] =
     schema && traits.jsonModeOnly ? [{ role: 'system', content: schemaInstruction(schema) }] : []
@@ -68,13 +66,6 @@ function isAskedForUsage(provider: ResolvedProvider): boolean {
 function isNewAzure(provider: ResolvedProvider): boolean {
   const address = azureAddress(provider)
   return address !== undefined && (address.apiVersion ?? '9') >= '2024-09'
-}
-
-// On Azure the model's name becomes part of the path.
-function checkDeployment(model: string): void {
-  if (!/^[\w.-]+$/.test(model) || /^\.+$/.test(model)) {
-    throw new ProviderError('misconfigured', `'${model.slice(0, 100)}' is no name of an Azure deployment`)
-  }
 }
 
 function formatOf(traits: KindTraits, schema: Record<string, unknown>): Record<string, unknown> {

@@ -1,0 +1,33 @@
+/** "Did you mean": names that look like another one. */
+
+// Names may be as long as a request allows; no more of them is compared.
+const comparedCharacters = 512
+
+/** The most similar candidates first. @param atLeast from 0 (any) to 1 (the same letter pairs). */
+export function similarNames(
+  name: string,
+  candidates: Iterable<string>,
+  { limit, atLeast }: { limit: number; atLeast: number },
+): string[] {
+  const wanted = pairsOf(name)
+  return [...candidates]
+    .map((candidate) => ({ candidate, likeness: likeness(wanted, pairsOf(candidate)) }))
+    .filter((scored) => scored.likeness >= atLeast)
+    .sort((a, b) => b.likeness - a.likeness || (a.candidate < b.candidate ? -1 : 1))
+    .slice(0, limit)
+    .map((scored) => scored.candidate)
+}
+
+// Dice's coefficient over letter pairs: linear in the length, where an edit distance would be quadratic.
+function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  let shared = 0
+  for (const pair of a) if (b.has(pair)) shared += 1
+  return (2 * shared) / (a.size + b.size)
+}
+
+function pairsOf(name: string): Set<string> {
+  const text = ` ${name.slice(0, comparedCharacters).toLowerCase()} `
+  const pairs = new Set<string>()
+  for (let index = 0; index < text.length - 1; index += 1) pairs.add(text.slice(index, index + 2))
+  return pairs
+}

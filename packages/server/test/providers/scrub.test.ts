@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { scrubbed } from '../../src/adapters/providers/answer/scrub.ts'
+
+const token = 'Zk3aPq9LmXw7RtYv2BnC4dEf'
+
+describe('a token in the words of a provider', () => {
+  it.each([
+    ['whole', `key ${token}.`, 'key ***.'],
+    ['twice', `${token}${token}`, '******'],
+    ['a prefix of 12', `key ${token.slice(0, 12)}... is wrong`, 'key ***... is wrong'],
+    ['a longer prefix', `key ${token.slice(0, 20)}XYZ`, 'key ***XYZ'],
+    ['a prefix at the end of the text', `key ${token.slice(0, 15)}`, 'key ***'],
+    ['11 characters say too little', `key ${token.slice(0, 11)}...`, `key ${token.slice(0, 11)}...`],
+  ])('%s', (_name, text, shown) => expect(scrubbed(text, token)).toBe(shown))
+
+  it.each(['', 'u', 'us', 'user:', 'api-key:'])('in base64 after %j', (before) => {
+    for (const after of ['', ':', 'xy']) {
+      for (const encoding of ['base64', 'base64url'] as const) {
+        const encoded = Buffer.from(before + token + after).toString(encoding)
+        const shown = scrubbed(`got ${encoded}`, token)
+        expect(shown).toContain('***')
+        // At most the characters that the neighbours share with the token are left.
+        for (let from = 0; from + 8 <= encoded.length; from += 1) {
+          const piece = Buffer.from(encoded.slice(from, from + 8), encoding).toString('latin1')
+          if (token.includes(piece)) expect(shown).not.toContain(encoded.slice(from, from + 8))
+        }
+      }
+    }
+  })
+
+  it('in base64 that is cut off', () => {
+    const encoded = Buffer.from(token).toString('base64')
+    expect(scrubbed(`Basic ${encoded.slice(0, 16)}…`, token)).toBe('Basic ***…')
+  })
+
+  it('that is short is removed whole, and one of 3 characters is no secret', () => {
+    expect(scrubbed('token test1234 and test', 'test1234')).toBe('token *** and test')
+    expect(scrubbed('the key abc', 'abc')).toBe('the key abc')
+  })
+
+  it('goes fast through a text of megabytes', () => {
+    expect(scrubbed(token.slice(0, 11).repeat(1_000_000), token).length).toBeLessThanOrEqual(2_000)
+  })
+})
