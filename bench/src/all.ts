@@ -9,7 +9,7 @@ const short: readonly [bench: string, environment: Record<string, string>][] = [
   ['first-text', {}],
   ['size/idle', { STREAMS: '300' }],
   ['attach', { EVENTS: '5000', REQUESTS: '20' }],
-  ['slow', { CHUNKS: '150' }],
+  ['attacks/slow', { CHUNKS: '150' }],
   ['requests/template', { STEPS: '200', REQUESTS: '400' }],
   ['requests/writes', { REQUESTS: '60' }],
   ['size/growth', { ROWS: '20000', REQUESTS: '100' }],

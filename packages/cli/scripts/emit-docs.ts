@@ -49,8 +49,18 @@ commands themselves (\`pnpm --filter @stet/cli docs\`).
 
 ## Settings
 
-Order: flag, environment, \`stet.config.json\`, \`stet.lock.json\`, stored login, default. A stored key is sent only to the address it was
-stored for. \`--verbose\` says where each value comes from.
+Order: flag, environment, \`stet.config.json\`, \`stet.lock.json\`, stored login, default. \`--verbose\` says where each value comes from.
+
+Keys and paths of a cloned repository:
+
+- A stored key is sent only to the address it was stored for. A key from a flag or from \`STET_API_KEY\` is sent to an address from
+  \`--base-url\` or \`STET_BASE_URL\`, to the default address, and to addresses that have a login; never to one that only
+  \`stet.config.json\` or \`stet.lock.json\` names. In CI set both variables.
+- \`promptsDir\` and \`types.out\` must stay inside the project, also through symbolic links.
+- \`include\` and \`ignore\` are glob patterns relative to \`promptsDir\`: \`*\`, \`**\`, \`?\`, \`[a-c]\`, \`{a,b}\`, and \`drafts/\` for everything in
+  a folder. A pattern that matches no prompt file is a warning.
+- On a terminal, control characters in names, texts and answers are shown as \`\\u001b\`, and terminal commands such as window titles are
+  removed. Pipes get every byte unchanged.
 
 | file | what it is |
 |---|---|

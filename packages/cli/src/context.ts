@@ -6,8 +6,8 @@ import { type Io, isInteractive } from './io.ts'
 import { createClient } from './settings/client.ts'
 import type { GlobalFlags } from './settings/global-flags.ts'
 import { resolveSettings, type Settings } from './settings/resolve.ts'
-import { asShown, createStyle, type Style } from './ui/marks.ts'
 import { askChoice, askConfirmation, askText, type Choice, type Question } from './ui/questions.ts'
+import { asShown, createStyle, type Style } from './ui/style/marks.ts'
 
 /** What a command works with. Settings and client are made when first asked for, so that help opens nothing. */
 export interface Context {

@@ -1,6 +1,6 @@
 import type { Failure } from './exit-code.ts'
 import type { Io } from './io.ts'
-import { asShown, createStyle } from './ui/marks.ts'
+import { asShown, createStyle } from './ui/style/marks.ts'
 
 /** One column: its head and how a row shows in it. */
 export interface Column<T> {

@@ -7,11 +7,13 @@ import { CliError, describeFailure, exitCodes } from './exit-code.ts'
 import { type Io, isOn } from './io.ts'
 import { failureText } from './output.ts'
 import { type Flag, globalFlags, readGlobalFlags } from './settings/global-flags.ts'
+import { guardTerminal } from './ui/style/terminal-text.ts'
 
 /** Runs one command line and resolves to the exit code. */
-export async function run(argv: readonly string[], io: Io): Promise<number> {
+export async function run(argv: readonly string[], system: Io): Promise<number> {
   let exitCode: number = exitCodes.success
-  const isJson = argv.includes('--json') || io.env['STET_OUTPUT'] === 'json'
+  const isJson = argv.includes('--json') || system.env['STET_OUTPUT'] === 'json'
+  const io = guardTerminal(system, isJson)
   const onEnd = (code: number): void => {
     exitCode = code
   }

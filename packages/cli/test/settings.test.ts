@@ -75,9 +75,9 @@ test('a kept key is never sent to another address than its own', async () => {
   await writeFile(join(folder, '.config', 'stet', 'credentials.json'), JSON.stringify(credentials))
   expect((await resolveIn(folder)).apiKey?.value).toBe(key)
   await writeFile(join(folder, 'stet.config.json'), JSON.stringify({ baseUrl: 'http://stranger' }))
-  const { apiKey, keyElsewhere } = await resolveIn(folder)
+  const { apiKey, withheld } = await resolveIn(folder)
   expect(apiKey).toBeUndefined()
-  expect(keyElsewhere).toBe('http://mine/api/v3')
+  expect(withheld?.message).toBe('The stored key belongs to http://mine/api/v3, not to http://stranger/api/v3')
 })
 
 test('the environment goes before an --env-file', async () => {
@@ -141,6 +141,14 @@ test.each([
   ['support/*.promptl', ['support/a.promptl'], ['support/a/b.promptl', 'a.promptl']],
   ['**/_drafts/**', ['_drafts/a', 'x/_drafts/y/z'], ['drafts/a']],
   ['a?.promptl', ['ab.promptl'], ['a.promptl', 'a/.promptl']],
+  ['{a,b}/**', ['a/x.promptl', 'b/c/x.promptl'], ['c/x.promptl']],
+  ['[d]rafts/**', ['drafts/x.promptl'], ['rafts/x.promptl']],
+  ['./drafts/**', ['drafts/x.promptl', 'drafts/a/x.promptl'], ['a/drafts/x.promptl']],
+  ['drafts/', ['drafts/x.promptl', 'drafts/a/x.promptl'], ['drafts.promptl', 'a/drafts/x.promptl']],
+  ['**/*.promptl', ['.hidden/x.promptl', '.x.promptl'], []],
+  // Negation would take every other path.
+  ['!keep/**', [], ['keep/x', 'other/x']],
+  ['+(a*)b', [], [`${'a'.repeat(200)}c`]],
 ])('pattern %s', (pattern, taken, left) => {
   const matches = matcherOf([pattern])
   for (const path of taken) expect(matches(path), path).toBe(true)

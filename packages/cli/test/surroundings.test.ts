@@ -1,8 +1,8 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findCredential, writeCredentials } from '../src/settings/credentials.ts'
-import { asShown } from '../src/ui/marks.ts'
+import { readLogins, writeCredentials } from '../src/settings/credentials.ts'
+import { asShown } from '../src/ui/style/marks.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { runInProcess } from './support/test-io.ts'
@@ -73,7 +73,7 @@ test('a home that cannot be written: a key in the environment works, a login say
     hint: expect.stringContaining('STET_API_KEY'),
   })
   expect((await stat(home)).size).toBe(0)
-  expect(await findCredential(join(home, 'stet', 'credentials.json'), 'default', () => {})).toBeUndefined()
+  expect(await readLogins(join(home, 'stet', 'credentials.json'), () => {})).toEqual({})
 })
 
 // Nothing is unreadable for root.
@@ -83,6 +83,6 @@ test.runIf(process.getuid?.() !== 0)('a home that cannot be read has no login, a
   await writeFile(file, '{}')
   await chmod(file, 0)
   const warnings: string[] = []
-  expect(await findCredential(file, 'default', (text) => warnings.push(text))).toBeUndefined()
+  expect(await readLogins(file, (text) => warnings.push(text))).toEqual({})
   expect(warnings).toEqual([`${file} cannot be read: no login is used`])
 })

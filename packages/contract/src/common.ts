@@ -107,10 +107,15 @@ export function text(range: { min?: number; max: number }) {
   return z
     .string()
     .refine((value) => value.length >= (range.min ?? 0), { error: `must have at least ${range.min} characters` })
-    .refine((value) => value.length <= range.max || [...value].length <= range.max, {
+    .refine((value) => isWithin(value, range.max), {
       error: `must have at most ${range.max} characters`,
     })
     .meta(bounds)
+}
+
+// A code point has at most two code units, so a text of megabytes is never taken apart.
+function isWithin(value: string, max: number): boolean {
+  return value.length <= max || (value.length <= 2 * max && [...value].length <= max)
 }
 
 /** The length of a text in UTF-8. */

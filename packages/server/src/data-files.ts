@@ -1,6 +1,6 @@
 /** The key files of the data folder (embedded mode): written once, readable by their owner alone. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import type { NewTenant } from './features/access/first-start.ts'
@@ -15,7 +15,11 @@ export function generateEncryptionKey(): string {
 
 /** Embedded: the data folder, readable by its owner alone. PostgreSQL needs none. @throws OperatorError */
 export function makeDataFolder(config: Config): void {
-  if (config.databaseUrl === undefined) makeFolder(config.dataDir)
+  if (config.databaseUrl !== undefined) return
+  if (statSync(config.dataDir, { throwIfNoEntry: false })?.isDirectory()) return
+  makeFolder(config.dataDir)
+  // The folder holds keys and often lies in a checkout: git must not offer to commit it.
+  writeFileSync(join(config.dataDir, '.gitignore'), '*\n', { mode: ownerOnly })
 }
 
 /** The keys of the settings; embedded and not given: `encryption.key`, made at the first start. */

@@ -4,11 +4,13 @@ import { Server as NetServer } from 'node:net'
 import type { Config } from './config.ts'
 import type { Deps } from './features/deps.ts'
 import type { Drain } from './http/request/drain.ts'
-import { RunError } from './shared/app-error.ts'
+import { OperatorError, RunError } from './shared/app-error.ts'
 
 const runsWaitMs = 30_000
 /** How long answers may still take when no run is left: a slow reader must not hold the process. */
 const answersWaitMs = 5_000
+/** How long the rest may take, beside the drain delay and the wait for runs: a database that hangs must not hold the process. */
+const closingWaitMs = 20_000
 const lookMs = 20
 
 interface ShutDownInput {
@@ -17,14 +19,31 @@ interface ShutDownInput {
   deps: Pick<Deps, 'activeRuns' | 'log'>
   /** Takes no more runs once stopped. */
   queueWork: { stop(): Promise<void> }
-  config: Config
+  config: Pick<Config, 'drainDelayMs' | 'databaseUrl'>
   close(): Promise<void>
 }
 
-export async function shutDown({ server, drain, deps, queueWork, config, close }: ShutDownInput): Promise<void> {
+/** @throws OperatorError when the time is over. What was acknowledged is stored; the next start ends what was not. */
+export async function shutDown(input: ShutDownInput, closingMs = runsWaitMs + closingWaitMs): Promise<void> {
+  const drainDelayMs = input.config.drainDelayMs ?? (input.config.databaseUrl === undefined ? 0 : 5_000)
+  const limitMs = drainDelayMs + closingMs
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<never>((_, reject) => {
+    const message = `Not everything closed within ${limitMs / 1000} s after the signal: the process ends`
+    timer = setTimeout(() => reject(new OperatorError(message)), limitMs)
+  })
+  try {
+    await Promise.race([drainAndClose(input, drainDelayMs), deadline])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function drainAndClose(input: ShutDownInput, drainDelayMs: number): Promise<void> {
+  const { server, drain, deps, queueWork, close } = input
   drain.begin()
   deps.log.info('server.draining', { activeRuns: deps.activeRuns.list().length })
-  await pause(config.drainDelayMs ?? (config.databaseUrl === undefined ? 0 : 5_000))
+  await pause(drainDelayMs)
   drain.refuseWork()
   await queueWork.stop()
   // Not http's own close: it destroys connections whose last bytes are still queued, and kept ones without an answer.

@@ -6,8 +6,7 @@ import type { Context } from '../context.ts'
 import { exitCodes } from '../exit-code.ts'
 import { countOf } from '../output.ts'
 import { inStep, type State } from '../sync/compare.ts'
-import { promptsDirOf } from '../sync/prompt-path.ts'
-import { type Refusal, scanPrompts } from '../sync/scan.ts'
+import { type Refusal, scanProject } from '../sync/scan.ts'
 import { openWorkspace, type Workspace } from '../sync/workspace.ts'
 import { shownFile } from '../ui/shown-file.ts'
 import { generateTypes } from './types/generated-types.ts'
@@ -45,7 +44,7 @@ type Found = Omit<CheckData, 'types'>
 
 async function checkFiles(ctx: Context): Promise<Found> {
   const settings = await ctx.settings()
-  const scan = await scanPrompts(promptsDirOf(settings), settings.config.include, settings.config.ignore)
+  const scan = await scanProject(settings, ctx.warn)
   for (const { path, reason } of scan.refused) ctx.warn(`${path} ${reason}: left out`)
   const scans = await compileTexts(new Map([...scan.prompts].map(([path, { text }]) => [path, text])))
   return {

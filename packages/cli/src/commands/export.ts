@@ -3,9 +3,9 @@ import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import { countOf } from '../output.ts'
-import { readFormerText, writeFileAtomically, writeNamedFile } from '../settings/write-file.ts'
-import { findCaseClashes, isWithin, problemOfPath, promptEnding, promptsDirOf } from '../sync/prompt-path.ts'
-import { type Refusal, scanPrompts } from '../sync/scan.ts'
+import { isWithin, readFormerText, writeFileAtomically, writeNamedFile } from '../settings/write-file.ts'
+import { findCaseClashes, problemOfPath, promptEnding, promptsDirOf } from '../sync/prompt-path.ts'
+import { type Refusal, scanProject } from '../sync/scan.ts'
 import { findVersionToRun } from '../sync/version-ref.ts'
 import { selectorOf } from '../sync/workspace.ts'
 import { shownFile } from '../ui/shown-file.ts'
@@ -57,9 +57,7 @@ async function selectTexts({ names, isLocal }: ExportInput, ctx: Context): Promi
   const settings = await ctx.settings()
   const promptsDir = promptsDirOf(settings)
   const all = isLocal
-    ? [...(await scanPrompts(promptsDir, settings.config.include, settings.config.ignore)).prompts].map(
-        ([path, { text }]): [string, string] => [path, text],
-      )
+    ? [...(await scanProject(settings, ctx.warn)).prompts].map(([path, { text }]): [string, string] => [path, text])
     : await serverTexts(ctx)
   const isSelected = selectorOf(names, new Set(all.map(([path]) => path)), { promptsDir, cwd: ctx.io.cwd })
   return new Map(all.filter(([path]) => isSelected(path)))

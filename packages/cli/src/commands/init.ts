@@ -8,7 +8,7 @@ import { configFileName, schemaSeenFrom } from '../settings/config-file.ts'
 import { parseJsonObject, readTextIfPresent } from '../settings/json-file.ts'
 import { type LatitudeLock, latitudeLockName, readLatitudeLock } from '../settings/latitude-lock.ts'
 import type { Settings } from '../settings/resolve.ts'
-import { writeFileAtomically } from '../settings/write-file.ts'
+import { isWithin, writeFileAtomically } from '../settings/write-file.ts'
 import { describeVersion, findLiveOrNewestDraft, findVersion } from '../sync/version-ref.ts'
 import { saveLock } from '../sync/workspace.ts'
 import { type PullReport, pull, sayPull } from './pull.ts'
@@ -142,13 +142,14 @@ async function writeConfig(settings: Settings, projectId: number, dir: string | 
     ...before,
     baseUrl: settings.baseUrl.value.replace(/\/api\/v3$/, ''),
     projectId,
-    promptsDir: dir === undefined ? settings.config.promptsDir : folderBelow(settings.root, dir),
+    promptsDir: dir === undefined ? settings.config.promptsDir : await folderBelow(settings.root, dir),
   }
   await writeFileAtomically(file, `${JSON.stringify(config, null, 2)}\n`)
 }
 
-function folderBelow(root: string, dir: string): string {
+async function folderBelow(root: string, dir: string): Promise<string> {
   const way = relative(root, resolve(root, dir)).replaceAll('\\', '/')
-  if (way.startsWith('..')) throw new CliError('usage', `${dir} lies outside of ${root}`, { hint: '--dir' })
+  if (!(await isWithin(root, resolve(root, dir))))
+    throw new CliError('usage', `${dir} lies outside of ${root}`, { hint: '--dir' })
   return way === '' ? '.' : way
 }

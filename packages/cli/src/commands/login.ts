@@ -54,7 +54,13 @@ async function chooseServerAndKey(
 ): Promise<{ baseUrl: Resolved<string>; apiKey: Resolved<string> }> {
   const isGiven = settings.apiKey !== undefined && !settings.apiKey.origin.startsWith('profile ')
   if (isGiven && settings.apiKey) return { baseUrl: settings.baseUrl, apiKey: settings.apiKey }
-  const isAddressOpen = settings.baseUrl.origin === 'default' && ctx.isInteractive
+  if (settings.isAddressForeign && !ctx.isInteractive) {
+    throw new CliError('usage', `Only the ${settings.baseUrl.origin} of this folder names ${settings.baseUrl.value}`, {
+      hint: `if you trust it: --base-url ${settings.baseUrl.value}`,
+    })
+  }
+  // An address that only a project file names is shown before a key is typed for it.
+  const isAddressOpen = (settings.baseUrl.origin === 'default' || settings.isAddressForeign) && ctx.isInteractive
   const address = isAddressOpen
     ? await ctx.ask({ message: 'Server', initialValue: settings.baseUrl.value, flag: '--base-url' })
     : settings.baseUrl.value

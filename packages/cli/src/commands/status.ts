@@ -5,8 +5,7 @@ import { CliError, exitCodes } from '../exit-code.ts'
 import { formatAge } from '../output.ts'
 import { compare, conflictStates, inStep, type State } from '../sync/compare.ts'
 import type { Compared } from '../sync/plan.ts'
-import { promptsDirOf } from '../sync/prompt-path.ts'
-import { isLeftOut, scanPrompts } from '../sync/scan.ts'
+import { isLeftOut, scanProject } from '../sync/scan.ts'
 import { describeVersion } from '../sync/version-ref.ts'
 import { openWorkspace } from '../sync/workspace.ts'
 import { countLines, formatCount } from '../ui/diff.ts'
@@ -77,7 +76,7 @@ async function statusOffline(ctx: Context): Promise<StatusData> {
   const settings = await ctx.settings()
   const { lock } = settings
   if (!lock) throw new CliError('usage', 'There was no pull yet', { hint: 'stet init' })
-  const scan = await scanPrompts(promptsDirOf(settings), settings.config.include, settings.config.ignore)
+  const scan = await scanProject(settings, ctx.warn)
   const entries: StatusEntry[] = []
   for (const path of [...new Set([...Object.keys(lock.prompts), ...scan.prompts.keys()])].sort()) {
     if (isLeftOut(path, scan.refused)) continue

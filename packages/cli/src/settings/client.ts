@@ -8,8 +8,9 @@ export const maxReconnects = 3
 
 /** The client for the resolved settings; without a key it is a failure, not a request. */
 export async function createClient(ctx: Context, settings: Settings): Promise<Stet> {
-  const { apiKey, baseUrl, keyElsewhere, projectId, timeoutMs } = settings
-  if (!apiKey) throw missingKey(baseUrl.value, keyElsewhere)
+  const { apiKey, baseUrl, withheld, projectId, timeoutMs } = settings
+  if (!apiKey && withheld) throw new CliError('not_allowed', withheld.message, { hint: withheld.hint })
+  if (!apiKey) throw new CliError('not_allowed', 'No API key', { hint: 'stet login, or STET_API_KEY' })
   const { Stet } = await import('@stet/sdk')
   const streaming = { resume: ctx.flags.retry && { maxAttempts: maxReconnects } }
   const options: StetOptions = { apiKey: apiKey.value, baseUrl: baseUrl.value, logLevel: 'off', streaming }
@@ -18,15 +19,6 @@ export async function createClient(ctx: Context, settings: Settings): Promise<St
   if (!ctx.flags.retry) options.maxRetries = 0
   if (ctx.flags.debug || ctx.io.env['STET_DEBUG'] === 'api') options.hooks = debugHooks(ctx)
   return new Stet(options)
-}
-
-function missingKey(baseUrl: string, keyElsewhere: string | undefined): CliError {
-  if (keyElsewhere) {
-    return new CliError('not_allowed', `The kept key belongs to ${keyElsewhere}, not to ${baseUrl}`, {
-      hint: `stet login --base-url ${baseUrl} --profile <name>`,
-    })
-  }
-  return new CliError('not_allowed', 'No API key', { hint: 'stet login, or STET_API_KEY' })
 }
 
 // Of the headers only those without a secret are shown.

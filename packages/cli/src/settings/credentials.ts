@@ -62,18 +62,14 @@ export async function writeCredentials(file: string, credentials: Record<string,
   }
 }
 
-/** The login of a profile. A home that cannot be read has none: who gives a key needs no home. */
-export async function findCredential(
-  file: string,
-  profile: string,
-  warn: (message: string) => void,
-): Promise<Credential | undefined> {
+/** All logins by profile. A home that cannot be read has none: a key from a flag or the environment needs no home. */
+export async function readLogins(file: string, warn: (message: string) => void): Promise<Record<string, Credential>> {
   try {
-    return (await readCredentials(file, warn))[profile]
+    return await readCredentials(file, warn)
   } catch (error) {
     if (!isJsonObject(error) || (error['code'] !== 'EACCES' && error['code'] !== 'EPERM')) throw error
     warn(`${file} cannot be read: no login is used`)
-    return undefined
+    return {}
   }
 }
 

@@ -5,9 +5,10 @@ import { CliError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { isWellFormedApiKey, maskApiKey } from './api-key-form.ts'
 import { type Config, defaultConfig, findConfigFile, readConfigFile } from './config-file.ts'
-import { type Credential, credentialsFileOf, findCredential } from './credentials.ts'
+import { type Credential, credentialsFileOf, readLogins } from './credentials.ts'
 import type { GlobalFlags } from './global-flags.ts'
 import { type Lock, lockFileOf, readLockFile } from './lock-file.ts'
+import { isWithin } from './write-file.ts'
 
 /** A value and where it comes from. */
 export interface Resolved<T> {
@@ -25,8 +26,10 @@ export interface Settings {
   /** With its API prefix. */
   baseUrl: Resolved<string>
   apiKey: Resolved<string> | undefined
-  /** Said when a key is kept that belongs to another address. */
-  keyElsewhere: string | undefined
+  /** Why a key that exists is not used for this address. */
+  withheld: { message: string; hint: string } | undefined
+  /** Only a file of the project names the address, and no login knows it. */
+  isAddressForeign: boolean
   projectId: Resolved<number> | undefined
   /** From flag or environment only; the lock's version is in the lock. */
   versionRef: Resolved<string> | undefined
@@ -46,6 +49,9 @@ export interface Surroundings {
 
 const defaultAddress = 'http://127.0.0.1:8787'
 
+/** Files that come with a checkout. */
+const projectOrigins = { config: 'configuration', lock: 'lock file' }
+
 export async function resolveSettings({ io, flags, warn, say }: Surroundings): Promise<Settings> {
   const { cwd } = io
   const env = flags.envFile ? { ...(await readEnvFile(resolve(cwd, flags.envFile))), ...io.env } : io.env
@@ -60,20 +66,23 @@ export async function resolveSettings({ io, flags, warn, say }: Surroundings): P
   const configFile = named ? resolve(cwd, named.value) : findConfigFile(cwd)
   const config = configFile ? await readConfigFile(configFile) : defaultConfig
   const root = configFile ? dirname(configFile) : cwd
+  if (configFile) await refusePathsOutside(root, config, configFile)
   const profile = flag(flags.profile, '--profile') ?? from('STET_PROFILE') ?? { value: 'default', origin: 'default' }
   if (!/^[\w-]{1,64}$/.test(profile.value)) throw new CliError('usage', '--profile: letters, digits, - and _ only')
 
   const credentialsFile = credentialsFileOf(io)
-  const credential = await findCredential(credentialsFile, profile.value, warn)
+  const logins = await readLogins(credentialsFile, warn)
+  const credential = logins[profile.value]
   const lockFile = lockFileOf(root, profile.value)
   const lock = await readLockFile(lockFile)
   const configured = { ...config, ...config.profiles[profile.value] }
   const address = flag(flags.baseUrl, '--base-url') ??
     from('STET_BASE_URL') ??
-    flag(configured.baseUrl, 'configuration') ??
-    flag(lock?.baseUrl, 'lock file') ??
+    flag(configured.baseUrl, projectOrigins.config) ??
+    flag(lock?.baseUrl, projectOrigins.lock) ??
     flag(credential?.baseUrl, `profile ${profile.value}`) ?? { value: defaultAddress, origin: 'default' }
   const baseUrl = { ...address, value: normalizeAddress(address.value) }
+  const isAddressForeign = isForeign(baseUrl, logins)
   const project =
     flag(flags.project, '--project') ??
     from('STET_PROJECT_ID') ??
@@ -85,7 +94,14 @@ export async function resolveSettings({ io, flags, warn, say }: Surroundings): P
     config,
     profile,
     baseUrl,
-    ...(await resolveKey(io, flags, from('STET_API_KEY'), credential, baseUrl.value, profile.value, warn)),
+    isAddressForeign,
+    ...resolveKey(
+      await givenKey(io, flags, from('STET_API_KEY'), warn),
+      credential,
+      baseUrl,
+      profile.value,
+      isAddressForeign,
+    ),
     projectId: project && { ...project, value: positiveInteger(project) },
     versionRef: flag(flags.versionUuid, '--version-uuid') ?? from('STET_VERSION_UUID'),
     lockFile,
@@ -95,6 +111,19 @@ export async function resolveSettings({ io, flags, warn, say }: Surroundings): P
   }
   if (flags.verbose) describe(settings, say)
   return settings
+}
+
+// The file comes with a checkout: it must not choose what is read or written elsewhere.
+async function refusePathsOutside(root: string, { promptsDir, types }: Config, configFile: string): Promise<void> {
+  for (const [key, path] of [
+    ['promptsDir', promptsDir],
+    ['types.out', types.out],
+  ] as const) {
+    if (await isWithin(root, resolve(root, path))) continue
+    throw new CliError('usage', `${configFile}: "${key}" leads out of the project: ${path}`, {
+      hint: `name a path below ${root} that is no link to elsewhere`,
+    })
+  }
 }
 
 /** An address as the server's routes need it: without a trailing slash, with the API prefix. */
@@ -107,30 +136,51 @@ export function normalizeAddress(text: string): string {
   return `${url.origin}${path.endsWith('/api/v3') ? path : `${path}/api/v3`}`
 }
 
-type ResolvedKey = Pick<Settings, 'apiKey' | 'keyElsewhere'>
+// A file of a cloned repository must not choose where a key goes.
+function isForeign({ value, origin }: Resolved<string>, logins: Readonly<Record<string, Credential>>): boolean {
+  if (!Object.values(projectOrigins).includes(origin) || value === normalizeAddress(defaultAddress)) return false
+  return !Object.values(logins).some((login) => login.baseUrl === value)
+}
 
-// A kept key goes to the address it was kept for and to no other: a project file of a stranger could name its own.
-async function resolveKey(
+/** The key that a flag or the environment gives. */
+async function givenKey(
   io: Io,
   flags: GlobalFlags,
   variable: Resolved<string> | undefined,
-  credential: Credential | undefined,
-  baseUrl: string,
-  profile: string,
   warn: (message: string) => void,
-): Promise<ResolvedKey> {
+): Promise<Resolved<string> | undefined> {
   if (flags.apiKeyStdin) {
     const text = new TextDecoder().decode(await io.readStdin()).trim()
-    return { apiKey: { value: checkForm(text), origin: '--api-key-stdin' }, keyElsewhere: undefined }
+    return { value: checkForm(text), origin: '--api-key-stdin' }
   }
   if (flags.apiKey !== undefined) {
     warn('--api-key is visible in the process list and the shell history; --api-key-stdin is not')
-    return { apiKey: { value: checkForm(flags.apiKey.trim()), origin: '--api-key' }, keyElsewhere: undefined }
+    return { value: checkForm(flags.apiKey.trim()), origin: '--api-key' }
   }
-  if (variable) return { apiKey: { ...variable, value: checkForm(variable.value) }, keyElsewhere: undefined }
-  if (!credential) return { apiKey: undefined, keyElsewhere: undefined }
-  if (credential.baseUrl !== baseUrl) return { apiKey: undefined, keyElsewhere: credential.baseUrl }
-  return { apiKey: { value: credential.apiKey, origin: `profile ${profile}` }, keyElsewhere: undefined }
+  return variable && { ...variable, value: checkForm(variable.value) }
+}
+
+// A stored key goes to the address it was stored for and to no other.
+function resolveKey(
+  given: Resolved<string> | undefined,
+  credential: Credential | undefined,
+  baseUrl: Resolved<string>,
+  profile: string,
+  isAddressForeign: boolean,
+): Pick<Settings, 'apiKey' | 'withheld'> {
+  if (given && !isAddressForeign) return { apiKey: given, withheld: undefined }
+  if (given) {
+    const message = `The key of ${given.origin} is not sent to ${baseUrl.value}: only the ${baseUrl.origin} names this address`
+    const hint = `if you trust it: --base-url ${baseUrl.value}, or the same in STET_BASE_URL, or log in there first`
+    return { apiKey: undefined, withheld: { message, hint } }
+  }
+  if (!credential) return { apiKey: undefined, withheld: undefined }
+  if (credential.baseUrl === baseUrl.value) {
+    return { apiKey: { value: credential.apiKey, origin: `profile ${profile}` }, withheld: undefined }
+  }
+  const message = `The stored key belongs to ${credential.baseUrl}, not to ${baseUrl.value}`
+  const hint = `stet login --base-url ${baseUrl.value} --profile <name>`
+  return { apiKey: undefined, withheld: { message, hint } }
 }
 
 /** Refuses what cannot be a key before anything is sent. */

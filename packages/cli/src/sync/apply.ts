@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LockEntry } from '../settings/lock-file.ts'
-import { problemOfName, writeFileAtomically } from '../settings/write-file.ts'
+import { isWithin, problemOfName, writeFileAtomically } from '../settings/write-file.ts'
 import type { Compared, PullAction } from './plan.ts'
-import { isWithin, problemOfPath, promptEnding, remoteEnding } from './prompt-path.ts'
+import { problemOfPath, promptEnding, remoteEnding } from './prompt-path.ts'
 import type { Refusal } from './scan.ts'
 
 /** One decided step of a pull. */

@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs'
-import { lstat, realpath } from 'node:fs/promises'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { join, relative, resolve, sep } from 'node:path'
 import type { Context } from '../context.ts'
-import { isJsonObject, isMissing } from '../settings/json-file.ts'
 import type { Settings } from '../settings/resolve.ts'
 
 /** Every prompt is one file with this ending. */
@@ -40,32 +38,6 @@ export function findCaseClashes(paths: Iterable<string>): Set<string> {
     byFolded.set(folded, [...(byFolded.get(folded) ?? []), path])
   }
   return new Set([...byFolded.values()].filter((group) => group.length > 1).flat())
-}
-
-/** Whether a file, or the nearest folder of it that exists, really lies within the folder, links followed. */
-export async function isWithin(folder: string, file: string): Promise<boolean> {
-  const root = await realpathOfNearest(folder)
-  const target = await realpathOfNearest(file)
-  if (root === undefined || target === undefined) return false
-  const way = relative(root, target)
-  return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || way.startsWith(sep))
-}
-
-// What does not exist yet cannot be a link: its nearest parent decides. A link to nowhere counts as outside.
-async function realpathOfNearest(file: string): Promise<string | undefined> {
-  try {
-    return await realpath(file)
-  } catch (error) {
-    if (isJsonObject(error) && error['code'] === 'ELOOP') return undefined
-    if (!isMissing(error)) throw error
-    const isDeadLink = await lstat(file).then(
-      () => true,
-      () => false,
-    )
-    if (isDeadLink || dirname(file) === file) return undefined
-    const parent = await realpathOfNearest(dirname(file))
-    return parent && join(parent, file.slice(dirname(file).length + (dirname(file).endsWith(sep) ? 0 : 1)))
-  }
 }
 
 /**

@@ -2,9 +2,11 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CliError } from '../exit-code.ts'
 import { isMissing } from '../settings/json-file.ts'
+import type { Settings } from '../settings/resolve.ts'
+import { isWithin } from '../settings/write-file.ts'
 import { matcherOf } from './glob.ts'
 import { type HashedText, hashBytes } from './hash.ts'
-import { findCaseClashes, isWithin, problemOfPath, promptEnding, remoteEnding } from './prompt-path.ts'
+import { findCaseClashes, problemOfPath, promptEnding, promptsDirOf, remoteEnding } from './prompt-path.ts'
 
 /** A prompt file. */
 export interface LocalPrompt extends HashedText {
@@ -24,6 +26,18 @@ export interface Scan {
   /** Paths with a `.remote` file of an unsettled conflict. */
   leftovers: Set<string>
   refused: Refusal[]
+  /** Patterns that match no prompt file; empty in a folder that has none at all. */
+  idlePatterns: { list: 'include' | 'ignore'; pattern: string }[]
+}
+
+/** Reads the prompt files of a project, and warns about patterns of its configuration that do nothing. */
+export async function scanProject(settings: Settings, warn: (message: string) => void): Promise<Scan> {
+  const { promptsDir, include, ignore } = settings.config
+  const scan = await scanPrompts(promptsDirOf(settings), include, ignore)
+  for (const { list, pattern } of scan.idlePatterns) {
+    warn(`${list}: the pattern "${pattern}" matches no prompt file; patterns are relative to ${promptsDir}`)
+  }
+  return scan
 }
 
 /** Reads the prompt files of a folder; a folder that does not exist is an empty one. */
@@ -32,13 +46,23 @@ export async function scanPrompts(
   include: readonly string[],
   ignore: readonly string[],
 ): Promise<Scan> {
-  const scan: Scan = { prompts: new Map(), leftovers: new Set(), refused: [] }
+  const scan: Scan = { prompts: new Map(), leftovers: new Set(), refused: [], idlePatterns: [] }
   const isIncluded = matcherOf(include)
   const isIgnored = matcherOf(ignore)
   const found: string[] = []
+  let hasPromptFile = false
   for (const name of await listFiles(folder, '', { isIgnored, refused: scan.refused })) {
     if (name.endsWith(remoteEnding)) scan.leftovers.add(name.slice(0, -remoteEnding.length).normalize('NFC'))
-    else if (name.endsWith(promptEnding) && isIncluded(name) && !isIgnored(name)) found.push(name)
+    else if (!name.endsWith(promptEnding)) continue
+    else {
+      hasPromptFile = true
+      const [isWanted, isUnwanted] = [isIncluded(name), isIgnored(name)]
+      if (isWanted && !isUnwanted) found.push(name)
+    }
+  }
+  if (hasPromptFile) {
+    for (const pattern of isIncluded.idle()) scan.idlePatterns.push({ list: 'include', pattern })
+    for (const pattern of isIgnored.idle()) scan.idlePatterns.push({ list: 'ignore', pattern })
   }
   const clashes = findCaseClashes(found.map(pathOf))
   for (const name of found) {

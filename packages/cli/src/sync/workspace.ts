@@ -8,7 +8,7 @@ import { compare, conflictStates, inStep } from './compare.ts'
 import { entriesSincePublished } from './git/published-base.ts'
 import type { Compared } from './plan.ts'
 import { promptPathsOf, promptsDirOf } from './prompt-path.ts'
-import { isLeftOut, type Scan, scanPrompts } from './scan.ts'
+import { isLeftOut, type Scan, scanProject } from './scan.ts'
 import { findLiveOrNewestDraft, findVersion } from './version-ref.ts'
 
 /** A folder, its lock and the version that it is compared with. */
@@ -36,7 +36,7 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   const { version, followsLive } = await resolveVersion(ctx, client, settings.lock, ref ?? settings.versionRef?.value)
   const prompts = await client.prompts.list({ versionUuid: version.uuid })
   const promptsDir = promptsDirOf(settings)
-  const scan = await scanPrompts(promptsDir, settings.config.include, settings.config.ignore)
+  const scan = await scanProject(settings, ctx.warn)
   for (const { path, reason } of scan.refused) ctx.warn(`${path} ${reason}: left out`)
   const remote = new Map(prompts.map((prompt) => [prompt.path, prompt]))
   let entries = settings.lock?.prompts ?? {}

@@ -1,4 +1,4 @@
-import type { Style } from './marks.ts'
+import type { Style } from './style/marks.ts'
 
 /** How many lines came and went. */
 export interface LineCount {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { Context } from '../context.ts'
+import { textForPager } from './style/terminal-text.ts'
 
 /** Shows data page by page where a human looks; writes it plainly everywhere else. */
 export async function page(text: string, ctx: Context): Promise<void> {
@@ -27,6 +28,6 @@ function canShow(program: string, args: string[], text: string, { io }: Context)
     child.once('close', () => end(true))
     // Leaving the pager before the end closes the pipe.
     child.stdin.on('error', () => {})
-    child.stdin.end(text)
+    child.stdin.end(textForPager(text))
   })
 }

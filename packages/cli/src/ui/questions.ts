@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import { CliError } from '../exit-code.ts'
+import { escapeControls } from './style/terminal-text.ts'
 
 /** One question; the context asks it only when somebody is there to answer. */
 export interface Question {
@@ -12,11 +13,12 @@ export interface Question {
 export async function askText(question: Question): Promise<string> {
   const clack = await import('@clack/prompts')
   const ends = terminal()
+  const message = escapeControls(question.message)
   const answer = question.isSecret
-    ? await clack.password({ message: question.message, ...ends })
+    ? await clack.password({ message, ...ends })
     : await clack.text({
-        message: question.message,
-        ...(question.initialValue !== undefined && { initialValue: question.initialValue }),
+        message,
+        ...(question.initialValue !== undefined && { initialValue: escapeControls(question.initialValue) }),
         ...ends,
       })
   if (clack.isCancel(answer)) throw new CliError('usage', 'cancelled')
@@ -26,7 +28,7 @@ export async function askText(question: Question): Promise<string> {
 /** Asks for yes or no; no is the default. */
 export async function askConfirmation(message: string): Promise<boolean> {
   const clack = await import('@clack/prompts')
-  const answer = await clack.confirm({ message, initialValue: false, ...terminal() })
+  const answer = await clack.confirm({ message: escapeControls(message), initialValue: false, ...terminal() })
   if (clack.isCancel(answer)) throw new CliError('usage', 'cancelled')
   return answer
 }
@@ -40,7 +42,8 @@ export interface Choice {
 /** Asks for one of several. */
 export async function askChoice(message: string, choices: readonly Choice[]): Promise<string> {
   const clack = await import('@clack/prompts')
-  const answer = await clack.select({ message, options: [...choices], ...terminal() })
+  const options = choices.map(({ value, label }) => ({ value, label: escapeControls(label) }))
+  const answer = await clack.select({ message: escapeControls(message), options, ...terminal() })
   if (clack.isCancel(answer)) throw new CliError('usage', 'cancelled')
   return answer
 }

@@ -8,13 +8,10 @@ export interface Refusal {
 export const maxJsonDepth = 64
 export const tooDeep = `must not be nested deeper than ${maxJsonDepth} levels`
 
-// With the u flag a paired surrogate is one code point, so only lone ones match.
-const loneSurrogate = /\p{Surrogate}/u
-
 /** Why a text cannot be stored and returned unchanged; undefined when it can. */
 export function refuseText(text: string): string | undefined {
   if (text.includes('\u0000')) return 'must not contain NUL characters'
-  if (loneSurrogate.test(text)) return 'must not contain lone surrogates'
+  if (!text.isWellFormed()) return 'must not contain lone surrogates'
   return undefined
 }
 
@@ -34,12 +31,14 @@ function findRefused(value: unknown, path: (string | number)[], depth: number): 
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'must be a finite number'
   if (typeof value !== 'object' || value === null) return undefined
   if (depth >= maxJsonDepth) return tooDeep
-  return Array.isArray(value) ? findInArray(value, path, depth) : findInObject(value, path, depth)
+  return Array.isArray(value)
+    ? findInArray(value, path, depth)
+    : findInObject(value as Record<string, unknown>, path, depth)
 }
 
 function findInArray(values: readonly unknown[], path: (string | number)[], depth: number): string | undefined {
-  for (const [index, item] of values.entries()) {
-    const reason = findRefused(item, path, depth + 1)
+  for (let index = 0; index < values.length; index += 1) {
+    const reason = findRefused(values[index], path, depth + 1)
     if (reason !== undefined) {
       path.unshift(index)
       return reason
@@ -48,11 +47,16 @@ function findInArray(values: readonly unknown[], path: (string | number)[], dept
   return undefined
 }
 
-function findInObject(object: object, path: (string | number)[], depth: number): string | undefined {
-  for (const [key, item] of Object.entries(object)) {
+function findInObject(
+  object: Readonly<Record<string, unknown>>,
+  path: (string | number)[],
+  depth: number,
+): string | undefined {
+  // Not `entries`: it costs five times as much for thousands of keys.
+  for (const key of Object.keys(object)) {
     const keyReason = key === '__proto__' ? "must not have a key '__proto__'" : refuseText(key)
     if (keyReason !== undefined) return keyReason
-    const reason = findRefused(item, path, depth + 1)
+    const reason = findRefused(object[key], path, depth + 1)
     if (reason !== undefined) {
       path.unshift(key)
       return reason

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
 import { backupDatabase, restoreDatabase } from '../../src/adapters/database/embedded/backup.ts'
-import { copyDatabase } from '../../src/adapters/database/embedded/first-start.ts'
+import { copyDatabase } from '../../src/adapters/database/embedded/directory/first-start.ts'
 import { snapshotIfDue, startSnapshots } from '../../src/adapters/database/embedded/snapshots.ts'
 import { openTestDatabase, silent } from '../support/database-open.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -48,7 +48,7 @@ describe('backup of the embedded database', () => {
     await (await open()).client.workspace.create({ data: { name: 'later' } })
     await close()
     await rm(directory, { recursive: true })
-    expect(await restoreDatabase(directory, file)).toEqual({})
+    await restoreDatabase(directory, file)
     expect(await names()).toEqual(['kept'])
   })
 
@@ -58,15 +58,12 @@ describe('backup of the embedded database', () => {
     await expect(restoreDatabase(directory, file)).rejects.toThrow(`in use by process ${process.pid}`)
   })
 
-  it('restores over a database only when told, and keeps the old one', async () => {
+  it('refuses to restore over a database', async () => {
     await backupDatabase(directory, file)
     await (await open()).client.workspace.create({ data: { name: 'later' } })
     await close()
     await expect(restoreDatabase(directory, file)).rejects.toThrow('There is a database')
     expect(await names()).toEqual(['kept', 'later'])
-    const { replaced } = await restoreDatabase(directory, file, { replace: true })
-    expect(await names()).toEqual(['kept'])
-    expect(await readdir(replaced ?? '')).toContain('PG_VERSION')
   })
 
   it('refuses a cut, a damaged and a foreign file, and changes nothing', async () => {

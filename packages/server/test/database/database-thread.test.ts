@@ -3,8 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { PGlite } from '@electric-sql/pglite'
 import type { SqlDriverAdapter, SqlQuery } from '@prisma/driver-adapter-utils'
 import { PrismaPGlite } from 'pglite-prisma-adapter'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { compiledPglite } from '../../src/adapters/database/embedded/thread/compiled-pglite.ts'
+import { startDatabaseThread } from '../../src/adapters/database/embedded/thread/database-thread.ts'
 import { pgliteSession } from '../../src/adapters/database/embedded/thread/pglite-session.ts'
+import { threadSession } from '../../src/adapters/database/embedded/thread/thread-session.ts'
 import type { Engine } from '../../src/adapters/database/engine.ts'
 import { openEmbedded } from '../../src/adapters/database/pglite.ts'
 import type { SqlSession } from '../../src/adapters/database/sql-session.ts'
@@ -183,4 +186,38 @@ it('ends the process when it ends without being told to', async () => {
   expect(child.stderr).toMatch(
     /^stet: the embedded database has ended without being told to: Error: out of its depth\n/,
   )
+})
+
+describe('a database that stops answering', () => {
+  it('refuses what waits and what is asked then, and ends the process when it does not recover', async () => {
+    const child = await runProgram('silent-thread-child.ts')
+    const refused = 'AppError The database is not available, try again later\n'
+    expect(child).toMatchObject({ code: 74, stdout: refused + refused })
+    expect(child.stderr).toBe('stet: the embedded database has not answered for 2 s: the process ends\n')
+  })
+
+  it('serves again once it answers, and keeps no transaction that was refused', async () => {
+    const target = await testDatabase('')
+    const sleepy = startDatabaseThread(join(packageRoot, 'dist', 'database-thread.mjs'))
+    await sleepy.ask('open', { directory: join(target.dataDir, 'db'), template: '', program: await compiledPglite() })
+    sleepy.watchSilence({ refuseAfterMs: 200, endAfterMs: 300_000 })
+    const session = threadSession(sleepy)
+    const away = { code: 'ServiceUnavailableError' }
+    // The query keeps the thread busy for seconds, and the transaction is asked for behind it.
+    const busy = session.query('SELECT count(*) FROM generate_series(1, 3000000)')
+    const behind = session.transaction((queries) => queries.query(`INSERT INTO workspace (name) VALUES ('refused')`))
+    await Promise.all([expect(busy).rejects.toMatchObject(away), expect(behind).rejects.toMatchObject(away)])
+    const store = () =>
+      session
+        .transaction((queries) => queries.query(`INSERT INTO workspace (name) VALUES ('later')`))
+        .then(
+          () => 'stored',
+          () => 'refused',
+        )
+    await expect.poll(store).toBe('stored')
+    const names = () => session.query('SELECT DISTINCT name FROM workspace').then(({ rows }) => rows, String)
+    await expect.poll(names).toEqual([{ name: 'later' }])
+    await sleepy.close()
+    await target.close()
+  })
 })

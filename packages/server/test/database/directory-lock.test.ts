@@ -1,12 +1,17 @@
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { lockDirectory } from '../../src/adapters/database/embedded/directory-lock.ts'
+import { lockDirectory } from '../../src/adapters/database/embedded/directory/directory-lock.ts'
 import { startProgram } from '../support/child-program.ts'
 import type { LockAnswer, LockOrder } from '../support/lock-child.ts'
+import { container, isSkippedWithoutNamespaces } from '../support/private-mount.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const lockProgram = fileURLToPath(new URL('../support/lock-child.ts', import.meta.url))
 
 async function tell(child: ChildProcess, order: LockOrder): Promise<LockAnswer> {
   const answer = once(child, 'message')
@@ -61,19 +66,22 @@ describe('directory lock', () => {
     await tell(holder, { release: true })
   })
 
-  it('is free again at once when its holder is killed, for exactly one of two, ten times', async () => {
-    for (let round = 0; round < 10; round++) {
-      const lock = await lockDirectory(directory)
-      const stale = await readFile(`${directory}.lock`, 'utf8')
-      await lock.release()
-      // What a killed process leaves: its file, and no socket.
-      await writeFile(`${directory}.lock`, stale)
+  it('is free again at once when its holder is killed, for exactly one of two, twenty times', async () => {
+    const holder = await startLocker()
+    await tell(holder, { try: directory })
+    await killHard(holder)
+    // A killed process leaves its folder, with a socket that refuses; each round begins with the same one.
+    const remains = join(folder, 'remains')
+    await rename(join(directory, 'stet-lock'), remains)
+    for (let round = 0; round < 20; round++) {
+      execFileSync('cp', ['-a', remains, join(directory, 'stet-lock')])
       const answers = await Promise.all(children.map((child) => tell(child, { try: directory })))
       expect(
         answers.filter((answer) => 'won' in answer),
         JSON.stringify(answers),
       ).toHaveLength(1)
       await Promise.all(children.map((child) => tell(child, { release: true })))
+      expect(await readdir(directory)).toEqual([])
     }
   })
 
@@ -86,35 +94,79 @@ describe('directory lock', () => {
     await lock.release()
   })
 
-  it('never takes over from a holder in another host; the operator who deletes the file says that it is gone', async () => {
-    const elsewhere = { pid: 1, startTime: '1', bootId: 'x', host: 'elsewhere', pidNamespace: 'x', netNamespace: 'x' }
-    await writeFile(`${directory}.lock`, JSON.stringify(elsewhere))
-    await expect(lockDirectory(directory)).rejects.toThrow(
-      `in use by process 1 on elsewhere; only one process may open it. If elsewhere is gone for good, delete ${directory}.lock`,
-    )
-    await rm(`${directory}.lock`)
-    const lock = await lockDirectory(directory)
-    await lock.release()
-  })
-
-  it('takes over after a boot of the same host, and from a reused pid', async () => {
-    const lock = await lockDirectory(directory)
-    const self = JSON.parse(await readFile(`${directory}.lock`, 'utf8'))
-    await lock.release()
-    for (const stale of [
-      { ...self, bootId: 'before' },
-      { ...self, netNamespace: 'other', startTime: '1' },
-    ]) {
-      await writeFile(`${directory}.lock`, JSON.stringify(stale))
-      await (await lockDirectory(directory)).release()
+  it('never takes over from a holder on another machine; an operator who knows that it is gone deletes its lock', async () => {
+    const lock = join(directory, 'stet-lock')
+    const leftBy = async (holder: object) => {
+      const killed = await startLocker()
+      await tell(killed, { try: directory })
+      await killHard(killed)
+      const [name] = (await readdir(lock)).filter((entry) => entry.endsWith('.json'))
+      await writeFile(join(lock, name ?? ''), JSON.stringify({ pid: 1, ...holder }))
     }
+    await leftBy({ host: 'elsewhere', bootId: 'x' })
+    await expect(lockDirectory(directory)).rejects.toThrow(
+      `in use by process 1 on elsewhere; only one process may open it. If elsewhere is gone for good, delete ${lock}`,
+    )
+    await rm(lock, { recursive: true })
+    // The same machine after a boot.
+    await leftBy({ host: hostname(), bootId: 'x' })
+    await (await lockDirectory(directory)).release()
   })
 
-  it('refuses a living holder in another network namespace, where its socket is not seen', async () => {
+  it('takes over what a process left that was killed before it had the lock, or while it gave it back', async () => {
+    await mkdir(join(directory, 'stet-lock-0123'), { recursive: true })
+    await writeFile(join(directory, 'stet-lock-0123', '0123.json'), '{}')
+    await mkdir(join(directory, 'stet-lock'))
+    await writeFile(join(directory, 'stet-lock', '4567.json'), '{')
     const lock = await lockDirectory(directory)
-    const self = JSON.parse(await readFile(`${directory}.lock`, 'utf8'))
+    expect(await readdir(directory)).toEqual(['stet-lock'])
     await lock.release()
-    await writeFile(`${directory}.lock`, JSON.stringify({ ...self, netNamespace: 'other' }))
-    await expect(lockDirectory(directory)).rejects.toThrow(`in use by process ${process.pid}`)
+    expect(await readdir(directory)).toEqual([])
+  })
+
+  it('holds in a folder with a long path', async () => {
+    const long = join(folder, 'l'.repeat(150), 'db')
+    const lock = await lockDirectory(long)
+    await expect(lockDirectory(long)).rejects.toThrow(`in use by process ${process.pid}`)
+    await lock.release()
+  })
+})
+
+const skips = isSkippedWithoutNamespaces('the lock between containers')
+
+describe.skipIf(skips)('directory lock between containers', () => {
+  let dataDir: string
+
+  beforeEach(async () => {
+    dataDir = await temporaryFolder()
+  })
+  afterEach(() => rm(dataDir, { recursive: true }))
+
+  const startContainer = async (script: string) => {
+    const command = `${script} exec ${process.execPath} --import tsx ${lockProgram}`
+    const child = spawn('unshare', [...container, 'sh', '-c', command], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+    await once(child, 'message')
+    return child
+  }
+
+  it('refuses the second of two with one host name, also when only the database directory is shared', async () => {
+    const directory = join(dataDir, 'db')
+    const elsewhere = join(dataDir, 'elsewhere', 'db')
+    await mkdir(elsewhere, { recursive: true })
+    await mkdir(directory)
+    const [first, second, third] = [
+      await startContainer('hostname stet;'),
+      await startContainer('hostname stet;'),
+      await startContainer(`hostname stet; mount --bind ${directory} ${elsewhere};`),
+    ]
+    expect(await tell(first, { try: directory })).toEqual({ won: true })
+    const refused = { refused: expect.stringContaining('is in use by process') }
+    expect(await tell(second, { try: directory })).toEqual(refused)
+    expect(await tell(third, { try: elsewhere })).toEqual(refused)
+    await expect(lockDirectory(directory)).rejects.toThrow('on stet')
+    await killHard(first)
+    expect(await tell(third, { try: elsewhere })).toEqual({ won: true })
+    expect(await tell(second, { try: directory })).toEqual(refused)
+    await Promise.all([second, third].map(killHard))
   })
 })

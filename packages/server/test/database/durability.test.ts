@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { PGlite } from '@electric-sql/pglite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { copyDatabase } from '../../src/adapters/database/embedded/directory/first-start.ts'
 import { DurableFs } from '../../src/adapters/database/embedded/durable/durable-fs.ts'
 import type { MountedOperations, RuntimeModule } from '../../src/adapters/database/embedded/durable/runtime-fs.ts'
-import { copyDatabase } from '../../src/adapters/database/embedded/first-start.ts'
 import { openPglite } from '../../src/adapters/database/embedded/open-pglite.ts'
 import { pgliteSession } from '../../src/adapters/database/embedded/thread/pglite-session.ts'
 import { logBytes, startUpkeep, vacuumWornTables } from '../../src/adapters/database/embedded/upkeep.ts'
@@ -93,6 +93,7 @@ describe('durability of the embedded database', () => {
         session: { ...session, script: (sql) => session.script(sql).finally(() => vacuumed.push(sql)) },
         syncCount: () => fs.syncCount,
         statementCount: () => statements++,
+        hasRoom: () => true,
         log: silent,
         limits: { lookEveryMs: 20, vacuumEveryMs: 100 },
       })
@@ -122,6 +123,7 @@ describe('durability of the embedded database', () => {
         session,
         syncCount: () => fs.syncCount,
         statementCount: () => looks++,
+        hasRoom: () => true,
         log: silent,
         limits: { lookEveryMs: 20, logBytes: 8 * 1024 * 1024 },
       })

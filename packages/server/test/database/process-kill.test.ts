@@ -3,7 +3,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { prepareDirectory } from '../../src/adapters/database/embedded/first-start.ts'
+import { prepareDirectory } from '../../src/adapters/database/embedded/directory/first-start.ts'
 import { programEnd, startProgram } from '../support/child-program.ts'
 import { count, seed, timeFor } from '../support/counts.ts'
 import { openTestDatabase } from '../support/database-open.ts'
@@ -74,7 +74,7 @@ describe('kill -9 of a first start', () => {
       const database = await openTestDatabase({ dataDir })
       expect(await database.client.workspace.count(), `seed ${seed}, round ${round}`).toBe(0)
       await database.close()
-      expect((await readdir(dataDir)).filter((name) => name.includes('.tmp-'))).toEqual([])
+      expect((await readdir(join(dataDir, 'db'))).filter((name) => name.startsWith('stet-'))).toEqual([])
     }
     await rm(dataDir, { recursive: true })
   }, 120_000)

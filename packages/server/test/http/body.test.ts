@@ -76,7 +76,7 @@ describe('request bodies', () => {
     }
     const first = ['messages', 0, 'content', 0]
     expect(await paths(3)).toEqual([first, [...first.slice(0, 3), 1], [...first.slice(0, 3), 2]])
-    expect(await paths(400_000)).toEqual([first])
+    expect(await paths(40_000)).toEqual([first])
   })
 
   it('survive a body nested 100,000 levels deep', async () => {

@@ -14,7 +14,10 @@ let evaluationUuid: string
 beforeAll(async () => {
   const environment = { STET_MAX_STREAMS_PER_KEY: '2', STET_MAX_QUEUED_PER_KEY: '1' }
   bench = await runBench(
-    { hello: prompt('<user>Hi</user>') },
+    {
+      hello: prompt('<user>Hi</user>'),
+      typed: prompt('<user>Hi</user>', 'parameters:\n  rows:\n    type: array\n'),
+    },
     { ...environment, STET_WORKERS: '1', STET_GRACE_MS: '0' },
   )
   project = await createTestProject(bench.api, { hello: prompt('<user>Hi</user>') })
@@ -66,6 +69,31 @@ const rows: Row[] = [
     send: (size) => post('/projects', whole.replace('""', `"${text(size - whole.length)}"`)),
     passes: 201,
     refuses: tooLarge,
+  },
+  {
+    limit: 'values of a body',
+    at: 50_000,
+    send: (size) => post('/projects', JSON.stringify({ name: 'values', x: list(size - 2, () => 1) })),
+    passes: 201,
+  },
+  {
+    limit: 'different keys of a body',
+    at: 5_000,
+    send: (size) =>
+      post('/projects', JSON.stringify({ name: 'keys', x: list(size - 2, (place) => ({ [`key-${place}`]: 1 })) })),
+    passes: 201,
+  },
+  {
+    limit: 'values of a parameter that is JSON text',
+    at: 50_000,
+    send: (size) => run({ path: 'typed', parameters: { rows: JSON.stringify(list(size, () => 1)) } }),
+    refuses: { status: 422, name: 'UnprocessableEntityError' },
+  },
+  {
+    limit: 'depth of a parameter that is JSON text',
+    at: 64,
+    send: (size) => run({ path: 'typed', parameters: { rows: `${'['.repeat(size)}${']'.repeat(size)}` } }),
+    refuses: { status: 422, name: 'UnprocessableEntityError' },
   },
   { limit: 'JSON nesting depth', at: 64, send: (size) => post('/projects', nested(size)), passes: 201 },
   {

@@ -1,5 +1,5 @@
 /** Does the first start of an embedded database, unless its time is over before. Started by process-kill.test.ts. */
-import { prepareDirectory } from '../../src/adapters/database/embedded/first-start.ts'
+import { prepareDirectory } from '../../src/adapters/database/embedded/directory/first-start.ts'
 
 const [directory = '', template = '', killAfterMs = ''] = process.argv.slice(2)
 // By itself, and counted from here: a test that has to wait for a core would kill too late.

@@ -1,5 +1,5 @@
 /** Tries to lock a directory each time it is told to, and says whether it won. Started by directory-lock.test.ts. */
-import { type DirectoryLock, lockDirectory } from '../../src/adapters/database/embedded/directory-lock.ts'
+import { type DirectoryLock, lockDirectory } from '../../src/adapters/database/embedded/directory/directory-lock.ts'
 
 export type LockOrder = { try: string } | { release: true }
 export type LockAnswer = { ready: true } | { won: true } | { released: true } | { refused: string }

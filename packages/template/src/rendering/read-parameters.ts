@@ -7,10 +7,13 @@ interface Declaration {
   default: unknown
 }
 
+/** Throws for text that is not JSON or exceeds a limit. */
+type ParseJson = (text: string) => unknown
+
 interface Reading {
   expected: string
   /** The value, or undefined if it does not match the type. */
-  read(value: unknown): unknown
+  read(value: unknown, parse: ParseJson): unknown
 }
 
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
@@ -23,8 +26,8 @@ const readings: Readonly<Record<string, Reading>> = {
     read: (value) => (Number.isInteger(readNumber(value)) ? readNumber(value) : undefined),
   },
   boolean: { expected: 'true or false', read: readBoolean },
-  object: { expected: 'an object', read: (value) => ofKind(fromJson(value), isObject) },
-  array: { expected: 'a list', read: (value) => ofKind(fromJson(value), Array.isArray) },
+  object: { expected: 'an object', read: (value, parse) => ofKind(fromJson(value, parse), isObject) },
+  array: { expected: 'a list', read: (value, parse) => ofKind(fromJson(value, parse), Array.isArray) },
   null: { expected: 'null', read: (value) => (value === 'null' || value === '' ? null : undefined) },
   image: { expected: 'an image: a URL, a data URL, base64 or {name, url, mimeType, size}', read: readFiles('image') },
   file: { expected: 'a file: a URL, a data URL, base64 or {name, url, mimeType, size}', read: readFiles('file') },
@@ -37,10 +40,14 @@ export interface ParameterProblem {
   invalid: { name: string; expected: string }[]
 }
 
-/** The values of a run, or the problems. Undeclared parameters are passed unchanged. */
+/**
+ * The values of a run, or the problems. Undeclared parameters are passed unchanged.
+ * @param parse reads objects and arrays that are given as JSON text; a server bounds their size.
+ */
 export function readParameters(
   config: Readonly<Record<string, unknown>>,
   given: Readonly<Record<string, unknown>>,
+  parse: ParseJson = JSON.parse,
 ): { values: Record<string, unknown> } | { problem: ParameterProblem } {
   const values = new Map(Object.entries(given))
   const missing: string[] = []
@@ -53,7 +60,7 @@ export function readParameters(
       if (reading && declaration.type !== 'null') values.delete(name)
       continue
     }
-    const value = reading ? reading.read(sent) : sent
+    const value = reading ? reading.read(sent, parse) : sent
     values.set(name, value)
     if (value === undefined) invalid.push({ name, expected: reading?.expected ?? '' })
   }
@@ -99,10 +106,10 @@ function readBoolean(value: unknown): boolean | undefined {
   return value === 'true' || value === 'false' ? value === 'true' : undefined
 }
 
-function fromJson(value: unknown): unknown {
+function fromJson(value: unknown, parse: ParseJson): unknown {
   if (typeof value !== 'string') return value
   try {
-    return JSON.parse(value)
+    return parse(value)
   } catch {
     return undefined
   }

@@ -7,8 +7,7 @@ import type { Context } from '../../context.ts'
 import { countOf } from '../../output.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 import type { Settings } from '../../settings/resolve.ts'
-import { promptsDirOf } from '../../sync/prompt-path.ts'
-import { scanPrompts } from '../../sync/scan.ts'
+import { scanProject } from '../../sync/scan.ts'
 import { describeVersion, findVersionToRun } from '../../sync/version-ref.ts'
 import { refuseOtherLock } from '../../sync/workspace.ts'
 import { shownFile } from '../../ui/shown-file.ts'
@@ -79,11 +78,8 @@ export async function checkProject({ projectId }: Settings, client: Stet, ctx: C
 
 /** Whether every file compiles. */
 export async function checkPrompts(settings: Settings): Promise<Result> {
-  const { prompts, refused } = await scanPrompts(
-    promptsDirOf(settings),
-    settings.config.include,
-    settings.config.ignore,
-  )
+  const idle: string[] = []
+  const { prompts, refused } = await scanProject(settings, (message) => idle.push(message))
   const scans = await compileTexts(new Map([...prompts].map(([path, { text }]) => [path, text])))
   const errors = problemsOf(scans, prompts).filter(({ severity }) => severity === 'error')
   const [first] = errors
@@ -95,6 +91,7 @@ export async function checkPrompts(settings: Settings): Promise<Result> {
   }
   const [left] = refused
   if (left) return warn(`${prompts.size} files compile; left out: ${left.path} ${left.reason}`)
+  if (idle.length > 0) return warn(idle.join(' · '))
   return prompts.size === 0 ? { status: 'skip', message: 'no prompt files' } : ok(`${prompts.size} files compile`)
 }
 

@@ -6,8 +6,8 @@ import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 import type { Settings } from '../../settings/resolve.ts'
 import { readFormerText } from '../../settings/write-file.ts'
-import { promptEnding, promptsDirOf } from '../../sync/prompt-path.ts'
-import { scanPrompts } from '../../sync/scan.ts'
+import { promptEnding } from '../../sync/prompt-path.ts'
+import { scanProject } from '../../sync/scan.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
 import { formatRegistry, type TypedPrompt } from './registry.ts'
 
@@ -52,7 +52,7 @@ async function serverPrompts(ctx: Context): Promise<TypedPrompt[]> {
 }
 
 async function localPrompts(settings: Settings, ctx: Context): Promise<TypedPrompt[]> {
-  const { prompts } = await scanPrompts(promptsDirOf(settings), settings.config.include, settings.config.ignore)
+  const { prompts } = await scanProject(settings, ctx.warn)
   const scans = await compileTexts(new Map([...prompts].map(([path, { text }]) => [path, text])))
   const errors = problemsOf(scans, prompts).filter(({ severity }) => severity === 'error')
   if (errors.length > 0) {

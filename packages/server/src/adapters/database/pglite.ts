@@ -1,5 +1,5 @@
 import type { Logger } from '../../shared/logger.ts'
-import { lockDirectory } from './embedded/directory-lock.ts'
+import { lockDirectory } from './embedded/directory/directory-lock.ts'
 import { watchDiskSpace } from './embedded/disk-space.ts'
 import { compiledPglite } from './embedded/thread/compiled-pglite.ts'
 import { startDatabaseThread } from './embedded/thread/database-thread.ts'
@@ -7,6 +7,7 @@ import { threadAdapter } from './embedded/thread/thread-adapter.ts'
 import { threadSession } from './embedded/thread/thread-session.ts'
 import { startUpkeep } from './embedded/upkeep.ts'
 import type { Engine } from './engine.ts'
+import { diskFull } from './gate/database-error.ts'
 
 export interface EmbeddedOptions {
   directory: string
@@ -41,9 +42,19 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
       writesClosed: disk.isLow,
       checks: () => ({ disk: !disk.isLow() }),
       startUpkeep(statementCount) {
-        upkeep = startUpkeep({ session, syncCount: thread.syncCount, statementCount, log })
+        thread.watchSilence()
+        upkeep = startUpkeep({
+          session,
+          hasRoom: () => !disk.isLow(),
+          syncCount: thread.syncCount,
+          statementCount,
+          log,
+        })
       },
-      backup: (file) => thread.ask('backup', { file }),
+      async backup(file) {
+        if (disk.isLow()) throw diskFull()
+        await thread.ask('backup', { file })
+      },
       async close() {
         disk.stop()
         await upkeep?.stop()

@@ -1,6 +1,8 @@
 /** Turns what a caller sends into the values that a prompt sees, and describes a prompt's parameters for the wire. */
 import { declaredType, readParameters } from '@stet/template/parameters'
 import { unprocessable } from '../../shared/app-error.ts'
+import { exceededBound, inputBounds } from '../../shared/text/json-bounds.ts'
+import { refuseValue } from '../../shared/text-guard.ts'
 
 /** A variable as the wire describes it: strict clients know three types only. */
 export type WireParameter = { type: 'text' | 'image' | 'file' } & Record<string, unknown>
@@ -13,10 +15,20 @@ export function parameterValues(
   config: Readonly<Record<string, unknown>>,
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const read = readParameters(config, given)
+  const read = readParameters(config, given, parseWithinBounds)
   if ('values' in read) return read.values
   const { message, ...details } = read.problem
   throw unprocessable(message, details)
+}
+
+/** Text inside of a body has passed none of the checks that the body itself has. */
+function parseWithinBounds(text: string): unknown {
+  const exceeded = exceededBound(Buffer.from(text), inputBounds)
+  if (exceeded) throw new RangeError(`The JSON text exceeds the bound of its ${exceeded}`)
+  const value: unknown = JSON.parse(text)
+  const refusal = refuseValue(value)
+  if (refusal) throw new TypeError(`The JSON text ${refusal.reason}`)
+  return value
 }
 
 /** The `parameters` of a document: the declared ones with their keys, then every other free variable. */

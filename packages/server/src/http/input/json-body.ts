@@ -1,11 +1,16 @@
 import { AppError, invalid } from '../../shared/app-error.ts'
-import { maxJsonDepth, refuseValue, tooDeep } from '../../shared/text-guard.ts'
+import { exceededBound, inputBounds, type JsonBounds } from '../../shared/text/json-bounds.ts'
+import { refuseValue, tooDeep } from '../../shared/text-guard.ts'
 import { invalidRequest, type RequestIssue } from './invalid-request.ts'
-import { isNestedDeeper } from './json-depth.ts'
 
 const jsonType = /^application\/json$|^[^/\s]+\/[^/\s]+\+json$/
-// Parsing this takes 30 MB at most, however deep it is; looking first costs as much time as parsing.
-const harmlessBytes = 262_144
+const refusals: Record<keyof JsonBounds, string> = {
+  depth: tooDeep,
+  values: `must not hold more than ${inputBounds.values} values`,
+  keys: `must not hold more than ${inputBounds.keys} different keys`,
+}
+// A body this short cannot exceed the bounds of values and keys, and its depth is found after parsing.
+const unmeasuredBytes = 32_768
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
@@ -17,7 +22,8 @@ export function parseJsonBody(bytes: Uint8Array, contentType: string | undefined
   if (!isJson(contentType)) {
     throw new AppError('UnsupportedMediaTypeError', 'Content-Type must be application/json')
   }
-  if (bytes.length > harmlessBytes && isNestedDeeper(bytes, maxJsonDepth)) throw refused([], tooDeep)
+  const exceeded = bytes.length > unmeasuredBytes ? exceededBound(bytes, inputBounds) : undefined
+  if (exceeded) throw refused([], refusals[exceeded])
   const value = parse(bytes)
   const refusal = refuseValue(value)
   if (refusal) throw refused(refusal.path, refusal.reason)

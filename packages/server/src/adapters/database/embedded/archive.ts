@@ -1,11 +1,12 @@
 import { createHash, type Hash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { OperatorError } from '../../../shared/app-error.ts'
+import { databaseEntries } from './directory/own-entries.ts'
 import { syncParent } from './durable/sync-tree.ts'
 
 /*
@@ -59,7 +60,7 @@ async function verifyArchive(file: string): Promise<number> {
 }
 
 async function* readEntries(root: string, directory: string): AsyncGenerator<Buffer> {
-  for (const entry of await readdir(directory, { withFileTypes: true })) {
+  for (const entry of await databaseEntries(directory)) {
     const path = join(directory, entry.name)
     const name = relative(root, path).split(sep).join('/')
     if (entry.isDirectory()) {

@@ -1,14 +1,14 @@
-import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { migrate } from '../migrate.ts'
-import { putInPlace, temporaryBeside } from './first-start.ts'
 import { openPglite } from './open-pglite.ts'
 import { pgliteSession } from './thread/pglite-session.ts'
 
 /** Makes a migrated database directory at `target`, in one step: an unfinished one never has the name. */
 export async function makeDatabaseTemplate(packageRoot: string, target: string): Promise<void> {
   await mkdir(dirname(target), { recursive: true })
-  const temporary = temporaryBeside(target)
+  const temporary = `${target}.tmp-${randomBytes(6).toString('hex')}`
   try {
     await mkdir(temporary)
     const pglite = await openPglite(temporary)
@@ -16,7 +16,7 @@ export async function makeDatabaseTemplate(packageRoot: string, target: string):
     await pglite.exec('CHECKPOINT')
     await pglite.close()
     await letOthersRead(temporary)
-    await putInPlace(temporary, target)
+    await rename(temporary, target)
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }

@@ -28,6 +28,7 @@ export async function openPglite(
     initDbStartParams: ['--wal-segsize=1'],
     ...(program && { pgliteWasmModule: program }),
   })
+  endWithEngine(pglite, fs)
   try {
     await proveDurable(pglite, fs)
   } catch (error) {
@@ -35,6 +36,26 @@ export async function openPglite(
     throw error
   }
   return pglite
+}
+
+/** How the engine leaves a statement that failed with an ordinary error; `POSTGRES_MAIN_LONGJMP` of PGlite. */
+const ORDINARY_ERROR = 100
+
+/**
+ * PGlite 0.5.16 swallows all that its engine throws. After an exit or a trap it would ask the dead engine again, in a loop
+ * that blocks the thread for ever.
+ */
+function endWithEngine(pglite: PGlite, fs: DurableFs): void {
+  const module = pglite.Module
+  const executeOnce = module._PostgresMainLoopOnce
+  module._PostgresMainLoopOnce = () => {
+    try {
+      executeOnce()
+    } catch (error) {
+      if ((error as { status?: unknown }).status !== ORDINARY_ERROR) fs.endWithEngine(error)
+      throw error
+    }
+  }
 }
 
 /** One commit must reach the hook, and the settings must be the ones that lead there; else nothing is promised. */

@@ -11,6 +11,8 @@ export interface UpkeepDeps {
   syncCount(): number
   /** Rises with each statement: unchanged between two looks means a quiet time. */
   statementCount(): number
+  /** False while the disk is almost full: a checkpoint that meets a full disk ends the process, and a vacuum writes too. */
+  hasRoom(): boolean
   log: Logger
   /** Other times and sizes than the usual ones. */
   limits?: Partial<typeof LIMITS>
@@ -25,6 +27,7 @@ export function startUpkeep(deps: UpkeepDeps): { stop(): Promise<void> } {
   let running = Promise.resolve()
 
   const look = async () => {
+    if (!deps.hasRoom()) return
     const isQuiet = deps.statementCount() === statements
     statements = deps.statementCount()
     const isWritten = deps.syncCount() !== checkpoint.syncs

@@ -12,6 +12,9 @@ const AWAY_CODES = new Set([
   'P2028',
 ])
 
+/** PostgreSQL's code for a data file that cannot grow. */
+const DISK_FULL = '53100'
+
 const AWAY_KINDS = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'])
 
 /** pg reports these without a code. */
@@ -23,8 +26,16 @@ export function databaseAway(cause?: unknown): AppError {
   return new AppError('ServiceUnavailableError', 'The database is not available, try again later', { cause })
 }
 
-/** `databaseAway` for a failed connection, and any other error as it is. */
+/** The 503 for a disk that has no room for a write; reads go on. */
+export function diskFull(cause?: unknown): AppError {
+  return new AppError('ServiceUnavailableError', 'The disk of the database is almost full: writes are refused', {
+    cause,
+  })
+}
+
+/** `databaseAway` for a failed connection, `diskFull` for a failed write, and any other error as it is. */
 export function translateDatabaseError(error: unknown): unknown {
+  if (isDiskFull(error)) return diskFull(error)
   return isAway(error) ? databaseAway(error) : error
 }
 
@@ -35,6 +46,10 @@ export async function translating<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw translateDatabaseError(error)
   }
+}
+
+function isDiskFull(error: unknown): boolean {
+  return (isDriverAdapterError(error) ? error.cause.originalCode : codeOf(error)) === DISK_FULL
 }
 
 function isAway(error: unknown): boolean {

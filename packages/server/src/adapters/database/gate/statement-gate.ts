@@ -1,7 +1,7 @@
 import { AppError } from '../../../shared/app-error.ts'
 import type { SqlQueries, SqlSession } from '../sql-session.ts'
 import { codeOf } from '../unique-violation.ts'
-import { databaseAway, translateDatabaseError, translating } from './database-error.ts'
+import { databaseAway, diskFull, translateDatabaseError, translating } from './database-error.ts'
 
 /** Every SQL statement passes here: it is counted, and a writing one is refused while writes are closed. */
 export interface StatementGate {
@@ -29,10 +29,6 @@ export function statementGate(writesClosed: () => boolean = () => false): Statem
     },
     count: () => sent,
   }
-}
-
-function diskFull(): AppError {
-  return new AppError('ServiceUnavailableError', 'The disk of the database is almost full: writes are refused')
 }
 
 /** The session with each statement sent through `gate` and connection failures translated. */

@@ -10,6 +10,8 @@ import type { FsNode, FsStream, MountedOperations, RuntimeModule } from './runti
 type InitOptions = Parameters<NodeFS['init']>[1]
 
 const EIO = 29
+/** A line of PostgreSQL's log, with the default prefix. */
+const FAILURE_LINE = /(?:FATAL|PANIC): {2}(.*)/
 /** Host systems that cannot sync a directory say so with one of these; for a file they are failures. */
 const NO_DIRECTORY_SYNC = new Set(['EPERM', 'EISDIR', 'EINVAL', 'EBADF'])
 
@@ -21,6 +23,7 @@ export class DurableFs extends NodeFS {
   /** Files and directories synced since the start. */
   syncCount = 0
   readonly #changedDirectories = new Set<string>()
+  #lastWords: string | undefined
 
   constructor(directory: string) {
     const absolute = resolve(directory)
@@ -36,7 +39,28 @@ export class DurableFs extends NodeFS {
     const { emscriptenOpts } = await super.init(pg, options)
     // After the mount and before PostgreSQL starts, so that the writes of crash recovery are covered.
     const install = (module: unknown) => this.install(module as RuntimeModule)
-    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), install] } }
+    return {
+      emscriptenOpts: {
+        ...emscriptenOpts,
+        preRun: [...(emscriptenOpts.preRun ?? []), install],
+        printErr: (line: string) => {
+          this.#lastWords = FAILURE_LINE.exec(line)?.[1] ?? this.#lastWords
+          emscriptenOpts.printErr?.(line)
+        },
+        // PostgreSQL calls abort() after a PANIC. The engine would answer further statements wrongly, or spin for ever.
+        onAbort: (reason: unknown) => this.endWithEngine(reason),
+      },
+    }
+  }
+
+  /** What PostgreSQL logged with its latest FATAL or PANIC. */
+  get lastWords(): string | undefined {
+    return this.#lastWords
+  }
+
+  /** Ends the process, because the engine cannot execute another statement. */
+  endWithEngine(cause: unknown): void {
+    this.fail('its engine failed', this.#lastWords ?? cause)
   }
 
   /** Puts the durable operations in the place of the mounted ones. */

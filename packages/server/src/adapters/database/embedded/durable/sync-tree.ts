@@ -16,7 +16,8 @@ export function syncParent(path: string): Promise<void> {
   return syncPath(dirname(path))
 }
 
-async function syncPath(path: string): Promise<void> {
+/** Flushes one file, or the names in one directory. */
+export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {
     await handle.sync()

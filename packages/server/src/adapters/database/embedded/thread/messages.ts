@@ -22,6 +22,8 @@ export interface DatabaseTasks {
   commit(input: number): void
   rollback(input: number): void
   backup(input: { file: string }): void
+  /** Answers at once, unless a statement is being evaluated. */
+  ping(input: undefined): void
   close(input: undefined): void
 }
 

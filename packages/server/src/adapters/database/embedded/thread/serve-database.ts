@@ -4,8 +4,8 @@ import type { SqlQueryable, SqlResultSet } from '@prisma/driver-adapter-utils'
 import { PrismaPGlite } from 'pglite-prisma-adapter'
 import type { SqlSession } from '../../sql-session.ts'
 import { backUp } from '../backup.ts'
+import { prepareDirectory } from '../directory/first-start.ts'
 import { DurableFs } from '../durable/durable-fs.ts'
-import { prepareDirectory } from '../first-start.ts'
 import { openPglite } from '../open-pglite.ts'
 import { carryError } from './carried-error.ts'
 import { type HeldTransactions, holdTransactions } from './held-transactions.ts'
@@ -39,6 +39,7 @@ export function serveDatabase(port: MessagePort, createFs = (directory: string) 
       opened = await useDatabase(directory, await openPglite(directory, fs, program))
     },
     backup: ({ file }) => backUp(database().pglite, database().directory, file),
+    ping: () => Promise.resolve(),
     close: () => database().pglite.close(),
   }
   port.on('message', ({ id, task, input }: Request) => {
@@ -63,7 +64,7 @@ async function useDatabase(directory: string, pglite: PGlite): Promise<OpenDatab
   }
 }
 
-type StatementTask = Exclude<TaskName, 'open' | 'backup' | 'close'>
+type StatementTask = Exclude<TaskName, 'open' | 'backup' | 'ping' | 'close'>
 
 function statementHandlers(database: () => OpenDatabase): Pick<Handlers, StatementTask> {
   const queriesOf = (transaction: number | undefined) =>

@@ -1,10 +1,10 @@
 /** `pnpm bench:slow`: one client that stops reading 20 MB, beside many that read; against the same when it reads on. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
-import { streamFigures } from './measuring/load.ts'
-import { type Comparison, compare, type Figures } from './measuring/rounds.ts'
-import { readStream } from './measuring/stream-reader.ts'
-import { attachRequest, closeAll, runRequest, startStet, startUpstream, stopRequest } from './subjects/candidates.ts'
+import { streamFigures } from '../measuring/load.ts'
+import { type Comparison, compare, type Figures } from '../measuring/rounds.ts'
+import { readStream } from '../measuring/stream-reader.ts'
+import { attachRequest, closeAll, runRequest, startStet, startUpstream, stopRequest } from '../subjects/candidates.ts'
 
 const readers = Number(process.env['STREAMS'] ?? 100)
 const chunks = Number(process.env['CHUNKS'] ?? 250)

@@ -1,5 +1,5 @@
-import { createColors } from 'picocolors'
-import type { Io } from '../io.ts'
+import type { Io } from '../../io.ts'
+import { styleSequence } from './terminal-text.ts'
 
 /** Colours and marks of one run of the program; plain where the terminal can show neither. */
 export interface Style {
@@ -20,7 +20,12 @@ export interface Style {
  * data in a pipe stay plain while remarks are coloured.
  */
 export function createStyle(io: Io, wanted: boolean | undefined, end: 'stdout' | 'stderr' = 'stderr'): Style {
-  const { green, red, yellow, dim, bold } = createColors(usesColor(io, wanted, end))
+  const isColored = usesColor(io, wanted, end)
+  const paint = (start: number, reset: number) => {
+    const [before, after] = [styleSequence(start), styleSequence(reset)]
+    return (text: string): string => (isColored ? before + text + after : text)
+  }
+  const [green, red, yellow, bold, dim] = [paint(32, 39), paint(31, 39), paint(33, 39), paint(1, 22), paint(2, 22)]
   const isPlain = !canShowMarks(io)
   const marks = isPlain
     ? { ok: '[ok]', warn: '[!]', fail: '[x]', up: '^', down: 'v' }

@@ -1,0 +1,84 @@
+/** `pnpm bench:unread`: the memory that clients cost which ask for much and never read the answers. */
+import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { settledBytes } from '../measuring/settled-bytes.ts'
+import { closeAll, type Stet, startStet, startUpstream } from '../subjects/candidates.ts'
+import { describeMachine } from '../subjects/machine.ts'
+
+const limitMegabytes = 100
+const upstream = await startUpstream()
+let isOver = false
+
+await measure('600 connections, 8 pipelined GET /docs each', async (stet) =>
+  openAll(stet, 600, 'GET /docs HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(8)),
+)
+await measure('200 unread conversations of 3.8 MB', async (stet) => {
+  const uuid = await recordConversation(stet, 3_800_000)
+  return openAll(
+    stet,
+    200,
+    `GET /api/v3/conversations/${uuid} HTTP/1.1\r\nHost: x\r\nAuthorization: ${stet.headers['authorization']}\r\n\r\n`,
+  )
+})
+console.log(JSON.stringify({ bench: 'unread', ...describeMachine() }))
+await closeAll(upstream)
+if (isOver) process.exitCode = 1
+
+/** On a server of its own, which has answered each request once. */
+async function measure(attack: string, open: (stet: Stet) => Promise<Socket[]>): Promise<void> {
+  const stet = await startStet(upstream.url)
+  for (const path of ['/docs', '/openapi.json']) await (await fetch(`${stet.url}${path}`)).text()
+  const before = await settledBytes(stet)
+  let most = before
+  let isWatching = true
+  const watching = (async () => {
+    while (isWatching) {
+      most = Math.max(most, stet.residentBytes())
+      await pause(100)
+    }
+  })()
+  const sockets = await open(stet)
+  await pause(15_000)
+  isWatching = false
+  await watching
+  const startedMs = performance.now()
+  const answer = await fetch(`${stet.url}/health`).then(
+    ({ status }) => status,
+    () => 0,
+  )
+  const healthMs = performance.now() - startedMs
+  for (const socket of sockets) socket.destroy()
+  const after = await settledBytes(stet)
+  const megabytes = (bytes: number) => Math.round(bytes / 1_048_576)
+  const figures = { before: megabytes(before), most: megabytes(most), added: megabytes(most - before) }
+  console.log(JSON.stringify({ bench: 'unread', attack, ...figures, afterwards: megabytes(after), answer, healthMs }))
+  if (figures.added > limitMegabytes) isOver = true
+  await stet.close()
+}
+
+/** Connections that send a text and never read. */
+async function openAll(stet: Stet, connections: number, text: string): Promise<Socket[]> {
+  const { hostname, port } = new URL(stet.url)
+  const sockets: Socket[] = []
+  for (let opened = 0; opened < connections; opened += 1) {
+    const socket = connect(Number(port), hostname)
+    // The server may close what is never read.
+    socket.on('error', () => undefined)
+    socket.pause()
+    socket.write(text)
+    sockets.push(socket)
+    if (opened % 20 === 0) await pause(10)
+  }
+  return sockets
+}
+
+async function recordConversation(stet: Stet, bytes: number): Promise<string> {
+  const answer = await fetch(`${stet.url}/api/v3/projects/1/versions/live/documents/logs`, {
+    method: 'POST',
+    headers: { ...stet.headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ path: 'bench', messages: [{ role: 'user', content: 'x'.repeat(bytes) }] }),
+  })
+  const { uuid } = (await answer.json()) as { uuid?: string }
+  if (uuid === undefined) throw new Error(`the conversation was answered ${answer.status}`)
+  return uuid
+}

@@ -1,0 +1,208 @@
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Stet } from '@stet/sdk'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { escapes, mark, rawEscapes, startEvilServer, startThief } from './support/hostile.ts'
+import { publishFirst } from './support/published.ts'
+import { type RunningServer, startServer } from './support/server.ts'
+import { Person } from './support/stet.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+let server: RunningServer
+let client: Stet
+beforeAll(async () => {
+  server = await startServer()
+  const front = '---\nprovider: demo\nmodel: demo\n---\n'
+  client = await publishFirst(server, {
+    echo: `${front}<user>${mark}</user>\n`,
+    other: `${front}<user>${mark} again</user>\n`,
+    'OUTSIDE/x': 'stolen\n',
+  })
+  await new Stet({ apiKey: server.adminKey, baseUrl: server.address }).projects.create(`${mark} project`)
+  await client.apiKeys.create({ name: `${mark} key` })
+  await client.evaluations.create({ name: `${mark} evaluation`, metric: 'binary' })
+  await client.versions.create(`${mark} draft`)
+  await client.prompts.run('echo', { stream: false })
+})
+afterAll(() => server.stop())
+
+/** Somebody with the key in the environment, in a checkout that somebody else wrote. */
+async function victim(files: Record<string, string>, env: Record<string, string> = {}): Promise<Person> {
+  const folder = await temporaryFolder()
+  await mkdir(join(folder, '.git'))
+  await mkdir(join(folder, 'prompts'))
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  return new Person(folder, { address: '' }, { STET_API_KEY: server.adminKey, ...env })
+}
+
+const commands = [
+  ['status'],
+  ['pull'],
+  ['push', '--yes'],
+  ['publish', 'live', '--yes'],
+  ['whoami'],
+  ['run', 'a'],
+  ['versions', 'list'],
+  ['doctor'],
+  ['types', 'generate'],
+  ['keys', 'list'],
+]
+
+test('a key of the environment is never sent to an address that only a file of the checkout names', async () => {
+  const thief = await startThief()
+  const version = { uuid: '0b9c7b7e-4f1f-4a2b-9d1c-6a3f0d0e4c11', status: 'draft', name: 'n' }
+  const lock = { lockfileVersion: 1, baseUrl: `${thief.address}/api/v3`, projectId: 1, version, prompts: {} }
+  const config = { baseUrl: thief.address, projectId: 1 }
+  const profiles = { default: { baseUrl: thief.address, projectId: 1 } }
+  for (const [files, tried] of [
+    [{ 'stet.config.json': JSON.stringify(config) }, commands],
+    [{ 'stet.lock.json': JSON.stringify(lock) }, commands.slice(0, 2)],
+    [{ 'stet.config.json': JSON.stringify({ profiles }) }, commands.slice(0, 2)],
+  ] as const) {
+    const person = await victim(files)
+    await Promise.all(
+      tried.map(async (argv) => {
+        const { code, stdout, stderr } = await person.stet([...argv, '--no-retry'])
+        expect(code, `${argv.join(' ')}: ${stderr}`).toBe(argv[0] === 'doctor' ? 1 : 4)
+        expect(stdout + stderr).toContain('is not sent to')
+        expect(stdout + stderr).toContain(`--base-url ${thief.address}`)
+      }),
+    )
+    const login = await person.stet(['login', '--api-key-stdin'], `${server.adminKey}\n`)
+    expect(login).toMatchObject({ code: 2, stderr: expect.stringContaining(`--base-url ${thief.address}`) })
+  }
+  // Whether a server is there is asked without a key.
+  for (const request of thief.received) expect(request).not.toContain(server.adminKey)
+})
+
+test('the same address is used once it is named by flag or variable, or has a login', async () => {
+  const person = await victim({ 'stet.config.json': JSON.stringify({ baseUrl: server.address, projectId: 1 }) })
+  expect(await person.stet(['status'])).toMatchObject({ code: 4 })
+  expect(await person.stet(['status', '--base-url', server.address])).toMatchObject({ code: 0 })
+  expect(await person.stet(['status'], '', { STET_BASE_URL: server.address })).toMatchObject({ code: 0 })
+  const login = ['login', '--api-key-stdin', '--base-url', server.address]
+  expect(await person.stet(login, `${server.adminKey}\n`)).toMatchObject({ code: 0 })
+  expect(await person.stet(['status'])).toMatchObject({ code: 0 })
+})
+
+test('at a terminal login shows the address of the checkout before it asks for a key', async () => {
+  const thief = await startThief()
+  const person = await victim({ 'stet.config.json': JSON.stringify({ baseUrl: thief.address }) }, { STET_API_KEY: '' })
+  const terminal = person.sitDown(['login'])
+  await terminal.shows('Server')
+  await terminal.shows(thief.address)
+  terminal.type('\x03')
+  expect(await terminal.ended).toBe(2)
+  expect(thief.received).toEqual([])
+})
+
+test.each([
+  ['promptsDir', '../outside'],
+  ['promptsDir', 'link'],
+  ['promptsDir', 'link/deeper'],
+  ['types.out', '../outside/x.d.ts'],
+  ['types.out', 'link/x.d.ts'],
+  ['types.out', 'dead'],
+])('%s of a configuration cannot lead out of the project by %s', async (key, path) => {
+  const outside = await temporaryFolder()
+  await writeFile(join(outside, 'kept.promptl'), 'kept\n')
+  const config = key === 'promptsDir' ? { promptsDir: path } : { types: { out: path } }
+  const files = { 'stet.config.json': JSON.stringify({ projectId: 1, ...config }) }
+  const person = await victim(files, { STET_BASE_URL: server.address })
+  await symlink(outside, join(person.folder, 'link'))
+  await symlink(join(outside, 'dead.d.ts'), join(person.folder, 'dead'))
+  for (const argv of [
+    ['pull', '--yes'],
+    ['types', 'generate'],
+    ['push', '--yes'],
+    ['check', '--local'],
+  ]) {
+    const { code, stdout, stderr } = await person.stet(argv)
+    expect({ code, stdout }, argv.join(' ')).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(`"${key}" leads out of the project: ${path}`)
+  }
+  expect(await readdir(outside)).toEqual(['kept.promptl'])
+})
+
+test('a path of the server that leads out of the folder is refused by name, and nothing is written there', async () => {
+  const address = await startEvilServer(server.address)
+  const person = await victim({}, { STET_BASE_URL: address, STET_PROJECT_ID: '1' })
+  const { code, stderr } = await person.stet(['pull'])
+  expect(code).toBe(1)
+  expect(stderr).toContain('../../outside/x leaves the folder: not written')
+  expect((await readdir(join(person.folder, '..'))).sort()).toEqual(['.git', 'work'])
+})
+
+const shown = [
+  ['projects', 'list'],
+  ['versions', 'list'],
+  ['versions', 'show', 'DRAFT'],
+  ['keys', 'list'],
+  ['evaluations', 'list'],
+  ['diff', 'echo'],
+  ['run', 'echo'],
+  ['run', 'echo', '--no-stream', '--show', 'messages'],
+  ['conversations', 'get', 'CONVERSATION'],
+  ['publish', 'DRAFT', '--check'],
+  ['check', '--local'],
+  ['run', `no-such-${escapes}`],
+]
+
+test('nothing raw reaches a terminal: names, prompts, errors and answers come escaped', async () => {
+  const address = await startEvilServer(server.address)
+  const files = { 'prompts/bad.promptl': `${escapes} {{ if x }}\n`, 'prompts/echo.promptl': `mine ${escapes}\n` }
+  const person = await victim(files, { STET_BASE_URL: address, STET_PROJECT_ID: '1', STET_PAGER: 'cat' })
+  const [conversation] = (await client.conversations.list()).items
+  const draft = (await client.versions.list({ status: 'draft' })).find(({ title }) => title.startsWith(mark))
+  const places: Record<string, string> = { CONVERSATION: conversation?.uuid ?? '', DRAFT: draft?.uuid ?? '' }
+  await Promise.all(
+    shown.map(async (words) => {
+      const argv = words.map((word) => places[word] ?? word)
+      const terminal = person.sitDown(argv)
+      await terminal.ended
+      expect(terminal.raw, argv.join(' ')).not.toMatch(rawEscapes)
+      expect(terminal.raw, argv.join(' ')).toContain(String.raw`\u001b[2J\u0007\u009b2J`)
+    }),
+  )
+})
+
+test('questions and pagers get no escapes either', async () => {
+  const address = await startEvilServer(server.address)
+  const env = { STET_BASE_URL: address, STET_PAGER: 'cat -u' }
+  const person = await victim({ 'prompts/echo.promptl': 'mine\n' }, env)
+  const terminal = person.sitDown(['init'])
+  await terminal.shows('Which project?')
+  await terminal.shows(String.raw`\u009b2J project`)
+  terminal.type('\x03')
+  await terminal.ended
+  const paged = person.sitDown(['diff', 'echo'], { STET_PROJECT_ID: '1' })
+  await paged.ended
+  expect(paged.raw).toContain(String.raw`\u009b2J</user>`)
+  for (const { raw } of [terminal, paged]) expect(raw).not.toMatch(/\x1b\]|\x1b\[2J|\x07|[\x80-\x9f]|owned/)
+})
+
+test('pipes and --json stay as they are', async () => {
+  const address = await startEvilServer(server.address)
+  const person = await victim({}, { STET_BASE_URL: address, STET_PROJECT_ID: '1' })
+  expect((await person.stet(['run', 'echo'])).stdout).toContain(escapes)
+  const piped = await person.stet(['projects', 'list', '--json'])
+  const terminal = person.sitDown(['projects', 'list', '--json'])
+  await terminal.ended
+  expect(terminal.raw).not.toMatch(/[\x80-\x9f]|\x1b/)
+  // The escapes of a terminal are those of JSON: the document says the same.
+  expect(JSON.parse(terminal.raw)).toEqual(JSON.parse(piped.stdout))
+  expect(piped.stdout).toContain('\u009b')
+})
+
+test('a pattern that matches nothing is a warning', async () => {
+  const config = { ignore: ['drafts/', 'gone/**', `${escapes}/**`] }
+  const person = await victim({ 'stet.config.json': JSON.stringify(config) })
+  await mkdir(join(person.folder, 'prompts', 'drafts'))
+  await writeFile(join(person.folder, 'prompts', 'drafts', 'bad.promptl'), '{{ if x }}\n')
+  await writeFile(join(person.folder, 'prompts', 'good.promptl'), 'Good.\n')
+  const { code, stderr } = await person.stet(['check', '--local'])
+  expect(code).toBe(0)
+  expect(stderr).toContain('ignore: the pattern "gone/**" matches no prompt file')
+  expect(stderr).not.toContain('"drafts/"')
+  expect(await readFile(join(person.folder, 'prompts', 'drafts', 'bad.promptl'), 'utf8')).toBe('{{ if x }}\n')
+})

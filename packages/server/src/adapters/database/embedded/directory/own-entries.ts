@@ -1,0 +1,21 @@
+/** What stet keeps inside a database directory beside the database itself: a mount of that directory alone has all of it. */
+import type { Dirent } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+
+const OWN_PREFIX = 'stet-'
+
+/** The folder that the lock is. While it is taken, and after a kill, folders with longer names. */
+export const LOCK = `${OWN_PREFIX}lock`
+/** A whole database on its way up into the directory. */
+export const MADE = `${OWN_PREFIX}made`
+/** Work that nobody continues: an unfinished database, a copy for a snapshot, the proof of a backup. */
+export const WORK = `${OWN_PREFIX}work-`
+
+/** The entries of the database itself; none when the directory is absent. */
+export async function databaseEntries(directory: string): Promise<Dirent[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch((error: NodeJS.ErrnoException): Dirent[] => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  return entries.filter(({ name }) => !name.startsWith(OWN_PREFIX))
+}

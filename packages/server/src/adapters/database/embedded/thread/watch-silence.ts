@@ -1,0 +1,46 @@
+/** How long the database may answer nothing before requests are refused, and before the process ends. */
+export interface SilenceLimits {
+  refuseAfterMs: number
+  endAfterMs: number
+}
+
+// A vacuum or a checkpoint is one statement: on a slow disk with a large table it may take minutes.
+const LIMITS: SilenceLimits = { refuseAfterMs: 10_000, endAfterMs: 300_000 }
+const TICKS = 10
+
+export interface SilenceWatch {
+  /** An answer came in. */
+  heard(): void
+  isSilent(): boolean
+  stop(): void
+}
+
+interface Watched {
+  isAsked(): boolean
+  /** Asks for an answer that does not wait for the session. */
+  ping(): void
+  /** Called again and again while the database is silent. */
+  refuse(): void
+  end(silentMs: number): void
+}
+
+/** Counts ticks, not time: while this thread was busy it could not have read an answer. */
+export function watchSilence(watched: Watched, limits = LIMITS): SilenceWatch {
+  const tickMs = limits.refuseAfterMs / TICKS
+  let silentTicks = 0
+  const timer = setInterval(() => {
+    if (!watched.isAsked()) return
+    silentTicks += 1
+    if (silentTicks === 1) watched.ping()
+    if (silentTicks * tickMs >= limits.endAfterMs) watched.end(silentTicks * tickMs)
+    else if (silentTicks >= TICKS) watched.refuse()
+  }, tickMs)
+  timer.unref()
+  return {
+    heard: () => {
+      silentTicks = 0
+    },
+    isSilent: () => silentTicks >= TICKS,
+    stop: () => clearInterval(timer),
+  }
+}

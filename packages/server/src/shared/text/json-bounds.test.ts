@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { exceededBound, type JsonBounds } from './json-bounds.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const unbounded: JsonBounds = { depth: 1_000, values: 1_000_000, keys: 1_000_000 }
+const exceeded = (json: string, bounds: Partial<JsonBounds>) => exceededBound(bytes(json), { ...unbounded, ...bounds })
+
+const childrenOf = (value: unknown): unknown[] =>
+  typeof value === 'object' && value !== null ? Object.values(value) : []
+
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return 1 + Math.max(0, ...childrenOf(value).map(depthOf))
+}
+
+/** Items and members, an empty list or object counting one more. */
+function valuesOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const children = childrenOf(value)
+  return Math.max(1, children.length) + children.reduce<number>((sum, child) => sum + valuesOf(child), 0)
+}
+
+/** Spelled as in the text: a key that is written in two ways counts twice. */
+function keysOf(value: unknown, found = new Set<string>()): Set<string> {
+  if (typeof value !== 'object' || value === null) return found
+  if (!Array.isArray(value)) for (const key of Object.keys(value)) found.add(key)
+  for (const child of childrenOf(value)) keysOf(child, found)
+  return found
+}
+
+it('agrees with what the text parses to', () => {
+  const text = fc.string({ unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', 'a', '\u00e9', ',', ':') })
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 8 }, text, fc.integer(), fc.array(tie('value')), fc.dictionary(text, tie('value'))),
+  }))
+  fc.assert(
+    fc.property(value, fc.constantFrom(undefined, 1), (given, indent) => {
+      const json = JSON.stringify(given, null, indent)
+      const bounds = { depth: depthOf(given), values: valuesOf(given), keys: keysOf(given).size }
+      expect(exceeded(json, bounds)).toBeUndefined()
+      for (const bound of ['depth', 'values', 'keys'] as const) {
+        if (bounds[bound] > 0) expect(exceeded(json, { [bound]: bounds[bound] - 1 })).toBe(bound)
+      }
+    }),
+  )
+})
+
+describe('keys', () => {
+  it('counts a repeated one once', () => {
+    expect(exceeded(`[${Array(50).fill('{"a":1,"b":2}').join(',')}]`, { keys: 2 })).toBeUndefined()
+    expect(exceeded('[{"a":1},{"b":2},{"c" : 3}]', { keys: 2 })).toBe('keys')
+  })
+})
+
+it.each(['"[[[', '"\\', '"\\"[[[', ']]]', '', ':::', '"a'])('finds nothing in text that is no JSON: %s', (text) => {
+  expect(exceeded(text, { depth: 1, values: 1, keys: 5 })).toBeUndefined()
+})

@@ -1,0 +1,22 @@
+import { createServer } from 'node:http'
+import { expect, it } from 'vitest'
+import { createActiveRuns } from './features/runs/active-runs.ts'
+import { createDrain } from './http/request/drain.ts'
+import { shutDown } from './shut-down.ts'
+
+it('ends with an error when something does not close in time', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  const log = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
+  const closing = shutDown(
+    {
+      server,
+      drain: createDrain(),
+      deps: { activeRuns: createActiveRuns(), log },
+      queueWork: { stop: () => Promise.resolve() },
+      config: { drainDelayMs: 0, databaseUrl: undefined },
+      close: () => new Promise(() => undefined),
+    },
+    100,
+  )
+  await expect(closing).rejects.toThrow('Not everything closed within 0.1 s after the signal: the process ends')
+})

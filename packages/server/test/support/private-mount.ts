@@ -1,0 +1,118 @@
+/** File systems of their own for tests that fill a disk, cut its power or share it between containers. Linux as root only. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, unlinkSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface PrivateMount {
+  path: string
+  /** Leaves `bytes` free. */
+  fill(bytes?: number): void
+  /** Gives back what `fill` took. */
+  empty(): void
+  close(): void
+}
+
+/** Whether a command of the system succeeds; when not, says loudly which tests are skipped. */
+function isSkippedWithout(what: string, tests: string, attempt: () => boolean): boolean {
+  if (process.platform === 'linux' && process.getuid?.() === 0 && attempt()) return false
+  console.warn(`\n*** SKIPPED: ${tests}. This machine does not allow ${what}. ***\n`)
+  return true
+}
+
+const succeeds = (command: string, ...args: string[]) => spawnSync(command, args, { stdio: 'ignore' }).status === 0
+
+export function isSkippedWithoutTmpfs(tests: string): boolean {
+  return isSkippedWithout('a tmpfs of a limited size', tests, () => {
+    try {
+      tmpfsOf(1).close()
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+export function isSkippedWithoutLoop(tests: string): boolean {
+  return isSkippedWithout('a loop-mounted image', tests, () => {
+    try {
+      ext4Of(8).close()
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+export function isSkippedWithoutNamespaces(tests: string): boolean {
+  return isSkippedWithout('namespaces of its own', tests, () => succeeds('unshare', ...container, 'true'))
+}
+
+/** For `unshare`: processes, sockets, mounts and host name as in a container. The program ends with `unshare`. */
+export const container = ['--net', '--pid', '--mount', '--uts', '--fork', '--mount-proc', '--kill-child']
+
+/** A file system in memory of `megabytes`. */
+export function tmpfsOf(megabytes: number): PrivateMount {
+  return mounted(['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs'])
+}
+
+/** An ext4 file system in a file; a copy of that file is what a power cut would leave. */
+export function ext4Of(megabytes: number): PrivateMount & { image: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'stet-test-image-'))
+  const image = join(folder, 'image')
+  try {
+    execFileSync('truncate', ['-s', `${megabytes}M`, image])
+    execFileSync('mkfs.ext4', ['-q', image], { stdio: 'ignore' })
+    const mount = loopOf(image)
+    return {
+      ...mount,
+      image,
+      close() {
+        mount.close()
+        rmSync(folder, { recursive: true })
+      },
+    }
+  } catch (error) {
+    rmSync(folder, { recursive: true })
+    throw error
+  }
+}
+
+/** An image that exists already. */
+export function loopOf(image: string): PrivateMount {
+  return mounted(['-o', 'loop', image])
+}
+
+function mounted(args: string[]): PrivateMount {
+  const path = mkdtempSync(join(tmpdir(), 'stet-test-mount-'))
+  try {
+    execFileSync('mount', [...args, path], { stdio: 'ignore' })
+  } catch (error) {
+    rmSync(path, { recursive: true })
+    throw error
+  }
+  const ballast = join(path, 'ballast')
+  return {
+    path,
+    fill(bytes = 0) {
+      const { bavail, bsize } = statfsSync(path)
+      const file = openSync(ballast, 'a')
+      try {
+        // Small at the end: a write that finds too little room for all of it takes what there is.
+        const block = Buffer.alloc(1024 * 1024)
+        for (let left = bavail * bsize - bytes; left > 0; left -= block.length)
+          writeSync(file, block, 0, Math.min(left, block.length))
+        while (bytes === 0) writeSync(file, block, 0, 4096)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+      } finally {
+        closeSync(file)
+      }
+    },
+    empty: () => unlinkSync(ballast),
+    close() {
+      execFileSync('umount', [path])
+      rmSync(path, { recursive: true })
+    },
+  }
+}
