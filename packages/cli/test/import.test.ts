@@ -99,6 +99,9 @@ test('OpenAI: instructions, input, defaults, tools and format', async () => {
     { role: 'user', text: expect.stringMatching(/^Issue: late .*https:\/\/example\.com\/s\.png/) },
   ])
   expect(losses('pmpt_123')).toEqual([
+    'The setting "text.verbosity" has no counterpart: "low"',
+    'The setting "reasoning.summary" has no counterpart: "auto"',
+    'The setting "strict" of the tool "refund" has no counterpart: true',
     'The tool {"type":"web_search"} has no counterpart',
     'The value of the variable "screenshot" has no counterpart as a default',
   ])
@@ -116,6 +119,7 @@ test('dotprompt: Picoschema, blocks, loops, roles and partials', async () => {
     parameters: {
       name: { type: 'text', required: true, default: 'Guest' },
       language: { type: 'text', description: 'the language to answer in' },
+      tone: { type: 'text', description: 'how to sound' },
       items: { type: 'array', description: 'what was bought', required: true },
     },
     schema: {
@@ -143,6 +147,8 @@ test('dotprompt: Picoschema, blocks, loops, roles and partials', async () => {
     '"variant"',
     '"version"',
     'timeOfDay',
+    'The "enum" of the parameter "tone" has no counterpart: ["kind","short"]',
+    'The "items" of the parameter "items" have no counterpart: {"type":"object","properties":{"title":',
     '{{history}}',
     '{{section "extra"}}',
     '{{shout name}}',
