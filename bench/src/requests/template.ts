@@ -45,6 +45,7 @@ const childFile = fileURLToPath(new URL('../../../packages/server/dist/template-
 const log = { debug: silent, info: silent, warn: silent, error: silent }
 const engine = createTemplateSandbox({ childFile, timeoutMs: 10_000, log })
 
+const owner = { workspaceId: 1, apiKeyId: 1 }
 const cases = corpusCases()
 const cpuMs = () => familyOf(process.pid).reduce((sum, pid) => sum + cpuMsOf(pid), 0)
 
@@ -52,14 +53,14 @@ async function candidateOf(templates: TemplateEngine, name: string): Promise<Can
   const example = cases.find((found) => found.name === name)
   if (!example) throw new Error(`There is no example ${name}`)
   const source = sourceOf(example)
-  await templates.scan(source)
+  await templates.scan(source, owner)
   const { parameters = {} } = example
   const round = async (): Promise<Figures> => {
     const times: number[] = []
     const before = cpuMs()
     for (let step = 0; step < steps; step += 1) {
       const startedMs = performance.now()
-      await templates.step({ source, parameters, now: '2026-01-02T03:04:05.000Z' })
+      await templates.step({ source, parameters, now: '2026-01-02T03:04:05.000Z' }, owner)
       times.push(performance.now() - startedMs)
     }
     const chars = example.content.length

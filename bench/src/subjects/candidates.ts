@@ -7,7 +7,8 @@ import type { LoadRequest } from '../measuring/load.ts'
 import { type Subject, startSubject } from './subject.ts'
 
 const controls = fileURLToPath(new URL('../../controls/', import.meta.url))
-const server = fileURLToPath(new URL('../../../packages/server/dist/main.mjs', import.meta.url))
+/** The built server, as a program. */
+export const server = fileURLToPath(new URL('../../../packages/server/dist/main.mjs', import.meta.url))
 /** Another built checkout of stet to compare with, e.g. the previous release. */
 const baseline = process.env['BASELINE']
 
@@ -50,7 +51,7 @@ export async function startStet(
     upstreamUrl,
     dataDir,
     { ...(database === undefined ? {} : { DATABASE_URL: database }), ...environment },
-    program,
+    { program },
   )
   const headers = await seedStet(subject.url, dataDir)
   return {
@@ -68,9 +69,10 @@ export function openStet(
   upstreamUrl: string,
   dataDir: string,
   environment: Record<string, string> = {},
-  program = server,
+  { program = server, core = '0' }: { program?: string; core?: string } = {},
 ): Promise<Subject> {
   return startSubject('stet', [program], {
+    core,
     environment: {
       PORT: '0',
       STET_DATA_DIR: dataDir,

@@ -165,7 +165,7 @@ export const documents = c.router({
       rateLimited: true,
       idempotent: true,
       streams: false,
-      errors: ['invalid-path', 'merged-version', 'path-taken'],
+      errors: ['invalid-path', 'merged-version', 'path-taken', 'too-many-evaluations'],
     } as const satisfies RouteMetadata,
   },
   get: {
@@ -196,7 +196,7 @@ export const documents = c.router({
       rateLimited: true,
       idempotent: true,
       streams: false,
-      errors: ['invalid-path', 'merged-version'],
+      errors: ['invalid-path', 'merged-version', 'too-many-evaluations'],
     } as const satisfies RouteMetadata,
   },
   createOrUpdate: {
@@ -221,6 +221,7 @@ export const documents = c.router({
         'missing-publish-scope',
         'other-base',
         'other-live',
+        'too-many-evaluations',
       ],
       preconditions: ['If-Match', 'If-None-Match'],
     } as const satisfies RouteMetadata,

@@ -80,6 +80,10 @@ export const ERROR_CAUSES = {
   stopping: { status: 503, text: 'the server is stopping' },
   'database-away': { status: 503, text: 'the database is not available, or has no room for writes' },
   'queue-full': { status: 503, text: 'the key has too many queued runs' },
+  'too-many-evaluations': {
+    status: 503,
+    text: 'the key or its workspace has too many prompts in evaluation, or the server is too busy to evaluate one',
+  },
   'run-out-of-reach': { status: 503, text: 'another process drives the run' },
 } as const satisfies Record<string, { status: number; text: string }>
 export type ErrorCause = keyof typeof ERROR_CAUSES

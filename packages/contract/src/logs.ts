@@ -83,7 +83,7 @@ export const logs = c.router({
       rateLimited: true,
       idempotent: true,
       streams: false,
-      errors: ['unknown-document'],
+      errors: ['unknown-document', 'too-many-evaluations'],
     } as const satisfies RouteMetadata,
   },
 })

@@ -114,6 +114,7 @@ export const runs = c.router({
         'prompt-does-not-compile',
         'run-failed',
         'queue-full',
+        'too-many-evaluations',
       ],
     } as const satisfies RouteMetadata,
   },

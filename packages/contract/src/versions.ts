@@ -268,7 +268,7 @@ export const versions = c.router({
       rateLimited: true,
       idempotent: true,
       streams: false,
-      errors: ['not-a-draft', 'live-changed', 'draft-kept-changing', 'draft-does-not-compile'],
+      errors: ['not-a-draft', 'live-changed', 'draft-kept-changing', 'draft-does-not-compile', 'too-many-evaluations'],
     } as const satisfies RouteMetadata,
   },
   push: {

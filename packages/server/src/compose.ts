@@ -210,6 +210,8 @@ function createDeps({ config, database, serverTools, log, limits }: Parts): Deps
     templates: createTemplateSandbox({
       childFile: join(config.packageRoot, 'dist', 'template-child.mjs'),
       poolSize: config.templateWorkers,
+      maxPerKey: config.maxEvaluationsPerKey,
+      maxPerWorkspace: config.maxEvaluationsPerWorkspace,
       log,
     }),
     models: createModelDrivers({ guard, clock: systemClock, ...(limits && { limits }) }),
@@ -242,6 +244,7 @@ function httpSettings(config: Config) {
     bodyLimitBytes: config.bodyLimitBytes,
     trustProxy: config.trustProxy,
     maxStreamsPerKey: config.maxStreamsPerKey,
+    unread: { stallMs: config.stallSeconds * 1_000, mostBytes: config.unreadBytes },
     validateResponses: config.validateResponses,
   }
 }

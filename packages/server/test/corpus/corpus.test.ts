@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runEngineAlone } from '../../../template/test/engine-alone.ts'
 import { parameterValues } from '../../src/features/templates/parameters.ts'
 import { readPromptConfig } from '../../src/features/templates/prompt-config.ts'
-import type { CompileIssue, TemplateEngine, TemplateStep } from '../../src/features/templates/template-engine.ts'
+import type { CompileIssue, TemplateStep } from '../../src/features/templates/template-engine.ts'
 import { RunError } from '../../src/shared/app-error.ts'
-import { now, startSandbox } from '../templates/support/sandbox.ts'
+import { now, startSandbox, type TestEngine } from '../templates/support/sandbox.ts'
 import { answersOf, type CorpusCase, corpusCases, inFull, sourceOf } from './case.ts'
 
 type OpenStep = Extract<TemplateStep, { done: false }>
 
-let engine: TemplateEngine
+let engine: TestEngine
 beforeAll(async () => {
   engine = await startSandbox({ timeoutMs: 5_000 })
 })

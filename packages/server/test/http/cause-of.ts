@@ -129,6 +129,7 @@ const tells: Record<ErrorCause, Tell> = {
   stopping: says(/^The server is stopping$/),
   'database-away': says(/^The (database is not available|disk of the database is almost full)/),
   'queue-full': says(/^Too many queued runs$/, 'retryAfter'),
+  'too-many-evaluations': says(/^(Too many prompts wait|This (API key|workspace) has too many prompts)/, 'retryAfter'),
   'run-out-of-reach': says(/^The run cannot be followed at present$/),
 }
 

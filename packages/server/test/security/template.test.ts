@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { TemplateEngine } from '../../src/features/templates/template-engine.ts'
 import {
   childPids,
   firstStep,
@@ -9,14 +8,15 @@ import {
   rendered,
   sourceOf,
   startSandbox,
+  type TestEngine,
 } from '../templates/support/sandbox.ts'
 
 /** What spends the time of a child may have to wait for it, more than once. */
 const timeout = 120_000
 
-let sandbox: TemplateEngine
+let sandbox: TestEngine
 /** The same, asked again where a busy machine refused. */
-let engine: TemplateEngine
+let engine: TestEngine
 
 beforeAll(async () => {
   sandbox = await startSandbox()
@@ -25,8 +25,8 @@ beforeAll(async () => {
 afterAll(() => engine.close())
 
 /** Sandboxes of one test. */
-const opened: TemplateEngine[] = []
-async function ownSandbox(options: Parameters<typeof startSandbox>[0] = {}): Promise<TemplateEngine> {
+const opened: TestEngine[] = []
+async function ownSandbox(options: Parameters<typeof startSandbox>[0] = {}): Promise<TestEngine> {
   const own = patient(await startSandbox(options))
   opened.push(own)
   return own
@@ -363,7 +363,7 @@ describe('pool', { timeout }, () => {
     expect(ended).toBeLessThan(hostile.length)
     // Each keeps its child for a second, so most of them wait in vain.
     const codes = (await Promise.all(hostile)).map((each) => 'code' in each && each.code)
-    expect(new Set(codes)).toEqual(new Set(['limit-exceeded', 'unknown_error']))
+    expect(new Set(codes)).toEqual(new Set(['limit-exceeded', 'overloaded']))
   })
 
   it('charges a prompt with what it leaves behind when it fails', async () => {

@@ -1,11 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDeathRecord } from '../../src/adapters/template-sandbox/death-record.ts'
 import { createTemplateSandbox } from '../../src/adapters/template-sandbox/engine.ts'
 import { createScanCache } from '../../src/adapters/template-sandbox/scan-cache.ts'
-import type { TemplateEngine, TemplateScan } from '../../src/features/templates/template-engine.ts'
-import { childPids, now, patient, quietLog, rendered, sourceOf, startSandbox } from './support/sandbox.ts'
+import { createDeathRecord } from '../../src/adapters/template-sandbox/scheduling/death-record.ts'
+import type { TemplateScan } from '../../src/features/templates/template-engine.ts'
+import {
+  charged,
+  childPids,
+  now,
+  patient,
+  quietLog,
+  rendered,
+  sourceOf,
+  startSandbox,
+  type TestEngine,
+} from './support/sandbox.ts'
 
-let engine: TemplateEngine
+let engine: TestEngine
 
 beforeAll(async () => {
   engine = await startSandbox()
@@ -93,7 +103,7 @@ describe('template engine', () => {
   })
 
   it('fails calls when its children cannot start', async () => {
-    const broken = createTemplateSandbox({ childFile: import.meta.filename, timeoutMs: 50, log: quietLog })
+    const broken = charged(createTemplateSandbox({ childFile: import.meta.filename, timeoutMs: 50, log: quietLog }))
     await expect(broken.scan(sourceOf('x'))).rejects.toMatchObject({
       code: 'ServiceUnavailableError',
       message: 'Too many prompts wait for evaluation',
@@ -148,16 +158,18 @@ describe('death record', () => {
   it('refuses after three deaths within a minute, for a minute', () => {
     let time = 0
     const deaths = createDeathRecord(() => time)
-    deaths.note('a')
+    const isRefused = (text: string, cause: string) => deaths.isRefused(text, () => cause)
+    deaths.note('a', 'scan')
     time = 50_000
-    deaths.note('a')
+    deaths.note('a', 'scan')
     time = 70_000
-    deaths.note('a')
-    expect(deaths.isRefused('a')).toBe(false)
-    deaths.note('a')
-    expect(deaths.isRefused('a')).toBe(true)
-    expect(deaths.isRefused('b')).toBe(false)
+    deaths.note('a', 'scan')
+    expect(isRefused('a', 'scan')).toBe(false)
+    deaths.note('a', 'scan')
+    expect(isRefused('a', 'scan')).toBe(true)
+    expect(isRefused('a', 'a step')).toBe(false)
+    expect(isRefused('b', 'scan')).toBe(false)
     time = 130_001
-    expect(deaths.isRefused('a')).toBe(false)
+    expect(isRefused('a', 'scan')).toBe(false)
   })
 })

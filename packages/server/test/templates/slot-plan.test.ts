@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { wellFormedJson } from '../../src/adapters/template-sandbox/child/well-formed-json.ts'
 import * as sandboxed from '../../src/adapters/template-sandbox/slot-plan.ts'
 import { parameterValues } from '../../src/features/templates/parameters.ts'
-import type { TemplateEngine, TemplateSource } from '../../src/features/templates/template-engine.ts'
+import type { TemplateSource } from '../../src/features/templates/template-engine.ts'
 import { corpusCases, sourceOf as corpusSource } from '../corpus/case.ts'
 import { count, seed, timeFor } from '../support/counts.ts'
 import { type Random, seededRandom } from '../support/random.ts'
-import { now, sourceOf, startSandbox } from './support/sandbox.ts'
+import { now, sourceOf, startSandbox, type TestEngine } from './support/sandbox.ts'
 
 type Parameters = Record<string, unknown>
 
@@ -158,7 +158,7 @@ describe('slot plan', () => {
 })
 
 describe('a sandbox with a plan', () => {
-  let engine: TemplateEngine
+  let engine: TestEngine
   beforeAll(async () => {
     engine = await startSandbox({ timeoutMs: 5_000 })
   })

@@ -214,10 +214,10 @@ describe('compilation', () => {
     await bench.put(bench.draft, 'a', 'fine')
     // The edit lands between the first look and the publication: the scan is where the wait is.
     let edit: Promise<unknown> | undefined
-    const scan: typeof workbench.deps.templates.scan = async (source) => {
+    const scan: typeof workbench.deps.templates.scan = async (source, owner) => {
       edit ??= bench.put(bench.draft, 'a', broken)
       await edit
-      return workbench.deps.templates.scan(source)
+      return workbench.deps.templates.scan(source, owner)
     }
     const { deps, caller } = workbench
     const raced = { ...deps, templates: { ...deps.templates, scan } }

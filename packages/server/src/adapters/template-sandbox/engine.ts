@@ -1,18 +1,22 @@
 import { createHash } from 'node:crypto'
-import type {
-  CompileIssue,
-  TemplateEngine,
-  TemplateScan,
-  TemplateSource,
-  TemplateStep,
-  TemplateStepInput,
+import {
+  type CompileIssue,
+  EvaluationCanceled,
+  type EvaluationOwner,
+  type TemplateEngine,
+  type TemplateScan,
+  type TemplateSource,
+  type TemplateStep,
+  type TemplateStepInput,
 } from '../../features/templates/template-engine.ts'
 import { AppError, RunError } from '../../shared/app-error.ts'
 import type { Logger } from '../../shared/logger.ts'
-import { createDeathRecord, type DeathRecord } from './death-record.ts'
-import { createTemplatePool, type PoolOutcome, type TemplatePool } from './pool.ts'
+import { isolation } from './isolation.ts'
+import { createTemplatePool, type PoolCall, type PoolOutcome, type TemplatePool } from './pool.ts'
 import { issueResult, scanResult, stepResult } from './reply.ts'
-import { createScanCache, type ScanCache } from './scan-cache.ts'
+import { createScanCache, type ScanCache, type ScanReading } from './scan-cache.ts'
+import { createDeathRecord, type DeathRecord } from './scheduling/death-record.ts'
+import { createTurns } from './scheduling/turns.ts'
 import { joinSlots, slotPlanOf } from './slot-plan.ts'
 
 export interface TemplateSandboxOptions {
@@ -20,6 +24,9 @@ export interface TemplateSandboxOptions {
   childFile: string
   poolSize?: number
   timeoutMs?: number
+  /** Queued and running evaluations of one API key; more are refused. */
+  maxPerKey?: number
+  maxPerWorkspace?: number
   log: Logger
 }
 
@@ -27,26 +34,30 @@ interface Sandbox {
   pool: TemplatePool
   cache: ScanCache
   deaths: DeathRecord
-  /** Texts whose last scan, or step, was answered. */
+  /** Texts whose last scan, or step, was answered, by workspace. */
   proven: Set<string>
 }
 
 const MAX_PROVEN = 10_000
 const OVERLOADED = 'Too many prompts wait for evaluation'
+const RETRY_AFTER_SECONDS = 1
 const REFUSED = 'This prompt ended its evaluation several times within a minute; try again in a minute'
 
 /** Evaluates prompts in locked-down child processes; the serving process never loads the template engine. */
 export function createTemplateSandbox(options: TemplateSandboxOptions): TemplateEngine {
-  const { childFile, poolSize = 2, timeoutMs = 1_000, log } = options
+  const { childFile, poolSize = 2, timeoutMs = 1_000, maxPerKey = 1_000, maxPerWorkspace = 2_000, log } = options
+  const { network, limits } = isolation()
+  log.info('template.isolation', { network, limits })
   const sandbox: Sandbox = {
-    pool: createTemplatePool({ childFile, size: poolSize, timeoutMs, log }),
+    pool: createTemplatePool({ childFile, size: poolSize, timeoutMs, maxPerKey, maxPerWorkspace, log }),
     cache: createScanCache(),
     deaths: createDeathRecord(),
     proven: new Set(),
   }
   return {
-    scan: (source) => scan(sandbox, source),
-    step: (input) => step(sandbox, input),
+    scan: (source, owner) => scan(sandbox, source, owner),
+    step: (input, owner) => step(sandbox, input, owner),
+    inTurn: createTurns({ perKey: maxPerKey, perWorkspace: maxPerWorkspace }, tooMany),
     close: () => sandbox.pool.close(),
   }
 }
@@ -69,30 +80,51 @@ function computeHash(source: TemplateSource): string {
     .digest('base64')
 }
 
-function scan(sandbox: Sandbox, source: TemplateSource): Promise<TemplateScan> {
-  const hash = hashOf(source)
-  return sandbox.cache.get(hash, async () => {
-    if (sandbox.deaths.isRefused(hash)) return { scan: failedScan(source, REFUSED), isLasting: false }
-    const outcome = await call(sandbox, hash, { operation: 'scan', source })
-    if (outcome.kind !== 'reply') return { scan: failedScan(source, failureText(outcome)), isLasting: false }
-    const { reply } = outcome
-    const read = 'result' in reply ? scanResult.safeParse(reply.result) : undefined
-    if (read?.success) {
-      const { slots, ...found } = read.data
-      return { scan: found as TemplateScan, slots: slots && slotPlanOf(slots, found.config), isLasting: true }
-    }
-    return { scan: failedScan(source, 'failure' in reply ? reply.failure : INVALID_REPLY), isLasting: false }
-  })
+/** The same text in another workspace is another one: neither its fate nor its place in the queue is shared. */
+function keyOf(owner: EvaluationOwner, source: TemplateSource): string {
+  return `${owner.workspaceId}:${hashOf(source)}`
 }
 
-async function step(sandbox: Sandbox, input: TemplateStepInput): Promise<TemplateStep> {
+/** Callers of one text at one time share its scan; when the one whose scan it was leaves, another one asks again. */
+async function scan(sandbox: Sandbox, source: TemplateSource, owner: EvaluationOwner): Promise<TemplateScan> {
+  const text = keyOf(owner, source)
+  for (;;) {
+    try {
+      return await sandbox.cache.get(text, () => readScan(sandbox, text, source, owner))
+    } catch (error) {
+      if (!(error instanceof EvaluationCanceled) || owner.signal?.aborted) throw error
+    }
+  }
+}
+
+async function readScan(
+  sandbox: Sandbox,
+  text: string,
+  source: TemplateSource,
+  owner: EvaluationOwner,
+): Promise<ScanReading> {
+  const cause = (): string => 'scan'
+  if (sandbox.deaths.isRefused(text, cause)) return { scan: failedScan(source, REFUSED), isLasting: false }
+  const outcome = await call(sandbox, { text, cause, owner, request: { operation: 'scan', source } })
+  if (outcome.kind !== 'reply') return { scan: failedScan(source, failureText(outcome)), isLasting: false }
+  const { reply } = outcome
+  const read = 'result' in reply ? scanResult.safeParse(reply.result) : undefined
+  if (read?.success) {
+    const { slots, ...found } = read.data
+    return { scan: found as TemplateScan, slots: slots && slotPlanOf(slots, found.config), isLasting: true }
+  }
+  return { scan: failedScan(source, 'failure' in reply ? reply.failure : INVALID_REPLY), isLasting: false }
+}
+
+async function step(sandbox: Sandbox, input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep> {
   const { source, ...rest } = input
-  const hash = hashOf(source)
-  const slots = input.state === undefined ? sandbox.cache.slotsOf(hash) : undefined
+  const text = keyOf(owner, source)
+  const slots = input.state === undefined ? sandbox.cache.slotsOf(text) : undefined
   const joined = slots && joinSlots(slots, input.parameters)
   if (joined) return joined
-  if (sandbox.deaths.isRefused(hash)) throw compileError(startIssue(source, REFUSED))
-  const outcome = await call(sandbox, hash, { operation: 'step', source, step: rest })
+  const cause = (): string => stepCause(input)
+  if (sandbox.deaths.isRefused(text, cause)) throw compileError(startIssue(source, REFUSED))
+  const outcome = await call(sandbox, { text, cause, owner, request: { operation: 'step', source, step: rest } })
   if (outcome.kind !== 'reply') throw compileError(startIssue(source, failureText(outcome)))
   const { reply } = outcome
   if ('issue' in reply) {
@@ -104,25 +136,44 @@ async function step(sandbox: Sandbox, input: TemplateStepInput): Promise<Templat
   return read.data as TemplateStep
 }
 
-/** Of a text whose turn came: what it evaluates to, or what it did to its child. */
+/** All that a step depends on beside its text, without the time. */
+function stepCause({ parameters, state, answer }: TemplateStepInput): string {
+  const values = JSON.stringify([parameters, state ?? null, answer ?? null])
+  return createHash('sha256').update(values).digest('base64')
+}
+
+interface Evaluation {
+  text: string
+  cause: () => string
+  owner: EvaluationOwner
+  request: PoolCall['request']
+}
+
+/** An evaluation that had its turn: its reply, or what it did to its worker process. */
 type Answered = Extract<PoolOutcome, { kind: 'reply' | 'timeout' | 'died' }>
 
-/** @throws for a text that never had its turn: AppError ServiceUnavailableError before a run, RunError within one. */
-async function call(sandbox: Sandbox, hash: string, request: Parameters<TemplatePool['call']>[0]): Promise<Answered> {
-  const key = request.operation + hash
-  const outcome = await sandbox.pool.call(request, sandbox.proven.has(key))
+/** @throws AppError ServiceUnavailableError when it never had its turn; EvaluationCanceled when the caller left. */
+async function call(sandbox: Sandbox, { text, cause, owner, request }: Evaluation): Promise<Answered> {
+  const key = request.operation + text
+  const outcome = await sandbox.pool.call({ request, owner, isProven: sandbox.proven.has(key) })
+  if (outcome.kind === 'canceled') throw new EvaluationCanceled()
   if (outcome.kind === 'closed') throw new AppError('ServiceUnavailableError', 'The server is stopping')
-  if (outcome.kind === 'overloaded' || outcome.kind === 'starved') {
-    throw request.operation === 'scan'
-      ? new AppError('ServiceUnavailableError', OVERLOADED)
-      : new RunError('unknown_error', OVERLOADED)
-  }
+  if (outcome.kind === 'refused') throw tooMany(outcome.limitOf)
+  if (outcome.kind === 'overloaded' || outcome.kind === 'starved') throw overloaded(OVERLOADED)
   sandbox.proven.delete(key)
   if (outcome.kind === 'reply') sandbox.proven.add(key)
-  else sandbox.deaths.note(hash)
+  else sandbox.deaths.note(text, cause())
   const oldest = sandbox.proven.size > MAX_PROVEN ? sandbox.proven.keys().next().value : undefined
   if (oldest !== undefined) sandbox.proven.delete(oldest)
   return outcome
+}
+
+function tooMany(limitOf: string): AppError {
+  return overloaded(`This ${limitOf} has too many prompts in evaluation`)
+}
+
+function overloaded(message: string): AppError {
+  return new AppError('ServiceUnavailableError', message, { details: { retryAfter: RETRY_AFTER_SECONDS } })
 }
 
 const INVALID_REPLY = 'The evaluation gave no valid answer'

@@ -48,22 +48,23 @@ export const stepResult = z.union([
 
 export const issueResult = issue
 
+const head = { id: z.int(), residentBytes: z.int(), heapBytes: z.int() }
 const reply = z.union([
-  z.strictObject({ id: z.int(), residentBytes: z.int(), result: z.unknown() }),
-  z.strictObject({ id: z.int(), residentBytes: z.int(), issue: record }),
-  z.strictObject({ id: z.int(), residentBytes: z.int(), failure: z.string() }),
+  z.strictObject({ ...head, result: z.unknown() }),
+  z.strictObject({ ...head, issue: record }),
+  z.strictObject({ ...head, failure: z.string() }),
 ])
 
 /** Reads one line of a child; undefined when it is no answer to the call in progress. */
 export function parseReply(
   line: string,
   expectedId: number | undefined,
-): { reply: ChildReply; residentBytes: number } | undefined {
+): { reply: ChildReply; residentBytes: number; heapBytes: number } | undefined {
   try {
     const read = reply.parse(JSON.parse(line))
     if (read.id !== expectedId) return undefined
-    const { residentBytes, ...rest } = read
-    return { reply: rest, residentBytes }
+    const { residentBytes, heapBytes, ...rest } = read
+    return { reply: rest, residentBytes, heapBytes }
   } catch {
     return undefined
   }

@@ -1,5 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { realpathSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { launchChild } from './launch-child.ts'
 import { type ChildReply, type ChildRequest, encodeLine, lineReader, MAX_REPLY_BYTES, READY } from './protocol.ts'
 import { parseReply } from './reply.ts'
 import { cpuShareOf, startWorkClock, type WorkEnd } from './work-clock.ts'
@@ -17,13 +17,17 @@ export interface SandboxedChild {
   ready: Promise<boolean>
   exited: Promise<void>
   call(request: Omit<ChildRequest, 'id'>, timeoutMs: number): Promise<CallOutcome>
-  /** True when it has served its share of calls or grown too large. */
+  /** True when it was called before: memory may be left of other prompts. */
+  isUsed(): boolean
+  /** True when it has ended, has served its share of calls or has grown too large for the next one. */
   isWorn(): boolean
   kill(): void
 }
 
 const MAX_CALLS = 10_000
 const MAX_RESIDENT_BYTES = 200 * 1024 * 1024
+/** Half of the heap's limit: the next call may need the other half. */
+const MAX_HEAP_BYTES = 48 * 1024 * 1024
 
 interface Pending {
   id: number
@@ -34,31 +38,17 @@ interface ChildState {
   alive: boolean
   calls: number
   residentBytes: number
+  heapBytes: number
   pending: Pending | undefined
 }
 
-/** The permission model lost its prefix in Node 22.13. */
-function permissionFlag(): string {
-  return process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission'
-}
-
-function launch(childFile: string): ChildProcess {
-  const file = realpathSync(childFile)
-  const flags = [
-    permissionFlag(),
-    `--allow-fs-read=${file}`,
-    '--disallow-code-generation-from-strings',
-    '--disable-proto=delete',
-    '--max-old-space-size=96',
-    '--no-warnings',
-  ]
-  return spawn(process.execPath, [...flags, file], { env: {}, stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true })
-}
-
 export function startChild(childFile: string): SandboxedChild {
-  const child = launch(childFile)
-  const state: ChildState = { alive: true, calls: 0, residentBytes: 0, pending: undefined }
-  const kill = (): void => void child.kill('SIGKILL')
+  const child = launchChild(childFile)
+  const state: ChildState = { alive: true, calls: 0, residentBytes: 0, heapBytes: 0, pending: undefined }
+  const kill = (): void => {
+    state.alive = false
+    child.kill('SIGKILL')
+  }
   const settle = (outcome: CallOutcome): void => {
     const { pending } = state
     state.pending = undefined
@@ -68,6 +58,7 @@ export function startChild(childFile: string): SandboxedChild {
     const read = parseReply(line, state.pending?.id)
     if (!read) return kill()
     state.residentBytes = read.residentBytes
+    state.heapBytes = read.heapBytes
     settle({ kind: 'reply', reply: read.reply })
   })
   readLines(child, onLine, kill)
@@ -85,8 +76,13 @@ export function startChild(childFile: string): SandboxedChild {
   return {
     ready: Promise.race([ready.then(() => true), exited.then(() => false)]),
     exited,
-    call: (request, timeoutMs) => callChild(child, state, request, timeoutMs),
-    isWorn: () => state.calls >= MAX_CALLS || state.residentBytes > MAX_RESIDENT_BYTES,
+    call: (request, timeoutMs) => callChild({ child, state, kill }, request, timeoutMs),
+    isUsed: () => state.calls > 0,
+    isWorn: () =>
+      !state.alive ||
+      state.calls >= MAX_CALLS ||
+      state.residentBytes > MAX_RESIDENT_BYTES ||
+      state.heapBytes > MAX_HEAP_BYTES,
     kill,
   }
 }
@@ -120,8 +116,7 @@ function readLines(child: ChildProcess, onLine: (line: string) => void, kill: ()
 }
 
 async function callChild(
-  child: ChildProcess,
-  state: ChildState,
+  { child, state, kill }: { child: ChildProcess; state: ChildState; kill: () => void },
   request: Omit<ChildRequest, 'id'>,
   timeoutMs: number,
 ): Promise<CallOutcome> {
@@ -131,7 +126,7 @@ async function callChild(
   return new Promise((resolve) => {
     const onEnd = (end: WorkEnd): void => {
       state.pending = undefined
-      child.kill('SIGKILL')
+      kill()
       resolve({ kind: end === 'spent' ? 'timeout' : 'starved' })
     }
     const stopClock = startWorkClock({ limitMs: timeoutMs, shareOf: () => cpuShareOf(child.pid), onEnd })

@@ -1,7 +1,7 @@
 import type { TemplateScan } from '../../features/templates/template-engine.ts'
 import type { SlotPlan } from './slot-plan.ts'
 
-interface ScanReading {
+export interface ScanReading {
   scan: TemplateScan
   slots?: SlotPlan | undefined
   isLasting: boolean

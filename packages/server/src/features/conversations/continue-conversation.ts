@@ -46,6 +46,7 @@ export async function continueConversation(deps: DriveDeps, input: ContinueInput
     progress: createRunProgress(messages),
     plan: {
       workspaceId: found.workspaceId,
+      apiKeyId: input.caller.apiKeyId,
       path: found.path,
       tools: {
         workspaceId: found.workspaceId,

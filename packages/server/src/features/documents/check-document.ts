@@ -1,8 +1,14 @@
 /** Compiles a text as one version shows it: what it refers to comes from that version, and faults become `errors`. */
 import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { Needs, Version } from '../deps.ts'
 import { wireParameters } from '../templates/parameters.ts'
-import type { TemplateScan, TemplateSource } from '../templates/template-engine.ts'
+import {
+  EvaluationCanceled,
+  type EvaluationOwner,
+  type TemplateScan,
+  type TemplateSource,
+} from '../templates/template-engine.ts'
 import type { Document, DocumentText } from './document.ts'
 
 /** A text, what it needs to run, and what compiling it told. */
@@ -20,8 +26,13 @@ const maxRounds = 12
 // Enough to keep every template child busy, without a queue of a whole project in front of other requests.
 const parallelChecks = 8
 
-export async function checkText(deps: Needs<'templates'>, text: DocumentText, load: LoadTexts): Promise<CheckedText> {
-  return { text, ...(await scanText(deps, text, load)) }
+export async function checkText(
+  deps: Needs<'templates'>,
+  text: DocumentText,
+  load: LoadTexts,
+  owner: EvaluationOwner,
+): Promise<CheckedText> {
+  return { text, ...(await scanText(deps, text, load, owner)) }
 }
 
 /** The part of a check that needs no stored row. */
@@ -29,15 +40,16 @@ export async function scanText(
   deps: Needs<'templates'>,
   { path, content }: Pick<DocumentText, 'path' | 'content'>,
   load: LoadTexts,
+  owner: EvaluationOwner,
 ): Promise<Omit<CheckedText, 'text'>> {
   let source: TemplateSource = { path, content, documents: {} }
-  let scan = await deps.templates.scan(source)
+  let scan = await deps.templates.scan(source, owner)
   for (let round = 0; round < maxRounds && scan.missing.length > 0; round += 1) {
     const found = await load(scan.missing)
     if (found.length === 0) break
     const added = Object.fromEntries(found.map(({ path, content }) => [path, content]))
     source = { ...source, documents: { ...source.documents, ...added } }
-    scan = await deps.templates.scan(source)
+    scan = await deps.templates.scan(source, owner)
   }
   return { source, scan }
 }
@@ -47,11 +59,24 @@ export async function checkTexts(
   deps: Needs<'templates'>,
   texts: readonly DocumentText[],
   load: LoadTexts,
+  owner: EvaluationOwner,
+): Promise<CheckedText[]> {
+  return deps.templates.inTurn(owner, () => checkInBatches(deps, texts, load, owner))
+}
+
+async function checkInBatches(
+  deps: Needs<'templates'>,
+  texts: readonly DocumentText[],
+  load: LoadTexts,
+  owner: EvaluationOwner,
 ): Promise<CheckedText[]> {
   const checked: CheckedText[] = []
   for (let from = 0; from < texts.length; from += parallelChecks) {
+    if (owner.signal?.aborted) throw new EvaluationCanceled()
     const batch = texts.slice(from, from + parallelChecks)
-    checked.push(...(await Promise.all(batch.map((text) => checkText(deps, text, load)))))
+    checked.push(...(await Promise.all(batch.map((text) => checkText(deps, text, load, owner)))))
+    // Known scans cost no wait at all: other requests get their turn here.
+    await setImmediate()
   }
   return checked
 }

@@ -1,6 +1,7 @@
 /** Reads documents of a version with what compiling them tells; one that was read lately costs no statement. */
 import { notFound } from '../../shared/app-error.ts'
 import type { Needs, Project, Version } from '../deps.ts'
+import { EvaluationCanceled, type EvaluationOwner } from '../templates/template-engine.ts'
 import {
   type CheckedText,
   checkText,
@@ -13,6 +14,7 @@ import {
 import type { Document, DocumentText } from './document.ts'
 import { isCreatablePath, normaliseDocumentPath, normalisePathPrefix, similarPaths } from './document-path.ts'
 import {
+  ownerOf,
   projectScope,
   type ReadableVersion,
   recallVersion,
@@ -38,7 +40,12 @@ export async function listDocuments(deps: Reads, input: VersionAddress & { prefi
   const { workspaceId } = input.caller
   const prefix = input.prefix === undefined ? undefined : normalisePathPrefix(input.prefix)
   const texts = await deps.stores.documents.list(workspaceId, version, prefix)
-  const checked = await checkTexts(deps, texts, loadFirstFrom(texts, loadFromVersion(deps, workspaceId, version)))
+  const checked = await checkTexts(
+    deps,
+    texts,
+    loadFirstFrom(texts, loadFromVersion(deps, workspaceId, version)),
+    ownerOf(input),
+  )
   return checked.map((text) => describeChecked(version, text))
 }
 
@@ -66,15 +73,22 @@ export async function findDocument(
 ): Promise<ReadText | null> {
   const path = normaliseDocumentPath(input.path)
   if (!isCreatablePath(path)) return null
-  const { workspaceId } = input.caller
-  return deps.liveCache.read(projectScope(version.projectId), documentKey(version, path), async () => {
-    const text = await deps.stores.documents.findOptional(workspaceId, version, path)
-    const read = text && (await describeText(deps, workspaceId, version, text))
-    // A template child that died says nothing about the text. Dropped while it loads, the answer is not kept.
-    if (read?.scan.errors.some(({ code }) => code === 'limit-exceeded'))
-      deps.liveCache.drop(projectScope(version.projectId))
-    return read
-  })
+  const owner = ownerOf(input)
+  const scope = projectScope(version.projectId)
+  for (;;) {
+    try {
+      return await deps.liveCache.read(scope, documentKey(version, path), async () => {
+        const text = await deps.stores.documents.findOptional(owner.workspaceId, version, path)
+        const read = text && (await describeText(deps, owner, version, text))
+        // A worker process that died says nothing about the text. Dropped while it loads, the answer is not kept.
+        if (read?.scan.errors.some(({ code }) => code === 'limit-exceeded')) deps.liveCache.drop(scope)
+        return read
+      })
+    } catch (error) {
+      // The caller whose load was shared has left.
+      if (!(error instanceof EvaluationCanceled) || owner.signal?.aborted) throw error
+    }
+  }
 }
 
 /** What `readDocument` would give, when all of it is in memory; a path in another spelling is not looked for. */
@@ -91,11 +105,11 @@ export function recallDocument(
 /** A text that was just read, compiled in the version. */
 export async function describeText(
   deps: Needs<'stores' | 'templates'>,
-  workspaceId: number,
+  owner: EvaluationOwner,
   version: Version,
   text: DocumentText,
 ): Promise<ReadText> {
-  const checked = await checkText(deps, text, loadFromVersion(deps, workspaceId, version))
+  const checked = await checkText(deps, text, loadFromVersion(deps, owner.workspaceId, version), owner)
   return { ...checked, document: describeChecked(version, checked) }
 }
 

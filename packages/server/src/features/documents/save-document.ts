@@ -10,7 +10,7 @@ import { editMerged, hashesOf, type NewText, shownIn, writeText } from './overla
 import type { Slot } from './ports.ts'
 import { assertPreconditions, type Preconditions } from './preconditions.ts'
 import { describeText, findDocument } from './read-document.ts'
-import { findVersionRow, resolveVersion, type VersionAddress } from './version-ref.ts'
+import { findVersionRow, ownerOf, resolveVersion, type VersionAddress } from './version-ref.ts'
 
 type Writes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'log'>
 
@@ -49,7 +49,7 @@ export async function getOrCreateDocument(deps: Writes, input: DocumentInput): P
     })
   } catch (error) {
     if (!(error instanceof CreatedMeanwhile)) throw error
-    return (await describeText(deps, input.caller.workspaceId, error.version, error.text)).document
+    return (await describeText(deps, ownerOf(input), error.version, error.text)).document
   }
 }
 
@@ -93,7 +93,7 @@ async function saveDocument(
   const { version: addressed } = await resolveVersion(deps, input)
   const written = { path, content: input.content }
   const load = loadWith(written, loadFromVersion(deps, input.caller.workspaceId, addressed))
-  const { scan } = await scanText(deps, written, load)
+  const { scan } = await scanText(deps, written, load, ownerOf(input))
   return changeProject(deps, input, async (writer) => {
     const version = await findVersionRow(writer.stores, input)
     return describeChecked(version, { text: await write(writer, version, path), scan })

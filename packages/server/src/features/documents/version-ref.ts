@@ -2,6 +2,7 @@
 import { notFound } from '../../shared/app-error.ts'
 import { readUuid } from '../../shared/uuid.ts'
 import type { Caller, Needs, Project, Stores, Version } from '../deps.ts'
+import type { EvaluationOwner } from '../templates/template-engine.ts'
 
 /** What every request for something in a version says. */
 export interface VersionAddress {
@@ -9,10 +10,14 @@ export interface VersionAddress {
   projectId: number
   /** A uuid in any case, or `live`. */
   versionRef: string
+  /** Aborted when the caller has left. */
+  signal?: AbortSignal | undefined
+  /** A run that has begun asks: see `EvaluationOwner`. */
+  isRun?: boolean
 }
 
 /** What decides which projects are seen. */
-type Reader = Pick<Caller, 'workspaceId' | 'projectId'>
+type Reader = Pick<Caller, 'workspaceId' | 'projectId'> & Partial<Pick<Caller, 'apiKeyId'>>
 
 /** A version as somebody sees it who may read it. */
 export type ReadableVersion = Omit<VersionAddress, 'caller'> & { caller: Reader }
@@ -87,6 +92,12 @@ function projectKey({ workspaceId }: Reader): string {
 
 function versionKey(versionRef: string): string {
   return `version:${versionRef.toLowerCase()}`
+}
+
+/** Who pays for what is compiled for a request. */
+export function ownerOf({ caller, signal, isRun }: Omit<ReadableVersion, 'projectId' | 'versionRef'>): EvaluationOwner {
+  const { workspaceId, apiKeyId } = caller
+  return { workspaceId, apiKeyId, signal, isRun }
 }
 
 /** The part of the live cache that every write in a project drops. */

@@ -17,6 +17,7 @@ export interface RecordLogInput {
   parameters: Record<string, unknown>
   customIdentifier?: string
   durationMs?: number
+  signal?: AbortSignal
 }
 
 /** @throws AppError NotFoundError (project, version, document). A document that does not compile can be logged. */

@@ -8,6 +8,7 @@ import type { Message } from '../templates/message.ts'
 import { parameterValues } from '../templates/parameters.ts'
 import { USER_MESSAGE_VARIABLE, withUserMessage } from '../templates/user-message.ts'
 import { type DriveDeps, driveRun } from './drive-run.ts'
+import { renderAhead } from './execution/plan-steps.ts'
 import { type PromptInput, planOf } from './execution/prompt-input.ts'
 import { createRunProgress } from './execution/run-progress.ts'
 import type { NewConversation, NewRun, StoredConversation, StoredRun } from './ports.ts'
@@ -31,6 +32,8 @@ export interface StartRunInput {
   declaredSdk: boolean
   /** Of the idempotency key that the request came with: it is stored with the run. */
   claim?: Claim
+  /** Aborted when the caller has left. It cancels what comes before the run, and not the run. */
+  signal?: AbortSignal
 }
 
 export type StartDeps = DriveDeps & Needs<'templates'>
@@ -50,6 +53,8 @@ export async function startRun(
 ): Promise<StartedRun> {
   const { conversation, prompt } = await prepareRun(deps, input, 'run')
   const run = newRun(deps, conversation)
+  const plan = planOf(deps, prompt, { runUuid: run.uuid, stream: input.mode === 'stream' })
+  const ready = await renderAhead(plan, input.signal)
   // A plain answer names the run at its end; the head of a stream waits for the row.
   const created =
     input.mode === 'json' && !input.claim
@@ -62,7 +67,7 @@ export async function startRun(
     run,
     stored: created.then(() => undefined),
     progress: createRunProgress([]),
-    plan: planOf(deps, prompt, { runUuid: run.uuid, stream: input.mode === 'stream' }),
+    plan: ready,
   })
   return watchRun(driven, conversation)
 }
@@ -90,6 +95,7 @@ export async function prepareRun(
     conversation,
     prompt: {
       workspaceId,
+      apiKeyId: input.caller.apiKeyId,
       tools: { workspaceId, projectId, versionUuid, conversationUuid, awaited: input.tools ?? [], lineage: [path] },
       projectDefaults: { provider: project.defaultProvider, model: project.defaultModel },
       source: input.userMessage === undefined ? runnable.source : withUserMessage(runnable.source, scan),

@@ -1,4 +1,5 @@
 /** The port to the prompt language: what a prompt says about itself, and one rendered step at a time. */
+import { AppError } from '../../shared/app-error.ts'
 import type { Message } from './message.ts'
 
 /** Where and why a prompt does not compile. Lines and columns count from 1 and refer to the content as stored. */
@@ -63,13 +64,40 @@ export type TemplateStep =
     }
   | { done: true; added: Message[] }
 
+/** Who pays for an evaluation, and how long its result is wanted. Workspaces, and the keys of each, take turns. */
+export interface EvaluationOwner {
+  workspaceId: number
+  /** Absent where the key is no longer known, as in a run from the queue. */
+  apiKeyId?: number | undefined
+  /** Aborted when nobody wants the result any more: a queued evaluation is dropped, a running one is ended. */
+  signal?: AbortSignal | undefined
+  /** The evaluation is part of a run that has begun: it waits for its turn and is never refused. */
+  isRun?: boolean | undefined
+}
+
+/** The caller left before the result was there. */
+export class EvaluationCanceled extends AppError {
+  constructor() {
+    super('ServiceUnavailableError', 'The caller left before the prompt was evaluated')
+  }
+}
+
 export interface TemplateEngine {
-  /** Never throws for a bad prompt: what is wrong stands in `errors`. */
-  scan(source: TemplateSource): Promise<TemplateScan>
+  /**
+   * A bad prompt does not throw: its faults are listed in `errors`.
+   * @throws AppError ServiceUnavailableError when too much is being evaluated; EvaluationCanceled.
+   */
+  scan(source: TemplateSource, owner: EvaluationOwner): Promise<TemplateScan>
   /**
    * The first step is never `done`: a prompt that renders no message gives an empty `input`.
-   * @throws RunError `chain_compile_error` when rendering fails, with the issue's fields as details.
+   * @throws RunError `chain_compile_error` when rendering fails, with the issue's fields as details; AppError
+   * ServiceUnavailableError when too much is being evaluated; EvaluationCanceled.
    */
-  step(input: TemplateStepInput): Promise<TemplateStep>
+  step(input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep>
+  /**
+   * For work on many prompts, which also costs time in the server itself: one of each workspace at a time.
+   * @throws AppError ServiceUnavailableError; EvaluationCanceled for a caller that left before its turn; what `work` throws.
+   */
+  inTurn<T>(owner: EvaluationOwner, work: () => Promise<T>): Promise<T>
   close(): Promise<void>
 }

@@ -5,6 +5,7 @@ import type { Needs, Stores, Version } from '../deps.ts'
 import { type CheckedText, checkTexts, hashContent, loadFromVersion } from '../documents/check-document.ts'
 import { comparePaths } from '../documents/document-path.ts'
 import type { Slot } from '../documents/ports.ts'
+import type { EvaluationOwner } from '../templates/template-engine.ts'
 
 /** What was compiled without an error. It holds as long as the texts at the paths, and all that refer, are the same. */
 export interface CompiledDraft {
@@ -18,13 +19,14 @@ export interface CompiledDraft {
  */
 export async function compileDraft(
   deps: Needs<'stores' | 'templates'>,
-  workspaceId: number,
+  owner: EvaluationOwner,
   draft: Version,
   changes: readonly Slot[],
 ): Promise<CompiledDraft> {
+  const { workspaceId } = owner
   const changed = changes.map((slot) => slot.path)
   const texts = await deps.stores.documents.listReferring(workspaceId, draft, changed)
-  const checked = await checkTexts(deps, texts, loadFromVersion(deps, workspaceId, draft))
+  const checked = await checkTexts(deps, texts, loadFromVersion(deps, workspaceId, draft), owner)
   assertNoErrors(affectedOf(checked, new Set(changed)))
   const hashes = new Map(texts.map(({ path, contentHash }) => [path, contentHash]))
   for (const { source } of checked) {

@@ -4,7 +4,7 @@ import type { Needs, Stores, Version } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
 import { isChange, isConflict } from '../documents/overlay.ts'
 import type { Slot } from '../documents/ports.ts'
-import { findProject, findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
+import { findProject, findVersionRow, ownerOf, type VersionAddress } from '../documents/version-ref.ts'
 import { type CompiledDraft, compileDraft, isStillCompiled } from './check-draft.ts'
 
 export interface PublishVersionInput extends VersionAddress {
@@ -30,7 +30,7 @@ export async function publishVersion(deps: Publishes, input: PublishVersionInput
   await findProject(deps, input.caller, input.projectId)
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const { draft, changes } = await readDraft(deps.stores, input)
-    const compiled = await compileDraft(deps, input.caller.workspaceId, draft, changes)
+    const compiled = await compileDraft(deps, ownerOf(input), draft, changes)
     try {
       return await changeProject(deps, input, (writer) => publishCompiled(writer, input, compiled))
     } catch (error) {

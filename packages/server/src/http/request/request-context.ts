@@ -16,6 +16,8 @@ export interface RequestContext {
   point: SpentPoint | undefined
   /** The contract's path, e.g. `/projects/:projectId`; set once a route matched. */
   route: string | undefined
+  /** See `whileOpen`. */
+  open: AbortSignal | undefined
 }
 
 // On the response itself: a weak map of many short-lived keys is work for every collection of garbage.
@@ -33,6 +35,7 @@ export function openContext(req: IncomingMessage, res: ServerResponse): void {
     caller: undefined,
     point: undefined,
     route: undefined,
+    open: undefined,
   }
   res.setHeader('X-Request-Id', requestId)
   res.setHeader('X-Content-Type-Options', 'nosniff')
@@ -45,6 +48,23 @@ export function contextOf(res: ServerResponse): RequestContext {
   const { [contextKey]: context } = res as WithContext
   if (!context) throw new Error('openContext must run before everything else')
   return context
+}
+
+/** Aborted when the caller leaves before its answer: a waiting caller is a listener like any other. */
+export function whileOpen(res: ServerResponse): AbortSignal {
+  const context = contextOf(res)
+  context.open ??= openSignal(res)
+  return context.open
+}
+
+function openSignal(res: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  if (res.closed) controller.abort()
+  // Not after the answer: an abort makes an error with its stack, which costs more than the rest.
+  res.once('close', () => {
+    if (!res.writableFinished) controller.abort()
+  })
+  return controller.signal
 }
 
 /** The caller of an authenticated route. */

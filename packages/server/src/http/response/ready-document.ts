@@ -25,6 +25,7 @@ export interface DocumentAddress {
   projectId: number
   versionRef: string
   path: string
+  signal?: AbortSignal
 }
 
 export interface ReadyDocuments {

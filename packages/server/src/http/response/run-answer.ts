@@ -4,7 +4,7 @@ import type { Response } from 'express'
 import type { StartedRun } from '../../features/runs/start-run.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { ResponseTap } from '../mount.ts'
-import { callerOf, contextOf } from '../request/request-context.ts'
+import { callerOf, contextOf, whileOpen } from '../request/request-context.ts'
 import type { StreamLimit } from '../request/stream-limit.ts'
 import { type StreamedRun, writeRunStream } from '../sse.ts'
 import { runResultBody } from '../wire/run-result.ts'
@@ -61,15 +61,4 @@ export function runAnswers({ log }: Pick<HttpDeps, 'log'>, streams: StreamLimit)
 function letGo(req: { next?: unknown; body?: unknown }): void {
   req.next = undefined
   req.body = undefined
-}
-
-/** Aborted when the caller leaves: a waiting caller is a listener like any other. */
-export function whileOpen(res: Response): AbortSignal {
-  const controller = new AbortController()
-  if (res.closed) controller.abort()
-  // Not after the answer: the error that an abort makes costs more than it tells there.
-  res.once('close', () => {
-    if (!res.writableFinished) controller.abort()
-  })
-  return controller.signal
 }

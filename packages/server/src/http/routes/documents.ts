@@ -10,7 +10,7 @@ import type { HttpDeps } from '../http-deps.ts'
 import { preconditions } from '../input/preconditions.ts'
 import { versionAddress } from '../input/version-address.ts'
 import { ResponseTap, type Routes } from '../mount.ts'
-import { callerOf } from '../request/request-context.ts'
+import { callerOf, whileOpen } from '../request/request-context.ts'
 import { onlyOnce } from '../response/only-once.ts'
 import { documentProvider, etagOf, type ReadyDocuments, writeReadyDocument } from '../response/ready-document.ts'
 import { documentBody } from '../wire/document.ts'
@@ -66,7 +66,7 @@ export function documentRoutes(deps: HttpDeps, ready: ReadyDocuments): Routes<ty
 }
 
 function addressOf(params: { projectId: string; versionUuid: string }, res: Response) {
-  return { caller: callerOf(res), ...versionAddress(params) }
+  return { caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }
 }
 
 function tagged(res: Response, document: Document, bodyOf: (document: Document) => DocumentBody): DocumentBody {

@@ -3,7 +3,7 @@ import { recordLog } from '../../features/logs/record-log.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { versionAddress } from '../input/version-address.ts'
 import type { Routes } from '../mount.ts'
-import { callerOf } from '../request/request-context.ts'
+import { callerOf, whileOpen } from '../request/request-context.ts'
 import { onlyOnce } from '../response/only-once.ts'
 import { logEntryBody } from '../wire/log-entry.ts'
 
@@ -13,6 +13,7 @@ export function logRoutes(deps: HttpDeps): Routes<typeof contract.logs> {
       const entry = await recordLog(own, {
         caller: callerOf(res),
         ...versionAddress(params),
+        signal: whileOpen(res),
         ...body,
         ...(duration === undefined ? {} : { durationMs: duration }),
       })

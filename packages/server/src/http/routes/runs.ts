@@ -11,10 +11,10 @@ import type { HttpDeps } from '../http-deps.ts'
 import { lastEventId } from '../input/last-event-id.ts'
 import { versionAddress } from '../input/version-address.ts'
 import type { Routes } from '../mount.ts'
-import { callerOf, contextOf } from '../request/request-context.ts'
+import { callerOf, contextOf, whileOpen } from '../request/request-context.ts'
 import { createStreamLimit } from '../request/stream-limit.ts'
 import { largeAnswer } from '../response/large-answer.ts'
-import { runAnswers, whileOpen } from '../response/run-answer.ts'
+import { runAnswers } from '../response/run-answer.ts'
 import { startedOnce } from '../response/started-once.ts'
 import { attachResultBody } from '../wire/attach-result.ts'
 
@@ -31,13 +31,11 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
       const input = () => ({
         caller: callerOf(res),
         ...versionAddress(params),
-        path: body.path,
-        parameters: body.parameters,
-        messages,
-        tools,
+        ...{ path: body.path, parameters: body.parameters, messages, tools },
         ...(userMessage === undefined ? {} : { userMessage }),
         ...(customIdentifier === undefined ? {} : { customIdentifier }),
         declaredSdk: contextOf(res).client.declared,
+        signal: whileOpen(res),
       })
       if (!background) {
         const start = (mode: Mode) =>

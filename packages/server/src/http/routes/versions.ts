@@ -10,7 +10,7 @@ import type { HttpDeps } from '../http-deps.ts'
 import { pathId } from '../input/path-id.ts'
 import { versionAddress } from '../input/version-address.ts'
 import type { Routes } from '../mount.ts'
-import { callerOf } from '../request/request-context.ts'
+import { callerOf, whileOpen } from '../request/request-context.ts'
 import { onlyOnce } from '../response/only-once.ts'
 import { versionBody } from '../wire/version.ts'
 
@@ -33,7 +33,12 @@ export function versionRoutes(deps: HttpDeps): Routes<typeof contract.versions> 
       return { status: 200, body: versionBody(version) }
     },
     publish: onlyOnce(deps, contract.versions.publish, 200, (own) => async ({ params, body, res }) => {
-      const version = await publishVersion(own, { ...body, caller: callerOf(res), ...versionAddress(params) })
+      const version = await publishVersion(own, {
+        ...body,
+        caller: callerOf(res),
+        ...versionAddress(params),
+        signal: whileOpen(res),
+      })
       return { status: 200, body: versionBody(version) }
     }),
     push: onlyOnce(deps, contract.versions.push, 200, (own) => async ({ params, body, res }) => ({

@@ -1,9 +1,10 @@
 /** Causes that lie in the whole server: one that is in that state answers every route. */
 import type { ErrorCause } from '@stet/contract'
 import { generateApiKey } from '../../../src/features/access/api-key.ts'
+import { keepEvaluating } from '../../templates/support/keep-evaluating.ts'
 import { type ApiAnswer, httpCall } from '../api-call.ts'
 import { fill, type WalkedRoute } from '../contract-routes.ts'
-import { issueKey, openServer } from '../scenario.ts'
+import { createTestProject, issueKey, openServer } from '../scenario.ts'
 import { callWhileDraining } from './draining.ts'
 
 /** One answer for each route, in their order. */
@@ -11,6 +12,7 @@ type AtOnce = (routes: readonly WalkedRoute[]) => Promise<ApiAnswer[]>
 
 export const atOnce: Partial<Record<ErrorCause, AtOnce>> = {
   stopping: callWhileDraining,
+  'too-many-evaluations': callWhileEvaluating,
   'failed-authentications': async (routes) => {
     const { server } = await openServer({ STET_AUTH_FAILURE_LIMIT: '1' })
     const call = (route: WalkedRoute) => callWith(server.url, generateApiKey(), route)
@@ -33,6 +35,33 @@ export const atOnce: Partial<Record<ErrorCause, AtOnce>> = {
     await server.close()
     return answers
   },
+}
+
+async function callWhileEvaluating(routes: readonly WalkedRoute[]): Promise<ApiAnswer[]> {
+  const { server, api } = await openServer({ STET_MAX_EVALUATIONS_PER_KEY: '1' })
+  const project = await createTestProject(api, { live: 'x' })
+  const draft = await project.newDraft()
+  // A push compiles nothing: the first look at these texts is an evaluation.
+  const changes = ['one', 'two', 'three'].map((path) => ({ path, content: `${path} {{ a.b }}`, status: 'added' }))
+  await api('POST', `${draft}/push`, { body: { changes } })
+  const key = await issueKey(api, { scopes: ['admin'] })
+  const me = await httpCall('GET', `${server.url}/api/v3/me`, { headers: { authorization: `Bearer ${key}` } })
+  const { apiKey } = me.body as unknown as { apiKey: { id: number } }
+  const busy = keepEvaluating(server.deps.templates, { workspaceId: 1, apiKeyId: apiKey.id })
+  const address = { projectId: String(project.id), versionUuid: String(draft.split('/').at(-1)) }
+  const answers = await Promise.all(
+    routes.map((route) => {
+      const path = fill(route.path, { ...address, path: 'three' })
+      const body = { path: route.name === 'documents.create' ? 'new' : 'two', prompt: 'New {{ a.b }}', messages: [] }
+      return httpCall(route.method, `${server.url}/api/v3${path}`, {
+        headers: { authorization: `Bearer ${key}` },
+        ...(route.method === 'GET' ? {} : { body }),
+      })
+    }),
+  )
+  await busy.stop()
+  await server.close()
+  return answers
 }
 
 function callWith(url: string, key: string, { method, path }: WalkedRoute): Promise<ApiAnswer> {

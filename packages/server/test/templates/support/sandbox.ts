@@ -7,7 +7,14 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createTemplateSandbox } from '../../../src/adapters/template-sandbox/engine.ts'
-import type { TemplateEngine, TemplateSource, TemplateStep } from '../../../src/features/templates/template-engine.ts'
+import type {
+  EvaluationOwner,
+  TemplateEngine,
+  TemplateScan,
+  TemplateSource,
+  TemplateStep,
+  TemplateStepInput,
+} from '../../../src/features/templates/template-engine.ts'
 import { AppError, RunError } from '../../../src/shared/app-error.ts'
 import type { Logger } from '../../../src/shared/logger.ts'
 
@@ -48,12 +55,36 @@ async function buildBeside(): Promise<string> {
 const silent = (): void => undefined
 export const quietLog: Logger = { error: silent, warn: silent, info: silent, debug: silent }
 
-export async function startSandbox(options: { poolSize?: number; timeoutMs?: number } = {}): Promise<TemplateEngine> {
-  return createTemplateSandbox({ childFile: await builtChild(), log: quietLog, ...options })
+export interface SandboxSettings {
+  poolSize?: number
+  timeoutMs?: number
+  maxPerKey?: number
+  maxPerWorkspace?: number
+}
+
+/** The engine, charged to `workspaceOne` where a test does not say to whom. */
+export interface TestEngine extends TemplateEngine {
+  scan(source: TemplateSource, owner?: EvaluationOwner): Promise<TemplateScan>
+  step(input: TemplateStepInput, owner?: EvaluationOwner): Promise<TemplateStep>
+}
+
+export const workspaceOne: EvaluationOwner = { workspaceId: 1, apiKeyId: 1 }
+
+export async function startSandbox(settings: SandboxSettings = {}): Promise<TestEngine> {
+  return charged(createTemplateSandbox({ childFile: await builtChild(), log: quietLog, ...settings }))
+}
+
+export function charged(engine: TemplateEngine): TestEngine {
+  return {
+    scan: (source, owner = workspaceOne) => engine.scan(source, owner),
+    step: (input, owner = workspaceOne) => engine.step(input, owner),
+    inTurn: (owner, work) => engine.inTurn(owner, work),
+    close: () => engine.close(),
+  }
 }
 
 /** Asks again where the machine was too busy to give a child its time: nothing is known of the prompt then. */
-export function patient(engine: TemplateEngine): TemplateEngine {
+export function patient(engine: TestEngine): TestEngine {
   const ask = async <T>(call: () => Promise<T>): Promise<T> => {
     for (;;) {
       try {
@@ -64,17 +95,20 @@ export function patient(engine: TemplateEngine): TemplateEngine {
     }
   }
   return {
-    scan: (source) => ask(() => engine.scan(source)),
-    step: (input) => ask(() => engine.step(input)),
+    scan: (source, owner) => ask(() => engine.scan(source, owner)),
+    step: (input, owner) => ask(() => engine.step(input, owner)),
+    inTurn: (owner, work) => engine.inTurn(owner, work),
     close: () => engine.close(),
   }
 }
 
 const hadNoTurn = (error: unknown): boolean =>
-  (error instanceof AppError && error.code === 'ServiceUnavailableError') ||
-  (error instanceof RunError && error.code === 'unknown_error')
+  error instanceof AppError && error.code === 'ServiceUnavailableError' && error.details['retryAfter'] !== undefined
 
 export const now = '2026-01-02T03:04:05.000Z'
+
+/** A prompt that takes all the time that it gets. */
+export const endless = '{{ l = [1] }}{{ for x in l }}{{ l.push(x) }}{{ endfor }}'
 
 export function sourceOf(content: string, documents: Record<string, string> = {}): TemplateSource {
   return { path: 'folder/prompt', content, documents }
@@ -82,34 +116,38 @@ export function sourceOf(content: string, documents: Record<string, string> = {}
 
 /** The first step of a prompt. */
 export function firstStep(
-  engine: TemplateEngine,
+  engine: TestEngine,
   content: string,
   parameters: Record<string, unknown> = {},
+  owner?: EvaluationOwner,
 ): Promise<TemplateStep> {
-  return engine.step({ source: sourceOf(content), parameters, now })
+  return engine.step({ source: sourceOf(content), parameters, now }, owner)
 }
 
 /** What the first step sends to the model, as one text. */
 export async function rendered(
-  engine: TemplateEngine,
+  engine: TestEngine,
   content: string,
   parameters: Record<string, unknown> = {},
+  owner?: EvaluationOwner,
 ): Promise<string> {
-  const step = await firstStep(engine, content, parameters)
+  const step = await firstStep(engine, content, parameters, owner)
   if (step.done) throw new Error('The first step is never done')
   return step.input.flatMap((message) => message.content.map((part) => String(part['text']))).join('\n')
 }
 
 /** The compile code of a refusal, that of a call which never had its turn, or the text that was rendered. */
 export async function outcome(
-  engine: TemplateEngine,
+  engine: TestEngine,
   content: string,
   parameters: Record<string, unknown> = {},
+  owner?: EvaluationOwner,
 ): Promise<{ code: string } | { text: string }> {
   try {
-    return { text: await rendered(engine, content, parameters) }
+    return { text: await rendered(engine, content, parameters, owner) }
   } catch (error) {
     if (error instanceof RunError) return { code: String(error.details['compileCode'] ?? error.code) }
+    if (hadNoTurn(error)) return { code: 'overloaded' }
     throw error
   }
 }

@@ -8,6 +8,7 @@ import {
   slotPlanOf,
 } from '@stet/template'
 import { type ChildReply, type ChildRequest, encodeLine, lineReader, MAX_REPLY_BYTES, READY } from '../protocol.ts'
+import { closeModules } from './close-modules.ts'
 import { createCompiledCache } from './compiled-cache.ts'
 import { lockDown } from './freeze.ts'
 import { wellFormedJson } from './well-formed-json.ts'
@@ -18,10 +19,13 @@ const WARM_UP = '---\nmodel: none\n---\n{{ if a }}<user>{{ a.b }}</user>{{ else 
 
 const { stdin, stdout } = process
 const CALLS_PER_MEASUREMENT = 16
+/** A call that took so long may have left much memory behind. */
+const EXPENSIVE_MS = 5
 
 let current: number | undefined
+let startedMs = 0
 let calls = 0
-let measuredBytes = 0
+let measured = { residentBytes: 0, heapBytes: 0 }
 
 async function perform(request: ChildRequest): Promise<unknown> {
   const prompt = await compiled.get(request.source)
@@ -45,11 +49,14 @@ async function reply(request: ChildRequest): Promise<ChildReply> {
   }
 }
 
-/** Reading it costs as much as a small render, so not each call does. */
-function residentBytes(): number {
-  if (calls % CALLS_PER_MEASUREMENT === 0) measuredBytes = process.memoryUsage.rss()
+/** Measuring costs as much as a small render, so cheap calls are measured only now and then. */
+function memory(): typeof measured {
+  if (calls % CALLS_PER_MEASUREMENT === 0 || performance.now() - startedMs >= EXPENSIVE_MS) {
+    const { rss, heapUsed } = process.memoryUsage()
+    measured = { residentBytes: rss, heapBytes: heapUsed }
+  }
   calls += 1
-  return measuredBytes
+  return measured
 }
 
 /**
@@ -66,7 +73,7 @@ function send(message: ChildReply): void {
 
 function encodedReply(message: ChildReply): string {
   try {
-    const line = wellFormedJson(encodeLine({ ...message, residentBytes: residentBytes() }))
+    const line = wellFormedJson(encodeLine({ ...message, ...memory() }))
     if (line.length <= MAX_REPLY_BYTES) return line
     return failureLine(message.id, 'The output is larger than 4 MB')
   } catch {
@@ -75,7 +82,7 @@ function encodedReply(message: ChildReply): string {
 }
 
 function failureLine(id: number, failure: string): string {
-  return encodeLine({ id, failure, residentBytes: residentBytes() })
+  return encodeLine({ id, failure, ...memory() })
 }
 
 function failCurrent(error: unknown): void {
@@ -91,9 +98,11 @@ stdin.on(
   lineReader((line) => {
     const request = JSON.parse(line) as ChildRequest
     current = request.id
+    startedMs = performance.now()
     void reply(request).then(send)
   }),
 )
+closeModules()
 lockDown()
 // The first call of a process pays for loading and compiling the engine; no caller's time is spent on that.
 await renderStep(await compilePrompt({ path: 'warm-up', content: WARM_UP, documents: {} }), {

@@ -32,7 +32,7 @@ async function firstMessages(deps: LostDeps, run: StoredRun): Promise<Message[]>
   const input = await deps.runs.findInput(run.uuid)
   if (!input) return []
   const plan = planOf(deps, input, { runUuid: run.uuid, stream: true })
-  return plan.nextStep(undefined).then(
+  return plan.nextStep(undefined, { isRun: true }).then(
     ({ added }) => added,
     // The prompt itself may be what ended the process, or cannot be rendered: the end must not depend on it.
     () => [],

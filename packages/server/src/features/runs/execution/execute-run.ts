@@ -28,7 +28,7 @@ export async function executeRun(
   const execute: ExecuteRun = (ofAgent, itsProgress, its) => executeRun(deps, ofAgent, itsProgress, its)
   let answer: Message[] | undefined
   for (;;) {
-    const step = await plan.nextStep(answer)
+    const step = await plan.nextStep(answer, { signal: watch.signal, isRun: true })
     if (step.done) {
       progress.list.append(step.added)
       return { response: lastResponse(progress), toolRequests: [] }

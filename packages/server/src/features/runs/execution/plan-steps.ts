@@ -1,5 +1,5 @@
 /** Steps of a prompt, rendered one by one, and the single step of a chat. The caller's messages join the first step. */
-import { RunError } from '../../../shared/app-error.ts'
+import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { type HeldFiles, heldFiles } from '../../templates/held-files.ts'
 import type { Message } from '../../templates/message.ts'
@@ -7,6 +7,9 @@ import type { TemplateSource, TemplateStep } from '../../templates/template-engi
 import type { RunPlan } from './run-plan.ts'
 
 export interface PromptSteps {
+  workspaceId: number
+  /** Absent in runs that an older release queued. */
+  apiKeyId?: number | undefined
   source: TemplateSource
   parameters: Record<string, unknown>
   usesSteps: boolean
@@ -21,18 +24,21 @@ export function planPrompt(deps: Needs<'templates' | 'clock'>, prompt: PromptSte
   const held = heldFiles()
   let state: unknown
   let rendered = 0
-  return async (answer) => {
+  return async (answer, asker) => {
     const isFirst = rendered === 0
     // Without steps there is one model call: asking the engine again would only tell that nothing is left.
     if (!isFirst && !prompt.usesSteps) return { done: true, added: [] }
-    const { source, parameters } = prompt
-    const step = await deps.templates.step({
-      source,
-      parameters,
-      now,
-      ...(isFirst ? {} : { state }),
-      ...(answer && { answer: held.hide(answer) }),
-    })
+    const { source, parameters, workspaceId, apiKeyId } = prompt
+    const step = await deps.templates.step(
+      {
+        source,
+        parameters,
+        now,
+        ...(isFirst ? {} : { state }),
+        ...(answer && { answer: held.hide(answer) }),
+      },
+      { workspaceId, apiKeyId, ...asker },
+    )
     rendered += 1
     if (!step.done) state = step.state
     if (!isFirst) return shownStep(step, held)
@@ -47,6 +53,26 @@ function shownStep(step: TemplateStep, held: HeldFiles): TemplateStep {
   if (step.done) return { ...step, added: held.show(step.added) }
   // The input holds what was added, and is looked at first: what is beyond measure is refused before anything is built.
   return { ...step, input: held.show(step.input), added: held.show(step.added) }
+}
+
+/**
+ * The plan with its first step rendered, before anything of the run is stored: an overloaded server refuses it with 503.
+ * @throws AppError ServiceUnavailableError; every other failure stays that of the run.
+ */
+export async function renderAhead(plan: RunPlan, signal: AbortSignal | undefined): Promise<RunPlan> {
+  const first = plan.nextStep(undefined, { signal, isRun: false })
+  await first.catch((error: unknown) => {
+    if (error instanceof AppError) throw error
+  })
+  let isFirst = true
+  return {
+    ...plan,
+    nextStep(answer, asker) {
+      if (!isFirst) return plan.nextStep(answer, asker)
+      isFirst = false
+      return first
+    },
+  }
 }
 
 /** One step on messages that already stand in the conversation. */

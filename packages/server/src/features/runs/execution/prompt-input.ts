@@ -5,7 +5,6 @@ import type { RunPlan } from './run-plan.ts'
 import { awaitedTools, type ToolScope } from './tools/tool-scope.ts'
 
 export interface PromptInput extends PromptSteps {
-  workspaceId: number
   /** `awaited` are the names that the caller sent, whatever the mode. */
   tools: Omit<ToolScope, 'runUuid'>
   projectDefaults: RunPlan['projectDefaults']
@@ -19,11 +18,12 @@ export function planOf(
   input: PromptInput,
   mode: { runUuid: string; stream: boolean },
 ): RunPlan {
-  const { workspaceId, source, projectDefaults, declaredSdk } = input
+  const { workspaceId, apiKeyId, source, projectDefaults, declaredSdk } = input
   const { runUuid, stream } = mode
   const awaited = awaitedTools(stream ? 'stream' : 'json', input.tools.awaited)
   return {
     workspaceId,
+    apiKeyId,
     path: source.path,
     tools: { ...input.tools, runUuid, awaited },
     projectDefaults,

@@ -1,5 +1,6 @@
 /** What a run is to do, known before it starts: where its steps come from and what all of them share. */
 import type { Message } from '../../templates/message.ts'
+import type { EvaluationOwner } from '../../templates/template-engine.ts'
 import type { ToolScope } from './tools/tool-scope.ts'
 
 interface PlannedStep {
@@ -17,14 +18,18 @@ export interface ProjectDefaults {
   model: string | null
 }
 
+/** Who waits for a step. */
+export type StepAsker = Pick<EvaluationOwner, 'signal' | 'isRun'>
+
 export interface RunPlan {
   workspaceId: number
+  apiKeyId?: number | undefined
   /** The document, named in errors. */
   path: string
   tools: ToolScope
   projectDefaults: ProjectDefaults
   /** The next step, given the messages of the one before; each instance serves one run. */
-  nextStep(answer: Message[] | undefined): Promise<PlannedStep | { done: true; added: Message[] }>
+  nextStep(answer: Message[] | undefined, asker: StepAsker): Promise<PlannedStep | { done: true; added: Message[] }>
   /** False asks providers for one plain answer. */
   stream: boolean
   /** The caller declares a published SDK. */

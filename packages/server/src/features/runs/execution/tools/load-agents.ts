@@ -52,7 +52,7 @@ async function findRunnable(deps: AgentDeps, scope: ToolScope, path: string) {
   // Who may run the prompt may run what it uses: the key was checked when the run began.
   const reader = { workspaceId, projectId: null }
   try {
-    return await loadRunnable(deps, { caller: reader, projectId, versionRef: versionUuid, path })
+    return await loadRunnable(deps, { caller: reader, projectId, versionRef: versionUuid, path, isRun: true })
   } catch (error) {
     if (error instanceof AppError && error.code === 'NotFoundError') return undefined
     throw error

@@ -57,6 +57,8 @@ function planOf(deps: Needs<'templates' | 'clock'>, { agent, args, plan }: Agent
     projectDefaults,
     tools: { ...plan.tools, runUuid: null, awaited: [], lineage: [...plan.tools.lineage, path] },
     nextStep: planPrompt(deps, {
+      workspaceId: plan.workspaceId,
+      apiKeyId: plan.apiKeyId,
       source: template,
       parameters: parameterValues(scan.config, args),
       usesSteps: scan.usesSteps,

@@ -1,0 +1,191 @@
+/**
+ * `pnpm bench:fairness`: how long one workspace waits for its saves and runs while another one keeps the template workers
+ * busy, against the same when the server is idle. Exit code 1 above 5 times the idle p95, or when a request of it failed.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Agent, request } from 'undici'
+import { percentile } from '../measuring/rounds.ts'
+import { openStet, server, startUpstream } from '../subjects/candidates.ts'
+import { describeMachine } from '../subjects/machine.ts'
+
+const rounds = Number(process.env['REQUESTS'] ?? 60)
+const limit = 5
+const warmUpMs = 2_000
+/** A refused attacker asks again after so long. */
+const refusedPauseMs = 50
+const loops = { callers: 30, items: 300 }
+const lists = { callers: 40, prompts: 150, references: 50 }
+
+/** `BASELINE` names another built checkout to measure instead. */
+const baseline = process.env['BASELINE']
+const program = baseline === undefined ? server : join(baseline, 'packages/server/dist/main.mjs')
+
+const agent = new Agent({ connections: 200, pipelining: 1, headersTimeout: 120_000, bodyTimeout: 120_000 })
+
+interface Tenant {
+  project: number
+  call(
+    method: 'GET' | 'POST',
+    path: string,
+    body?: object,
+    signal?: AbortSignal,
+  ): Promise<{ status: number; text: string }>
+}
+
+interface Figures {
+  p50: number
+  p95: number
+  failures: Record<string, number>
+}
+
+const upstream = await startUpstream({ CHUNKS: '5' })
+const dataDir = mkdtempSync(join(tmpdir(), 'stet-bench-'))
+const first = await openStet(upstream.url, dataDir, {}, { program })
+await first.close()
+const created = spawnSync(process.execPath, [program, 'workspace', 'create', 'victim'], {
+  env: { ...process.env, STET_DATA_DIR: dataDir },
+  encoding: 'utf8',
+})
+const victimAdmin = created.stdout.trim()
+const stet = await openStet(upstream.url, dataDir, {}, { program, core: '0,1' })
+const attacker = await openTenant(readFileSync(join(dataDir, 'admin.key'), 'utf8').trim())
+const victim = await openTenant(victimAdmin)
+
+const loop = `{{ for a in list }}{{ for b in list }}{{ a + b }}{{ endfor }}{{ endfor }}`
+await publish(attacker, { loop: front(loop) })
+const referenced = Array.from({ length: lists.references }, (_, index) => [
+  `part${index}`,
+  `Part ${index} {{ ${index} + 1 }}. `.repeat(10),
+])
+const referring = Array.from({ length: lists.prompts }, (_, index) => [
+  `list${index}`,
+  front(`Prompt ${index} ${referenced.map(([name]) => `<prompt path="${name}" />`).join('')}`),
+])
+await publish(attacker, Object.fromEntries([...referenced, ...referring]))
+await publish(victim, { own: front('Hello {{ name.toUpperCase() }} {{ n + 1 }}') })
+
+console.log(JSON.stringify({ bench: 'fairness', ...describeMachine() }))
+await measureVictim('warm-up')
+const idle = await measureVictim('idle')
+report('idle', idle)
+const attacks: readonly [name: string, callers: number, attack: () => Promise<void>][] = [
+  ['nested loops', loops.callers, nestedLoop],
+  ['lists', lists.callers, listDocuments],
+  ['lists, hung up', lists.callers, hungUpList],
+]
+const chosen = process.env['ATTACK']
+for (const [name, callers, attack] of attacks) {
+  if (chosen === undefined || chosen === name) report(`${callers} ${name}`, await whileAttacked(callers, attack, name))
+}
+report('idle again', await measureVictim('again'))
+await agent.destroy()
+await stet.close()
+await upstream.close()
+rmSync(dataDir, { recursive: true, force: true })
+
+function report(name: string, { p50, p95, failures }: Figures): void {
+  const ratio = p95 / idle.p95
+  const figures = { p50Ms: round(p50), p95Ms: round(p95), ratio: round(ratio), failures }
+  console.log(JSON.stringify({ bench: 'fairness', victim: name, ...figures }))
+  if (ratio > limit || Object.keys(failures).length > 0) process.exitCode = 1
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
+}
+
+function front(text: string): string {
+  return `---\nprovider: openai\nmodel: bench\n---\n${text}\n`
+}
+
+async function openTenant(adminKey: string): Promise<Tenant> {
+  const plain = tenantOf(adminKey, 0)
+  const [project] = JSON.parse((await plain.call('GET', '/projects')).text) as [{ id: number }]
+  const { key } = JSON.parse(
+    (await plain.call('POST', '/api-keys', { name: 'bench', plan: 'custom', limit: 100_000 })).text,
+  ) as { key: string }
+  return tenantOf(key, project.id)
+}
+
+function tenantOf(key: string, project: number): Tenant {
+  return {
+    project,
+    async call(method, path, body, signal) {
+      const answer = await request(`${stet.url}/api/v3${path}`, {
+        method,
+        dispatcher: agent,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+        ...(signal && { signal }),
+      })
+      return { status: answer.statusCode, text: await answer.body.text() }
+    },
+  }
+}
+
+async function publish(tenant: Tenant, documents: Record<string, string>): Promise<void> {
+  const versions = `/projects/${tenant.project}/versions`
+  const expectOk = ({ status, text }: { status: number; text: string }): string => {
+    if (status !== 200 && status !== 201) throw new Error(`${status} ${text.slice(0, 300)}`)
+    return text
+  }
+  const { uuid } = JSON.parse(expectOk(await tenant.call('POST', versions, { name: 'bench' }))) as { uuid: string }
+  const changes = Object.entries(documents).map(([path, content]) => ({ path, status: 'added', content }))
+  expectOk(await tenant.call('POST', `${versions}/${uuid}/push`, { changes }))
+  expectOk(await tenant.call('POST', `${versions}/${uuid}/publish`, {}))
+}
+
+/** In turn: a save of a new text, and a run of a prompt with expressions. */
+async function measureVictim(label: string): Promise<Figures> {
+  const times: number[] = []
+  const failures: Record<string, number> = {}
+  const versions = `/projects/${victim.project}/versions`
+  const { uuid } = JSON.parse((await victim.call('POST', versions, { name: label })).text) as { uuid: string }
+  const timed = async (path: string, body: object): Promise<void> => {
+    const startedMs = performance.now()
+    const { status, text } = await victim.call('POST', path, body)
+    times.push(performance.now() - startedMs)
+    if (status === 200) return
+    const failure = `${status} ${text.slice(0, 120)}`
+    failures[failure] = (failures[failure] ?? 0) + 1
+  }
+  for (let index = 0; index < rounds; index += 1) {
+    const prompt = front(`{{ name.trim() }} ${label} ${index}`)
+    await timed(`${versions}/${uuid}/documents/create-or-update`, { path: `saved${index}`, prompt })
+    await timed(`${versions}/live/documents/run`, { path: 'own', parameters: { name: 'Ada', n: index } })
+  }
+  return { p50: percentile(times, 0.5), p95: percentile(times, 0.95), failures }
+}
+
+async function whileAttacked(callers: number, attack: () => Promise<void>, label: string): Promise<Figures> {
+  let isOver = false
+  const attacking = Array.from({ length: callers }, async () => {
+    while (!isOver) await attack()
+  })
+  await pause(warmUpMs)
+  const figures = await measureVictim(label)
+  isOver = true
+  await Promise.all(attacking)
+  return figures
+}
+
+async function nestedLoop(): Promise<void> {
+  const list = Array.from({ length: loops.items }, (_, index) => index)
+  const path = `/projects/${attacker.project}/versions/live/documents/run`
+  const { status } = await attacker.call('POST', path, { path: 'loop', parameters: { list } })
+  if (status !== 200) await pause(refusedPauseMs)
+}
+
+async function listDocuments(): Promise<void> {
+  const { status } = await attacker.call('GET', `/projects/${attacker.project}/versions/live/documents`)
+  if (status !== 200) await pause(refusedPauseMs)
+}
+
+async function hungUpList(): Promise<void> {
+  const path = `/projects/${attacker.project}/versions/live/documents`
+  await attacker.call('GET', path, undefined, AbortSignal.timeout(300)).catch(() => undefined)
+}

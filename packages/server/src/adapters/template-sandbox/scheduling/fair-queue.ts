@@ -1,0 +1,152 @@
+/** Decides which evaluation is next: workspaces take turns, and within a workspace its API keys do. */
+
+export interface QueuedJob {
+  workspaceId: number
+  apiKeyId: number | undefined
+  /** The same text was answered before. */
+  isProven: boolean
+  /** Part of a run that has begun: never refused. */
+  isRun: boolean
+}
+
+export interface FairLimits {
+  /** Evaluations that one workspace may run at once; one less (but one) while another workspace is active. */
+  running: number
+  /** Queued and running evaluations of one API key. */
+  perKey: number
+  /** Queued and running evaluations of one workspace. */
+  perWorkspace: number
+}
+
+export interface FairQueue<J extends QueuedJob> {
+  /** Undefined when the job was queued, else whose limit is reached. */
+  add(job: J): 'API key' | 'workspace' | undefined
+  /** The next job that may run. It counts as open and running until `release`. */
+  take(): J | undefined
+  /** The job no longer counts. */
+  release(job: J): void
+  /** False when the job is no longer queued; it still counts if it was taken. */
+  drop(job: J): boolean
+  /** Empties the queue. */
+  dropAll(): J[]
+}
+
+interface KeyLane<J> {
+  open: number
+  jobs: J[]
+}
+
+interface WorkspaceLane<J> {
+  open: number
+  running: number
+  /** Running evaluations of texts that were not answered before. */
+  runningNew: number
+  /** The key whose turn is next comes first. */
+  keys: Map<number | undefined, KeyLane<J>>
+}
+
+/** A workspace counts as active for so long after its last evaluation. */
+const ACTIVE_MS = 10_000
+
+export function createFairQueue<J extends QueuedJob>(
+  limits: FairLimits,
+  now: () => number = () => performance.now(),
+): FairQueue<J> {
+  // The workspace whose turn is next comes first.
+  const lanes = new Map<number, WorkspaceLane<J>>()
+  // When each active workspace last asked, the oldest first.
+  const active = new Map<number, number>()
+
+  // A free process alone does not help the others on a machine whose cores are all taken.
+  const mostRunning = (): number => {
+    for (const [workspaceId, at] of active) {
+      if (at > now() - ACTIVE_MS) break
+      active.delete(workspaceId)
+    }
+    return active.size > 1 ? Math.max(1, limits.running - 1) : limits.running
+  }
+
+  const laneOf = (job: J): { lane: WorkspaceLane<J>; key: KeyLane<J> } => {
+    const lane = lanes.get(job.workspaceId) ?? { open: 0, running: 0, runningNew: 0, keys: new Map() }
+    const key = lane.keys.get(job.apiKeyId) ?? { open: 0, jobs: [] }
+    return { lane, key }
+  }
+  const close = (job: J): void => {
+    const { lane, key } = laneOf(job)
+    lane.open -= 1
+    key.open -= 1
+    if (key.open === 0) lane.keys.delete(job.apiKeyId)
+    if (lane.open === 0) lanes.delete(job.workspaceId)
+  }
+  return {
+    add(job) {
+      const { lane, key } = laneOf(job)
+      if (!job.isRun && key.open >= limits.perKey) return 'API key'
+      if (!job.isRun && lane.open >= limits.perWorkspace) return 'workspace'
+      moveToEnd(active, job.workspaceId, now())
+      lanes.set(job.workspaceId, lane)
+      lane.keys.set(job.apiKeyId, key)
+      lane.open += 1
+      key.open += 1
+      key.jobs.push(job)
+      return undefined
+    },
+    take() {
+      const most = mostRunning()
+      for (const [workspaceId, lane] of lanes) {
+        const job = takeFrom(lane, most)
+        if (!job) continue
+        lane.running += 1
+        if (!job.isProven) lane.runningNew += 1
+        moveToEnd(lanes, workspaceId, lane)
+        return job
+      }
+      return undefined
+    },
+    release(job) {
+      const { lane } = laneOf(job)
+      lane.running -= 1
+      if (!job.isProven) lane.runningNew -= 1
+      close(job)
+    },
+    drop(job) {
+      const { jobs } = laneOf(job).key
+      const index = jobs.indexOf(job)
+      if (index === -1) return false
+      jobs.splice(index, 1)
+      close(job)
+      return true
+    },
+    dropAll() {
+      const queued = [...lanes.values()].flatMap((lane) =>
+        [...lane.keys.values()].flatMap(({ jobs }) => jobs.splice(0)),
+      )
+      for (const job of queued) close(job)
+      return queued
+    },
+  }
+}
+
+/** New texts may each take the whole time, so a workspace keeps one worker process for texts that were answered before. */
+function takeFrom<J extends QueuedJob>(lane: WorkspaceLane<J>, mostRunning: number): J | undefined {
+  if (lane.running >= mostRunning) return undefined
+  if (mostRunning === 1) return takeFirst(lane, () => true)
+  const proven = (job: J) => job.isProven
+  if (lane.runningNew >= mostRunning - 1) return takeFirst(lane, proven)
+  return takeFirst(lane, (job) => !job.isProven) ?? takeFirst(lane, proven)
+}
+
+function takeFirst<J>(lane: WorkspaceLane<J>, isWanted: (job: J) => boolean): J | undefined {
+  for (const [apiKeyId, key] of lane.keys) {
+    const index = key.jobs.findIndex(isWanted)
+    if (index === -1) continue
+    moveToEnd(lane.keys, apiKeyId, key)
+    return key.jobs.splice(index, 1)[0]
+  }
+  return undefined
+}
+
+function moveToEnd<K, V>(map: Map<K, V>, key: K, value: V): void {
+  map.delete(key)
+  map.set(key, value)
+}

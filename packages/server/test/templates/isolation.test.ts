@@ -1,0 +1,182 @@
+/** What one workspace does to the template workers, and what another one sees of it. Every worker is a real process. */
+import { afterEach, describe, expect, it } from 'vitest'
+import type { EvaluationOwner } from '../../src/features/templates/template-engine.ts'
+import {
+  childPids,
+  endless,
+  now,
+  outcome,
+  patient,
+  rendered,
+  type SandboxSettings,
+  sourceOf,
+  startSandbox,
+  type TestEngine,
+} from './support/sandbox.ts'
+
+const attacker: EvaluationOwner = { workspaceId: 1, apiKeyId: 1 }
+const victim: EvaluationOwner = { workspaceId: 2, apiKeyId: 9 }
+
+const opened: TestEngine[] = []
+async function sandbox(settings: SandboxSettings = {}): Promise<TestEngine> {
+  const engine = await startSandbox(settings)
+  opened.push(engine)
+  return engine
+}
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((engine) => engine.close()))
+})
+
+/** Resolves to the error's code and message. */
+const failureOf = (call: Promise<unknown>): Promise<{ code?: string; message?: string; details?: object }> =>
+  call.then(
+    () => ({}),
+    (error: object) => error,
+  )
+
+describe('a workspace that keeps its workers busy', () => {
+  it('leaves a worker to the others', async () => {
+    const engine = await sandbox({ timeoutMs: 5_000 })
+    let ended = 0
+    const controller = new AbortController()
+    const owner = { ...attacker, signal: controller.signal }
+    const hostile = Array.from({ length: 12 }, (_, key) =>
+      outcome(engine, `${key} ${endless}`, {}, { ...owner, apiKeyId: key })
+        .catch(() => undefined)
+        .finally(() => {
+          ended += 1
+        }),
+    )
+    for (let index = 0; index < 5; index += 1) {
+      expect(await rendered(patient(engine), `Mine {{ n + ${index} }}`, { n: 1 }, victim)).toBe(`Mine ${1 + index}`)
+    }
+    expect(ended).toBe(0)
+    controller.abort()
+    await Promise.all(hostile)
+  })
+
+  it('is refused beyond its limits with 503 and a time to come back, alone', async () => {
+    const engine = await sandbox({ timeoutMs: 5_000, maxPerKey: 2, maxPerWorkspace: 3 })
+    const controller = new AbortController()
+    const { signal } = controller
+    const start = (owner: EvaluationOwner, text: string) =>
+      failureOf(rendered(engine, `${text} ${endless}`, {}, { ...owner, signal }))
+    const second = { ...attacker, apiKeyId: 2 }
+    const held = [start(attacker, '1'), start(attacker, '2'), start(second, '3')]
+    const refusal = { code: 'ServiceUnavailableError', details: { retryAfter: 1 } }
+    expect(await start(attacker, '4')).toMatchObject({ ...refusal, message: expect.stringContaining('This API key') })
+    expect(await start(second, '5')).toMatchObject({ ...refusal, message: expect.stringContaining('This workspace') })
+    expect(await rendered(patient(engine), '{{ 1 + 1 }}', {}, victim)).toBe('2')
+    controller.abort()
+    await Promise.all(held)
+    expect(await rendered(patient(engine), '{{ 1 + 2 }}', {}, attacker)).toBe('3')
+  })
+})
+
+describe('a caller that leaves', () => {
+  it('ends its running evaluation, and takes its queued ones along', async () => {
+    const engine = await sandbox({ poolSize: 1, timeoutMs: 60_000 })
+    await rendered(engine, 'Warm {{ 1 }}')
+    const before = await childPids()
+    const controller = new AbortController()
+    const owner = { ...attacker, signal: controller.signal }
+    const calls = [1, 2, 3].map((n) => failureOf(rendered(engine, `${n} ${endless}`, {}, owner)))
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+    controller.abort()
+    // Each would take a minute.
+    for (const call of calls) expect(await call).toMatchObject({ message: expect.stringContaining('caller left') })
+    await expect.poll(async () => (await childPids()).filter((pid) => !before.includes(pid)).length).toBe(1)
+    expect(await rendered(patient(engine), 'Next {{ 1 }}')).toBe('Next 1')
+  })
+
+  it('leaves the scan that others wait for to them', async () => {
+    const engine = await sandbox({ poolSize: 1, timeoutMs: 60_000 })
+    const busy = new AbortController()
+    const held = failureOf(rendered(engine, endless, {}, { ...attacker, signal: busy.signal }))
+    const first = new AbortController()
+    const source = sourceOf('Shared {{ a.b }}')
+    const left = failureOf(engine.scan(source, { ...attacker, signal: first.signal }))
+    const stayed = engine.scan(source, attacker)
+    first.abort()
+    expect(await left).toMatchObject({ message: expect.stringContaining('caller left') })
+    busy.abort()
+    expect(await stayed).toMatchObject({ parameters: ['a'], errors: [] })
+    await held
+  })
+})
+
+describe('work on many prompts', () => {
+  it('goes on one at a time in each workspace, by its keys in turn, and without callers that left', async () => {
+    const engine = await sandbox({ poolSize: 1 })
+    const order: string[] = []
+    let finish = () => {}
+    const gate = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const work = (name: string, owner: EvaluationOwner) => engine.inTurn(owner, async () => void order.push(name))
+    const first = engine.inTurn(attacker, () => gate)
+    const left = new AbortController()
+    const waiting = [work('a2', attacker), work('a3', attacker), work('b1', { ...attacker, apiKeyId: 2 })]
+    const canceled = failureOf(work('left', { ...attacker, signal: left.signal }))
+    await work('other workspace', victim)
+    left.abort()
+    expect(await canceled).toMatchObject({ message: expect.stringContaining('caller left') })
+    finish()
+    await Promise.all([first, ...waiting])
+    expect(order).toEqual(['other workspace', 'a2', 'b1', 'a3'])
+  })
+})
+
+describe('an evaluation that ends its worker', () => {
+  const content = '{{ for x in list }}{{ for y in list }}{{ for z in list }}{{ x }}{{ endfor }}{{ endfor }}{{ endfor }}'
+  const huge = Array.from({ length: 1_000 }, (_, index) => index)
+
+  it('is refused after three times, and so is nothing else: neither other parameters nor another workspace', async () => {
+    const engine = patient(await sandbox({ timeoutMs: 200 }))
+    const run = (list: number[], owner: EvaluationOwner) => failureOf(rendered(engine, content, { list }, owner))
+    for (let round = 0; round < 3; round += 1) {
+      expect(await run(huge, attacker)).toMatchObject({ message: expect.stringContaining('took too long') })
+    }
+    expect(await run(huge, attacker)).toMatchObject({ message: expect.stringContaining('try again in a minute') })
+    expect(await rendered(engine, content, { list: [7] }, attacker)).toBe('7')
+    expect(await engine.scan(sourceOf(content), attacker)).toMatchObject({ errors: [] })
+    expect(await rendered(engine, content, { list: [8] }, victim)).toBe('8')
+    expect(await run(huge, victim)).toMatchObject({ message: expect.stringContaining('took too long') })
+  })
+})
+
+describe('what a prompt leaves behind', () => {
+  it('goes with its worker before another workspace is served there', async () => {
+    const engine = patient(await sandbox({ poolSize: 1, timeoutMs: 20_000 }))
+    await rendered(engine, 'Warm {{ 1 }}')
+    const before = await childPids()
+    const content = `{{ l = [1, 2, 3, 4] }}${'{{ l = l.concat(l) }}'.repeat(21)}{{ l.length }}`
+    expect(await rendered(engine, content)).toBe(String(2 ** 23))
+    await expect.poll(async () => (await childPids()).filter((pid) => before.includes(pid)).length).toBe(1)
+  })
+
+  it('does not fail the next prompt: its call is repeated on a new worker', async () => {
+    const engine = await sandbox({ poolSize: 1, timeoutMs: 60_000 })
+    await rendered(engine, 'Warm {{ 1 }}')
+    const before = await childPids()
+    const list = Array.from({ length: 250 }, (_, index) => index)
+    const loops = '{{ n = 0 }}{{ for x in list }}{{ for y in list }}{{ n = n + 1 }}{{ endfor }}{{ endfor }}{{ n }}'
+    const answer = engine.step({ source: sourceOf(loops), parameters: { list }, now })
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+    for (const pid of before) process.kill(pid, 'SIGKILL')
+    expect(await answer).toMatchObject({ input: [{ content: [{ text: String(250 * 250) }] }] })
+  })
+
+  it('is no excuse for a prompt that ends a new worker: it is not repeated', async () => {
+    const engine = await sandbox({ poolSize: 1, timeoutMs: 60_000 })
+    const huge = `{{ l = [1, 2, 3, 4] }}${'{{ l = l.concat(l) }}'.repeat(28)}{{ l.length }}`
+    const seen = new Set(await childPids())
+    const watch = setInterval(async () => {
+      for (const pid of await childPids()) seen.add(pid)
+    }, 20)
+    expect(await failureOf(rendered(engine, huge))).toMatchObject({ message: expect.stringContaining('memory') })
+    clearInterval(watch)
+    // Two from the start, and one for the place of the one that died.
+    expect(seen.size).toBeLessThanOrEqual(3)
+  })
+})
