@@ -173,7 +173,10 @@ test('Humanloop: tags, images and tool calls; answers of tools stay behind', asy
   expect(rendered[0]?.text).toBe('You welcome people to Paris.')
   expect(rendered[1]?.text).toMatch(/^What is this\? .*https:\/\/example\.com\/a\.png/)
   expect(rendered[2]?.text).toContain('"args":{"city":"Paris"}')
-  expect(losses('welcome')).toEqual([expect.stringContaining('The tool answer <tool name="get_weather"')])
+  expect(losses('welcome').sort()).toEqual([
+    'The setting "strict" of the tool "get_weather" has no counterpart: true',
+    expect.stringContaining('The tool answer <tool name="get_weather"'),
+  ])
 })
 
 test('a folder of the discontinued service: byte for byte, and what a run would refuse is said', async () => {
