@@ -148,7 +148,11 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
       rateLimiter: createRateLimiter(),
       failures: createFailureLimiter(config.authFailureLimit),
       settings: httpSettings(config),
-      readiness: async () => ({ accepting: !drain.isDraining, recovered: work.hasBegun(), ...(await database.ready()) }),
+      readiness: async () => ({
+        accepting: !drain.isDraining,
+        recovered: work.hasBegun(),
+        ...(await database.ready()),
+      }),
       metrics: () => processMetrics(deps, database),
     })
     return {
@@ -227,7 +231,14 @@ interface Parts {
   limits: Partial<ProviderLimits> | undefined
 }
 
-function createDeps({ config, database, encryptionKeys, serverTools, log, limits }: Parts): Deps & { models: ClosableModels } {
+function createDeps({
+  config,
+  database,
+  encryptionKeys,
+  serverTools,
+  log,
+  limits,
+}: Parts): Deps & { models: ClosableModels } {
   const guard = { allowedPrivateHosts: config.allowedPrivateHosts }
   const runs = postgresRunStore(database)
   return {
