@@ -307,6 +307,7 @@ function httpSettings(config: Config) {
     bodyLimitBytes: config.bodyLimitBytes,
     trustProxy: config.trustProxy,
     maxStreamsPerKey: config.maxStreamsPerKey,
+    unread: { stallMs: config.stallSeconds * 1_000, mostBytes: config.unreadBytes },
     validateResponses: config.validateResponses,
   }
 }

@@ -26,7 +26,7 @@ async function serve(config: Config): Promise<void> {
   const composition = await compose(config)
   // Before listening, which may fail: the key is told this one time.
   if (composition.firstKey) process.stdout.write(`${composition.firstKey}\n`)
-  const server = createHttpServer(composition.app)
+  const server = createHttpServer(composition.app, { maxConnections: config.maxConnections })
   try {
     await listen(server, config)
   } catch (error) {

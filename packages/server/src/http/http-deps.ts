@@ -1,6 +1,7 @@
 /** What the front door needs: the use cases' dependencies, limiters, settings, the drain and two looks into the process. */
 import type { FailureLimiter, RateLimiter } from '../features/access/ports.ts'
 import type { Deps } from '../features/deps.ts'
+import type { UnreadSettings } from './limits/unread-limit.ts'
 import type { Metric } from './operations/metric.ts'
 import type { Drain } from './request/drain.ts'
 
@@ -19,6 +20,7 @@ interface HttpSettings {
   trustProxy: number
   /** Open event streams that one key may hold. */
   maxStreamsPerKey: number
+  unread: UnreadSettings
   /** Check response bodies against the contract: tests and development only. */
   validateResponses: boolean
 }

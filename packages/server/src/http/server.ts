@@ -15,11 +15,17 @@ const messages = {
 } as const
 type ParserStatus = keyof typeof messages
 
-/** @param timeouts shorter limits for tests; heads and bodies have 30 s. */
-export function createHttpServer(app: RequestListener, timeouts: { slowSenderMs?: number } = {}): Server {
-  const limitMs = timeouts.slowSenderMs ?? slowSenderMs
+interface ServerLimits {
+  /** Shorter for tests; heads and bodies have 30 s. */
+  slowSenderMs?: number
+  /** Connections beyond it are closed at once. */
+  maxConnections?: number
+}
+
+export function createHttpServer(app: RequestListener, limits: ServerLimits = {}): Server {
+  const limitMs = limits.slowSenderMs ?? slowSenderMs
   const serve: RequestListener = (req, res) => {
-    if (req.headers.host === undefined && req.httpVersion === '1.1') answerInTurn(res, parserError(400))
+    if (!hasValidHost(req)) answerInTurn(res, parserError(400))
     else app(req, res)
   }
   const server = createServer(
@@ -36,6 +42,7 @@ export function createHttpServer(app: RequestListener, timeouts: { slowSenderMs?
     },
     serve,
   )
+  if (limits.maxConnections !== undefined) server.maxConnections = limits.maxConnections
   server.on('clientError', answerParserError)
   server.on('checkExpectation', serve)
   return server
@@ -60,6 +67,16 @@ function withPrototype(parent: typeof IncomingMessage | typeof ServerResponse, p
   }
   Preset.prototype = prototype
   return Preset
+}
+
+/** RFC 9112, 3.2: one Host, which HTTP/1.0 may leave out. Node drops a second one, a proxy in front may route by it. */
+function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let place = 0; place < rawHeaders.length; place += 2) {
+    const name = rawHeaders[place]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  }
+  return hosts === 1 || (hosts === 0 && httpVersion !== '1.1')
 }
 
 /** After the answers to what the connection asked before. */

@@ -25,6 +25,11 @@ export function isLarge(value: unknown, characters: number): boolean {
   return leftOf(value, characters) < 0
 }
 
+/** Of all texts in it together. */
+export function charactersIn(value: unknown): number {
+  return Number.MAX_SAFE_INTEGER - leftOf(value, Number.MAX_SAFE_INTEGER)
+}
+
 function leftOf(value: unknown, characters: number): number {
   if (typeof value === 'string') return characters - value.length
   if (typeof value !== 'object' || value === null) return characters
