@@ -12,9 +12,12 @@ const [command = 'start', ...args] = process.argv.slice(2)
 
 const readSettings = (): Config => readConfig(process.env)
 
+// Awaited threads and compilers keep no process alive and do not wake it: it could end before it says why.
+const awake = setInterval(() => undefined, 100)
 try {
   if (command === 'start') await serve(readSettings())
   else process.exitCode = await runOperatorCommand(readSettings, command, args)
+  clearInterval(awake)
 } catch (error) {
   exitWith(error)
 }
