@@ -51,6 +51,9 @@ commands themselves (\`pnpm --filter @stet/cli docs\`).
 
 Order: flag, environment, \`stet.config.json\`, \`stet.lock.json\`, stored login, default. \`--verbose\` says where each value comes from.
 
+Outside of a clone, \`npx @stet/cli <command>\` runs the program without installing it, for example \`npx @stet/cli login\`. This needs a registry
+that has the package; it is not published yet. In a clone of stet's repository use \`npx stet <command>\`.
+
 Keys and paths of a cloned repository:
 
 - A stored key is sent only to the address it was stored for. A key from a flag or from \`STET_API_KEY\` is sent to an address from

@@ -74,17 +74,18 @@ export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Conte
     },
     async confirm(message, flag) {
       if (flags.yes) return true
-      if (!canAsk) throw new CliError('usage', `${message} Nobody is there to answer`, { hint: flag })
+      if (!canAsk)
+        throw new CliError('usage', `Cannot ask for confirmation: not a terminal. ${message}`, { hint: flag })
       return askConfirmation(message)
     },
     async ask({ flag, ...question }) {
-      if (!canAsk) throw new CliError('usage', `${question.message}: missing`, { hint: flag })
+      if (!canAsk) throw new CliError('usage', `Missing input: ${question.message}`, { hint: flag })
       return askText(question)
     },
     async choose(message, choices, flag) {
       if (canAsk) return askChoice(message, choices)
       const lines = choices.map(({ value, label }) => `${value}  ${label}`)
-      throw new CliError('usage', `${message} Nobody is there to answer`, { lines, hint: flag })
+      throw new CliError('usage', `Cannot ask: not a terminal. ${message}`, { lines, hint: flag })
     },
   }
   return ctx

@@ -1,7 +1,7 @@
 import { Command as Commander, CommanderError, Option } from 'commander'
 import { version } from '../package.json' with { type: 'json' }
 import type { Command } from './command.ts'
-import { commandTable, groupSummaries } from './commands/table.ts'
+import { commandTable, groupSummaries, helpGroups } from './commands/table.ts'
 import { createContext } from './context.ts'
 import { CliError, describeFailure, exitCodes } from './exit-code.ts'
 import { type Io, isOn } from './io.ts'
@@ -25,10 +25,17 @@ export async function run(argv: readonly string[], system: Io): Promise<number> 
   } catch (error) {
     if (!(error instanceof CommanderError)) return await report(error, program, { io, isJson, onEnd })
     if (error.exitCode === 0) return exitCodes.success
-    // Commander has said it in words already, unless the caller reads JSON.
-    const failure = new CliError('usage', error.message.replace(/^error: /, ''))
-    return isJson ? await report(failure, program, { io, isJson, onEnd }) : exitCodes.usage
+    // A group without a word behind it has printed its help already.
+    if (error.code === 'commander.help' && !isJson) return exitCodes.usage
+    return await report(usageFailure(error.message), program, { io, isJson, onEnd })
   }
+}
+
+/** A wrong command line in the form of every other failure. */
+function usageFailure(text: string): CliError {
+  const [, said = '', suggestion] = /^(?:error: )?(.*?)(?:\n\(Did you mean (.*)\?\))?$/s.exec(text) ?? []
+  const hint = suggestion === undefined ? 'stet --help' : `did you mean ${suggestion}?`
+  return new CliError('usage', said.charAt(0).toUpperCase() + said.slice(1), { hint })
 }
 
 /** One run of the program. */
@@ -64,6 +71,9 @@ function createProgram(host: Host): Commander {
     group.addCommand(child)
     waiting.set(child, async () => fill(child, (await entry.load()).command, program, host))
   }
+  for (const [heading, words] of Object.entries(helpGroups)) {
+    for (const child of program.commands) if (words.includes(child.name())) child.helpGroup(heading)
+  }
   return program
 }
 
@@ -73,7 +83,12 @@ const waiting = new WeakMap<Commander, () => Promise<void>>()
 function prepare(target: Commander, { io, isJson }: Host): Commander {
   return target
     .exitOverride()
-    .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => !isJson && io.err(text) })
+    .configureOutput({
+      writeOut: (text) => io.out(text),
+      writeErr: (text) => !isJson && io.err(text),
+      // Errors are reported in the form of every other failure.
+      outputError: () => {},
+    })
     .hook('preSubcommand', async (_, child) => {
       await waiting.get(child)?.()
     })

@@ -20,6 +20,8 @@ function comparedOf(base: string, local: string, remote: string): Compared | und
       documentUuid: undefined,
       remoteUpdatedAt: undefined,
       hasLeftover: false,
+      hasMarkers: false,
+      mergedLive: undefined,
     }
   )
 }

@@ -123,6 +123,7 @@ const rows: Record<string, Row> = {
     keys: 'status stopped uuid',
     lacking: [[() => [], "'conversation'"]],
   },
+  'prompts list': { argv: () => [], keys: 'prompts' },
   'versions list': { argv: () => [], keys: 'current versions' },
   'versions show': { argv: () => ['live'], keys: 'changes version' },
   'versions create': { argv: () => ['made'], keys: 'isUsed version', lacking: [[() => [], "'name'"]] },

@@ -171,6 +171,8 @@ function remoteNew(path: string): Compared {
     documentUuid: undefined,
     remoteUpdatedAt: undefined,
     hasLeftover: false,
+    hasMarkers: false,
+    mergedLive: undefined,
   }
 }
 

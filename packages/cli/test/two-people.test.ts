@@ -1,9 +1,8 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fileOf, pairOf, read, succeed, write } from './support/pair.ts'
 import { type RunningServer, startServer } from './support/server.ts'
-import { Person } from './support/stet.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
 
 let server: RunningServer
 beforeAll(async () => {
@@ -11,32 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const fileOf = (person: Person, path: string) => join(person.folder, 'prompts', `${path}.promptl`)
-const read = (person: Person, path: string) => readFile(fileOf(person, path), 'utf8')
-
-async function write(person: Person, path: string, text: string): Promise<void> {
-  await mkdir(dirname(fileOf(person, path)), { recursive: true })
-  await writeFile(fileOf(person, path), text)
-}
-
-async function succeed(person: Person, ...argv: string[]): Promise<string> {
-  const { code, stdout, stderr } = await person.stet(argv)
-  if (code !== 0) throw new Error(`${argv.join(' ')}: ${code} ${stderr}`)
-  return stdout
-}
-
-/** Two people with a checkout each of one project, which has the published prompts `a` and `b`. */
-async function twoPeople(name: string): Promise<[Person, Person]> {
-  const ana = await Person.create(await temporaryFolder(), server)
-  await write(ana, 'a', 'first a\n')
-  await write(ana, 'b', 'first b\n')
-  const created = JSON.parse(await succeed(ana, 'init', '--create', name, '--json'))
-  await succeed(ana, 'push', '--publish', '--yes')
-  const ben = await Person.create(await temporaryFolder(), server)
-  await succeed(ben, 'init', '--project', String(created.project.id))
-  expect(await read(ben, 'a')).toBe('first a\n')
-  return [ana, ben]
-}
+const twoPeople = (name: string) => pairOf(name, server)
 
 test('--new from a folder that follows an open draft sends what that draft changed, unless live changed it too', async () => {
   const [ana, ben] = await twoPeople('new from open')
@@ -143,16 +117,4 @@ test('a prompt that the colleague deleted stays as a file until --prune, and an 
   expect(await ana.stet(['push'])).toMatchObject({ code: 6 })
   await succeed(ana, 'pull', '--ours')
   await succeed(ana, 'push')
-})
-
-test('two drafts of one prompt: the second publish is refused by name, and --force is needed', async () => {
-  const [ana, ben] = await twoPeople('drafts')
-  await write(ana, 'a', 'a of ana\n')
-  await succeed(ana, 'push')
-  await write(ben, 'a', 'a of ben\n')
-  await succeed(ben, 'push', '--publish', '--yes')
-  const refused = await ana.stet(['publish', '--yes'])
-  expect(refused.code).toBe(6)
-  expect(refused.stderr).toContain('  a\n')
-  await succeed(ana, 'publish', '--yes', '--force')
 })

@@ -5,8 +5,8 @@ import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import { annotatePrompts } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
-import { conflictStates } from '../sync/compare.ts'
-import type { Compared } from '../sync/plan.ts'
+import { type Compared, isUnsettled } from '../sync/plan.ts'
+import { conflictPaths } from '../sync/send.ts'
 import { describeVersion, findVersion } from '../sync/version-ref.ts'
 import { entriesInStep, openWorkspace, refuseOtherLock, saveLock, type Workspace } from '../sync/workspace.ts'
 
@@ -18,6 +18,7 @@ export interface PublishInput {
   isCheck?: boolean
   allowsDirty?: boolean
   isForced?: boolean
+  allowsEmpty?: boolean
 }
 
 /** What was published, or would be. */
@@ -37,6 +38,7 @@ export const command = defineCommand({
     { long: '--description-file', value: '<file>', summary: 'release notes from a file; - is standard input' },
     { long: '--check', summary: 'only check' },
     { long: '--allow-dirty', summary: 'publish although files have changes that were not pushed' },
+    { long: '--allow-empty', summary: 'publish a draft that changes nothing' },
     { long: '--force', summary: 'overwrite what live changed in the meantime' },
   ],
   parse(raw): PublishInput {
@@ -48,6 +50,7 @@ export const command = defineCommand({
       isCheck: hasFlag(raw, 'check'),
       allowsDirty: hasFlag(raw, 'allowDirty'),
       isForced: hasFlag(raw, 'force'),
+      allowsEmpty: hasFlag(raw, 'allowEmpty'),
     }
   },
   run: (input, ctx) => publishVersion(ctx, input),
@@ -61,14 +64,20 @@ export async function publishVersion(ctx: Context, input: PublishInput): Promise
   const workspace = await workspaceOf(ctx, version)
   if (workspace && !input.allowsDirty) refuseDirty(workspace)
   const diff = await client.versions.diff(version.uuid)
+  if (diff.changes.length === 0 && !input.allowsEmpty) {
+    throw new CliError('usage', `${capitalize(describeVersion(version))} changes nothing; nothing was published`, {
+      hint: 'stet push sends your changes to it; --allow-empty publishes it as it is',
+    })
+  }
   await checkDraft(client, version, diff, input.isForced === true, ctx)
   const changes = diff.changes.map(({ path, status, conflict }) => ({ path, status, conflict }))
   if (input.isCheck) return { version, isPublished: false, changes }
   const description = await descriptionOf(input, ctx)
+  const title = input.title ?? workspace?.settings.lock?.version.title
   ctx.say(`${capitalize(describeVersion(version))}: ${countChanges(changes)} · ${await describeLive(client)}`)
   if (!(await ctx.confirm('Publish to live?', '--yes'))) throw new CliError('usage', 'Nothing was published')
-  const published = await client.versions.publish(version.uuid, {
-    ...(input.title !== undefined && { title: input.title }),
+  const published = await publishOrRefuse(client, version, ctx, {
+    ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
     ...(input.isForced && { force: true }),
   })
@@ -102,8 +111,8 @@ async function workspaceOf(ctx: Context, version: Version): Promise<Workspace | 
 }
 
 /** Whether the folder holds something that a publication of what was pushed leaves out. */
-export function isUnpushed({ state, hasLeftover }: Compared): boolean {
-  return hasLeftover || state.startsWith('local-') || conflictStates.has(state)
+export function isUnpushed(one: Compared): boolean {
+  return isUnsettled(one) || one.mergedLive !== undefined || one.state.startsWith('local-')
 }
 
 function refuseDirty({ compared }: Workspace): void {
@@ -124,10 +133,8 @@ async function checkDraft(
 ): Promise<void> {
   const conflicts = changes.filter(({ conflict }) => conflict)
   if (conflicts.length > 0 && !isForced) {
-    throw new CliError('conflict', 'Live changed the same prompts since this draft did', {
-      lines: conflicts.map(({ path }) => path),
-      hint: 'look at  stet diff --against live ; --force overwrites live',
-    })
+    const paths = conflicts.map(({ path }) => path)
+    throw await liveConflict(version, paths, ctx)
   }
   const changed = new Set(changes.map(({ path }) => path))
   const prompts = await client.prompts.list({ versionUuid: version.uuid })
@@ -138,6 +145,33 @@ async function checkDraft(
     errors.map((issue) => `${path}:${issue.line}:${issue.column} ${issue.message}`),
   )
   throw new CliError('invalid', 'The draft does not compile', { lines })
+}
+
+/** Names the way out of a publish conflict; it begins in a folder that follows the draft. */
+async function liveConflict(version: Version, lines: string[], ctx: Context): Promise<CliError> {
+  const { lock } = await ctx.settings()
+  const isFollowed = lock?.version.uuid === version.uuid
+  const follow = isFollowed ? '' : `stet versions use ${version.uuid.slice(0, 8)}, then `
+  return new CliError('conflict', 'Live changed the same prompts since this draft did', {
+    lines,
+    hint: `${follow}stet pull merges them, stet push sends the result, and stet publish tries again`,
+  })
+}
+
+// Somebody may publish between the check and this request.
+async function publishOrRefuse(
+  client: Stet,
+  version: Version,
+  ctx: Context,
+  options: Parameters<Stet['versions']['publish']>[1],
+): Promise<Version> {
+  const { ConflictError } = await import('@stet/sdk')
+  try {
+    return await client.versions.publish(version.uuid, options)
+  } catch (error) {
+    if (error instanceof ConflictError) throw await liveConflict(version, conflictPaths(error.details), ctx)
+    throw error
+  }
 }
 
 async function descriptionOf(input: PublishInput, ctx: Context): Promise<string | undefined> {

@@ -1,14 +1,17 @@
 import { relative, resolve } from 'node:path'
+import type { Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import { countOf } from '../output.ts'
+import type { LockEntry } from '../settings/lock-file.ts'
 import { writeNamedFile } from '../settings/write-file.ts'
 import { applyPull, type PullStep } from '../sync/apply.ts'
+import { abortMerges, findLiveConflicts, type LiveConflict, mergeLive } from '../sync/merge/live-merge.ts'
 import { type Preference, planPull } from '../sync/plan.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
 import type { Refusal } from '../sync/scan.ts'
-import { openWorkspace, saveLock, selectPaths, type Workspace } from '../sync/workspace.ts'
+import { openWorkspace, saveLock, selectorOf, type Workspace } from '../sync/workspace.ts'
 
 export interface PullInput {
   names: readonly string[]
@@ -16,12 +19,13 @@ export interface PullInput {
   isPruning: boolean
   isDry: boolean
   bundle?: string | undefined
+  aborts?: boolean
 }
 
 /** What a pull did, or would do. */
 export interface PullReport {
   version: { uuid: string; status: string; name: string }
-  changes: { path: string; action: string }[]
+  changes: { path: string; action: string; isNew?: boolean; reason?: string }[]
   counts: { updated: number; unchanged: number; kept: number; conflicts: number; deleted: number }
   refused: Refusal[]
 }
@@ -34,17 +38,23 @@ export const command = defineCommand({
     { long: '--dry-run', summary: 'only say what would happen' },
     { long: '--theirs', summary: 'settle conflicts with the text of the server' },
     { long: '--ours', summary: 'settle conflicts with the local text' },
+    { long: '--abort', summary: 'drop merges with live that were not pushed: the files show the draft again' },
     { long: '--prune', summary: 'delete unedited files whose prompt the server deleted' },
     { long: '--bundle', value: '<file>', summary: 'also write one JSON of path to content' },
   ],
   parse(raw): PullInput {
     if (hasFlag(raw, 'theirs') && hasFlag(raw, 'ours')) throw new CliError('usage', 'Either --theirs or --ours')
+    const aborts = hasFlag(raw, 'abort')
+    if (aborts && (hasFlag(raw, 'theirs') || hasFlag(raw, 'ours'))) {
+      throw new CliError('usage', 'Either --abort or --theirs and --ours')
+    }
     return {
       names: raw.args,
       preference: hasFlag(raw, 'theirs') ? 'theirs' : hasFlag(raw, 'ours') ? 'ours' : undefined,
       isPruning: hasFlag(raw, 'prune'),
       isDry: hasFlag(raw, 'dryRun'),
       bundle: textFlag(raw, 'bundle'),
+      aborts,
     }
   },
   run: (input, ctx) => pull(ctx, input),
@@ -55,12 +65,20 @@ export const command = defineCommand({
 /** Compares, writes and rewrites the lock. */
 export async function pull(ctx: Context, input: PullInput): Promise<PullReport> {
   const workspace = await openWorkspace(ctx)
-  const { steps, refused } = await planSteps(workspace, input, ctx)
+  if (input.aborts) return abort(workspace, input, ctx)
+  const conflicts = await findLiveConflicts(workspace)
+  const paths = new Set([...workspace.compared, ...conflicts].map(({ path }) => path))
+  const isSelected = selectorOf(input.names, paths, workspace)
+  const { steps, refused } = await planSteps(workspace, isSelected, input, ctx)
+  let entries: Record<string, LockEntry> = { ...workspace.entries }
   if (!input.isDry) {
     const applied = await applyPull(workspace.promptsDir, steps, workspace.entries)
     refused.push(...applied.refused)
-    await saveLock(workspace, workspace.version, workspace.followsLive, applied.entries)
+    entries = applied.entries
   }
+  const open = conflicts.filter((one) => isSelected(one.path) && isToMerge(one, workspace, input))
+  const merges = await mergeLive(workspace, open, entries, { preference: input.preference, isDry: input.isDry })
+  if (!input.isDry) await saveLock(workspace, workspace.version, workspace.followsLive, entries)
   if (input.bundle !== undefined) await writeBundle(input.bundle, workspace, ctx)
   for (const { path, reason } of refused) ctx.warn(`${path} ${reason}: not written`)
   for (const { one, action } of steps) {
@@ -70,19 +88,71 @@ export async function pull(ctx: Context, input: PullInput): Promise<PullReport> 
       )
     }
   }
-  const { version, scan } = workspace
+  const changes = steps.filter(({ action }) => action !== 'none').map(changeOf)
+  const counts = countSteps(steps.filter(({ one }) => !refused.some(({ path }) => path === one.path)))
   return {
-    version: { uuid: version.uuid, status: version.status, name: version.title },
-    changes: steps.filter(({ action }) => action !== 'none').map(({ one, action }) => ({ path: one.path, action })),
-    counts: countSteps(steps.filter(({ one }) => !refused.some(({ path }) => path === one.path))),
-    refused: [...scan.refused, ...refused],
+    version: nameOf(workspace.version),
+    changes: [...changes, ...merges],
+    counts: { ...counts, conflicts: counts.conflicts + merges.filter(({ action }) => isOpenAction(action)).length },
+    refused: [...workspace.scan.refused, ...refused],
+  }
+}
+
+function nameOf({ uuid, status, title }: Version): PullReport['version'] {
+  return { uuid, status, name: title }
+}
+
+function changeOf({ one, action }: PullStep): PullReport['changes'][number] {
+  return { path: one.path, action, ...(action === 'write' && { isNew: one.localText === undefined }) }
+}
+
+function isOpenAction(action: string): boolean {
+  return action === 'merge-conflict' || action === 'merge-blocked' || action === 'merge-restore'
+}
+
+// A merge that waits for its push is decided anew only where a flag says how.
+function isToMerge(
+  { path, isMerged }: LiveConflict,
+  { compared }: Workspace,
+  { names, preference }: PullInput,
+): boolean {
+  if (!isMerged) return true
+  const hasMarkers = compared.some((one) => one.path === path && one.hasMarkers)
+  return preference !== undefined && (names.length > 0 || hasMarkers)
+}
+
+async function abort(workspace: Workspace, { names, isDry }: PullInput, ctx: Context): Promise<PullReport> {
+  const merged = workspace.compared.filter(({ mergedLive }) => mergedLive !== undefined)
+  const isSelected = selectorOf(names, new Set(merged.map(({ path }) => path)), workspace)
+  const paths = merged.map(({ path }) => path).filter(isSelected)
+  if (paths.length > 0 && !isDry) {
+    const question = `Drop the merges of ${paths.join(', ')}, with every edit since?`
+    if (!(await ctx.confirm(question, '--yes'))) throw new CliError('usage', 'Nothing was changed')
+    const entries = { ...workspace.entries }
+    await abortMerges(workspace, new Set(paths), entries)
+    await saveLock(workspace, workspace.version, workspace.followsLive, entries)
+  }
+  return {
+    version: nameOf(workspace.version),
+    changes: paths.map((path) => ({ path, action: 'merge-abort' })),
+    counts: { ...countSteps([]), updated: paths.length },
+    refused: workspace.scan.refused,
   }
 }
 
 export function sayPull({ changes, counts, version }: PullReport, { style, say, warn }: Context): void {
-  for (const { path, action } of changes) {
-    if (action === 'write') say(`${style.down} M ${path}`)
+  for (const { path, action, isNew, reason } of changes) {
+    if (action === 'write') say(`${style.down} ${isNew ? 'A' : 'M'} ${path}`)
     if (action === 'delete') say(`${style.down} D ${path}`)
+    if (action === 'merge') say(`${style.down} M ${path}  merged with live`)
+    if (action === 'merge-ours') say(`${style.down} M ${path}  keeps the draft's text`)
+    if (action === 'merge-theirs') say(`${style.down} M ${path}  takes live's text`)
+    if (action === 'merge-abort') say(`${style.down} M ${path}  shows the draft again`)
+    if (action === 'merge-conflict') warn(`C ${path}: live changed the same lines; edit the file between the markers`)
+    if (action === 'merge-restore') {
+      warn(`C ${path}: this draft deletes it and live changed it; its text is back: delete the file again, or keep it`)
+    }
+    if (action === 'merge-blocked') warn(`C ${path}: ${reason}`)
     if (action === 'write-beside') warn(`C ${path}: the text of the server is in ${path}.promptl.remote`)
   }
   const { updated, unchanged, kept, conflicts, deleted } = counts
@@ -93,15 +163,21 @@ export function sayPull({ changes, counts, version }: PullReport, { style, say, 
     countOf(conflicts, 'conflict'),
   ]
   if (deleted > 0) parts.push(`${deleted} deleted`)
+  const merges = changes.filter(({ action }) => action.startsWith('merge') && action !== 'merge-abort')
+  const done = merges.filter(({ action }) => !isOpenAction(action))
+  if (done.length > 0) parts.push(`${done.length} merged with live`)
   say(`${style.ok} ${parts.join(', ')} · ${version.status === 'draft' ? `draft "${version.name}"` : version.name}`)
+  if (merges.length > done.length) say('  Next: settle the prompts marked C, then  stet push')
+  else if (done.length > 0) say('  Next: stet push')
 }
 
 async function planSteps(
   workspace: Workspace,
+  isSelected: (path: string) => boolean,
   { names, preference, isPruning, isDry }: PullInput,
   ctx: Context,
 ): Promise<{ steps: PullStep[]; refused: Refusal[] }> {
-  const selected = selectPaths(workspace.compared, names, workspace)
+  const selected = workspace.compared.filter(({ path }) => isSelected(path))
   const clashes = findCaseClashes(new Set([...workspace.remote.keys(), ...workspace.scan.prompts.keys()]))
   const refused: Refusal[] = []
   const steps: PullStep[] = []

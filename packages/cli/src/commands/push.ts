@@ -6,7 +6,7 @@ import { CliError, exitCodes } from '../exit-code.ts'
 import { countOf, shortUuid } from '../output.ts'
 import { defaultDraftName } from '../sync/git/draft-name.ts'
 import { isShallow } from '../sync/git/git.ts'
-import { rebaseOnLive } from '../sync/new-draft-base.ts'
+import { rebaseOnLive } from '../sync/merge/new-draft-base.ts'
 import { type Compared, type PushPlan, planPush } from '../sync/plan.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
 import type { Refusal } from '../sync/scan.ts'
@@ -42,7 +42,12 @@ export const command = defineCommand({
   examples: ['stet push', 'stet push -m "friendlier tone"', 'stet push support/reply --dry-run'],
   args: [{ name: 'path', summary: 'prompts or folders; all without any', isMany: true }],
   flags: [
-    { long: '--name', short: '-m', value: '<name>', summary: 'name of the draft, when one is opened' },
+    {
+      long: '--name',
+      short: '-m',
+      value: '<name>',
+      summary: 'name of the draft that is opened; an open draft gets it when it is published',
+    },
     { long: '--draft', value: '<ref>', summary: 'send to this draft' },
     { long: '--new', summary: 'open a new draft' },
     { long: '--delete', summary: 'also delete prompts whose file is gone' },
@@ -86,9 +91,12 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   if (input.publishes && !input.isDry) refuseRest(workspace, changes)
   const target = await chooseTarget(workspace, input, changes, ctx)
   if (!input.isDry) await send(workspace, target.version, changes)
-  const errors = input.isDry ? [] : await finish(workspace, target, selected, changes)
+  const errors = input.isDry ? [] : await finish(workspace, target, selected, changes, input.name)
   await annotatePrompts(errors, ctx)
   const { version } = target
+  const isRenamed =
+    !target.isNew && version.status === 'draft' && input.name !== undefined && input.name !== version.title
+  if (isRenamed && !input.isDry) ctx.say(`The draft "${version.title}" will be published as "${input.name}"`)
   const report: PushReport = {
     version: { uuid: version.uuid, status: version.status, name: version.title },
     isNewDraft: target.isNew,
@@ -119,13 +127,22 @@ async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
 
 async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: Workspace): Promise<void> {
   if (conflicts.length === 0) return
-  const lines = conflicts.map(({ path, hasLeftover }) =>
-    hasLeftover ? `${path}  (settle it and delete ${path}.promptl.remote)` : path,
-  )
+  const lines = conflicts.map(lineOf)
+  if (conflicts.every(({ hasMarkers }) => hasMarkers)) {
+    throw new CliError('conflict', 'Files hold conflict markers; nothing was sent', {
+      lines,
+      hint: 'edit the files, then stet push; stet pull --abort drops the merge; --force sends the markers as text',
+    })
+  }
   const lacksHistory = settings.lock?.version.uuid !== version.uuid && (await isShallow(settings.root))
   const hint = 'stet pull, settle the conflicts, then stet push'
   const whole = 'this checkout has no history: with it (fetch-depth: 0) the base of what CI published is found'
   throw new CliError('conflict', 'Both sides changed; nothing was sent', { lines, hint: lacksHistory ? whole : hint })
+}
+
+function lineOf({ path, hasLeftover, hasMarkers }: Compared): string {
+  if (hasLeftover) return `${path}  (settle it and delete ${path}.promptl.remote)`
+  return hasMarkers ? `${path}  (conflict markers)` : path
 }
 
 // A publication would refuse them, after everything else was sent.
@@ -181,7 +198,7 @@ async function chooseTarget(
   if (input.draft !== undefined) {
     throw new CliError('conflict', `${input.draft} is published already`, { hint: 'stet push --new' })
   }
-  const draft = await client.versions.create(input.name ?? (await defaultDraftName(settings.root)))
+  const draft = await client.versions.create(input.name ?? (await defaultDraftName(settings.root, client)))
   // Said at once: should the rest fail, the draft is what is left.
   ctx.say(`+ created draft "${draft.title}" (${shortUuid(draft.uuid)})`)
   return { version: draft, isNew: true }
@@ -199,11 +216,23 @@ async function finish(
   { version, isNew }: Target,
   selected: readonly Compared[],
   changes: readonly Change[],
+  name: string | undefined,
 ): Promise<PushReport['errors']> {
   const { client, remote, entries, followsLive } = workspace
   const prompts = changes.length > 0 ? await client.prompts.list({ versionUuid: version.uuid }) : [...remote.values()]
   const after = new Map(prompts.map((prompt) => [prompt.path, prompt]))
-  await saveLock(workspace, version, followsLive && !isNew, entriesAfterPush(entries, selected, changes, after))
+  const isSameDraft = workspace.settings.lock?.version.uuid === version.uuid
+  // A prompt that the draft did not hold yet showed live's text: that text is the base of its change.
+  const baseInLive = (path: string): string | undefined => {
+    const known = isSameDraft ? entries[path]?.live : undefined
+    if (known !== undefined) return known
+    const there = remote.get(path)
+    return there?.commitId === version.id ? undefined : (there?.contentHash ?? '')
+  }
+  const next = entriesAfterPush(entries, selected, changes, after, baseInLive)
+  // The API renames no draft: the name is kept for its publication.
+  const title = isNew || name === version.title ? undefined : name
+  await saveLock(workspace, version, followsLive && !isNew, next, title)
   const sent = new Set(changes.map(({ path }) => path))
   return prompts
     .filter(({ path, errors }) => sent.has(path) && errors.length > 0)

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import { formatAge } from '../output.ts'
 import { compare, conflictStates, inStep, type State } from '../sync/compare.ts'
+import { findLiveConflicts } from '../sync/merge/live-merge.ts'
 import type { Compared } from '../sync/plan.ts'
 import { isLeftOut, scanProject } from '../sync/scan.ts'
 import { describeVersion } from '../sync/version-ref.ts'
@@ -12,7 +13,8 @@ import { countLines, formatCount } from '../ui/diff.ts'
 
 interface StatusEntry {
   path: string
-  state: State
+  /** `live-conflict`: live changed what the draft changes too. */
+  state: State | 'live-conflict'
   lines?: { added: number; removed: number }
   remoteUpdatedAt?: string
 }
@@ -24,7 +26,12 @@ interface StatusData {
   refused: { path: string; reason: string }[]
 }
 
-const letters: Partial<Record<State, string>> = {
+const letters: Partial<Record<StatusEntry['state'], string>> = {
+  // The same text as the draft's, merged with live.
+  same: 'M',
+  'same-edit': 'M',
+  'same-new': 'A',
+  'both-deleted': 'D',
   'local-edit': 'M',
   'local-new': 'A',
   'local-delete': 'D',
@@ -50,8 +57,13 @@ export const command = defineCommand({
 })
 
 async function statusOnline(ctx: Context): Promise<StatusData> {
-  const { compared, version, scan } = await openWorkspace(ctx)
-  const entries = await Promise.all(compared.filter(isDifferent).map(toEntry))
+  const workspace = await openWorkspace(ctx)
+  const { compared, version, scan } = workspace
+  const live = (await findLiveConflicts(workspace)).filter(({ isMerged }) => !isMerged).map(({ path }) => path)
+  const differing = compared.filter((one) => isDifferent(one) && !live.includes(one.path))
+  const entries: StatusEntry[] = await Promise.all(differing.map(toEntry))
+  entries.push(...live.map((path): StatusEntry => ({ path, state: 'live-conflict' })))
+  entries.sort((a, b) => (a.path < b.path ? -1 : 1))
   return {
     project: { id: version.projectId },
     version: { uuid: version.uuid, status: version.status, name: version.title, description: describeVersion(version) },
@@ -60,16 +72,20 @@ async function statusOnline(ctx: Context): Promise<StatusData> {
   }
 }
 
-function isDifferent({ state, hasLeftover }: Compared): boolean {
-  return hasLeftover || !inStep.has(state)
+function isDifferent({ state, hasLeftover, mergedLive }: Compared): boolean {
+  return hasLeftover || mergedLive !== undefined || !inStep.has(state)
 }
 
 async function toEntry(one: Compared): Promise<StatusEntry> {
-  const entry: StatusEntry = { path: one.path, state: one.hasLeftover ? 'conflict' : one.state }
+  const entry: StatusEntry = { path: one.path, state: isConflictedFile(one) ? 'conflict' : one.state }
   const isLocal = entry.state === 'local-edit' || entry.state === 'local-new'
   if (isLocal) entry.lines = await countLines(one.remoteText, one.localText)
   else if (one.remoteUpdatedAt !== undefined) entry.remoteUpdatedAt = one.remoteUpdatedAt
   return entry
+}
+
+function isConflictedFile({ hasLeftover, hasMarkers }: Compared): boolean {
+  return hasLeftover || hasMarkers
 }
 
 async function statusOffline(ctx: Context): Promise<StatusData> {
@@ -95,12 +111,14 @@ async function statusOffline(ctx: Context): Promise<StatusData> {
 
 function printStatus({ project, version, entries }: StatusData, { io, style, dataStyle, say }: Context): void {
   say(`Project ${project.id} · ${version.description}`)
-  const isConflict = ({ state }: StatusEntry): boolean => conflictStates.has(state)
+  const isLive = ({ state }: StatusEntry): boolean => state === 'live-conflict'
+  const isConflict = ({ state }: StatusEntry): boolean => state !== 'live-conflict' && conflictStates.has(state)
   const isRemote = ({ state }: StatusEntry): boolean => state.startsWith('remote-')
   const groups: [string, StatusEntry[], (text: string) => string][] = [
-    ['Changes to push', entries.filter((one) => !isConflict(one) && !isRemote(one)), dataStyle.green],
+    ['Changes to push', entries.filter((one) => !isConflict(one) && !isRemote(one) && !isLive(one)), dataStyle.green],
     ['Changed on the server since the last pull', entries.filter(isRemote), dataStyle.yellow],
     ['Both sides changed', entries.filter(isConflict), dataStyle.red],
+    ['Live changed what this draft changes too', entries.filter(isLive), dataStyle.red],
   ]
   for (const [head, members, paint] of groups) {
     if (members.length === 0) continue
@@ -108,10 +126,17 @@ function printStatus({ project, version, entries }: StatusData, { io, style, dat
     for (const one of members) io.out(`  ${paint(`${letters[one.state] ?? 'C'} ${one.path}`)}${remark(one)}\n`)
   }
   if (entries.length === 0) say(`${style.ok} Everything is in step`)
-  else say(`hint: ${hintFor(entries.some(isConflict), entries.some(isRemote))}`)
+  else
+    say(
+      `hint: ${hintFor(
+        entries.some(isConflict),
+        entries.some((one) => isRemote(one) || isLive(one)),
+      )}`,
+    )
 }
 
 function remark({ path, state, lines, remoteUpdatedAt }: StatusEntry): string {
+  if (state === 'live-conflict') return '  stet pull merges it'
   if (conflictStates.has(state)) return `  run  stet diff ${path}`
   if (lines) return `  ${formatCount(lines)}`
   return state.startsWith('remote-') && remoteUpdatedAt ? `  ${formatAge(remoteUpdatedAt)}` : ''

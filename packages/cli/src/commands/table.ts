@@ -23,6 +23,7 @@ export const commandTable: Readonly<Record<string, TableEntry>> = {
   chat: { summary: 'continue a conversation', load: () => import('./chat.ts') },
   attach: { summary: 'follow a run, or replay it', load: () => import('./attach.ts') },
   stop: { summary: 'stop a run', load: () => import('./stop.ts') },
+  'prompts list': { summary: 'list the prompts of a version', load: () => import('./prompts/list.ts') },
   'versions list': { summary: 'list drafts and published versions', load: () => import('./versions/list.ts') },
   'versions show': {
     summary: 'show a version and what it changes',
@@ -66,6 +67,7 @@ export const commandTable: Readonly<Record<string, TableEntry>> = {
 
 /** Summaries of the words that only group commands. */
 export const groupSummaries: Readonly<Record<string, string>> = {
+  prompts: 'prompts of a version',
   versions: 'drafts and published versions',
   conversations: 'what ran',
   logs: 'what ran elsewhere',
@@ -75,4 +77,24 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   projects: 'projects of the workspace',
   config: 'settings that hold here',
   types: 'TypeScript types of the prompts',
+}
+
+/** The headings of the help, with the first words of the commands below them. */
+export const helpGroups: Readonly<Record<string, readonly string[]>> = {
+  'Files and versions:': [
+    'init',
+    'status',
+    'diff',
+    'pull',
+    'push',
+    'publish',
+    'revert',
+    'rollback',
+    'prompts',
+    'versions',
+  ],
+  'Runs:': ['run', 'chat', 'attach', 'stop', 'conversations', 'logs', 'annotate', 'evaluations'],
+  'Code and CI:': ['check', 'types', 'import', 'export'],
+  'Account and server:': ['login', 'logout', 'whoami', 'projects', 'keys', 'providers', 'serve'],
+  'This program:': ['config', 'doctor', 'completion'],
 }

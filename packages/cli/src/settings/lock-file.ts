@@ -10,6 +10,10 @@ export interface LockEntry {
   documentUuid?: string
   /** The server's hash of an unresolved conflict. */
   theirs?: string
+  /** In a draft: the hash of live's text that the draft's change builds on; empty when live had no such prompt. */
+  live?: string
+  /** In a draft: the hash of live's text that `pull` merged into the file, to be sent by the next push. */
+  merged?: string
 }
 
 /** The state of the last pull or push: the base of every comparison. */
@@ -17,8 +21,8 @@ export interface Lock {
   /** With its API prefix. */
   baseUrl: string
   projectId: number
-  /** `ref` live: compared with whatever is live now, not with this uuid. */
-  version: { uuid: string; status: 'draft' | 'merged'; name: string; ref?: 'live' }
+  /** `ref` live: compared with whatever is live now. `title`: the name that the publication gives the draft. */
+  version: { uuid: string; status: 'draft' | 'merged'; name: string; ref?: 'live'; title?: string }
   prompts: Record<string, LockEntry>
 }
 
@@ -64,13 +68,14 @@ function parseLock(value: Record<string, unknown>, file: string): Lock {
 
 function isVersion(value: unknown): value is Lock['version'] {
   if (!isJsonObject(value) || typeof value['uuid'] !== 'string' || typeof value['name'] !== 'string') return false
+  if (value['title'] !== undefined && typeof value['title'] !== 'string') return false
   return value['status'] === 'draft' || value['status'] === 'merged'
 }
 
 function parseEntry(value: unknown): LockEntry {
   const entry: LockEntry = {}
   if (!isJsonObject(value)) return entry
-  for (const key of ['hash', 'documentUuid', 'theirs'] as const) {
+  for (const key of ['hash', 'documentUuid', 'theirs', 'live', 'merged'] as const) {
     const text = value[key]
     if (typeof text === 'string') entry[key] = text
   }

@@ -13,12 +13,15 @@ export interface PullStep {
 }
 
 /** Where a prompt is, or comes to be. */
-function fileOf(promptsDir: string, { localFile, path }: Compared): string {
+export function fileOf(promptsDir: string, { localFile, path }: Pick<Compared, 'localFile' | 'path'>): string {
   return localFile ?? join(promptsDir, path + promptEnding)
 }
 
 /** Why a prompt of the server cannot become a file, or undefined. */
-async function problemOfFile(promptsDir: string, one: Compared): Promise<string | undefined> {
+export async function problemOfFile(
+  promptsDir: string,
+  one: Pick<Compared, 'localFile' | 'path'>,
+): Promise<string | undefined> {
   const problem = problemOfPath(one.path)
   if (problem) return problem
   return (await isWithin(promptsDir, fileOf(promptsDir, one))) ? undefined : 'leads out of the folder'
@@ -40,8 +43,8 @@ export async function applyPull(
       refused.push({ path: one.path, reason: problem })
       continue
     }
-    const entry = entryAfter(one, action, before[one.path])
-    if (entry) entries[one.path] = entry
+    const entry = entryAfter(one, action, before[one.path]) ?? (one.mergedLive === undefined ? undefined : {})
+    if (entry) entries[one.path] = withDraftNotes(entry, before[one.path])
     else delete entries[one.path]
   }
   return { entries, refused }
@@ -84,6 +87,11 @@ function entryAfter(one: Compared, action: PullAction, before: LockEntry | undef
     case 'keep-deleted':
       return settled(one, before)
   }
+}
+
+function withDraftNotes(entry: LockEntry, before: LockEntry | undefined): LockEntry {
+  const { live, merged } = before ?? {}
+  return { ...entry, ...(live !== undefined && { live }), ...(merged !== undefined && { merged }) }
 }
 
 // A conflict that was settled by removing its `.remote` file keeps the server's text as base from now on.

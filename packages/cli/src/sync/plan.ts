@@ -1,5 +1,5 @@
 import type { Change } from '@stet/sdk'
-import { conflictStates, type State } from './compare.ts'
+import { conflictStates, inStep, type State } from './compare.ts'
 
 /** One prompt on its way between the sides. */
 export interface Compared {
@@ -17,6 +17,10 @@ export interface Compared {
   remoteUpdatedAt: string | undefined
   /** A `.remote` file of an unsettled conflict lies beside it. */
   hasLeftover: boolean
+  /** The file holds the markers of a merge that is not settled, and the server's text does not. */
+  hasMarkers: boolean
+  /** The hash of live's text that the file was merged with, when a push has to send it. */
+  mergedLive: string | undefined
 }
 
 /** What a push sends, and what it leaves alone. */
@@ -32,12 +36,22 @@ export interface PushPlan {
 export function planPush(compared: readonly Compared[], isForced: boolean): PushPlan {
   const plan: PushPlan = { changes: [], deletions: [], conflicts: [], remoteOnly: [] }
   for (const one of compared) {
-    const isConflict = conflictStates.has(one.state) || one.hasLeftover
+    const isConflict = isUnsettled(one)
     if (isConflict && !isForced) plan.conflicts.push(one)
-    else if (isSent(one.state, isConflict)) sendTo(plan, one, isForced)
+    else if (isSent(one.state, isConflict) || isMergeToSend(one)) sendTo(plan, one, isForced)
     else if (['remote-edit', 'remote-new', 'remote-delete'].includes(one.state)) plan.remoteOnly.push(one)
   }
   return plan
+}
+
+/** Whether a prompt has a conflict that only a human can settle. */
+export function isUnsettled({ state, hasLeftover, hasMarkers }: Compared): boolean {
+  return conflictStates.has(state) || hasLeftover || hasMarkers
+}
+
+// Text that equals the draft's is sent too: live's hash alone resolves the conflict of a publication.
+function isMergeToSend({ mergedLive, state }: Compared): boolean {
+  return mergedLive !== undefined && inStep.has(state)
 }
 
 function isSent(state: State, isConflict: boolean): boolean {
@@ -45,9 +59,13 @@ function isSent(state: State, isConflict: boolean): boolean {
 }
 
 function sendTo(plan: PushPlan, one: Compared, isForced: boolean): void {
-  const base = isForced ? {} : { baseHash: one.remoteHash ?? '' }
+  const base = {
+    ...(!isForced && { baseHash: one.remoteHash ?? '' }),
+    ...(one.mergedLive !== undefined && { liveHash: one.mergedLive }),
+  }
   if (one.localText === undefined) {
-    if (one.remoteHash !== undefined) plan.deletions.push({ path: one.path, status: 'deleted', ...base })
+    if (one.remoteHash !== undefined || one.mergedLive !== undefined)
+      plan.deletions.push({ path: one.path, status: 'deleted', ...base })
     return
   }
   const status = one.remoteHash === undefined ? 'added' : 'modified'

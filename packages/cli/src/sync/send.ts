@@ -73,11 +73,12 @@ export function entriesAfterPush(
   compared: readonly Compared[],
   sent: readonly Change[],
   after: ReadonlyMap<string, { contentHash: string; documentUuid: string }>,
+  baseInLive: (path: string) => string | undefined,
 ): Record<string, LockEntry> {
   const entries: Record<string, LockEntry> = { ...before }
-  const alike = compared.filter(({ state }) => inStep.has(state))
-  for (const { path } of alike) setEntry(entries, path, after.get(path))
-  for (const { path, content, status } of sent) {
+  const alike = compared.filter(({ state, mergedLive }) => inStep.has(state) && mergedLive === undefined)
+  for (const { path } of alike) setEntry(entries, path, after.get(path), before[path]?.live)
+  for (const { path, content, status, liveHash } of sent) {
     // The base is what was sent: if somebody was quicker than the listing, theirs shows as a change of the server.
     const one = compared.find((candidate) => candidate.path === path)
     const hash = content === undefined || status === 'deleted' ? undefined : one?.localHash
@@ -85,6 +86,7 @@ export function entriesAfterPush(
       entries,
       path,
       hash === undefined ? undefined : { contentHash: hash, documentUuid: after.get(path)?.documentUuid },
+      liveHash ?? baseInLive(path),
     )
   }
   return entries
@@ -94,14 +96,16 @@ function setEntry(
   entries: Record<string, LockEntry>,
   path: string,
   there: { contentHash: string; documentUuid: string | undefined } | undefined,
+  live: string | undefined,
 ): void {
-  if (there) entries[path] = entryOf(there.contentHash, there.documentUuid)
+  if (there) entries[path] = { ...entryOf(there.contentHash, there.documentUuid), ...(live !== undefined && { live }) }
   else delete entries[path]
 }
 
-function conflictPaths(details: unknown): string[] {
+/** The prompts that a conflict of the server names, each once. */
+export function conflictPaths(details: unknown): string[] {
   if (typeof details !== 'object' || details === null || !('conflicts' in details)) return []
   const { conflicts } = details
   if (!Array.isArray(conflicts)) return []
-  return conflicts.map((one: { path?: unknown }) => String(one.path))
+  return [...new Set(conflicts.map((one: { path?: unknown }) => String(one.path)))]
 }

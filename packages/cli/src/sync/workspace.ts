@@ -6,6 +6,7 @@ import type { Settings } from '../settings/resolve.ts'
 import { entryOf } from './apply.ts'
 import { compare, conflictStates, inStep } from './compare.ts'
 import { entriesSincePublished } from './git/published-base.ts'
+import { hasConflictMarkers } from './merge/merge-texts.ts'
 import type { Compared } from './plan.ts'
 import { promptPathsOf, promptsDirOf } from './prompt-path.ts'
 import { isLeftOut, type Scan, scanProject } from './scan.ts'
@@ -86,10 +87,12 @@ function compareAll(
     const hasLeftover = scan.leftovers.has(path)
     const base = baseOf(entries[path], hasLeftover)
     const state = compare({ base, local: local?.hashes, remote: there?.contentHash })
-    if (!state) continue
+    const mergedLive = entries[path]?.merged
+    if (!state && mergedLive === undefined) continue
     compared.push({
       path,
-      state,
+      // A deletion that was confirmed against live's new text exists on no side but is still to be sent.
+      state: state ?? 'both-deleted',
       localFile: local?.file,
       localText: local?.text,
       localHash: local?.hash,
@@ -98,6 +101,8 @@ function compareAll(
       documentUuid: there?.documentUuid,
       remoteUpdatedAt: there?.updatedAt,
       hasLeftover,
+      hasMarkers: hasConflictMarkers(local?.text ?? '') && !hasConflictMarkers(there?.content ?? ''),
+      mergedLive,
     })
   }
   return compared
@@ -155,15 +160,31 @@ export async function saveLock(
   version: Version,
   followsLive: boolean,
   prompts: Record<string, LockEntry>,
+  newTitle?: string,
 ): Promise<void> {
   const { settings } = workspace
+  const before = settings.lock?.version
+  const isOpen = version.status === 'draft'
+  const title = isOpen ? (newTitle ?? (before?.uuid === version.uuid ? before.title : undefined)) : undefined
   const lock: Lock = {
     baseUrl: settings.baseUrl.value,
     projectId: version.projectId,
-    version: { uuid: version.uuid, status: version.status, name: version.title, ...(followsLive && { ref: 'live' }) },
-    prompts,
+    version: {
+      uuid: version.uuid,
+      status: version.status,
+      name: version.title,
+      ...(followsLive && { ref: 'live' }),
+      ...(title !== undefined && { title }),
+    },
+    prompts: version.status === 'draft' ? prompts : withoutDraftNotes(prompts),
   }
   await writeLockFile(settings.lockFile, lock)
+}
+
+// What a draft built on means nothing to a folder that follows a published version.
+function withoutDraftNotes(prompts: Readonly<Record<string, LockEntry>>): Record<string, LockEntry> {
+  const entries = Object.entries(prompts).map(([path, { live: _, merged: __, ...entry }]) => [path, entry] as const)
+  return Object.fromEntries(entries)
 }
 
 /** A lock of another server or project is no base: comparing with it would show deletions that nobody made. */

@@ -21,7 +21,7 @@ export async function askText(question: Question): Promise<string> {
         ...(question.initialValue !== undefined && { initialValue: escapeControls(question.initialValue) }),
         ...ends,
       })
-  if (clack.isCancel(answer)) throw new CliError('usage', 'cancelled')
+  if (clack.isCancel(answer)) throw new CliError('usage', 'Canceled')
   return answer ?? ''
 }
 
@@ -29,7 +29,7 @@ export async function askText(question: Question): Promise<string> {
 export async function askConfirmation(message: string): Promise<boolean> {
   const clack = await import('@clack/prompts')
   const answer = await clack.confirm({ message: escapeControls(message), initialValue: false, ...terminal() })
-  if (clack.isCancel(answer)) throw new CliError('usage', 'cancelled')
+  if (clack.isCancel(answer)) throw new CliError('usage', 'Canceled')
   return answer
 }
 
@@ -44,7 +44,7 @@ export async function askChoice(message: string, choices: readonly Choice[]): Pr
   const clack = await import('@clack/prompts')
   const options = choices.map(({ value, label }) => ({ value, label: escapeControls(label) }))
   const answer = await clack.select({ message: escapeControls(message), options, ...terminal() })
-  if (clack.isCancel(answer)) throw new CliError('usage', 'cancelled')
+  if (clack.isCancel(answer)) throw new CliError('usage', 'Canceled')
   return answer
 }
 

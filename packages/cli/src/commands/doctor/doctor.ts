@@ -1,26 +1,38 @@
 import type { Stet } from '@stet/sdk'
 import { defineCommand, textFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { describeFailure, exitCodes } from '../../exit-code.ts'
+import { CliError, describeFailure, exitCodes } from '../../exit-code.ts'
 import { createClient } from '../../settings/client.ts'
 import type { Settings } from '../../settings/resolve.ts'
+import { promptNamed } from '../../sync/prompt-path.ts'
+import { gatherParameters, type ParameterInput, parameterFlags, parseParameters } from '../../ui/parameters.ts'
 import * as checks from '../doctor/checks.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { checkStreaming } from '../doctor/streaming.ts'
 
 export const command = defineCommand({
   summary: 'Checks programs, files, server, key, clock, prompts and streaming, and says what is wrong.',
-  examples: ['stet doctor', 'stet doctor --prompt support/reply', 'stet doctor --json'],
-  flags: [{ long: '--prompt', value: '<path>', summary: 'run this prompt, to see whether its events arrive live' }],
-  parse: (raw) => ({ prompt: textFlag(raw, 'prompt') }),
-  async run({ prompt }, ctx) {
+  examples: ['stet doctor', 'stet doctor --prompt support/reply -p customer=Ana', 'stet doctor --json'],
+  flags: [
+    { long: '--prompt', value: '<path>', summary: 'run this prompt, to see whether its events arrive live' },
+    ...parameterFlags,
+  ],
+  parse(raw): LiveRun {
+    const path = textFlag(raw, 'prompt')
+    const parameters = parseParameters(raw)
+    if (path === undefined && (parameters.named.length > 0 || parameters.file !== undefined)) {
+      throw new CliError('usage', 'Parameters belong to --prompt')
+    }
+    return { path, parameters }
+  },
+  async run(live, ctx) {
     const findings: Finding[] = []
     await noting(findings, 'node')(async () => checks.checkPrograms())
     const settings = await readSettings(findings, ctx)
     if (settings) {
       await noting(findings, 'lock')(async () => checks.checkLock(settings))
       await noting(findings, 'prompts')(() => checks.checkPrompts(settings))
-      if (await reachServer(findings, settings, ctx)) await askServer(findings, settings, prompt, ctx)
+      if (await reachServer(findings, settings, ctx)) await askServer(findings, settings, live, ctx)
     }
     return { findings, isHealthy: findings.every(({ status }) => status !== 'fail') }
   },
@@ -30,6 +42,12 @@ export const command = defineCommand({
   },
   exitCode: ({ isHealthy }) => (isHealthy ? exitCodes.success : exitCodes.unexpected),
 })
+
+/** The prompt that is run to watch its events; without a path the newest conversation is replayed. */
+interface LiveRun {
+  path: string | undefined
+  parameters: ParameterInput
+}
 
 type Check = () => Promise<Omit<Finding, 'name'>>
 
@@ -80,15 +98,18 @@ function anyClient(settings: Settings, ctx: Context): Promise<Stet> {
     : createClient(ctx, { ...settings, apiKey: { value: 'none', origin: 'default' } })
 }
 
-async function askServer(
-  findings: Finding[],
-  settings: Settings,
-  prompt: string | undefined,
-  ctx: Context,
-): Promise<void> {
+async function askServer(findings: Finding[], settings: Settings, live: LiveRun, ctx: Context): Promise<void> {
   if (!(await noting(findings, 'auth')(async () => checks.checkAuth(settings, await ctx.client())))) return
   const client = await ctx.client()
   await noting(findings, 'project')(() => checks.checkProject(settings, client, ctx))
   if (settings.projectId) await noting(findings, 'types')(() => checks.checkTypes(settings, ctx))
-  if (settings.projectId) await noting(findings, 'stream')(() => checkStreaming(client, prompt))
+  if (!settings.projectId) return
+  await noting(
+    findings,
+    'stream',
+  )(async () => {
+    if (live.path === undefined) return checkStreaming(client, undefined)
+    const parameters = await gatherParameters(live.parameters, ctx)
+    return checkStreaming(client, { path: await promptNamed(live.path, ctx), parameters })
+  })
 }

@@ -29,7 +29,7 @@ export const command = defineCommand({
         cell: (one: Version) => (one.version === null ? '-' : `${one.version}${one.isLive ? ' live' : ''}`),
       },
       { head: 'UUID', cell: ({ uuid }: Version) => (io.tty.stdout ? shortUuid(uuid) : uuid) },
-      { head: 'AUTHOR', cell: ({ authorName, authorEmail }: Version) => authorEmail || authorName },
+      { head: 'AUTHOR', cell: ({ authorName, authorEmail }: Version) => authorName || authorEmail },
       { head: 'UPDATED', cell: ({ updatedAt }: Version) => (io.tty.stdout ? formatAge(updatedAt) : updatedAt) },
     ]
     io.out(formatTable(columns, versions, io))

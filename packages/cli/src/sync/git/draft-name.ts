@@ -1,8 +1,8 @@
-import { hostname, userInfo } from 'node:os'
+import type { Stet } from '@stet/sdk'
 import { git } from './git.ts'
 
-/** A name for a draft that nobody named: the git branch and commit, else the user and the machine. */
-export async function defaultDraftName(folder: string): Promise<string> {
+/** A name for a draft without one: the git branch and commit, else the name of the key that opens it. */
+export async function defaultDraftName(folder: string, client: Stet): Promise<string> {
   try {
     const branch = await git(folder, 'rev-parse', '--abbrev-ref', 'HEAD')
     const commit = await git(folder, 'rev-parse', '--short', 'HEAD')
@@ -11,11 +11,5 @@ export async function defaultDraftName(folder: string): Promise<string> {
   } catch {
     // no git, no checkout, or no commit yet
   }
-  let user = 'user'
-  try {
-    user = userInfo().username
-  } catch {
-    // a user without an entry in the system's list
-  }
-  return `${user}@${hostname()}`.slice(0, 256)
+  return `draft of ${(await client.me()).apiKey.name}`.slice(0, 256)
 }

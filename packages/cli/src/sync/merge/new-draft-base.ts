@@ -1,7 +1,7 @@
 import type { Version } from '@stet/sdk'
-import type { LockEntry } from '../settings/lock-file.ts'
-import { entryOf } from './apply.ts'
-import { compareWith, type Workspace } from './workspace.ts'
+import type { LockEntry } from '../../settings/lock-file.ts'
+import { entryOf } from '../apply.ts'
+import { compareWith, type Workspace } from '../workspace.ts'
 
 /**
  * A folder that follows an open draft, compared with live for a draft of its own: what the open draft changed is no base there, live

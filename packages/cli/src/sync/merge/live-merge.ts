@@ -1,0 +1,158 @@
+import { rm } from 'node:fs/promises'
+import type { Version } from '@stet/sdk'
+import type { LockEntry } from '../../settings/lock-file.ts'
+import { writeFileAtomically } from '../../settings/write-file.ts'
+import { fileOf, problemOfFile } from '../apply.ts'
+import { type Compared, isUnsettled, type Preference } from '../plan.ts'
+import type { Workspace } from '../workspace.ts'
+import { mergeTexts } from './merge-texts.ts'
+
+/** A prompt that the draft and live both changed, so that publishing would be refused. */
+export interface LiveConflict {
+  path: string
+  draftText: string | undefined
+  liveText: string | undefined
+  /** Empty when live has no such prompt. */
+  liveHash: string
+  /** The file was merged with this text of live, and the result waits for a push. */
+  isMerged: boolean
+}
+
+/** What was done about one of them; `blocked` names what a person has to do first. */
+export type MergeOutcome =
+  | { action: 'merge' | 'merge-conflict' | 'merge-ours' | 'merge-theirs' | 'merge-restore'; path: string }
+  | { action: 'merge-blocked'; path: string; reason: string }
+
+/** The conflicts that the next publication of a draft would find. */
+export async function findLiveConflicts({ client, version, entries }: Workspace): Promise<LiveConflict[]> {
+  if (version.status !== 'draft') return []
+  const { changes } = await client.versions.diff(version.uuid)
+  return changes
+    .filter(({ conflict }) => conflict)
+    .map(({ path, before, after }) => ({
+      path,
+      draftText: after?.content,
+      liveText: before?.content,
+      liveHash: before?.contentHash ?? '',
+      isMerged: entries[path]?.merged === (before?.contentHash ?? ''),
+    }))
+}
+
+/** Merges live's new texts into the files of a draft, and notes in the lock with which text each was merged. */
+export async function mergeLive(
+  workspace: Workspace,
+  conflicts: readonly LiveConflict[],
+  entries: Record<string, LockEntry>,
+  options: { preference: Preference; isDry: boolean },
+): Promise<MergeOutcome[]> {
+  const outcomes: MergeOutcome[] = []
+  const findBase = baseFinder(workspace)
+  for (const conflict of conflicts) {
+    const one = workspace.compared.find(({ path }) => path === conflict.path)
+    const entry = entries[conflict.path]
+    const decided = await decide(conflict, one, entry, options.preference, () => findBase(conflict.path, entry))
+    const place = { path: conflict.path, localFile: one?.localFile }
+    const problem = decided.isWritten ? await problemOfFile(workspace.promptsDir, place) : undefined
+    if (problem !== undefined) {
+      outcomes.push({
+        action: 'merge-blocked',
+        path: conflict.path,
+        reason: `its file cannot be written: it ${problem}`,
+      })
+      continue
+    }
+    outcomes.push(decided.outcome)
+    if (options.isDry || decided.outcome.action === 'merge-blocked') continue
+    const file = fileOf(workspace.promptsDir, place)
+    if (decided.isWritten && decided.text === undefined) await rm(file, { force: true })
+    else if (decided.isWritten && decided.text !== undefined) await writeFileAtomically(file, decided.text)
+    entries[conflict.path] = { ...entry, merged: conflict.liveHash }
+  }
+  return outcomes
+}
+
+/** What to do about one conflict. `text` is the file's new content; without one the file goes. */
+interface Decision {
+  outcome: MergeOutcome
+  isWritten: boolean
+  text?: string | undefined
+}
+
+async function decide(
+  { path, draftText, liveText }: LiveConflict,
+  one: Compared | undefined,
+  entry: LockEntry | undefined,
+  preference: Preference,
+  findBase: () => Promise<string | undefined>,
+): Promise<Decision> {
+  const mine = one?.state === 'remote-edit' ? one.remoteText : one?.localText
+  if (preference === 'theirs') return { outcome: { action: 'merge-theirs', path }, isWritten: true, text: liveText }
+  if (preference === 'ours') {
+    // Between markers the file is nobody's text: ours is what the draft holds.
+    return { outcome: { action: 'merge-ours', path }, isWritten: one?.hasMarkers === true, text: draftText }
+  }
+  const blocked = (reason: string): Decision => ({
+    outcome: { action: 'merge-blocked', path, reason },
+    isWritten: false,
+  })
+  if (one?.hasMarkers) return blocked('settle its conflict markers first')
+  if (one && isUnsettled(one)) return blocked('settle the conflict with the draft first')
+  if (one?.state.startsWith('local-') && entry?.merged === undefined) {
+    return blocked('live changed it too: stet push, then stet pull merges both')
+  }
+  if (liveText === undefined) {
+    return blocked(`live deleted it: stet pull ${path} --ours keeps the prompt, --theirs deletes it`)
+  }
+  if (mine === undefined) return { outcome: { action: 'merge-restore', path }, isWritten: true, text: liveText }
+  const names = { mine: 'draft', theirs: 'live' }
+  const { text, isClean } = await mergeTexts({ base: await findBase(), mine, theirs: liveText, names })
+  return { outcome: { action: isClean ? 'merge' : 'merge-conflict', path }, isWritten: true, text }
+}
+
+/** Older publications than these are not searched for the text that a draft began with. */
+const maxVersions = 50
+
+/** Finds the text that both sides began with: the one the lock names, else what was live when the draft was opened. */
+function baseFinder({ client, version }: Workspace) {
+  let published: Promise<Version[]> | undefined
+  const textIn = async (path: string, versionUuid: string) => {
+    const { NotFoundError } = await import('@stet/sdk')
+    try {
+      return await client.prompts.get(path, { versionUuid })
+    } catch (error) {
+      if (error instanceof NotFoundError) return undefined
+      throw error
+    }
+  }
+  return async (path: string, entry: LockEntry | undefined): Promise<string | undefined> => {
+    const hash = entry?.merged ?? entry?.live
+    if (hash === '') return undefined
+    const parent = version.parentCommitUuid
+    const first = parent === null ? undefined : await textIn(path, parent)
+    if (hash === undefined || first?.contentHash === hash) return first?.content
+    published ??= client.versions.list({ status: 'merged' })
+    for (const { uuid } of (await published).slice(0, maxVersions)) {
+      const found = await textIn(path, uuid)
+      if (found?.contentHash === hash) return found.content
+    }
+    return undefined
+  }
+}
+
+/** Gives up merges that were not pushed: the files hold the draft's texts again, and live's count as not merged. */
+export async function abortMerges(
+  { compared, promptsDir }: Workspace,
+  paths: ReadonlySet<string>,
+  entries: Record<string, LockEntry>,
+): Promise<void> {
+  for (const one of compared) {
+    if (!paths.has(one.path)) continue
+    const problem = await problemOfFile(promptsDir, one)
+    if (problem === undefined && one.remoteText !== undefined) {
+      await writeFileAtomically(fileOf(promptsDir, one), one.remoteText)
+    } else if (problem === undefined) await rm(fileOf(promptsDir, one), { force: true })
+    const { merged: _, ...entry } = entries[one.path] ?? {}
+    if (one.remoteHash === undefined) delete entries[one.path]
+    else entries[one.path] = entry
+  }
+}

@@ -1,0 +1,39 @@
+/** The sides of a three-way merge; `base` is what both began with, absent when both are new. */
+export interface MergeSides {
+  base: string | undefined
+  mine: string
+  theirs: string
+  /** What stands behind the markers of a conflict. */
+  names: { mine: string; theirs: string }
+}
+
+/** Merges line by line. Changes of the same lines stay side by side between markers, as git writes them. */
+export async function mergeTexts({
+  base,
+  mine,
+  theirs,
+  names,
+}: MergeSides): Promise<{ text: string; isClean: boolean }> {
+  const { diff3Merge } = await import('node-diff3')
+  const lines = (text: string): string[] => text.split('\n')
+  const regions = diff3Merge(lines(mine), lines(base ?? ''), lines(theirs))
+  const merged = regions.flatMap(({ ok, conflict }) => {
+    if (!conflict) return ok ?? []
+    const { a, b } = conflict
+    return [`<<<<<<< ${oneLine(names.mine)}`, ...a, '=======', ...b, `>>>>>>> ${oneLine(names.theirs)}`]
+  })
+  return { text: merged.join('\n'), isClean: regions.every(({ conflict }) => !conflict) }
+}
+
+/** Whether a text holds a conflict as git and `stet pull` write it: all three markers, in their order. */
+export function hasConflictMarkers(text: string): boolean {
+  const markers = text.match(/^(?:<{7}(?= )|={7}(?=\r?$)|>{7}(?= ))/gm) ?? []
+  return markers.some((_, index) => {
+    const [start = '', middle = '', end = ''] = markers.slice(index, index + 3)
+    return start.startsWith('<') && middle.startsWith('=') && end.startsWith('>')
+  })
+}
+
+function oneLine(name: string): string {
+  return name.replaceAll(/\s+/g, ' ')
+}

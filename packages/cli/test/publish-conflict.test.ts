@@ -1,0 +1,175 @@
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fileOf, pairOf, read, succeed, write } from './support/pair.ts'
+import { type RunningServer, startServer } from './support/server.ts'
+import type { Person } from './support/stet.ts'
+
+let server: RunningServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.stop())
+
+const lines = (...words: string[]): string => `${words.join('\n')}\n`
+const base = lines('one', 'two', 'three', 'four', 'five')
+
+/** Everything that is live. */
+async function live(person: Person): Promise<Record<string, string>> {
+  const bundle = join(person.folder, 'bundle.json')
+  await succeed(person, 'export', '-V', 'live', '--out', bundle, '--force')
+  return JSON.parse(await readFile(bundle, 'utf8'))
+}
+
+async function refused(person: Person, ...argv: string[]): Promise<{ lines: string[]; next: string }> {
+  const { code, stderr } = await person.stet([...argv, '--json'])
+  expect(code, `${argv.join(' ')}: ${stderr}`).toBe(6)
+  return JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error
+}
+
+const markers = (mine: string, theirs: string): string =>
+  lines('<<<<<<< draft', mine, '=======', theirs, '>>>>>>> live')
+
+test('every branch of a publish conflict has a way out that loses nothing, without --force', async () => {
+  const paths = ['clean', 'real', 'gone-there', 'gone-here', 'old-name']
+  const prompts = Object.fromEntries(paths.map((path) => [path, base]))
+  const [ana, ben] = await pairOf('all branches', server, prompts)
+
+  await write(ana, 'clean', base.replace('one', 'one of ana'))
+  await write(ana, 'real', base.replace('three', 'three of ana'))
+  await write(ana, 'gone-there', base.replace('three', 'three of ana'))
+  await rm(fileOf(ana, 'gone-here'))
+  await rm(fileOf(ana, 'old-name'))
+  await write(ana, 'new-name', base.replace('one', 'renamed by ana'))
+  await write(ana, 'added', lines('added by ana'))
+  await succeed(ana, 'push', '--delete')
+
+  await write(ben, 'clean', base.replace('five', 'five of ben'))
+  await write(ben, 'real', base.replace('three', 'three of ben'))
+  await rm(fileOf(ben, 'gone-there'))
+  await write(ben, 'gone-here', base.replace('two', 'two of ben'))
+  await write(ben, 'old-name', base.replace('five', 'five of ben'))
+  await write(ben, 'added', lines('added by ben'))
+  await succeed(ben, 'push', '--delete', '--publish', '--yes')
+
+  const conflict = await refused(ana, 'publish', '--yes')
+  const conflicting = ['added', 'clean', 'gone-here', 'gone-there', 'old-name', 'real']
+  expect([...conflict.lines].sort()).toEqual(conflicting)
+  expect(conflict.next).toMatch(/^stet pull merges them, stet push sends the result/)
+  const { entries } = JSON.parse(await succeed(ana, 'status', '--json'))
+  expect(entries.map(({ path, state }: { path: string; state: string }) => `${path} ${state}`)).toEqual(
+    conflicting.map((path) => `${path} live-conflict`),
+  )
+
+  const pulled = await ana.stet(['pull'])
+  expect(pulled).toMatchObject({ code: 0, stderr: expect.stringContaining('5 conflicts') })
+  expect(pulled.stderr).toContain('stet pull gone-there --ours keeps the prompt, --theirs deletes it')
+  expect(await read(ana, 'clean')).toBe(base.replace('one', 'one of ana').replace('five', 'five of ben'))
+  expect(await read(ana, 'real')).toBe(base.replace('three\n', markers('three of ana', 'three of ben')))
+  expect(await read(ana, 'added')).toBe(markers('added by ana', 'added by ben'))
+  expect(await read(ana, 'gone-here')).toBe(base.replace('two', 'two of ben'))
+  expect(await read(ana, 'old-name')).toBe(base.replace('five', 'five of ben'))
+  expect((await succeed(ana, 'status')).match(/^ {2}C \S+/gm)).toEqual(['  C added', '  C real', '  C gone-there'])
+
+  const unsettled = await refused(ana, 'push', '--delete')
+  expect(unsettled.lines).toEqual(['added  (conflict markers)', 'real  (conflict markers)'])
+  await write(ana, 'real', base.replace('three', 'three of ana and ben'))
+  await write(ana, 'added', lines('added by ana', 'added by ben'))
+  await succeed(ana, 'pull', 'gone-there', '--ours')
+  // The deletion stands although live changed the prompt; of the renamed one live's change moves along.
+  await rm(fileOf(ana, 'gone-here'))
+  await rm(fileOf(ana, 'old-name'))
+  await write(ana, 'new-name', base.replace('one', 'renamed by ana').replace('five', 'five of ben'))
+  await succeed(ana, 'push', '--delete')
+  expect(JSON.parse(await succeed(ana, 'status', '--json')).entries).toEqual([])
+  await succeed(ana, 'publish', '--yes')
+  expect(await live(ana)).toEqual({
+    added: lines('added by ana', 'added by ben'),
+    clean: base.replace('one', 'one of ana').replace('five', 'five of ben'),
+    'gone-there': base.replace('three', 'three of ana'),
+    'new-name': base.replace('one', 'renamed by ana').replace('five', 'five of ben'),
+    real: base.replace('three', 'three of ana and ben'),
+  })
+  await succeed(ben, 'pull', '--prune')
+  expect(await read(ben, 'real')).toBe(base.replace('three', 'three of ana and ben'))
+})
+
+test('live that changes again, after the merge or after the push, is merged again', async () => {
+  const [ana, ben] = await pairOf('again', server, { a: base })
+  const publish = async (from: string, to: string): Promise<void> => {
+    await succeed(ben, 'pull')
+    await write(ben, 'a', (await read(ben, 'a')).replace(from, to))
+    await succeed(ben, 'push', '--publish', '--yes')
+  }
+  await write(ana, 'a', base.replace('three', 'three of ana'))
+  await succeed(ana, 'push')
+  await publish('one', 'one of ben')
+  await succeed(ana, 'pull')
+  await publish('five', 'five of ben')
+  const stale = await refused(ana, 'push')
+  expect(stale).toMatchObject({ lines: ['a'], next: expect.stringMatching(/^stet pull/) })
+  await succeed(ana, 'pull')
+  await succeed(ana, 'push')
+  await publish('one of ben', 'more of ben\none of ben')
+  expect(await refused(ana, 'publish', '--yes')).toMatchObject({ lines: ['a'] })
+  await succeed(ana, 'pull')
+  await succeed(ana, 'push')
+  await succeed(ana, 'publish', '--yes')
+  const all = lines('more of ben', 'one of ben', 'two', 'three of ana', 'four', 'five of ben')
+  expect(await live(ana)).toEqual({ a: all })
+})
+
+test('a merge can be given up, and begun again with either side', async () => {
+  const [ana, ben] = await pairOf('aborted', server, { a: base, b: base })
+  const [mine, theirs] = [base.replace('three', 'three of ana'), base.replace('three', 'three of ben')]
+  for (const path of ['a', 'b']) {
+    await write(ana, path, mine)
+    await write(ben, path, theirs)
+  }
+  await succeed(ana, 'push')
+  await succeed(ben, 'push', '--publish', '--yes')
+  const merged = base.replace('three\n', markers('three of ana', 'three of ben'))
+  await succeed(ana, 'pull')
+  expect([await read(ana, 'a'), await read(ana, 'b')]).toEqual([merged, merged])
+  expect((await ana.stet(['pull', '--abort'])).code).toBe(2)
+  expect(await read(ana, 'a')).toBe(merged)
+  await succeed(ana, 'pull', '--abort', '--yes')
+  expect([await read(ana, 'a'), await read(ana, 'b')]).toEqual([mine, mine])
+  expect(await succeed(ana, 'status')).toContain('C a  stet pull merges it')
+  await succeed(ana, 'pull')
+  await succeed(ana, 'pull', 'a', '--theirs')
+  await succeed(ana, 'pull', 'b', '--ours')
+  expect([await read(ana, 'a'), await read(ana, 'b')]).toEqual([theirs, mine])
+  await succeed(ana, 'push')
+  await succeed(ana, 'publish', '--yes')
+  expect(await live(ana)).toEqual({ a: theirs, b: mine })
+})
+
+test('edits that were not pushed are pushed first, and a text about markers is no conflict', async () => {
+  const about = lines('Title', '=======', '>>>>>>> quoted', '<<<<<<< quoted', '=======')
+  const [ana, ben] = await pairOf('unpushed', server, { a: base, about })
+  await write(ana, 'a', base.replace('one', 'one of ana'))
+  await write(ana, 'about', `${about}More.\n=======\n`)
+  await succeed(ana, 'push')
+  await write(ana, 'a', base.replace('one', 'one more of ana'))
+  await write(ben, 'a', base.replace('five', 'five of ben'))
+  await succeed(ben, 'push', '--publish', '--yes')
+  const pulled = await ana.stet(['pull'])
+  expect(pulled.stderr).toContain('a: live changed it too: stet push, then stet pull merges both')
+  expect(await read(ana, 'a')).toBe(base.replace('one', 'one more of ana'))
+  await succeed(ana, 'push')
+  await succeed(ana, 'pull')
+  await succeed(ana, 'push')
+  await succeed(ana, 'publish', '--yes')
+  expect((await live(ana))['a']).toBe(base.replace('one', 'one more of ana').replace('five', 'five of ben'))
+})
+
+test('a draft that changes nothing is published only with --allow-empty', async () => {
+  const [ana] = await pairOf('empty', server)
+  await succeed(ana, 'versions', 'create', 'nothing', '--use')
+  const { code, stderr } = await ana.stet(['publish', '--yes'])
+  expect(code).toBe(2)
+  expect(stderr).toContain('changes nothing; nothing was published')
+  expect(stderr).toContain('--allow-empty')
+  await succeed(ana, 'publish', '--yes', '--allow-empty')
+})
