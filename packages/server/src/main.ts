@@ -12,7 +12,7 @@ const [command = 'start', ...args] = process.argv.slice(2)
 
 const readSettings = (): Config => readConfig(process.env)
 
-// Awaited threads and compilers keep no process alive and do not wake it: it could end before it says why.
+// Awaiting a thread or a compiler does not keep the process alive: without a timer a start could end before it says why.
 const awake = setInterval(() => undefined, 100)
 try {
   if (command === 'start') await serve(readSettings())
@@ -45,8 +45,7 @@ async function serve(config: Config): Promise<void> {
     tellFirstKey(work)
   }
   process.stdout.write(`stet listening on ${address}\n`)
-  await composition.superseded
-  stop(new OperatorError('Another server has taken over this database'))
+  void composition.superseded.then(() => stop(new OperatorError('Another server has taken over this database')))
 }
 
 function tellFirstKey(work: StartedWork | undefined): void {
