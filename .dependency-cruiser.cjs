@@ -73,7 +73,7 @@ module.exports = {
     {
       name: 'only-compose-and-main-wire',
       severity: 'error',
-      from: { path: `${S}/(?!(main|compose|shut-down|operator-commands|data-files)\\.ts)` },
+      from: { path: `${S}/(?!(main|compose|start-up|shut-down|operator-commands|data-files)\\.ts)` },
       to: { path: `${S}/(compose|main|config)\\.ts$` },
     },
 

@@ -7,27 +7,34 @@ import { describeMachine } from '../subjects/machine.ts'
 
 const limitMegabytes = 100
 const upstream = await startUpstream()
-let isOver = false
+let isExceeded = false
 
-await measure('600 connections, 8 pipelined GET /docs each', async (stet) =>
-  openAll(stet, 600, 'GET /docs HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(8)),
-)
+await measure('600 connections, 8 pipelined GET /docs each', async () => ({
+  connections: 600,
+  text: 'GET /docs HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(8),
+}))
 await measure('200 unread conversations of 3.8 MB', async (stet) => {
-  const uuid = await recordConversation(stet, 3_800_000)
-  return openAll(
-    stet,
-    200,
-    `GET /api/v3/conversations/${uuid} HTTP/1.1\r\nHost: x\r\nAuthorization: ${stet.headers['authorization']}\r\n\r\n`,
-  )
+  const path = `/api/v3/conversations/${await recordConversation(stet, 3_800_000)}`
+  // The database has grown to what one such conversation takes before the attack is measured.
+  for (let reads = 0; reads < 3; reads += 1) await (await fetch(stet.url + path, { headers: stet.headers })).text()
+  const text = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${stet.headers['authorization']}\r\n\r\n`
+  return { connections: 200, text }
 })
 console.log(JSON.stringify({ bench: 'unread', ...describeMachine() }))
 await closeAll(upstream)
-if (isOver) process.exitCode = 1
+if (isExceeded) process.exitCode = 1
+
+interface Attack {
+  connections: number
+  /** Sent on each of them. */
+  text: string
+}
 
 /** On a server of its own, which has answered each request once. */
-async function measure(attack: string, open: (stet: Stet) => Promise<Socket[]>): Promise<void> {
+async function measure(attack: string, prepare: (stet: Stet) => Promise<Attack>): Promise<void> {
   const stet = await startStet(upstream.url)
   for (const path of ['/docs', '/openapi.json']) await (await fetch(`${stet.url}${path}`)).text()
+  const { connections, text } = await prepare(stet)
   const before = await settledBytes(stet)
   let most = before
   let isWatching = true
@@ -37,7 +44,7 @@ async function measure(attack: string, open: (stet: Stet) => Promise<Socket[]>):
       await pause(100)
     }
   })()
-  const sockets = await open(stet)
+  const sockets = await openAll(stet, connections, text)
   await pause(15_000)
   isWatching = false
   await watching
@@ -52,7 +59,7 @@ async function measure(attack: string, open: (stet: Stet) => Promise<Socket[]>):
   const megabytes = (bytes: number) => Math.round(bytes / 1_048_576)
   const figures = { before: megabytes(before), most: megabytes(most), added: megabytes(most - before) }
   console.log(JSON.stringify({ bench: 'unread', attack, ...figures, afterwards: megabytes(after), answer, healthMs }))
-  if (figures.added > limitMegabytes) isOver = true
+  if (figures.added > limitMegabytes) isExceeded = true
   await stet.close()
 }
 

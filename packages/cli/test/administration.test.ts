@@ -112,6 +112,43 @@ test('providers: the token comes from standard input, is masked ever after, and 
   expect(person.printed).not.toContain(token)
 })
 
+test('conversations: delete one, or all of an identifier; both ask first', async () => {
+  const person = await someone()
+  const uuids = await Promise.all(
+    ['a', 'a', 'b'].map(async (customIdentifier) => (await client.logs.create('hello', [], { customIdentifier })).uuid),
+  )
+  const left = async () => (await (await client.conversations.list()).toArray()).map(({ uuid }) => uuid)
+  const [first = '', , last = ''] = uuids
+  expect(await person.stet(['conversations', 'delete', last])).toMatchObject({ code: 2 })
+  expect(await left()).toContain(last)
+  expect(await person.stet(['conversations', 'delete', last, '--yes'])).toMatchObject({ code: 0, stdout: '' })
+  expect(await left()).not.toContain(last)
+  expect(await person.stet(['conversations', 'delete', last, '--yes'])).toMatchObject({ code: 5 })
+
+  const erase = ['conversations', 'erase', '--custom-identifier', 'a']
+  expect(await person.stet(erase)).toMatchObject({ code: 2 })
+  expect(await left()).toContain(first)
+  expect(await answer(person, [...erase, '--only-project', '1', '--yes'])).toEqual({ deleted: 2, active: 0 })
+  expect(await answer(person, [...erase, '--yes'])).toEqual({ deleted: 0, active: 0 })
+})
+
+test('projects: update sets the retention, delete needs the name of the project', async () => {
+  const person = await someone()
+  const created = await answer(person, ['projects', 'create', 'Old bot', '--retention-days', '90'])
+  expect(created.project).toMatchObject({ retentionDays: 90 })
+  const id = String(created.project.id)
+  expect(await answer(person, ['projects', 'update', id, '--retention-days', '30'])).toMatchObject({
+    retentionDays: 30,
+  })
+  const back = ['projects', 'update', id, '--retention-days', 'server']
+  expect(await answer(person, back)).toMatchObject({ retentionDays: null })
+  expect(await person.stet(['projects', 'update', id, '--retention-days', '0'])).toMatchObject({ code: 2 })
+  expect(await person.stet(['projects', 'delete', id, '--yes'])).toMatchObject({ code: 2 })
+  expect(await person.stet(['projects', 'delete', id, '--confirm-name', 'old bot'])).toMatchObject({ code: 7 })
+  expect(await person.stet(['projects', 'delete', id, '--confirm-name', 'Old bot'])).toMatchObject({ code: 0 })
+  expect(await person.stet(['projects', 'delete', id, '--confirm-name', 'Old bot'])).toMatchObject({ code: 5 })
+})
+
 test('projects: create prints the id, list shows it', async () => {
   const person = await someone()
   const created = await person.stet(['projects', 'create', 'Support bot', '--default-model', 'm-2'])

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -41,6 +42,24 @@ test('bash completes commands, words of groups and flags, and leaves arguments t
   expect(complete('--json', 'keys', 'cr')).toEqual(['create'])
   expect(complete('-C', 'app', '--project', '7', 'keys', 'cr')).toEqual(['create'])
   expect(complete('run', '')).toEqual([''])
+  const folder = await temporaryFolder()
+  await mkdir(join(folder, 'prompts', 'support'), { recursive: true })
+  for (const name of ['reply', 'triage']) await writeFile(join(folder, 'prompts', 'support', `${name}.promptl`), 'x\n')
+  await writeFile(join(folder, 'prompts', '$(touch owned).promptl'), 'x\n')
+  const bin = fileURLToPath(new URL('../bin/stet.mjs', import.meta.url))
+  await writeFile(join(folder, 'stet'), `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`, { mode: 0o755 })
+  const program = (words: string, at: number) =>
+    `source '${file}'; COMP_WORDS=(stet ${words}); COMP_CWORD=${at}; _stet; printf '%s\\n' "\${COMPREPLY[@]}"`
+  const inFolder = (words: string, at: number): string[] => {
+    const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}`, HOME: folder }
+    const options = { encoding: 'utf8', cwd: folder, env } as const
+    return execFileSync('bash', ['--norc', '-c', program(words, at)], options)
+      .trim()
+      .split('\n')
+  }
+  expect(inFolder('run support/r', 2)).toEqual(['support/reply'])
+  expect(inFolder('push support/reply su', 3)).toEqual(['support/reply', 'support/triage'])
+  expect((await readdir(folder)).sort()).not.toContain('owned')
   expect(complete('run', '--sh')).toEqual(['--show'])
 })
 

@@ -20,6 +20,9 @@ interface Made {
   draft: string
   key: string
   provider: string
+  /** A project and a conversation that a row may delete. */
+  project: { id: number; name: string }
+  spare: string
 }
 
 let server: RunningServer
@@ -48,7 +51,9 @@ async function make(): Promise<Made> {
   await client.versions.push(draft.uuid, [{ path: 'echo', content: `${promptText}Thrice.\n`, status: 'modified' }])
   const { name: provider } = await client.providerKeys.create({ name: `stored-${count}`, provider: 'openai', token })
   const { id } = await client.apiKeys.create({ name: `spare ${count}`, scopes: ['read'] })
-  return { conversation, evaluation, draft: draft.uuid, key: String(id), provider }
+  const { project } = await client.projects.create(`spare ${count}`)
+  const { uuid: spare } = await client.logs.create('echo', [])
+  return { conversation, evaluation, draft: draft.uuid, key: String(id), provider, project, spare }
 }
 
 interface Row {
@@ -135,6 +140,22 @@ const rows: Record<string, Row> = {
     keys: 'contentHash conversation cost createdAt customIdentifier documentUuid endedAt error origin path projectId source status tokenUsage toolRequests updatedAt uuid versionUuid',
     lacking: [[() => [], "'conversation'"]],
   },
+  'conversations delete': {
+    argv: ({ spare }) => [spare, '--yes'],
+    keys: 'uuid',
+    lacking: [
+      [() => [], "'conversation'"],
+      [({ conversation }) => [conversation], '--yes'],
+    ],
+  },
+  'conversations erase': {
+    argv: () => ['--custom-identifier', 'nobody', '--yes'],
+    keys: 'active deleted',
+    lacking: [
+      [() => [], '--custom-identifier'],
+      [() => ['--custom-identifier', 'nobody'], '--yes'],
+    ],
+  },
   'logs create': {
     argv: () => ['echo', '--messages', '-'],
     stdin: messages,
@@ -209,6 +230,22 @@ const rows: Record<string, Row> = {
   },
   'projects list': { argv: () => [], keys: 'current projects' },
   'projects create': { argv: () => ['made'], keys: 'project version', lacking: [[() => [], "'name'"]] },
+  'projects update': {
+    argv: ({ project }) => [String(project.id), '--retention-days', '30'],
+    keys: 'createdAt defaultModel defaultProvider deletedAt id lastEditedAt liveVersionUuid name retentionDays updatedAt workspaceId',
+    lacking: [
+      [() => [], "'project'"],
+      [({ project }) => [String(project.id)], '--retention-days'],
+    ],
+  },
+  'projects delete': {
+    argv: ({ project }) => [String(project.id), '--confirm-name', project.name],
+    keys: 'id',
+    lacking: [
+      [() => [], "'project'"],
+      [({ project }) => [String(project.id), '--yes'], '--confirm-name'],
+    ],
+  },
   'config list': { argv: () => [], keys: 'files profiles values' },
   check: { argv: () => ['--local'], keys: 'checked differences problems refused types' },
   'types generate': { argv: () => [], keys: 'file isCurrent prompts' },

@@ -99,6 +99,9 @@ test('OpenAI: instructions, input, defaults, tools and format', async () => {
     { role: 'user', text: expect.stringMatching(/^Issue: late .*https:\/\/example\.com\/s\.png/) },
   ])
   expect(losses('pmpt_123')).toEqual([
+    'The setting "text.verbosity" has no counterpart: "low"',
+    'The setting "reasoning.summary" has no counterpart: "auto"',
+    'The setting "strict" of the tool "refund" has no counterpart: true',
     'The tool {"type":"web_search"} has no counterpart',
     'The value of the variable "screenshot" has no counterpart as a default',
   ])
@@ -116,6 +119,7 @@ test('dotprompt: Picoschema, blocks, loops, roles and partials', async () => {
     parameters: {
       name: { type: 'text', required: true, default: 'Guest' },
       language: { type: 'text', description: 'the language to answer in' },
+      tone: { type: 'text', description: 'how to sound' },
       items: { type: 'array', description: 'what was bought', required: true },
     },
     schema: {
@@ -143,6 +147,8 @@ test('dotprompt: Picoschema, blocks, loops, roles and partials', async () => {
     '"variant"',
     '"version"',
     'timeOfDay',
+    'The "enum" of the parameter "tone" has no counterpart: ["kind","short"]',
+    'The "items" of the parameter "items" have no counterpart: {"type":"object","properties":{"title":',
     '{{history}}',
     '{{section "extra"}}',
     '{{shout name}}',
@@ -167,7 +173,10 @@ test('Humanloop: tags, images and tool calls; answers of tools stay behind', asy
   expect(rendered[0]?.text).toBe('You welcome people to Paris.')
   expect(rendered[1]?.text).toMatch(/^What is this\? .*https:\/\/example\.com\/a\.png/)
   expect(rendered[2]?.text).toContain('"args":{"city":"Paris"}')
-  expect(losses('welcome')).toEqual([expect.stringContaining('The tool answer <tool name="get_weather"')])
+  expect(losses('welcome').sort()).toEqual([
+    'The setting "strict" of the tool "get_weather" has no counterpart: true',
+    expect.stringContaining('The tool answer <tool name="get_weather"'),
+  ])
 })
 
 test('a folder of the discontinued service: byte for byte, and what a run would refuse is said', async () => {

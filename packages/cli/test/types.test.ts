@@ -46,8 +46,13 @@ declare module '@stet/sdk' {
       tools: { lookup_order: { orderId: string } }
     }
   }
+  interface RegistryConfig {
+    strictPaths: true
+  }
 }
 `
+/** The same with --loose: any path compiles. */
+const loose = golden.replace(/ {2}interface RegistryConfig \{\n.*\n {2}\}\n/, '')
 
 let server: RunningServer
 beforeAll(async () => {
@@ -80,6 +85,9 @@ test('types generate: the same text from the files and from the server, and --ch
   expect(await person.stet(['types', 'generate'])).toMatchObject({ code: 0 })
   expect(await readFile(join(person.folder, 'prompts.gen.d.ts'), 'utf8')).toBe(golden)
   expect(await person.stet(['types', 'generate', '--check'])).toMatchObject({ code: 0 })
+  expect(await person.stet(['types', 'generate', '--loose', '--out', 'src/loose.d.ts'])).toMatchObject({ code: 0 })
+  expect(await readFile(join(person.folder, 'src/loose.d.ts'), 'utf8')).toBe(loose)
+  expect(loose).not.toContain('RegistryConfig')
   await write(person, 'prompts/broken.promptl', 'Broken {{ if x }}\n')
   const broken = await person.stet(['types', 'generate', '--local'])
   expect(broken).toMatchObject({ code: 7, stderr: expect.stringContaining('broken:1:') })
@@ -102,14 +110,11 @@ const misuse = [
   "export const elsewhere: PromptPath = 'support/nowhere'",
 ]
 
-test('the generated file compiles with the client under --strict: right use passes, each wrong use is an error', async () => {
+test('the generated file compiles with the client by default: right use passes, each wrong use is an error', async () => {
   const folder = await temporaryFolder()
   await mkdir(join(folder, 'node_modules/@stet'), { recursive: true })
   await symlink(fileURLToPath(new URL('../../sdk', import.meta.url)), join(folder, 'node_modules/@stet/sdk'))
-  await writeFile(
-    join(folder, 'prompts.gen.d.ts'),
-    golden.replace(/}\n$/, '  interface RegistryConfig {\n    strictPaths: true\n  }\n}\n'),
-  )
+  await writeFile(join(folder, 'prompts.gen.d.ts'), golden)
   await writeFile(join(folder, 'use.ts'), use + misuse.join('\n'))
   const program = ts.createProgram([join(folder, 'prompts.gen.d.ts'), join(folder, 'use.ts')], {
     strict: true,
@@ -129,7 +134,7 @@ test('the generated file compiles with the client under --strict: right use pass
   expect([...new Set(found.map(({ line }) => line))]).toEqual(misuse.map((_, index) => firstWrong + index))
 })
 
-test('--strict adds strictPaths; the text does not depend on the order of the prompts', () => {
+test('strictPaths is written where it is wanted; the text does not depend on the order of the prompts', () => {
   const prompts = [
     { path: 'b', config: {}, parameters: ['x', 'LATITUDE_USER_MESSAGE'] },
     { path: 'a', config: { model: 'm */ evil', schema: { enum: ['text', 'voice'] } }, parameters: [] },

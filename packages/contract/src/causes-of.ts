@@ -72,6 +72,6 @@ export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause
 }
 
 /** Whether what is sent as a body is looked at. */
-export function readsBody({ method }: Pick<RouteShape, 'method'>, { ignoresBody }: RouteMetadata): boolean {
-  return (method === 'POST' || method === 'PUT') && !ignoresBody
+export function readsBody({ method }: Pick<RouteShape, 'method'>, { ignoresBody, readsBody }: RouteMetadata): boolean {
+  return ((method === 'POST' || method === 'PUT') && !ignoresBody) || readsBody === true
 }

@@ -21,6 +21,7 @@ export const LIMITS = {
   rating: 1_000_000_000,
   overlapSeconds: 604_800,
   pageSize: 100,
+  retentionDays: 3_650,
 } as const
 
 /** A scope that a key can hold. `admin` includes the other four, which are independent of one another. */
@@ -46,6 +47,8 @@ export interface RouteMetadata {
   readonly streams: boolean
   /** Whatever is sent as a body is not looked at. */
   readonly ignoresBody?: true
+  /** A DELETE that reads a body; that of any other is ignored. */
+  readonly readsBody?: true
   /** The causes of errors that do not follow from the rest; see `causesOf`. */
   readonly errors?: readonly ErrorCause[]
   /** The answer shows messages: how, depends on the client that `X-Latitude-SDK-Version` names. */
@@ -88,12 +91,18 @@ export function absent<S extends z.core.$ZodLooseShape>(shape: S) {
 
 /** Like {@link absent} for a schema that is ready, one with a check over several keys for example. */
 export function nullsAbsent<S extends z.ZodType>(schema: S) {
-  return z.preprocess<unknown, S, z.input<S>>(withoutNulls, schema)
+  return z.preprocess<unknown, S, z.input<S>>((value) => withoutNulls(value), schema)
 }
 
-function withoutNulls(value: unknown): unknown {
+/** Like {@link absent}, but `null` under one of these keys is a value. */
+export function absentBut<S extends z.core.$ZodLooseShape>(nullable: readonly (keyof S & string)[], shape: S) {
+  const schema = z.object(shape)
+  return z.preprocess<unknown, typeof schema, z.input<typeof schema>>((value) => withoutNulls(value, nullable), schema)
+}
+
+function withoutNulls(value: unknown, nullable: readonly string[] = []): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== null))
+  return Object.fromEntries(Object.entries(value).filter(([key, entry]) => entry !== null || nullable.includes(key)))
 }
 
 /**

@@ -1,6 +1,16 @@
 import { initContract } from '@ts-rest/core'
 import { z } from 'zod'
-import { ContentHash, ConversationParams, Id, LIMITS, orTap, type RouteMetadata, Timestamp, Uuid } from './common.ts'
+import {
+  ContentHash,
+  ConversationParams,
+  Id,
+  LIMITS,
+  orTap,
+  type RouteMetadata,
+  Timestamp,
+  text,
+  Uuid,
+} from './common.ts'
 import { documentedAs } from './documented.ts'
 import { RunErrorCode, withErrors } from './errors.ts'
 import { Message, ToolCall } from './messages.ts'
@@ -100,6 +110,38 @@ export const ListConversationsQuery = z
   .meta({ id: 'ListConversationsQuery' })
 export type ListConversationsQuery = z.input<typeof ListConversationsQuery>
 
+/** Whose conversations to delete. */
+export const EraseConversationsQuery = z
+  .object({
+    customIdentifier: text({ min: 1, max: LIMITS.customIdentifierLength }),
+    projectId: z.string().exactOptional().meta({ description: 'Only those of this project.' }),
+  })
+  .meta({ id: 'EraseConversationsQuery' })
+export type EraseConversationsQuery = z.input<typeof EraseConversationsQuery>
+
+/**
+ * A conversation that was deleted.
+ *
+ * @example
+ * { "uuid": "c1d2…" }
+ */
+export const DeletedConversation = z.object({ uuid: Uuid }).meta({ id: 'DeletedConversation' })
+export type DeletedConversation = z.infer<typeof DeletedConversation>
+
+/**
+ * How many conversations of an identifier were deleted.
+ *
+ * @example
+ * { "deleted": 12, "active": 1 } // stop the active one, then delete again
+ */
+export const ErasedConversations = z
+  .object({
+    deleted: z.int().nonnegative(),
+    active: z.int().nonnegative().meta({ description: 'Left, because a run of theirs is active.' }),
+  })
+  .meta({ id: 'ErasedConversations' })
+export type ErasedConversations = z.infer<typeof ErasedConversations>
+
 export const conversations = c.router({
   list: {
     method: 'GET',
@@ -129,6 +171,37 @@ export const conversations = c.router({
       idempotent: false,
       streams: false,
       showsMessages: true,
+    } as const satisfies RouteMetadata,
+  },
+  erase: {
+    method: 'DELETE',
+    path: '/conversations',
+    summary: 'Delete the conversations of a custom identifier',
+    description:
+      'Deletes every ended conversation with this `customIdentifier` for good. Those with an active run are left and counted.',
+    query: EraseConversationsQuery,
+    responses: withErrors({ 200: ErasedConversations }),
+    metadata: {
+      scope: 'write',
+      rateLimited: true,
+      idempotent: false,
+      streams: false,
+      errors: ['unknown-project'],
+    } as const satisfies RouteMetadata,
+  },
+  delete: {
+    method: 'DELETE',
+    path: '/conversations/:conversationUuid',
+    summary: 'Delete a conversation',
+    description: 'Deletes its messages, runs, event logs, tool calls and annotations for good.',
+    pathParams: ConversationParams,
+    responses: withErrors({ 200: DeletedConversation }),
+    metadata: {
+      scope: 'write',
+      rateLimited: true,
+      idempotent: false,
+      streams: false,
+      errors: ['conversation-busy'],
     } as const satisfies RouteMetadata,
   },
 })

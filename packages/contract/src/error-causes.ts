@@ -14,6 +14,7 @@ export const ERROR_CAUSES = {
   'live-hash-of-merged': { status: 400, text: '`liveHash` for a merged version' },
   'not-a-draft': { status: 400, text: 'the version is merged, `live` or unknown' },
   'messages-with-steps': { status: 400, text: '`messages` for a prompt that uses `<step>`' },
+  'other-name': { status: 400, text: '`name` is not the name of the project' },
   'unknown-tool-call': { status: 400, text: 'a tool result whose call is not in the conversation' },
 
   'no-key': { status: 401, text: 'no bearer token was sent' },
@@ -46,6 +47,7 @@ export const ERROR_CAUSES = {
   'live-changed': { status: 409, text: 'live changed what the draft changes' },
   'draft-kept-changing': { status: 409, text: 'the draft kept changing while it was compiled' },
   'conversation-busy': { status: 409, text: 'a run of the conversation is active' },
+  'project-busy': { status: 409, text: 'runs of the project are active' },
   'revoked-key': { status: 409, text: 'the key is revoked' },
   'expired-key': { status: 409, text: 'the key has expired' },
   'last-admin-key': { status: 409, text: 'it is the last admin key' },
@@ -78,7 +80,7 @@ export const ERROR_CAUSES = {
 
   'not-ready': { status: 503, text: '`details.checks` says what has failed' },
   stopping: { status: 503, text: 'the server is stopping' },
-  'database-away': { status: 503, text: 'the database is not available, or has no room for writes' },
+  'database-away': { status: 503, text: 'the database is not available to this server, or has no room for writes' },
   'queue-full': { status: 503, text: 'the key has too many queued runs' },
   'too-many-evaluations': {
     status: 503,

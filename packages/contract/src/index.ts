@@ -1,5 +1,5 @@
 export { ApiKey, apiKeys, CreateApiKeyBody, CreatedApiKey, KeyPlan, Me, RotateApiKeyBody } from './api-keys.ts'
-export { causesOf } from './causes-of.ts'
+export { causesOf, readsBody } from './causes-of.ts'
 export {
   API_PREFIX,
   ContentHash,
@@ -20,6 +20,9 @@ export {
   ConversationPage,
   ConversationSummary,
   conversations,
+  DeletedConversation,
+  EraseConversationsQuery,
+  ErasedConversations,
   ListConversationsQuery,
   RunState,
 } from './conversations.ts'
@@ -62,7 +65,15 @@ export {
   ToolResultPart,
 } from './messages.ts'
 export { type OperationName, type OperationRoute, operations } from './operations.ts'
-export { CreatedProject, CreateProjectBody, Project, projects, UpdateProjectBody } from './projects.ts'
+export {
+  CreatedProject,
+  CreateProjectBody,
+  DeletedProject,
+  DeleteProjectBody,
+  Project,
+  projects,
+  UpdateProjectBody,
+} from './projects.ts'
 export {
   CreateProviderKeyBody,
   ProviderKey,

@@ -1,10 +1,23 @@
 import { initContract } from '@ts-rest/core'
 import { z } from 'zod'
-import { absent, Id, Name, orTap, ProjectParams, type RouteMetadata, Timestamp, Uuid } from './common.ts'
+import {
+  absent,
+  absentBut,
+  Id,
+  LIMITS,
+  Name,
+  orTap,
+  ProjectParams,
+  type RouteMetadata,
+  Timestamp,
+  Uuid,
+} from './common.ts'
 import { withErrors } from './errors.ts'
 import { Version } from './versions.ts'
 
 const c = initContract()
+
+const RetentionDays = z.int().min(1).max(LIMITS.retentionDays)
 
 /**
  * A project: prompts, their versions, and defaults for prompts that name no model.
@@ -20,6 +33,9 @@ export const Project = z
     liveVersionUuid: Uuid.nullable().meta({ description: 'The published version; null before the first publication.' }),
     defaultProvider: z.string().nullable(),
     defaultModel: z.string().nullable(),
+    retentionDays: RetentionDays.nullable().meta({
+      description: 'Days after which ended conversations are deleted; null: the setting of the server counts.',
+    }),
     lastEditedAt: Timestamp,
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -32,12 +48,15 @@ export type Project = z.infer<typeof Project>
  * The body that creates a project.
  *
  * @example
- * { "name": "Support", "defaultProvider": "openai", "defaultModel": "gpt-4o-mini" }
+ * { "name": "Support", "defaultProvider": "openai", "defaultModel": "gpt-4o-mini", "retentionDays": 90 }
  */
 export const CreateProjectBody = absent({
   name: Name,
   defaultProvider: z.string().exactOptional(),
   defaultModel: z.string().exactOptional(),
+  retentionDays: RetentionDays.exactOptional().meta({
+    description: 'Days after which ended conversations are deleted. Default: the setting of the server.',
+  }),
 }).meta({ id: 'CreateProjectBody' })
 export type CreateProjectBody = z.input<typeof CreateProjectBody>
 
@@ -47,12 +66,33 @@ export type CreateProjectBody = z.input<typeof CreateProjectBody>
  * @example
  * { "defaultModel": "" } // clears the default
  */
-export const UpdateProjectBody = absent({
+export const UpdateProjectBody = absentBut(['retentionDays'], {
   name: Name.exactOptional(),
   defaultProvider: z.string().exactOptional().meta({ description: '`""` clears the default.' }),
   defaultModel: z.string().exactOptional().meta({ description: '`""` clears the default.' }),
+  retentionDays: RetentionDays.nullable().exactOptional().meta({
+    description: 'Days after which ended conversations are deleted; null: the setting of the server counts again.',
+  }),
 }).meta({ id: 'UpdateProjectBody' })
 export type UpdateProjectBody = z.input<typeof UpdateProjectBody>
+
+/**
+ * The body that deletes a project: its name, so that no id typed by mistake deletes anything.
+ *
+ * @example
+ * { "name": "Support" }
+ */
+export const DeleteProjectBody = absent({ name: z.string() }).meta({ id: 'DeleteProjectBody' })
+export type DeleteProjectBody = z.input<typeof DeleteProjectBody>
+
+/**
+ * A project that was deleted.
+ *
+ * @example
+ * { "id": 7 }
+ */
+export const DeletedProject = z.object({ id: Id }).meta({ id: 'DeletedProject' })
+export type DeletedProject = z.infer<typeof DeletedProject>
 
 /**
  * A new project and the draft it starts with.
@@ -91,10 +131,28 @@ export const projects = c.router({
     method: 'PUT',
     path: '/projects/:projectId',
     summary: 'Change a project',
-    description: 'Changes the name and the defaults; what is absent stays as it is.',
+    description: 'Changes the name, the defaults and the retention; what is absent stays as it is.',
     pathParams: ProjectParams,
     body: UpdateProjectBody,
     responses: withErrors({ 200: Project }),
     metadata: { scope: 'write', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
+  },
+  delete: {
+    method: 'DELETE',
+    path: '/projects/:projectId',
+    summary: 'Delete a project',
+    description:
+      'Deletes its prompts, versions, evaluations and conversations, and the keys restricted to it, for good. The body repeats its name.',
+    pathParams: ProjectParams,
+    body: DeleteProjectBody,
+    responses: withErrors({ 200: DeletedProject }),
+    metadata: {
+      scope: 'admin',
+      rateLimited: true,
+      idempotent: false,
+      streams: false,
+      readsBody: true,
+      errors: ['other-name', 'project-busy'],
+    } as const satisfies RouteMetadata,
   },
 })

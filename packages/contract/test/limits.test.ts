@@ -4,6 +4,7 @@ import * as contract from '../src/index.ts'
 
 const { AnnotateBody, CreateEvaluationBody, CreateLogBody, ListConversationsQuery, RotateApiKeyBody } = contract
 const { CreateApiKeyBody, CreateDocumentBody, CreateProjectBody, CreateProviderKeyBody, LIMITS } = contract
+const { UpdateProjectBody } = contract
 const { PublishVersionBody, PushChangesBody, RevertVersionBody, RunDocumentBody } = contract
 
 const run = (more: object) => ({ path: 'a', ...more })
@@ -142,6 +143,7 @@ const cases: [string, z.ZodType, unknown, unknown, (string | number)[]][] = [
     run({ messages: [], duration: 2 ** 31 }),
     ['duration'],
   ],
+  ['days of retention', UpdateProjectBody, { retentionDays: 3650 }, { retentionDays: 3651 }, ['retentionDays']],
   ['page size', ListConversationsQuery, { limit: '100' }, { limit: '101' }, ['limit']],
   [
     'overlap of a rotation',

@@ -9,6 +9,7 @@ const Metadata = z.strictObject({
   streams: z.boolean(),
   preconditions: z.array(z.enum(['If-Match', 'If-None-Match'])).optional(),
   ignoresBody: z.literal(true).optional(),
+  readsBody: z.literal(true).optional(),
   answersSecret: z.literal(true).optional(),
   showsMessages: z.literal(true).optional(),
   resumes: z.literal(true).optional(),
@@ -31,6 +32,7 @@ test('the routes of the first release are there', () => {
       "projects.list GET /projects",
       "projects.create POST /projects",
       "projects.update PUT /projects/:projectId",
+      "projects.delete DELETE /projects/:projectId",
       "versions.list GET /projects/:projectId/versions",
       "versions.create POST /projects/:projectId/versions",
       "versions.get GET /projects/:projectId/versions/:versionUuid",
@@ -50,6 +52,8 @@ test('the routes of the first release are there', () => {
       "runs.stop POST /conversations/:conversationUuid/stop",
       "conversations.list GET /conversations",
       "conversations.get GET /conversations/:conversationUuid",
+      "conversations.erase DELETE /conversations",
+      "conversations.delete DELETE /conversations/:conversationUuid",
       "tools.result POST /tools/results",
       "evaluations.create POST /evaluations",
       "evaluations.list GET /evaluations",
@@ -88,7 +92,7 @@ describe.each(routes)('$label', ({ route, metadata }) => {
     const always = ['refused-query', 'no-key', 'unknown-key', 'rate-limited', 'unforeseen', 'stopping', 'database-away']
     expect(causes).toEqual(expect.arrayContaining(always))
     expect(causes.includes('missing-scope')).toBe(metadata.scope !== 'any')
-    const readsBody = /^(POST|PUT)$/.test(route.method) && !metadata.ignoresBody
+    const readsBody = (/^(POST|PUT)$/.test(route.method) && !metadata.ignoresBody) || metadata.readsBody === true
     for (const cause of ['malformed-json', 'invalid-body', 'body-too-large', 'content-type'] as const) {
       expect(causes.includes(cause), cause).toBe(readsBody)
     }

@@ -39,6 +39,9 @@ describe.each([...schemas].filter(([name]) => sampleOf(name)))('%s', (name, sche
   })
 })
 
+/** Fields that `null` resets. */
+const nullIsAValue = new Set(['UpdateProjectBody.retentionDays'])
+
 describe.each(requests)('%s', (name, schema) => {
   test('refuses its invalid sample at the right place', () => {
     const { invalid, fault } = sample(name)
@@ -53,6 +56,7 @@ describe.each(requests)('%s', (name, schema) => {
   test.skipIf(name.endsWith('Query') || name === 'MessageInput')('reads null as absent', () => {
     const valid = z.record(z.string(), z.unknown()).parse(sample(name).valid)
     for (const field of fieldsOf(schema)) {
+      if (nullIsAValue.has(`${name}.${field}`)) continue
       const { [field]: _removed, ...without } = valid
       const absent = schema.safeParse(without)
       expect(schema.safeParse({ ...valid, [field]: null }).data, field).toEqual(absent.data)

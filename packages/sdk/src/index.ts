@@ -39,7 +39,7 @@ export type {
 } from './options.ts'
 export { type Page, PagePromise } from './page.ts'
 export type * from './prompt-registry.ts'
-export type { OutputKind, OutputOf, ParamsOf, PromptPath, ToolsOf } from './registry.ts'
+export type { DeepPartial, OutputKind, OutputOf, ParamsOf, PartialObject, PromptPath, ToolsOf } from './registry.ts'
 export type { ApiKeys } from './resources/api-keys.ts'
 export type { Conversations } from './resources/conversations.ts'
 export type { Evaluations } from './resources/evaluations.ts'

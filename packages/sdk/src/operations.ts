@@ -35,6 +35,8 @@ export interface Route {
   path: string
   /** `keyed`: only under an idempotency key. */
   retry?: true | 'keyed'
+  /** A DELETE that sends a body. */
+  sendsBody?: true
   /** Served outside the API prefix, without a key. */
   outside?: true
 }
@@ -60,6 +62,7 @@ function routes() {
     'projects.list': get('/projects'),
     'projects.create': create('/projects'),
     'projects.update': put('/projects/:projectId'),
+    'projects.delete': { ...remove('/projects/:projectId'), sendsBody: true },
 
     'versions.list': get(VERSIONS),
     'versions.get': get(VERSION),
@@ -79,6 +82,8 @@ function routes() {
 
     'conversations.list': get('/conversations'),
     'conversations.get': get(CONVERSATION),
+    'conversations.delete': remove(CONVERSATION),
+    'conversations.erase': remove('/conversations'),
     'conversations.chat': create(`${CONVERSATION}/chat`),
 
     'runs.toolResult': again('/tools/results'),
@@ -122,8 +127,12 @@ export interface OperationTypes {
   health: { result: Health }
 
   'projects.list': { result: Project[] }
-  'projects.create': { body: { name: string } & ProjectDefaults; result: { project: Project; version: Version } }
-  'projects.update': { body: { name?: string } & ProjectDefaults; result: Project }
+  'projects.create': {
+    body: { name: string; retentionDays?: number } & ProjectDefaults
+    result: { project: Project; version: Version }
+  }
+  'projects.update': { body: { name?: string; retentionDays?: number | null } & ProjectDefaults; result: Project }
+  'projects.delete': { body: { name: string }; result: { id: number } }
 
   'versions.list': { query: { status?: 'draft' | 'merged' }; result: Version[] }
   'versions.get': { result: Version }
@@ -174,6 +183,11 @@ export interface OperationTypes {
     result: { items: ConversationSummary[]; nextCursor: string | null }
   }
   'conversations.get': { result: Conversation }
+  'conversations.delete': { result: { uuid: string } }
+  'conversations.erase': {
+    query: { customIdentifier: string; projectId?: string }
+    result: { deleted: number; active: number }
+  }
   'conversations.chat': {
     body: {
       messages: Message[]

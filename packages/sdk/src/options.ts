@@ -164,6 +164,16 @@ export type AttachOptions<O extends OutputKind = 'text'> = RequestOptions &
 /** The options argument of a run: it may be left out when the prompt requires no parameter. */
 export type RunArgs<R, P> = Nothing extends ParamsOf<R, P> ? [options?: RunOptions<R, P>] : [options: RunOptions<R, P>]
 
+/** What the compiler shows for a call without options: the parameters that the prompt requires. */
+export interface MissingParameters<Names> {
+  readonly parameters: Names
+}
+
+type RequiredKeys<T> = { [K in keyof T]-?: Nothing extends Pick<T, K> ? never : K }[keyof T]
+
+/** Never matches; for a prompt that requires parameters, the complaint about it names them. */
+export type Unmet<R, P> = Nothing extends ParamsOf<R, P> ? never : P & MissingParameters<RequiredKeys<ParamsOf<R, P>>>
+
 /** Hides an overload unless its type argument was written, so that it takes no part in inference. */
 export type Open<O> = [O] extends [never] ? never : string
 

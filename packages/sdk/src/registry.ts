@@ -7,6 +7,20 @@ export type OutputKind = unknown
 /** Whether a prompt answers text. A union that holds the word is a schema that allows it; `any` stands for any value. */
 export type IsText<O extends OutputKind> = unknown extends O ? false : [O] extends ['text'] ? true : false
 
+/** What has arrived of a value: keys and items may be missing, and texts and numbers may be cut. */
+export type DeepPartial<T> = T extends string
+  ? string
+  : T extends number
+    ? number
+    : T extends readonly (infer I)[]
+      ? DeepPartial<I>[]
+      : T extends object
+        ? { [K in keyof T]?: DeepPartial<T[K]> }
+        : T
+
+/** What `objectStream` gives: anything, for an answer whose type is not known. */
+export type PartialObject<O extends OutputKind> = IsText<O> extends true ? unknown : DeepPartial<O>
+
 /** The object type without any required key. */
 export type Nothing = Record<never, never>
 

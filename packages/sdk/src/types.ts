@@ -338,6 +338,8 @@ export interface Project {
   liveVersionUuid: string | null
   defaultProvider: string | null
   defaultModel: string | null
+  /** Days after which ended conversations are deleted; null: the setting of the server counts. */
+  retentionDays: number | null
   lastEditedAt: string
   createdAt: string
   updatedAt: string

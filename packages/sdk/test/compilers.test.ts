@@ -40,6 +40,9 @@ describe.each(compilers.map((compiler) => [compiler.version, compiler] as const)
     expect(complain(REGISTRY)).toEqual([])
     const [complaint] = complain(`${REGISTRY}; stet.prompts.run('support/reply', { parameters: {} })`)
     expect(complaint).toMatch(/Property 'ticket' is missing/)
+    for (const call of ["run('support/reply')", "stream('support/reply')", "run('support/reply', {})"]) {
+      expect(complain(`${REGISTRY}; stet.prompts.${call}`).join(), call).toMatch(/ticket/)
+    }
     const [other] = complain(
       `${REGISTRY}; stet.prompts.run('travel/plan', { tools: { get_weather: (a: number) => a } })`,
     )

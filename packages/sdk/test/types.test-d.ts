@@ -1,6 +1,7 @@
 import {
   ApiError,
   type ApiPromise,
+  type AsyncIterableStream,
   type OutputOf,
   type Prompts,
   type RunJob,
@@ -135,6 +136,22 @@ async function write(stream: RunStream): Promise<void> {
 }
 typed<typeof read>(write)
 
+// a growing answer: keys may be missing, texts may be cut
+async function grow(
+  stream: RunStream<{ urgency: 'low' | 'high'; tags: { name: string; count: number }[] }>,
+): Promise<void> {
+  for await (const part of stream.objectStream) {
+    typed<string | undefined>(part.urgency)
+    typed<(string | undefined)[] | undefined>(part.tags?.map(({ name }) => name))
+    // @ts-expect-error it may not be there yet
+    typed<string>(part.urgency)
+    // @ts-expect-error it may be cut
+    typed<'low' | 'high' | undefined>(part.urgency)
+  }
+}
+typed<(stream: RunStream<{ urgency: 'low' | 'high'; tags: { name: string; count: number }[] }>) => Promise<void>>(grow)
+same<RunStream['objectStream'], AsyncIterableStream<unknown>>(true)
+
 // a stream is no promise, and a result no stream
 // @ts-expect-error
 same<RunStream extends PromiseLike<unknown> ? true : false, true>(true)
@@ -158,7 +175,6 @@ known.prompts.run('travel/plan', {
       if (signal.aborted) pauseExecution()
       return { sky: 'blue' }
     },
-    other: (args) => args.anything,
   },
 })
 known.prompts.stream('travel/plan', {

@@ -2,10 +2,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
-import { type Database, type DatabaseClient, openDatabase } from './adapters/database/database.ts'
+import {
+  connectDatabase,
+  type Database,
+  type DatabaseClient,
+  type DatabaseOptions,
+  openDatabase,
+} from './adapters/database/database.ts'
 import { startSnapshots } from './adapters/database/embedded/snapshots.ts'
 import { postgresApiKeyStore } from './adapters/database/stores/api-key-store.ts'
 import { postgresConversationStore } from './adapters/database/stores/conversation-store.ts'
+import { postgresDeletionStore } from './adapters/database/stores/deletion-store.ts'
 import { postgresDocumentStore } from './adapters/database/stores/document-store.ts'
 import { postgresAnnotationStore, postgresEvaluationStore } from './adapters/database/stores/evaluation-store.ts'
 import { postgresIdempotencyStore, postgresIdempotencyUpkeep } from './adapters/database/stores/idempotency-store.ts'
@@ -32,31 +39,33 @@ import { secretBox } from './adapters/secrets/secret-box.ts'
 import { loadServerTools } from './adapters/server-tools/load-server-tools.ts'
 import { createTemplateSandbox } from './adapters/template-sandbox/engine.ts'
 import type { Config } from './config.ts'
-import { encryptionKeysOf, keepAdminKey } from './data-files.ts'
-import { type CreateProject, createFirstWorkspace } from './features/access/first-start.ts'
+import { encryptionKeysOf } from './data-files.ts'
+import type { CreateProject } from './features/access/first-start.ts'
+import { createDeletionWork } from './features/conversations/deletion/deletion-work.ts'
 import type { Deps, Stores } from './features/deps.ts'
-import { dropIdempotencyRecords, releaseLostClaims } from './features/idempotency/drop-records.ts'
 import { addProject } from './features/projects/create-project.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
 import { createActiveRuns } from './features/runs/active-runs.ts'
-import { workRunQueue } from './features/runs/background/work-run-queue.ts'
-import { dropEventLogs } from './features/runs/driving/drop-event-logs.ts'
-import { keepLease, takeLease } from './features/runs/driving/keep-lease.ts'
-import { recoverRuns } from './features/runs/driving/recover-runs.ts'
 import type { ServerTools } from './features/runs/execution/tools/step-tool.ts'
 import { createStoredLogs } from './features/runs/watching/stored-logs.ts'
 import { type App, createApp } from './http/app.ts'
+import type { Place } from './http/request/admit.ts'
 import { createDrain } from './http/request/drain.ts'
 import { systemClock } from './shared/clock.ts'
 import type { Logger } from './shared/logger.ts'
 import { shutDown } from './shut-down.ts'
+import { type StartedWork, startUp } from './start-up.ts'
 
 export interface Composition {
   app: App
   deps: Deps
   database: Database<Stores>
-  /** What to tell about the key of the first start; undefined when the database was not empty. */
-  firstKey: string | undefined
+  /** Another server has the database: this one may listen, and answers the API with 503 until it has it. */
+  isWaiting: boolean
+  /** Resolves when the API is answered; undefined when the server was closed before. */
+  started: Promise<StartedWork | undefined>
+  /** Resolves when another server has taken the database from this one: it must drain and end. */
+  superseded: Promise<void>
   /** Drains and closes everything; `server` is the one that serves `app`. */
   shutDown(server: Server): Promise<void>
   /** Closes everything at once: for a server that never listened. */
@@ -87,17 +96,21 @@ export function storesFor(client: DatabaseClient): Stores {
   }
 }
 
-/** @param onlyReplica false for a command that works beside the server on PostgreSQL. */
-export async function openStores(config: Config, log: Logger, onlyReplica = true): Promise<Database<Stores>> {
-  return openDatabase({
+/** For a command, which works beside the server on PostgreSQL. */
+export async function openStores(config: Config, log: Logger): Promise<Database<Stores>> {
+  return openDatabase({ ...databaseOptions(config, log), onlyReplica: false })
+}
+
+function databaseOptions(config: Config, log: Logger): DatabaseOptions<Stores> {
+  return {
     ...(config.databaseUrl !== undefined && { url: config.databaseUrl }),
     directory: join(config.dataDir, 'db'),
     packageRoot: config.packageRoot,
-    onlyReplica,
+    onlyReplica: true,
     silenceMs: config.databaseSilenceMs,
     storesFor,
     log,
-  })
+  }
 }
 
 /** The first project of a new workspace. */
@@ -109,54 +122,109 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
   const log = createJsonLogger(process.stderr, config.logLevel)
   for (const unknown of config.unknownVariables) log.warn('config.unknown-variable', { ...unknown })
   const serverTools = await loadServerTools(config.tools)
-  const database = await openStores(config, log)
-  const deps = createDeps({ config, database, serverTools, log, limits })
-  try {
-    await recoverRuns(deps)
-    await releaseLostClaims(deps)
-    await takeLease(deps)
-    const queueWork = await workRunQueue(deps)
-    // Last of what may fail: a key that is generated here must reach its operator.
-    const tenant = await createFirstWorkspace(deps, { adminKey: config.adminKey, createProject: createFirstProject })
-    const firstKey = tenant ? keepAdminKey(config, tenant) : undefined
-    const snapshots = startSnapshots(database, {
-      directory: config.backupDir,
-      everyHours: config.backupHours,
-      keep: config.backupKeep,
-      log,
-    })
-    const drain = createDrain()
-    const upkeep = [keepLease(deps), dropEventLogs(deps), dropIdempotencyRecords(deps), snapshots]
-    const close = async (): Promise<void> => {
-      await queueWork.stop()
-      for (const loop of upkeep) await loop.stop()
-      await releaseLease(deps)
-      await deps.templates.close()
-      await deps.models.close()
-      await database.close()
-    }
-    const app = createApp({
-      ...deps,
-      drain,
-      rateLimiter: createRateLimiter(),
-      failures: createFailureLimiter(config.authFailureLimit),
-      settings: httpSettings(config),
-      readiness: async () => ({ accepting: !drain.isDraining, ...(await database.ready()) }),
-      metrics: () => processMetrics(deps, database),
-    })
-    return {
-      app,
-      deps,
-      database,
-      firstKey,
-      shutDown: (server) => shutDown({ server, drain, deps, queueWork, config, close }),
-      close,
-    }
-  } catch (error) {
-    await deps.templates.close()
+  const database = await connectDatabase(databaseOptions(config, log))
+  let taking: Promise<boolean> | undefined
+  const take = () => {
+    taking ??= database.take()
+    return taking
+  }
+  const encryptionKeys = await findEncryptionKeys(config, async () => {
+    await take()
+    return (await database.stores.workspaces.findFirst()) !== null
+  }).catch(async (error) => {
     await database.close()
     throw error
+  })
+  const deps = createDeps({ config, database, encryptionKeys, serverTools, log, limits })
+  const drain = createDrain()
+  let work: StartedWork | undefined
+  const start = async (): Promise<StartedWork | undefined> => {
+    if (!(await take())) return undefined
+    const { writesClosed } = database
+    const isSuccessor = !database.isTaken
+    work = await startUp({ deps, config, createProject: createFirstProject, isSuccessor, writesClosed })
+    work.upkeep.push(startSnapshots(database, snapshotOptions(config, log)))
+    return work
   }
+  const close = async (): Promise<void> => {
+    // First of all where it waits: nothing must start any more.
+    await database.lock?.release()
+    await work?.queueWork.stop()
+    for (const loop of work?.upkeep ?? []) await loop.stop()
+    if (work) await releaseLease(deps)
+    await deps.templates.close()
+    await deps.models.close()
+    await database.close()
+  }
+  const superseded = new Promise<void>((resolve) => {
+    const forget = () => {
+      deps.liveCache.clear()
+      deps.activeRuns.forgetAll()
+    }
+    database.lock?.listen({ onTaken: forget, onLost: forget, onSuperseded: resolve })
+  })
+  const started = start()
+  try {
+    if (database.isTaken) await started
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const place = placeOf(database, () => work !== undefined)
+  const app = createApp({
+    ...deps,
+    drain,
+    place,
+    rateLimiter: createRateLimiter(),
+    failures: createFailureLimiter(config.authFailureLimit),
+    settings: httpSettings(config),
+    readiness: async () => ({
+      accepting: work !== undefined && !drain.isDraining,
+      recovered: work?.queueWork.hasBegun() ?? false,
+      ...(await database.ready()),
+    }),
+    metrics: () => processMetrics(deps, database),
+  })
+  return {
+    app,
+    deps,
+    database,
+    isWaiting: !database.isTaken,
+    started,
+    superseded,
+    shutDown: (server) =>
+      shutDown({
+        server,
+        drain,
+        deps,
+        queueWork: { stop: async () => work?.queueWork.stop() },
+        config,
+        isServing: place.isConfirmed(),
+        handOver: async () => database.lock?.release(),
+        close,
+      }),
+    close,
+  }
+}
+
+/** A server that does not hold its lock, or has not started its work, answers nothing of the API. */
+function placeOf({ lock }: Database<Stores>, hasStarted: () => boolean): Place {
+  return {
+    isConfirmed: () => hasStarted() && (lock === undefined || lock.isConfirmed()),
+    confirm: async () => hasStarted() && (lock === undefined || (await lock.confirm())),
+  }
+}
+
+function snapshotOptions(config: Config, log: Logger) {
+  return { directory: config.backupDir, everyHours: config.backupHours, keep: config.backupKeep, log }
+}
+
+/**
+ * The encryption keys; made here if the database has never been used.
+ * @param isUsed asked only if the settings have no key, which the embedded database alone allows. @throws OperatorError
+ */
+export async function findEncryptionKeys(config: Config, isUsed: () => Promise<boolean>): Promise<readonly string[]> {
+  return config.encryptionKeys ?? encryptionKeysOf(config, await isUsed())
 }
 
 // A lease that stays behind ends by itself.
@@ -171,12 +239,20 @@ async function releaseLease(deps: Deps): Promise<void> {
 interface Parts {
   config: Config
   database: Database<Stores>
+  encryptionKeys: readonly string[]
   serverTools: ServerTools
   log: Logger
   limits: Partial<ProviderLimits> | undefined
 }
 
-function createDeps({ config, database, serverTools, log, limits }: Parts): Deps & { models: ClosableModels } {
+function createDeps({
+  config,
+  database,
+  encryptionKeys,
+  serverTools,
+  log,
+  limits,
+}: Parts): Deps & { models: ClosableModels } {
   const guard = { allowedPrivateHosts: config.allowedPrivateHosts }
   const runs = postgresRunStore(database)
   return {
@@ -190,6 +266,8 @@ function createDeps({ config, database, serverTools, log, limits }: Parts): Deps
     runQueue: createRunQueue(config),
     runSignals: createRunSignals(),
     logs: postgresLogStore(database),
+    deletions: postgresDeletionStore(database.ownSession),
+    deletionWork: createDeletionWork(),
     idempotencyUpkeep: postgresIdempotencyUpkeep(database.ownSession),
     claimsInWork: new Map(),
     eventLog: createRunEventLog(),
@@ -205,6 +283,7 @@ function createDeps({ config, database, serverTools, log, limits }: Parts): Deps
       storeWaitMs,
       toolWaitMs,
       sharesDatabase: database.kind === 'postgres',
+      retentionDays: config.retentionDays,
       eventRetentionMs: config.eventRetentionHours * 3_600_000,
     },
     liveCache: createLiveCache(),
@@ -219,7 +298,7 @@ function createDeps({ config, database, serverTools, log, limits }: Parts): Deps
     addressGuard: addressGuard(guard),
     environmentProviders: environmentProviders({ ...config, since: systemClock.now() }),
     prices: priceBook(),
-    secrets: secretBox(encryptionKeysOf(config)),
+    secrets: secretBox(encryptionKeys),
     clock: systemClock,
     log,
   }
@@ -245,6 +324,7 @@ function httpSettings(config: Config) {
     bodyLimitBytes: config.bodyLimitBytes,
     trustProxy: config.trustProxy,
     maxStreamsPerKey: config.maxStreamsPerKey,
+    unread: { stallMs: config.stallSeconds * 1_000, mostBytes: config.unreadBytes },
     validateResponses: config.validateResponses,
   }
 }

@@ -1,16 +1,28 @@
 /** The key files of the data folder (embedded mode): written once, readable by their owner alone. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Config } from './config.ts'
 import type { NewTenant } from './features/access/first-start.ts'
+import { OperatorError } from './shared/app-error.ts'
 import { makeFolder } from './shared/make-folder.ts'
 
 const ownerOnly = 0o600
+const keyBytes = 32
 
 /** 32 random bytes in base64, the form of `STET_ENCRYPTION_KEY`. */
 export function generateEncryptionKey(): string {
-  return randomBytes(32).toString('base64')
+  return randomBytes(keyBytes).toString('base64')
 }
 
 /** Embedded: the data folder, readable by its owner alone. PostgreSQL needs none. @throws OperatorError */
@@ -22,20 +34,48 @@ export function makeDataFolder(config: Config): void {
   writeFileSync(join(config.dataDir, '.gitignore'), '*\n', { mode: ownerOnly })
 }
 
-/** The keys of the settings; embedded and not given: `encryption.key`, made at the first start. */
-export function encryptionKeysOf(config: Config): readonly string[] {
+/**
+ * The keys of the settings; embedded and not given: `encryption.key`, made at the first start.
+ * @param isUsed the database has a workspace, and may hold secrets that the key has sealed. @throws OperatorError
+ */
+export function encryptionKeysOf(config: Config, isUsed: boolean): readonly string[] {
   if (config.encryptionKeys !== undefined) return config.encryptionKeys
   const file = join(config.dataDir, 'encryption.key')
-  if (!existsSync(file)) writeFileSync(file, `${generateEncryptionKey()}\n`, { mode: ownerOnly, flag: 'wx' })
-  return [readFileSync(file, 'utf8').trim()]
+  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
+  if (kept && Buffer.from(kept, 'base64').length === keyBytes) return [kept]
+  if (kept || isUsed) throw new OperatorError(lostKey(file, kept))
+  const key = generateEncryptionKey()
+  keepDurably(file, key)
+  return [key]
+}
+
+function lostKey(file: string, kept: string | undefined): string {
+  const state = kept === undefined ? 'is missing' : kept === '' ? 'is empty' : 'does not hold 32 bytes in base64'
+  return `${file} ${state}, and only the key of the first start opens stored provider tokens. Put that file back, or set STET_ENCRYPTION_KEY. If the key is lost, put the output of "stet-server generate-key encryption" there, start, and store the tokens again`
 }
 
 /** Embedded: writes `admin.key`. Returns the line that tells the operator, with the key this one time if stet made it. */
 export function keepAdminKey(config: Config, tenant: NewTenant): string {
   const what = `workspace ${tenant.workspaceName}, project 1 default`
   const where = config.databaseUrl === undefined ? join(config.dataDir, 'admin.key') : undefined
-  if (where !== undefined) writeFileSync(where, `${tenant.key}\n`, { mode: ownerOnly })
+  if (where !== undefined) keepDurably(where, tenant.key)
   if (!tenant.isGenerated)
     return `created ${what} with the admin key of STET_ADMIN_KEY${where ? `, also in ${where}` : ''}`
   return `created ${what}\nadmin API key: ${tenant.key} (shown once${where ? `; also in ${where}` : ''})`
+}
+
+/** The file appears whole, and is on the disk before this returns: nothing may use a key that a power cut could lose. */
+function keepDurably(file: string, key: string): void {
+  const temporary = `${file}.new`
+  rmSync(temporary, { force: true })
+  writeFileSync(temporary, `${key}\n`, { mode: ownerOnly, flag: 'wx', flush: true })
+  renameSync(temporary, file)
+  // Windows cannot open a folder to sync it.
+  if (process.platform === 'win32') return
+  const folder = openSync(dirname(file), 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
 }

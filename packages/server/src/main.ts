@@ -6,14 +6,18 @@ import { makeDataFolder } from './data-files.ts'
 import { createHttpServer } from './http/server.ts'
 import { runOperatorCommand } from './operator-commands.ts'
 import { AppError, OperatorError } from './shared/app-error.ts'
+import type { StartedWork } from './start-up.ts'
 
 const [command = 'start', ...args] = process.argv.slice(2)
 
 const readSettings = (): Config => readConfig(process.env)
 
+// Awaiting a thread or a compiler does not keep the process alive: without a timer a start could end before it says why.
+const awake = setInterval(() => undefined, 100)
 try {
   if (command === 'start') await serve(readSettings())
   else process.exitCode = await runOperatorCommand(readSettings, command, args)
+  clearInterval(awake)
 } catch (error) {
   exitWith(error)
 }
@@ -22,8 +26,8 @@ async function serve(config: Config): Promise<void> {
   makeDataFolder(config)
   const composition = await compose(config)
   // Before listening, which may fail: the key is told this one time.
-  if (composition.firstKey) process.stdout.write(`${composition.firstKey}\n`)
-  const server = createHttpServer(composition.app)
+  if (!composition.isWaiting) tellFirstKey(await composition.started)
+  const server = createHttpServer(composition.app, { maxConnections: config.maxConnections })
   try {
     await listen(server, config)
   } catch (error) {
@@ -31,8 +35,21 @@ async function serve(config: Config): Promise<void> {
     throw error
   }
   // Before the line that tells a supervisor that it may send signals.
-  drainOnSignal(server, composition)
-  process.stdout.write(`stet listening on ${addressOf(server, config)}\n`)
+  const stop = drainOnSignal(server, composition)
+  const address = addressOf(server, config)
+  if (composition.isWaiting) {
+    process.stdout.write(`stet waiting on ${address} for the server that has this database to stop\n`)
+    const work = await composition.started
+    // It was stopped before its turn came.
+    if (!work) return
+    tellFirstKey(work)
+  }
+  process.stdout.write(`stet listening on ${address}\n`)
+  void composition.superseded.then(() => stop(new OperatorError('Another server has taken over this database')))
+}
+
+function tellFirstKey(work: StartedWork | undefined): void {
+  if (work?.firstKey !== undefined) process.stdout.write(`${work.firstKey}\n`)
 }
 
 function listen(server: Server, config: Config): Promise<void> {
@@ -59,20 +76,28 @@ function addressOf(server: Server, config: Config): string {
 
 // The first signal drains, a second one leaves at once. The end of a parent that keeps a channel (`stet serve`, however
 // it ended) is a first signal: nobody else would stop this process, which holds the port and the lock.
-function drainOnSignal(server: Server, composition: Composition): void {
+// @returns drains for another reason, which is told at the end.
+function drainOnSignal(server: Server, composition: Composition): (reason: OperatorError) => void {
   let isDraining = false
+  const drain = (reason?: OperatorError): void => {
+    isDraining = true
+    const end = (): void => (reason ? exitWith(reason) : process.exit(0))
+    composition.shutDown(server).then(end, exitWith)
+  }
   const onSignal = (): void => {
     if (isDraining) process.exit(1)
-    isDraining = true
-    composition.shutDown(server).then(() => process.exit(0), exitWith)
+    drain()
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
   const onParentGone = (): void => {
-    if (!isDraining) onSignal()
+    if (!isDraining) drain()
   }
   process.once('disconnect', onParentGone)
   // It went while this process started; without a channel `connected` is undefined.
   if (process.connected === false) onParentGone()
+  return (reason) => {
+    if (!isDraining) drain(reason)
+  }
 }
 
 // Not by an exit code alone: whatever was opened before the failure would keep the process, and its lock, alive.

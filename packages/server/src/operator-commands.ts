@@ -1,12 +1,13 @@
 /** Commands of `stet-server` besides `start`; those that open the database take its lock, so none runs beside a server. */
 import { join } from 'node:path'
+import type { Database } from './adapters/database/database.ts'
 import { createJsonLogger } from './adapters/logging/json-logger.ts'
-import { createFirstProject, openStores } from './compose.ts'
+import { createFirstProject, findEncryptionKeys, openStores } from './compose.ts'
 import { type Config, serverVersion } from './config.ts'
 import { generateEncryptionKey, makeDataFolder } from './data-files.ts'
 import { generateApiKey } from './features/access/api-key.ts'
 import { createWorkspace, issueAdminKey, type NewTenant } from './features/access/first-start.ts'
-import type { Needs } from './features/deps.ts'
+import type { Stores } from './features/deps.ts'
 import { OperatorError } from './shared/app-error.ts'
 
 const usage = `stet-server [start]
@@ -46,9 +47,12 @@ export async function runOperatorCommand(
   if (command === 'new-admin-key')
     return printTenant(readSettings(), (deps) => issueAdminKey(deps, { workspace: first }))
   if (command === 'workspace' && first === 'create' && second !== undefined) {
-    return printTenant(readSettings(), (deps) =>
-      createWorkspace(deps, { name: second, createProject: createFirstProject }),
-    )
+    const config = readSettings()
+    return printTenant(config, async (database) => {
+      // As a first start does: a database with a workspace has a key.
+      await findEncryptionKeys(config, async () => (await database.stores.workspaces.findFirst()) !== null)
+      return createWorkspace(database, { name: second, createProject: createFirstProject })
+    })
   }
   process.stderr.write(`${usage}\n`)
   return 2
@@ -65,9 +69,9 @@ function print(line: string): number {
 }
 
 /** The key alone on standard output, so that it can be piped; what it is for on standard error. */
-async function printTenant(config: Config, work: (deps: Needs<'transaction'>) => Promise<NewTenant>): Promise<number> {
+async function printTenant(config: Config, work: (database: Database<Stores>) => Promise<NewTenant>): Promise<number> {
   makeDataFolder(config)
-  const database = await openStores(config, createJsonLogger(process.stderr, config.logLevel), false)
+  const database = await openStores(config, createJsonLogger(process.stderr, config.logLevel))
   try {
     const tenant = await work(database)
     process.stderr.write(`admin API key of workspace ${tenant.workspaceName} (shown once):\n`)

@@ -172,6 +172,24 @@ export const settings = {
     '200',
     'Open event streams that one API key may hold.',
   ),
+  maxConnections: of(
+    'STET_MAX_CONNECTIONS',
+    whole(1, 1_000_000),
+    '16384',
+    'Open connections; further ones are closed at once. Keep it below the limit of open files of the process.',
+  ),
+  stallSeconds: of(
+    'STET_STALL_SECONDS',
+    whole(1, 86_400),
+    '30',
+    'How long a client may read nothing of a response before its connection is closed, in seconds. Event streams have 5 minutes.',
+  ),
+  unreadBytes: of(
+    'STET_UNREAD_BYTES',
+    whole(1_048_576, 17_179_869_184),
+    '33554432',
+    'Bytes of responses that clients have not read yet, all together; above it the connections that have stood still longest are closed.',
+  ),
   workers: of(
     'STET_WORKERS',
     whole(1, 10_000),
@@ -189,6 +207,12 @@ export const settings = {
     whole(0, 8_760),
     '24',
     'How long the event log of an ended run is kept, in hours.',
+  ),
+  retentionDays: of(
+    'STET_RETENTION_DAYS',
+    whole(0, 3_650),
+    '0',
+    'Days after which ended conversations are deleted, where their project sets no `retentionDays`; 0 = never.',
   ),
   drainDelayMs: of(
     'STET_DRAIN_DELAY_MS',

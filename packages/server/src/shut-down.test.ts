@@ -14,6 +14,8 @@ it('ends with an error when something does not close in time', async () => {
       deps: { activeRuns: createActiveRuns(), log },
       queueWork: { stop: () => Promise.resolve() },
       config: { drainDelayMs: 0, databaseUrl: undefined },
+      isServing: true,
+      handOver: () => Promise.resolve(),
       close: () => new Promise(() => undefined),
     },
     100,

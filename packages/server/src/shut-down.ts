@@ -4,6 +4,7 @@ import { Server as NetServer } from 'node:net'
 import type { Config } from './config.ts'
 import type { Deps } from './features/deps.ts'
 import type { Drain } from './http/request/drain.ts'
+import { endConnections } from './http/server.ts'
 import { OperatorError, RunError } from './shared/app-error.ts'
 
 const runsWaitMs = 30_000
@@ -20,12 +21,17 @@ interface ShutDownInput {
   /** Takes no more runs once stopped. */
   queueWork: { stop(): Promise<void> }
   config: Pick<Config, 'drainDelayMs' | 'databaseUrl'>
+  /** Whether the API is answered: a server that waits, or was superseded, has no callers to tell. */
+  isServing: boolean
+  /** Lets the next server serve, on a database that one may have at a time. */
+  handOver(): Promise<void>
   close(): Promise<void>
 }
 
 /** @throws OperatorError when the time is over. What was acknowledged is stored; the next start ends what was not. */
 export async function shutDown(input: ShutDownInput, closingMs = runsWaitMs + closingWaitMs): Promise<void> {
-  const drainDelayMs = input.config.drainDelayMs ?? (input.config.databaseUrl === undefined ? 0 : 5_000)
+  const { config, isServing } = input
+  const drainDelayMs = isServing ? (config.drainDelayMs ?? (config.databaseUrl === undefined ? 0 : 5_000)) : 0
   const limitMs = drainDelayMs + closingMs
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<never>((_, reject) => {
@@ -40,7 +46,7 @@ export async function shutDown(input: ShutDownInput, closingMs = runsWaitMs + cl
 }
 
 async function drainAndClose(input: ShutDownInput, drainDelayMs: number): Promise<void> {
-  const { server, drain, deps, queueWork, close } = input
+  const { server, drain, deps, queueWork, handOver, close } = input
   drain.begin()
   deps.log.info('server.draining', { activeRuns: deps.activeRuns.list().length })
   await pause(drainDelayMs)
@@ -48,11 +54,20 @@ async function drainAndClose(input: ShutDownInput, drainDelayMs: number): Promis
   await queueWork.stop()
   // Not http's own close: it destroys connections whose last bytes are still queued, and kept ones without an answer.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
+  await requestsEnd(drain)
+  // Runs that are still on their way keep their lease: the next server leaves them alone.
+  await handOver()
   await runsAndAnswersEnd(drain, deps)
-  server.closeAllConnections()
+  await endConnections(server)
   await closed
   await close()
   deps.log.info('server.closed')
+}
+
+/** What was accepted and waits for no run: short, so the next server waits for it. */
+async function requestsEnd(drain: Drain): Promise<void> {
+  const startedAt = performance.now()
+  while (drain.openRequests() > 0 && performance.now() - startedAt < answersWaitMs) await pause(lookMs)
 }
 
 /** Looks again and again: a request that was accepted before the end may begin a run late. */

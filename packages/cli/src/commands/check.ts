@@ -85,7 +85,7 @@ async function checkTypes({ problems }: Found, isLocal: boolean, ctx: Context): 
   const { config } = await ctx.settings()
   const isBroken = problems.some(({ severity, file }) => severity === 'error' && file !== null)
   if (!config.types.isConfigured || (isLocal && isBroken)) return null
-  const { file, isCurrent } = await generateTypes({ out: undefined, isLocal, isStrict: false }, ctx)
+  const { file, isCurrent } = await generateTypes({ out: undefined, isLocal, isLoose: false }, ctx)
   return { file: shownFile(file, ctx.io.cwd), isCurrent }
 }
 

@@ -27,7 +27,7 @@ export const defaultConfig: Config = {
   promptsDir: 'prompts',
   include: ['**/*.promptl'],
   ignore: [],
-  types: { out: 'prompts.gen.d.ts', strictPaths: false, isConfigured: false },
+  types: { out: 'prompts.gen.d.ts', strictPaths: true, isConfigured: false },
   profiles: {},
 }
 
@@ -82,7 +82,7 @@ function typesAt(value: Record<string, unknown>, file: string): Config['types'] 
   const types = objectAt(value, 'types', file)
   if (!types) return defaultConfig.types
   refuseUnknown(types, typesKeys, `${file}, types`)
-  const strictPaths = types['strictPaths'] ?? false
+  const strictPaths = types['strictPaths'] ?? defaultConfig.types.strictPaths
   if (typeof strictPaths !== 'boolean') throw wrong(file, 'types.strictPaths', 'true or false')
   return { out: textAt(types, 'out', file) ?? defaultConfig.types.out, strictPaths, isConfigured: true }
 }

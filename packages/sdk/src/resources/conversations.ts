@@ -77,6 +77,30 @@ export class Conversations {
   }
 
   /**
+   * Deletes a conversation for good, with its runs and annotations. One with an active run throws a `ConflictError`.
+   *
+   * @example await stet.conversations.delete(result.uuid)
+   */
+  delete(uuid: string, o: RequestOptions = {}): ApiPromise<{ uuid: string }> {
+    return this.#api.call('conversations.delete', { conversationUuid: uuid }, o)
+  }
+
+  /**
+   * Deletes every ended conversation of a custom identifier for good: in all projects, or in the one of `o.projectId`. The
+   * project of the client does not count here. `active` conversations are left: stop them, and erase again.
+   *
+   * @example const { deleted, active } = await stet.conversations.erase('customer-7')
+   */
+  erase(
+    customIdentifier: string,
+    o: RequestOptions & { projectId?: number | string } = {},
+  ): ApiPromise<{ deleted: number; active: number }> {
+    const { projectId, ...options } = o
+    const project = projectId === undefined ? {} : { projectId: String(projectId) }
+    return this.#api.call('conversations.erase', { customIdentifier, ...project }, options)
+  }
+
+  /**
    * How a conversation was scored, newest first.
    *
    * @example const [newest] = await stet.conversations.annotations(result.uuid)

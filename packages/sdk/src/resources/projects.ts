@@ -31,20 +31,33 @@ export class Projects {
    * const { project, version } = await stet.projects.create('Support', { defaultModel: 'gpt-4o' })
    * await stet.prompts.create('reply', { projectId: project.id, versionUuid: version.uuid, prompt: 'Hello {{ name }}' })
    */
-  create(name: string, o: RequestOptions & ProjectDefaults = {}): ApiPromise<{ project: Project; version: Version }> {
+  create(
+    name: string,
+    o: RequestOptions & ProjectDefaults & { retentionDays?: number } = {},
+  ): ApiPromise<{ project: Project; version: Version }> {
     return this.#api.call('projects.create', { name }, o)
   }
 
   /**
-   * Changes what is given and keeps the rest.
+   * Changes what is given and keeps the rest. `retentionDays: null` goes back to the setting of the server.
    *
    * @example await stet.projects.update(1, { name: 'Customer support' })
    */
   update(
     projectId: number | string,
-    i: { name?: string } & ProjectDefaults,
+    i: { name?: string; retentionDays?: number | null } & ProjectDefaults,
     o: RequestOptions = {},
   ): ApiPromise<Project> {
     return this.#api.call('projects.update', { ...i, projectId }, o)
+  }
+
+  /**
+   * Deletes a project for good, with its prompts, conversations and restricted keys; its name confirms it. A project with
+   * active runs throws a `ConflictError`.
+   *
+   * @example await stet.projects.delete(7, { name: 'Support' })
+   */
+  delete(projectId: number | string, i: { name: string }, o: RequestOptions = {}): ApiPromise<{ id: number }> {
+    return this.#api.call('projects.delete', { ...i, projectId }, o)
   }
 }

@@ -1,6 +1,6 @@
 import { ApiPromise } from '../api-promise.ts'
 import type { CacheOptions, PromptFallback } from '../cache/cache-options.ts'
-import type { ChatOptions, Open, RequestOptions, RunArgs, RunOptions, Scope } from '../options.ts'
+import type { ChatOptions, Open, RequestOptions, RunArgs, RunOptions, Scope, Unmet } from '../options.ts'
 import type { PromptRegistry } from '../prompt-registry.ts'
 import type { Nothing, OutputKind, OutputOf, PromptPath } from '../registry.ts'
 import type { RunJob } from '../run/run-job.ts'
@@ -133,6 +133,7 @@ export class Prompts<R = PromptRegistry> {
     o?: RunOptions<Nothing, string, O> & { tools?: HandlerMap<T> },
   ): ApiPromise<RunResult<NoInfer<O>>>
   run<P extends PromptPath<R>>(path: P, o: RunOptions<R, P> & { background: true }): ApiPromise<RunJob<OutputOf<R, P>>>
+  run<P extends PromptPath<R>>(path: P & Unmet<R, P>): ApiPromise<RunResult<OutputOf<R, P>>>
   run<P extends PromptPath<R>>(path: P, ...o: RunArgs<R, P>): ApiPromise<RunResult<OutputOf<R, P>>>
   run(path: string, o: { background?: boolean } = {}): ApiPromise<unknown> {
     const start = runStart(path, o)
@@ -151,6 +152,7 @@ export class Prompts<R = PromptRegistry> {
     path: Open<O>,
     o?: RunOptions<Nothing, string, O> & { tools?: HandlerMap<T> },
   ): RunStream<NoInfer<O>>
+  stream<P extends PromptPath<R>>(path: P & Unmet<R, P>): RunStream<OutputOf<R, P>>
   stream<P extends PromptPath<R>>(path: P, ...o: RunArgs<R, P>): RunStream<OutputOf<R, P>>
   stream(path: string, o: object = {}): unknown {
     return streamRun(this.#api, runStart(path, o))

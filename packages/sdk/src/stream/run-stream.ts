@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors.ts'
-import type { IsText, OutputKind } from '../registry.ts'
+import type { IsText, OutputKind, PartialObject } from '../registry.ts'
 import { requireEvents } from '../transport/response-error.ts'
 import type { FinishReason, Message, RunResult, ToolCall, Usage } from '../types.ts'
 import { quiet } from './deferred.ts'
@@ -71,8 +71,9 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /** The structured answer as it grows: partial objects, then the complete one. */
-  get objectStream(): AsyncIterableStream<unknown> {
-    return readableOf(growing(this.#events()))
+  get objectStream(): AsyncIterableStream<PartialObject<O>> {
+    // what has arrived of an answer of this kind
+    return readableOf(growing(this.#events())) as AsyncIterableStream<PartialObject<O>>
   }
 
   /**

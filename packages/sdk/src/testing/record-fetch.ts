@@ -22,13 +22,19 @@ const KEPT_HEADERS = /^(content-type|etag|retry-after|retry-after-ms|x-conversat
  */
 export function recordFetch(file: string, { mode = 'auto', fetch }: RecordOptions = {}): Fetch {
   let cassette: Cassette | undefined
-  return async (input, init) => {
+  const opened = () => {
     cassette ??= openCassette(file, mode)
+    return cassette
+  }
+  const answer: Fetch = async (input, init) => {
+    const cassette = opened()
     const request = await requestOf(input, init)
     if (!cassette.isRecording) return replayed(takeRecording(cassette, request))
     const response = await (fetch ?? globalThis.fetch)(input, init)
     return recorded(cassette, { request, secrets: secretsOf(input, init) }, response)
   }
+  // a replay needs no key
+  return Object.assign(answer, { [Symbol.for('stet.offline')]: () => !opened().isRecording })
 }
 
 async function requestOf(input: RequestInfo | URL, init: RequestInit = {}): Promise<Recording['request']> {

@@ -19,6 +19,7 @@ type SchemaResult<O> =
 // biome-ignore lint/suspicious/noExplicitAny: the one hole, which the callers of handlers without a registry need
 type Untyped = any
 
+type SchemaIn<S> = S extends StandardSchema<infer I, Untyped> ? I : never
 type SchemaOut<S> = S extends StandardSchema<Untyped, infer O> ? O : never
 
 /** What a handler knows about its call. */
@@ -38,10 +39,12 @@ export interface ToolContext extends ToolCall {
   pauseExecution(): never
 }
 
-/** A tool with a schema of its arguments. */
-export interface Tool<A = Untyped> {
+/** A tool with a schema of its arguments: `I` is what the model sends, `A` what the schema makes of it. */
+export interface Tool<A = Untyped, I = Untyped> {
   input: StandardSchema<Untyped, A>
   execute: (args: A, ctx: ToolContext) => unknown
+  /** Never set: by it the compiler compares what the schema takes with what the prompt declares. */
+  readonly '~takes'?: (args: I) => void
   /** Milliseconds, 240_000; then the model gets an error. */
   timeout?: number
   /** Arguments that do not fit go to the model as an error (`report`, default), or stop the run (`throw`). */
@@ -51,10 +54,10 @@ export interface Tool<A = Untyped> {
 /** A tool without a schema: the arguments are what the model sent. */
 export type ToolHandler<A = Untyped> = (args: A, ctx: ToolContext) => unknown
 
-/** Tools by the names that the prompt declares. */
-export type ToolMap<T = Nothing> = { [K in keyof T]?: Tool<T[K]> | ToolHandler<T[K]> } & {
-  [name: string]: Tool | ToolHandler | undefined
-}
+/** Tools by the names that the prompt declares; by any name where its tools are not known. */
+export type ToolMap<T = Nothing> = [keyof T] extends [never]
+  ? { [name: string]: Tool | ToolHandler | undefined }
+  : { [K in keyof T]?: Tool<Untyped, T[K]> | ToolHandler<T[K]> }
 
 /** Handlers for tools whose arguments the caller types. */
 export type HandlerMap<T> = { [K in keyof T]: ToolHandler<T[K]> }
@@ -72,6 +75,6 @@ export function tool<S extends StandardSchema<Untyped, Untyped>>(t: {
   execute: (args: SchemaOut<S>, ctx: ToolContext) => unknown
   timeout?: number
   onInvalidArgs?: 'report' | 'throw'
-}): Tool<SchemaOut<S>> {
+}): Tool<SchemaOut<S>, SchemaIn<S>> {
   return t
 }

@@ -112,12 +112,12 @@ export class Api {
 
   /** The request of an operation. */
   exchange(name: OperationName, fields: object, options: RequestOptions & Scope, timeoutMs = TIMEOUT_MS): Exchange {
-    const { method, path, retry, outside }: Route = operations[name]
+    const { method, path, retry, outside, sendsBody }: Route = operations[name]
     const { baseUrl, rootUrl, versionUuid } = this.settings
     const { signal, timeout, maxRetries, headers, idempotencyKey, ...own } = options
     const scope = { projectId: this.projectId(own), versionUuid: own.versionUuid ?? versionUuid, ...fields }
     const content: Query = { ...own, ...fields }
-    const hasBody = method === 'POST' || method === 'PUT'
+    const hasBody = method === 'POST' || method === 'PUT' || sendsBody
     return {
       operation: name,
       method,

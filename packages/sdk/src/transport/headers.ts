@@ -15,7 +15,7 @@ export async function requestHeaders(
   const own = {
     Accept: isStream ? 'text/event-stream' : 'application/json',
     'X-Stet-SDK-Version': version,
-    Authorization: outside ? null : `Bearer ${await currentKey(settings.apiKey)}`,
+    Authorization: outside ? null : await authorization(settings),
     'Content-Type': body === undefined ? null : 'application/json',
     'User-Agent': settings.isBrowser ? null : `stet-sdk/${version}`,
     'Idempotency-Key': idempotencyKey,
@@ -33,6 +33,14 @@ export async function requestHeaders(
     }
   }
   return headers
+}
+
+/** Marks a `fetch` by a function that tells whether it answers without a server, and so without a key. */
+const OFFLINE = Symbol.for('stet.offline')
+
+async function authorization({ apiKey, fetch }: Settings): Promise<string | null> {
+  const { [OFFLINE]: isOffline } = fetch as { [OFFLINE]?: () => boolean }
+  return !apiKey && isOffline?.() ? null : `Bearer ${await currentKey(apiKey)}`
 }
 
 async function currentKey(source: ApiKey | undefined): Promise<string> {

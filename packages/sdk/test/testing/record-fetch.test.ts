@@ -29,6 +29,21 @@ function replaying(file: string, mode?: 'replay'): Stet {
   return new Stet({ apiKey: 'other', baseUrl: 'http://stet.invalid', projectId: 1, maxRetries: 0, fetch })
 }
 
+it('replays without an API key, and asks for one to record', async () => {
+  const file = cassetteFile()
+  const server = await localServer(events(frames(runEvents(['Hello']))))
+  const at = { baseUrl: server.url, projectId: 1 }
+  expect(await messageOf(new Stet({ ...at, fetch: recordFetch(file) }).prompts.run('a/b'))).toContain('No API key')
+  expect(server.requests).toHaveLength(0)
+  await new Stet({ ...at, apiKey: KEY, fetch: recordFetch(file) }).prompts.run('a/b')
+  await recordings(file, 1)
+  for (const mode of ['auto', 'replay'] as const) {
+    const stet = new Stet({ ...at, fetch: recordFetch(file, { mode }) })
+    expect((await stet.prompts.run('a/b')).response.text).toBe('Hello')
+  }
+  expect(server.requests).toHaveLength(1)
+})
+
 async function messageOf(promise: PromiseLike<unknown>): Promise<string> {
   const error: unknown = await Promise.resolve(promise).catch((reason: unknown) => reason)
   expect(error).toBeInstanceOf(ConfigurationError)

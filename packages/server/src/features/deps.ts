@@ -2,6 +2,8 @@
 import type { Clock } from '../shared/clock.ts'
 import type { Logger } from '../shared/logger.ts'
 import type { ApiKeyStore, WorkspaceStore } from './access/ports.ts'
+import type { DeletionWork } from './conversations/deletion/deletion-work.ts'
+import type { DeletionStore } from './conversations/deletion/ports.ts'
 import type { ConversationStore } from './conversations/ports.ts'
 import type { DocumentStore } from './documents/ports.ts'
 import type { AnnotationStore, EvaluationStore } from './evaluations/ports.ts'
@@ -51,6 +53,8 @@ export interface LiveCache {
   /** The value if it is in memory at this moment: what `read` would give without a load. */
   recall<T>(scope: string, key: string): T | undefined
   drop(scope: string): void
+  /** Drops everything, and what is loading now fills nothing: another server may have changed any of it. */
+  clear(): void
 }
 
 export interface Deps {
@@ -68,6 +72,9 @@ export interface Deps {
   runSignals: RunSignals
   /** Like runs; those of `stores` write in their transaction. */
   logs: LogStore
+  /** Outside `stores`: it works in batches of its own. */
+  deletions: DeletionStore
+  deletionWork: DeletionWork
   idempotencyUpkeep: IdempotencyUpkeep
   /** Claims that this process works on now, with the hashes of their requests. */
   claimsInWork: Map<string, string>

@@ -5,6 +5,8 @@ import express, { type Express, Router } from 'express'
 import type { HttpDeps } from './http-deps.ts'
 import { encodeDocumentPathTail } from './input/document-path-tail.ts'
 import { readInput } from './input/read-input.ts'
+import { createPipelineLimit } from './limits/pipelined.ts'
+import { createUnreadLimit } from './limits/unread-limit.ts'
 import { mountContract, type Routes } from './mount.ts'
 import { operations } from './operations/operations.ts'
 import { RequestFigures } from './operations/request-figures.ts'
@@ -33,25 +35,32 @@ import { versionRoutes } from './routes/versions.ts'
 /** Takes every request; Express, with the prototypes of its requests and responses, stands behind it. */
 export type App = RequestListener & Pick<Express, 'request' | 'response'>
 
+/** Of one connection, answered at once. Published clients wait for each answer. */
+const pipelinedRequests = 8
+
 export function createApp(deps: HttpDeps): App {
   const { drain, settings } = deps
   const figures = new RequestFigures(deps.log)
   const readyDocuments = readyDocumentReader(deps)
   const general = generalWay(deps, figures, readyDocuments)
+  const unread = createUnreadLimit(settings.unread)
+  const servePipelined = createPipelineLimit(pipelinedRequests)
   const answersPreflight = cors(settings.corsOrigins)
   const answersFromMemory = recalledDocuments(deps, readyDocuments)
   // One function for all responses, on whichever it is called.
   function closed(this: ServerResponse): void {
     drain.leave(this)
+    unread.leave(this)
     figures.note(this)
   }
   const app: RequestListener = (req, res) => {
     if (req.url !== undefined) req.url = originForm(req.url)
     openContext(req, res)
     drain.enter(res)
+    unread.enter(res)
     res.on('close', closed)
     if (answersPreflight(req, res)) return
-    if (!answersFromMemory(req, res, general)) general(req, res)
+    if (!answersFromMemory(req, res, general)) servePipelined(req, res, () => general(req, res))
   }
   return Object.assign(app, { request: general.request, response: general.response })
 }

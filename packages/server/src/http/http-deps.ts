@@ -1,7 +1,9 @@
 /** What the front door needs: the use cases' dependencies, limiters, settings, the drain and two looks into the process. */
 import type { FailureLimiter, RateLimiter } from '../features/access/ports.ts'
 import type { Deps } from '../features/deps.ts'
+import type { UnreadSettings } from './limits/unread-limit.ts'
 import type { Metric } from './operations/metric.ts'
+import type { Place } from './request/admit.ts'
 import type { Drain } from './request/drain.ts'
 
 interface HttpSettings {
@@ -19,6 +21,7 @@ interface HttpSettings {
   trustProxy: number
   /** Open event streams that one key may hold. */
   maxStreamsPerKey: number
+  unread: UnreadSettings
   /** Check response bodies against the contract: tests and development only. */
   validateResponses: boolean
 }
@@ -28,6 +31,7 @@ export interface HttpDeps extends Deps {
   failures: FailureLimiter
   settings: HttpSettings
   drain: Drain
+  place: Place
   /** Name -> whether the check passed; the server is ready when all did. */
   readiness: () => Promise<Readonly<Record<string, boolean>>>
   /** Figures of the process that stand beside those of http on `/metrics`. */

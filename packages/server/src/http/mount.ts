@@ -4,7 +4,7 @@ import type { AppRouter } from '@ts-rest/core'
 import { createExpressEndpoints } from '@ts-rest/express'
 import type { Request, RequestHandler, Response, Router } from 'express'
 import { z } from 'zod'
-import { checkedBody } from './checked-body.ts'
+import { checkedBody } from './input/checked-body.ts'
 import { invalidRequest, type RequestIssue } from './input/invalid-request.ts'
 
 /** The handlers of one router of the contract. */

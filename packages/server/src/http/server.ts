@@ -6,8 +6,15 @@ import { newRequestId } from './request/request-id.ts'
 const keepAliveMs = 65_000
 const headerLimitBytes = 16_384
 const slowSenderMs = 30_000
+/** How long connections that were ended are still read. */
+const lingerMs = 1_000
 
-const statusTexts = { 400: 'Bad Request', 408: 'Request Timeout', 431: 'Request Header Fields Too Large' } as const
+const statusTexts = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+  503: 'Service Unavailable',
+} as const
 const messages = {
   400: 'Malformed HTTP request',
   408: 'The request took too long to arrive',
@@ -15,11 +22,19 @@ const messages = {
 } as const
 type ParserStatus = keyof typeof messages
 
-/** @param timeouts shorter limits for tests; heads and bodies have 30 s. */
-export function createHttpServer(app: RequestListener, timeouts: { slowSenderMs?: number } = {}): Server {
-  const limitMs = timeouts.slowSenderMs ?? slowSenderMs
+interface ServerLimits {
+  /** Shorter for tests; heads and bodies have 30 s. */
+  slowSenderMs?: number
+  /** Connections beyond it are closed at once. */
+  maxConnections?: number
+}
+
+export function createHttpServer(app: RequestListener, limits: ServerLimits = {}): Server {
+  const limitMs = limits.slowSenderMs ?? slowSenderMs
   const serve: RequestListener = (req, res) => {
-    if (req.headers.host === undefined && req.httpVersion === '1.1') answerInTurn(res, parserError(400))
+    // Its connection was ended with a response that it has not read yet.
+    if (req.socket.writableEnded) return
+    if (!hasValidHost(req)) answerInTurn(res, parserError(400))
     else app(req, res)
   }
   const server = createServer(
@@ -36,9 +51,30 @@ export function createHttpServer(app: RequestListener, timeouts: { slowSenderMs?
     },
     serve,
   )
+  if (limits.maxConnections !== undefined) server.maxConnections = limits.maxConnections
+  const open = new Set<AnsweringSocket>()
+  connections.set(server, open)
+  server.on('connection', (socket: AnsweringSocket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
   server.on('clientError', answerParserError)
   server.on('checkExpectation', serve)
   return server
+}
+
+const connections = new WeakMap<Server, Set<AnsweringSocket>>()
+
+/**
+ * Ends every connection. One that is kept idle may have a request on its way: it gets the answer that the server is
+ * stopping, and is read until the client has closed it. A connection that is simply closed would be reset.
+ */
+export async function endConnections(server: Server): Promise<void> {
+  const idle = [...(connections.get(server) ?? [])].filter(({ _httpMessage }) => !_httpMessage)
+  const closed = idle.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
+  for (const socket of idle) socket.end(asText(stopping()))
+  await Promise.race([Promise.all(closed), new Promise((resolve) => setTimeout(resolve, lingerMs))])
+  server.closeAllConnections()
 }
 
 /**
@@ -62,8 +98,18 @@ function withPrototype(parent: typeof IncomingMessage | typeof ServerResponse, p
   return Preset
 }
 
+/** RFC 9112, 3.2: one Host, which HTTP/1.0 may leave out. Node drops a second one, a proxy in front may route by it. */
+function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let place = 0; place < rawHeaders.length; place += 2) {
+    const name = rawHeaders[place]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  }
+  return hosts === 1 || (hosts === 0 && httpVersion !== '1.1')
+}
+
 /** After the answers to what the connection asked before. */
-function answerInTurn(res: ServerResponse, { status, headers, body }: ParserError): void {
+function answerInTurn(res: ServerResponse, { status, headers, body }: ReadyAnswer): void {
   res.writeHead(status, headers).end(body)
 }
 
@@ -84,16 +130,24 @@ function statusOf(code: string | undefined): ParserStatus {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
 }
 
-interface ParserError {
-  status: ParserStatus
+interface ReadyAnswer {
+  status: keyof typeof statusTexts
   headers: Record<string, string>
   body: string
 }
 
 /** In the error body of every other error. */
-function parserError(status: ParserStatus): ParserError {
-  const name = 'BadRequestError'
-  const body = JSON.stringify({ name, message: messages[status], errorCode: name, details: {} })
+function parserError(status: ParserStatus): ReadyAnswer {
+  return readyAnswer(status, 'BadRequestError', messages[status])
+}
+
+function stopping(): ReadyAnswer {
+  const answer = readyAnswer(503, 'ServiceUnavailableError', 'The server is stopping')
+  return { ...answer, headers: { ...answer.headers, 'Retry-After': '1' } }
+}
+
+function readyAnswer(status: ReadyAnswer['status'], name: string, message: string): ReadyAnswer {
+  const body = JSON.stringify({ name, message, errorCode: name, details: {} })
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(body)),
@@ -105,7 +159,7 @@ function parserError(status: ParserStatus): ParserError {
   return { status, headers, body }
 }
 
-function asText({ status, headers, body }: ParserError): string {
+function asText({ status, headers, body }: ReadyAnswer): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   return [`HTTP/1.1 ${status} ${statusTexts[status]}`, ...lines, '', body].join('\r\n')
 }

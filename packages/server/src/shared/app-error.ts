@@ -1,4 +1,4 @@
-/** The closed list of failures that stet reports; http maps each code to its status. */
+/** The closed list of errors that stet reports. http maps each code to its status. */
 export type ErrorCode =
   | 'BadRequestError'
   | 'UnauthorizedError'
@@ -14,7 +14,7 @@ export type ErrorCode =
   | 'InternalServerError'
   | 'ServiceUnavailableError'
 
-/** Why a run failed. They travel as `DocumentRunError` with the run code as `errorCode`. */
+/** Why a run failed. On the wire: `DocumentRunError` with the run code as `errorCode`. */
 export type RunErrorCode =
   | 'chain_compile_error'
   | 'document_config_error'
@@ -33,7 +33,7 @@ export type RunErrorCode =
 
 export type ErrorDetails = Record<string, unknown>
 
-/** A failure that a caller is told about. `message` and `details` reach the wire: no driver text, path or secret in them. */
+/** An error for callers. `message` and `details` go on the wire, so they contain no driver text, path or secret. */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: ErrorCode
@@ -59,7 +59,7 @@ export class RunError extends Error {
   }
 }
 
-/** A failure that ends a start or a command; `message` is the line that its operator reads, without a stack. */
+/** A failure that ends a start or a command. The operator sees `message` without a stack. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError'
 }
@@ -76,5 +76,5 @@ export const notFound = (message: string, details?: ErrorDetails): AppError =>
 export const unprocessable = (message: string, details?: ErrorDetails): AppError =>
   new AppError('UnprocessableEntityError', message, details ? { details } : {})
 
-/** A merged version refuses changes; `hint` is appended for the route that could be forced. */
+/** A merged version refuses changes. `hint` is appended for routes that accept `force`. */
 export const mergedVersion = (hint = ''): AppError => invalid(`Cannot modify a merged commit${hint}`)

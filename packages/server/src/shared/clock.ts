@@ -1,4 +1,4 @@
-/** The source of time: passed in, so that tests can hold it. */
+/** The source of time, passed in so that tests can control it. */
 export interface Clock {
   now(): Date
 }

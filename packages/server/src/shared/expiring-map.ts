@@ -3,6 +3,7 @@ export interface ExpiringMap<V> {
   get(key: string): V | undefined
   set(key: string, value: V): void
   delete(key: string): void
+  clear(): void
 }
 
 export function createExpiringMap<V>(options: { ttlMs: number; maxEntries: number }): ExpiringMap<V> {
@@ -33,5 +34,6 @@ export function createExpiringMap<V>(options: { ttlMs: number; maxEntries: numbe
       timer ??= setInterval(sweep, Math.max(1_000, options.ttlMs / 4)).unref()
     },
     delete: (key) => void entries.delete(key),
+    clear: () => entries.clear(),
   }
 }

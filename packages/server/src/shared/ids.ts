@@ -1,7 +1,7 @@
-/** Ids that stet gives to what has none of its own. */
+/** Ids for things that have none of their own. */
 import { randomText } from './text/random-text.ts'
 
-/** `call_` and 24 base62 characters: unique over the server, and short enough for every provider's limit of 40. */
+/** `call_` plus 24 base62 characters: unique on the server, and within every provider's limit of 40. */
 export function newToolCallId(): string {
   return `call_${randomText(24)}`
 }

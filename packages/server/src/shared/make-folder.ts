@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import { OperatorError } from './app-error.ts'
 
 /**
- * Makes `folder` and what is missing above it, for the owner alone. Not Node's `recursive`: where a file system refuses
- * with ENOENT, as /proc does, that never returns. @throws OperatorError
+ * Creates `folder` and its missing parents, for the owner only. Node's `recursive` option never returns on file systems
+ * that refuse with ENOENT, as /proc does. @throws OperatorError
  */
 export function makeFolder(folder: string): void {
   try {
@@ -22,7 +22,7 @@ function make(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it in the meantime.
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error
   }
 }

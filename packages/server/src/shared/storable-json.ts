@@ -1,22 +1,22 @@
-/** JSON that PostgreSQL can read: its texts know neither NUL nor lone surrogates, and a model may send both. */
+/** JSON that PostgreSQL can store. It supports neither NUL nor lone surrogates in text, and a model may send both. */
 export function storableJson(value: unknown): string {
   const text = JSON.stringify(value)
   return suspicious.test(text) ? JSON.stringify(JSON.parse(text, repair)) : text
 }
 
-/** The value of a JSON text as it will come back out of PostgreSQL. @throws SyntaxError */
+/** The value of a JSON text as PostgreSQL will return it. @throws SyntaxError */
 export function parseStorable(json: string): unknown {
   return escapes.test(json) ? JSON.parse(json, repair) : JSON.parse(json)
 }
 
-/** A text as it will come back out of PostgreSQL: cut anywhere, it may end with half of a pair. */
+/** A text as PostgreSQL will return it. A truncated text may end with half a surrogate pair. */
 export function storableText(text: string): string {
   return text.replace(unstorable, '\uFFFD')
 }
 
-// Others write escapes in either case, and those of pairs too.
+// Other writers escape in either case, and escape surrogate pairs too.
 const escapes = /\\u(?:0000|d[89a-f])/i
-// JSON.stringify writes lone surrogates as lower-case escapes and never escapes paired ones.
+// JSON.stringify escapes lone surrogates in lower case and never escapes pairs.
 const suspicious = /\\u0000|\\ud[89a-f]/
 const unstorable = /\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g
 

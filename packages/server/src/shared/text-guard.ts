@@ -1,14 +1,14 @@
-/** Refuses, at the edge, values that databases and JSON writers treat differently from one another. */
+/** Rejects values that databases and JSON writers treat differently. */
 export interface Refusal {
   path: (string | number)[]
   reason: string
 }
 
-/** Levels of arrays and objects in one another. */
+/** Maximum nesting of arrays and objects. */
 export const maxJsonDepth = 64
 export const tooDeep = `must not be nested deeper than ${maxJsonDepth} levels`
 
-/** Why a text cannot be stored and returned unchanged; undefined when it can. */
+/** Why a text cannot be stored and returned unchanged; undefined if it can. */
 export function refuseText(text: string): string | undefined {
   if (text.includes('\u0000')) return 'must not contain NUL characters'
   if (!text.isWellFormed()) return 'must not contain lone surrogates'
@@ -16,8 +16,8 @@ export function refuseText(text: string): string | undefined {
 }
 
 /**
- * The first refused place in a parsed JSON value: NUL, lone surrogates, a key `__proto__`, numbers that are not finite
- * (`1e400`), nesting deeper than 64.
+ * The first refused value in parsed JSON: NUL, lone surrogates, a key `__proto__`, non-finite numbers (`1e400`), or
+ * nesting deeper than 64.
  */
 export function refuseValue(value: unknown): Refusal | undefined {
   const path: (string | number)[] = []
@@ -25,7 +25,7 @@ export function refuseValue(value: unknown): Refusal | undefined {
   return reason === undefined ? undefined : { path, reason }
 }
 
-// The path is built while returning, so that a value without fault allocates nothing.
+// The path is built on the way back, so that a valid value allocates nothing.
 function findRefused(value: unknown, path: (string | number)[], depth: number): string | undefined {
   if (typeof value === 'string') return refuseText(value)
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'must be a finite number'

@@ -1,12 +1,15 @@
 /** The embedded database on file systems that are full, or become full. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { copyDatabase } from '../../src/adapters/database/embedded/directory/first-start.ts'
 import { openPglite } from '../../src/adapters/database/embedded/open-pglite.ts'
+import { apiCaller } from '../http/api-call.ts'
 import { type ProgramEnd, programEnd, startProgram } from '../support/child-program.ts'
 import { isSkippedWithoutTmpfs, type PrivateMount, tmpfsOf } from '../support/private-mount.ts'
+import { processTestMs, runServer, type ServerProcess, settingsFor, startServer } from '../support/server-process.ts'
 import { embeddedTemplate, packageRoot } from '../support/test-database.ts'
 
 const skips = isSkippedWithoutTmpfs('the embedded database on a full disk')
@@ -50,5 +53,72 @@ describe.skipIf(skips)('the engine on a full disk', () => {
     const { rows } = await pglite.query('SELECT name FROM workspace')
     expect(rows).toEqual([{ name: 'acknowledged' }])
     await pglite.close()
+  })
+})
+
+describe.skipIf(skips)('the server on a full disk', { timeout: processTestMs }, () => {
+  let mount: PrivateMount
+  let settings: Record<string, string>
+  let server: ServerProcess | undefined
+
+  beforeEach(() => {
+    mount = tmpfsOf(400)
+    settings = { ...settingsFor({ dataDir: mount.path, close: () => Promise.resolve() }), STET_LOG_LEVEL: 'off' }
+  })
+  afterEach(async () => {
+    server?.child.kill('SIGKILL')
+    await server?.ended
+    mount.close()
+  })
+
+  it('starts read-only below the floor, serves all once there is room, and says in one line that it has none', async () => {
+    server = await startServer(settings)
+    const key = (await readFile(join(mount.path, 'admin.key'), 'utf8')).trim()
+    server.child.kill('SIGTERM')
+    expect(await server.ended).toMatchObject({ code: 0 })
+
+    mount.fill(100 * 1024 * 1024)
+    server = await startServer(settings)
+    const call = apiCaller(server.url, key)
+    const readiness = () => fetch(`${server?.url}/ready`)
+    const notReady = await readiness()
+    expect(notReady.status).toBe(503)
+    expect(await notReady.json()).toMatchObject({ details: { checks: { database: true, disk: false } } })
+    expect((await call('GET', '/projects')).status).toBe(200)
+    const create = (name: string) => call('POST', '/projects', { body: { name } })
+    expect(await create('too much')).toMatchObject({
+      status: 503,
+      body: { message: 'The disk of the database is almost full: writes are refused' },
+    })
+    mount.empty()
+    await expect.poll(async () => (await readiness()).status).toBe(200)
+    expect((await create('fits')).status).toBe(201)
+    server.child.kill('SIGTERM')
+    expect(await server.ended).toMatchObject({ code: 0, stderr: '' })
+
+    mount.fill()
+    const before = await readdir(join(mount.path, 'db'))
+    expect(await runServer(settings)).toEqual({
+      code: 1,
+      signal: null,
+      stdout: '',
+      stderr: `stet-server: The disk of ${mount.path}/db has 0 MB free, and opening the database takes 16 MB: free some space, and start again\n`,
+    })
+    expect(await readdir(join(mount.path, 'db'))).toEqual(before)
+  })
+
+  it('ends on SIGTERM when its disk has become full', async () => {
+    server = await startServer(settings)
+    mount.fill()
+    server.child.kill('SIGTERM')
+    // The last checkpoint finds no room: the engine panics, unless the file system had a little left for it.
+    const { code, signal, stderr } = await server.ended
+    if (code !== 0) {
+      expect({ code, signal }).toEqual({ code: null, signal: 'SIGKILL' })
+      expect(stderr).toMatch(/^stet: the embedded database stops because [^\n]*No space left on device[^\n]*\n$/)
+    }
+    mount.empty()
+    server = await startServer(settings)
+    expect((await fetch(`${server.url}/ready`)).status).toBe(200)
   })
 })

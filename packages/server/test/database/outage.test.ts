@@ -47,7 +47,7 @@ describe.skipIf(needsServer)('a database that is away under a server at work', (
     await target.close()
   })
 
-  it('promise 12: away for 10 s: 503 within 1 s, warm reads and streams go on, all recovers, no healthy run is reaped', async () => {
+  it('promise 12: away for 10 s: 503 within 1 s and no run begins, streams go on, all recovers, no healthy run is reaped', async () => {
     await untilReaping()
     const { deps } = bench.server
     await bench.run('hello')
@@ -79,9 +79,12 @@ describe.skipIf(needsServer)('a database that is away under a server at work', (
       expect((await asking).headers.get('retry-after')).not.toBeNull()
     }
     await expect.poll(isReady).toBe(false)
-    expect((await bench.api('GET', `${bench.live}/documents/hello`)).status).toBe(200)
-    // The provider may have been called: nothing invites the caller of this one to repeat.
-    expect((await bench.run('hello')).status).toBe(500)
+    // Another server may have the database by now: what is in memory here may be old.
+    expect((await bench.api('GET', `${bench.live}/documents/hello`)).status).toBe(503)
+    const before = bench.fake.requests.length
+    expect((await bench.run('hello')).status).toBe(503)
+    expect((await bench.run('hello', {}, { 'idempotency-key': 'away' })).status).toBe(503)
+    expect(bench.fake.requests.length).toBe(before)
     goOn()
     await delay(Math.max(0, awayUntil - performance.now()))
     await proxy.comeBack()

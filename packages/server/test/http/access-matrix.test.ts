@@ -1,3 +1,4 @@
+import { readsBody } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
 import type { TestServer } from '../support/test-server.ts'
@@ -127,7 +128,7 @@ describe('access matrix: every route of the contract', () => {
     for (const route of contractRoutes) {
       const answer = await httpCall(route.method, `${server.url}/api/v3${fill(route.path, { projectId: '1' })}`, {
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        ...(route.method === 'POST' || route.method === 'PUT' ? { body: validBody[route.name] ?? {} } : {}),
+        ...(readsBody(route, route.metadata) ? { body: validBody[route.name] ?? {} } : {}),
       })
       if (/^\/(api-keys|provider-api-keys)/.test(route.path) || route.name === 'projects.create') {
         expect({ route: route.name, status: answer.status, details: answer.body.details }).toEqual({

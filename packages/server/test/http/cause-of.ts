@@ -68,6 +68,7 @@ const tells: Record<ErrorCause, Tell> = {
   'live-hash-of-merged': says(/^liveHash can only be sent when writing to a draft$/),
   'not-a-draft': says(/^Cannot publish: version is not a draft$/),
   'messages-with-steps': says(/^messages cannot be combined with <step>$/),
+  'other-name': says(/^The given name is not the name of the project$/),
   'unknown-tool-call': says(/^There is no tool call '.*' in the conversation$/s, 'toolCallId'),
 
   'no-key': says(/^Authorization token required$/),
@@ -97,6 +98,7 @@ const tells: Record<ErrorCause, Tell> = {
   'live-changed': says(/^The live version changed \d+ document/, 'conflicts'),
   'draft-kept-changing': because('changing'),
   'conversation-busy': says(/^The conversation is busy$/, 'retryAfter'),
+  'project-busy': because('active_runs'),
   'revoked-key': because('revoked'),
   'expired-key': because('expired'),
   'last-admin-key': because('last_admin_key'),

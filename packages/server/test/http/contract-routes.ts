@@ -59,6 +59,7 @@ export const validBody: Record<string, Record<string, unknown>> = {
   'apiKeys.create': { name: 'x' },
   'projects.create': { name: 'x' },
   'projects.update': { name: 'x' },
+  'projects.delete': { name: 'fuzz' },
   'versions.create': { name: 'x' },
   'versions.push': { changes: [{ path: 'a', status: 'modified', content: 'x' }] },
   'documents.create': { path: 'a' },

@@ -1,4 +1,5 @@
 /** Every place in a request that names something by its id, to be filled with an id of somebody else. */
+import { readsBody } from '@stet/contract'
 import type { TestServer } from '../support/test-server.ts'
 import type { ApiAnswer } from './api-call.ts'
 import { contractRoutes, fill, type Placeholders, validBody, type WalkedRoute } from './contract-routes.ts'
@@ -102,7 +103,7 @@ function placeholders({ path }: WalkedRoute, holdings: Holdings): Required<Place
 }
 
 function ask(api: Api, route: WalkedRoute, ids: Placeholders): Promise<ApiAnswer> {
-  const hasBody = route.method === 'POST' || route.method === 'PUT'
+  const hasBody = readsBody(route, route.metadata)
   return api(route.method, fill(route.path, ids), hasBody ? { body: validBody[route.name] ?? {} } : {})
 }
 
@@ -119,6 +120,8 @@ function otherReferences(api: Api, { own, foreign }: Sides): ForeignReference[] 
       api('POST', '/evaluations', { body: { ...evaluation, documentUuid } }),
     'evaluations.annotate versionUuid': ({ versionUuid }) => api('POST', annotate, { body: { score: 1, versionUuid } }),
     'versions.diff base': ({ versionUuid }) => api('GET', `${versions}/diff?base=${versionUuid}`),
+    'conversations.erase projectId': ({ projectId }) =>
+      api('DELETE', `/conversations?customIdentifier=nobody&projectId=${projectId}`),
     'conversations.list projectId': ({ projectId }) => api('GET', `/conversations?projectId=${projectId}`),
     'evaluations.list projectId': ({ projectId }) => api('GET', `/evaluations?projectId=${projectId}`),
     'filter conversations.list versionUuid': ({ versionUuid }) =>

@@ -20,6 +20,8 @@ const usedUp: Record<string, keyof Placeholders> = {
   'providerApiKeys.delete': 'id',
   'versions.publish': 'versionUuid',
   'documents.delete': 'path',
+  'conversations.delete': 'conversationUuid',
+  'projects.delete': 'projectId',
 }
 const leavesMuch = new Set(['apiKeys.rotate', 'apiKeys.revoke', 'versions.publish'])
 

@@ -1,4 +1,4 @@
-import { ErrorBody } from '@stet/contract'
+import { ErrorBody, readsBody } from '@stet/contract'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { count, seed, timeFor } from '../support/counts.ts'
@@ -91,7 +91,7 @@ async function expectDocumented(route: WalkedRoute, existing: Existing, input: F
   })
   const ids = Object.fromEntries(await Promise.all(wanted)) as Required<Placeholders>
   const query = new URLSearchParams(input.query).toString()
-  const hasBody = route.method === 'POST' || route.method === 'PUT'
+  const hasBody = readsBody(route, route.metadata)
   const answer = await existing.api(route.method, `${fill(route.path, ids)}${query === '' ? '' : `?${query}`}`, {
     ...(hasBody ? { body: input.body } : {}),
     headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...input.headers },

@@ -10,8 +10,11 @@ export interface Listening {
 }
 
 /** Our HTTP server in front of any listener, on a free port. */
-export async function listening(listener: RequestListener, timeouts?: { slowSenderMs: number }): Promise<Listening> {
-  const server = createHttpServer(listener, timeouts)
+export async function listening(
+  listener: RequestListener,
+  limits?: Parameters<typeof createHttpServer>[1],
+): Promise<Listening> {
+  const server = createHttpServer(listener, limits)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {

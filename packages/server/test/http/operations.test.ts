@@ -56,6 +56,14 @@ function expectRefusal(status: number, answer: ApiAnswer): void {
   if (status === 503) expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
 }
 
+it.each(['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'])(
+  'metrics without a token are refused to requests with %s',
+  async (header) => {
+    const answer = await httpCall('GET', `${open.url}/metrics`, { headers: { [header]: '1.1 proxy' } })
+    expectRefusal(403, answer)
+  },
+)
+
 it('no refusal is produced that is not declared', () => {
   const declared = names.flatMap((name) => operations[name].errors.map((cause) => `${name} ${cause}`))
   expect(Object.keys(refusals).sort()).toEqual(declared.sort())

@@ -43,6 +43,8 @@ describe('requests that the HTTP parser refuses', () => {
     ],
     ['a bad chunk size', 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
     ['no Host', 'GET / HTTP/1.1\r\n\r\n'],
+    ['two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n'],
+    ['two Hosts in HTTP/1.0', 'GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n'],
     ['a space in a header name', 'GET / HTTP/1.1\r\nHost : a\r\n\r\n'],
   ])('400 for %s', async (_name, request) => {
     const { port } = await server()

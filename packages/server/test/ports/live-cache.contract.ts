@@ -109,6 +109,21 @@ export function liveCacheContract(create: () => LiveCache): void {
       expect(await cache.read('s', 'k', async () => 'new')).toBe('new')
     })
   })
+
+  it('clear forgets every scope, and keeps out what was loading', async () => {
+    const cache = create()
+    const gate = openable()
+    await cache.read('s', 'k', async () => 'old')
+    const early = cache.read('t', 'k', async () => {
+      await gate.opened
+      return 'old'
+    })
+    cache.clear()
+    gate.open()
+    await early
+    expect([cache.recall('s', 'k'), cache.recall('t', 'k')]).toEqual([undefined, undefined])
+    expect(await cache.read('s', 'k', async () => 'new')).toBe('new')
+  })
 }
 
 function openable(): { opened: Promise<void>; open: () => void } {

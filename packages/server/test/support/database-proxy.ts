@@ -9,6 +9,8 @@ export interface DatabaseProxy {
   goAway(): Promise<void>
   /** The server is frozen: connections stay, nothing is answered. */
   freeze(): void
+  /** A firewall forgets the connections: the server's clients lose them, the database is told nothing. */
+  forgetClients(): void
   /** Once a statement holds this text: the server does what it is asked, and its answers are lost. */
   loseAnswersFrom(text: string): void
   comeBack(): Promise<void>
@@ -17,6 +19,8 @@ export interface DatabaseProxy {
 export async function startDatabaseProxy(target: string): Promise<DatabaseProxy> {
   const { hostname, port: targetPort } = new URL(target)
   const sockets = new Set<Socket>()
+  const clients = new Set<Socket>()
+  const forgotten = new WeakSet<Socket>()
   let isFrozen = false
   let losesAnswers = false
   let losesFrom: string | undefined
@@ -30,7 +34,11 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
       socket.on('error', () => socket.destroy())
       socket.on('close', () => sockets.delete(socket))
     }
-    client.on('close', () => upstream.destroy())
+    clients.add(client)
+    client.on('close', () => {
+      clients.delete(client)
+      if (!forgotten.has(client)) upstream.destroy()
+    })
     upstream.on('close', () => client.destroy())
     client.on('data', (bytes) => {
       if (isFrozen) return
@@ -56,6 +64,12 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
     },
     freeze() {
       isFrozen = true
+    },
+    forgetClients() {
+      for (const client of clients) {
+        forgotten.add(client)
+        client.destroy()
+      }
     },
     loseAnswersFrom(text) {
       losesFrom = text

@@ -2,6 +2,7 @@
 import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { apiCaller } from '../http/api-call.ts'
 import { type Api, createTestProject, issueKey, type TestProject } from '../http/scenario.ts'
+import { onServer } from './database-server.ts'
 import { type FakeProvider, fakeProvider } from './fake-provider.ts'
 import { type ServerProcess, settingsFor, startServer } from './server-process.ts'
 import { type TestDatabase, testDatabase } from './test-database.ts'
@@ -68,7 +69,11 @@ export async function servedProject(
         body: JSON.stringify(body),
         ...(signal && { signal }),
       }),
-    kill: () => end('SIGKILL'),
+    async kill() {
+      await end('SIGKILL')
+      // As after an outage that outlasts the lease: on PostgreSQL the owner of a run counts as alive until then.
+      if (storage.databaseUrl) await onServer(storage.databaseUrl, (client) => client.query('DELETE FROM instance'))
+    },
     async start() {
       server = await startServer(settings, execArgv)
     },

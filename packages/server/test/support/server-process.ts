@@ -56,6 +56,30 @@ export function startServer(environment: Environment, execArgv?: readonly string
   })
 }
 
+export interface WaitingServer extends ServerProcess {
+  /** Resolves with the address once the server has taken the lock. */
+  serving: Promise<string>
+}
+
+/** Starts a second server on a database; resolves when it listens and waits for the first one to stop. */
+export function startWaitingServer(environment: Environment): Promise<WaitingServer> {
+  const child = spawnServer(environment, [])
+  const ended = programEnd(child)
+  const said = (pattern: RegExp) =>
+    new Promise<string>((resolve, reject) => {
+      let stdout = ''
+      child.stdout?.on('data', (chunk: Buffer) => {
+        stdout += chunk.toString()
+        const url = pattern.exec(stdout)?.[1]
+        if (url !== undefined) resolve(url)
+      })
+      ended.then(({ code, stderr }) => reject(new Error(`the server ended with ${code}: ${stderr}`)), reject)
+    })
+  const serving = said(/stet listening on (\S+)\n/)
+  serving.catch(() => undefined)
+  return said(/stet waiting on (\S+) /).then((url) => ({ child, url, stdout: '', ended, serving }))
+}
+
 function spawnServer(environment: Environment, args: readonly string[], execArgv = shortLived): ChildProcess {
   return spawn(process.execPath, [...execArgv, program, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...compileCache, ...environment },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDeathRecord } from '../../src/adapters/template-sandbox/death-record.ts'
 import { createTemplateSandbox } from '../../src/adapters/template-sandbox/engine.ts'
 import { createScanCache } from '../../src/adapters/template-sandbox/scan-cache.ts'
+import { createDeathRecord } from '../../src/adapters/template-sandbox/scheduling/death-record.ts'
 import type { TemplateScan } from '../../src/features/templates/template-engine.ts'
 import {
   charged,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFairQueue, type QueuedJob } from '../../src/adapters/template-sandbox/fair-queue.ts'
+import { createFairQueue, type QueuedJob } from '../../src/adapters/template-sandbox/scheduling/fair-queue.ts'
 
 interface NamedJob extends QueuedJob {
   name: string
@@ -48,6 +48,19 @@ describe('fair queue', () => {
     expect(queue.take()?.name).toBe('known2')
     queue.add(job('other', 2, { isProven: false }))
     expect(queue.take()?.name).toBe('other')
+  })
+
+  it('lets a workspace run one less while another one is active, and all again some time later', () => {
+    let time = 0
+    const queue = createFairQueue<NamedJob>(limits, () => time)
+    queue.add(job('b1', 2))
+    const other = queue.take()
+    if (other) queue.release(other)
+    for (const name of ['a1', 'a2', 'a3']) queue.add(job(name, 1))
+    expect([queue.take()?.name, queue.take()?.name]).toEqual(['a1', undefined])
+    time = 10_001
+    queue.add(job('a4', 1))
+    expect([queue.take()?.name, queue.take()?.name]).toEqual(['a2', undefined])
   })
 
   it('counts queued and running jobs of a key and of a workspace', () => {

@@ -105,6 +105,28 @@ describe('a caller that leaves', () => {
   })
 })
 
+describe('work on many prompts', () => {
+  it('goes on one at a time in each workspace, by its keys in turn, and without callers that left', async () => {
+    const engine = await sandbox({ poolSize: 1 })
+    const order: string[] = []
+    let finish = () => {}
+    const gate = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const work = (name: string, owner: EvaluationOwner) => engine.inTurn(owner, async () => void order.push(name))
+    const first = engine.inTurn(attacker, () => gate)
+    const left = new AbortController()
+    const waiting = [work('a2', attacker), work('a3', attacker), work('b1', { ...attacker, apiKeyId: 2 })]
+    const canceled = failureOf(work('left', { ...attacker, signal: left.signal }))
+    await work('other workspace', victim)
+    left.abort()
+    expect(await canceled).toMatchObject({ message: expect.stringContaining('caller left') })
+    finish()
+    await Promise.all([first, ...waiting])
+    expect(order).toEqual(['other workspace', 'a2', 'b1', 'a3'])
+  })
+})
+
 describe('an evaluation that ends its worker', () => {
   const content = '{{ for x in list }}{{ for y in list }}{{ for z in list }}{{ x }}{{ endfor }}{{ endfor }}{{ endfor }}'
   const huge = Array.from({ length: 1_000 }, (_, index) => index)

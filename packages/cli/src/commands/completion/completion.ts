@@ -7,7 +7,7 @@ import type { TableEntry } from '../table.ts'
 /** The command over a table of commands; handed in, since the table holds this command too. */
 export function commandOf(table: Readonly<Record<string, TableEntry>>, groups: CompletionWords['groups']): Command {
   return defineCommand({
-    summary: 'Prints a script that completes commands and flags in a shell.',
+    summary: 'Prints a script that completes commands, flags and prompt paths in a shell.',
     examples: [
       'stet completion bash > ~/.local/share/bash-completion/completions/stet',
       'stet completion zsh > "${fpath[1]}/_stet"',
@@ -29,7 +29,8 @@ export function commandOf(table: Readonly<Record<string, TableEntry>>, groups: C
 async function readCommands(table: Readonly<Record<string, TableEntry>>): Promise<CompletionWords['commands']> {
   const commands: CompletionWords['commands'] = []
   for (const [words, { summary, load }] of Object.entries(table)) {
-    commands.push({ words, summary, flags: (await load()).command.flags })
+    const { flags, args } = (await load()).command
+    commands.push({ words, summary, flags, takesPrompts: args.some(({ name }) => name === 'path') })
   }
   return commands
 }

@@ -6,13 +6,16 @@ export type Shell = (typeof shells)[number]
 
 /** All words of the command line. */
 export interface CompletionWords {
-  commands: { words: string; summary: string; flags: readonly Flag[] }[]
+  commands: { words: string; summary: string; flags: readonly Flag[]; takesPrompts: boolean }[]
   /** Summaries of words that only group commands. */
   groups: Readonly<Record<string, string>>
   globalFlags: readonly Flag[]
 }
 
-/** A script for a shell; it starts nothing while completing, so it is as fast as the shell. */
+// Prompts are files: listing them makes no request. Their paths hold only letters, digits, ".", "-", "_" and "/".
+const listPaths = 'command stet prompts list --local 2>/dev/null'
+
+/** A script for a shell. Only where a prompt is expected it starts the program, to list the files. */
 export function completionScript(shell: Shell, words: CompletionWords): string {
   if (shell === 'fish') return fishScript(words)
   return shell === 'bash' ? bashScript(words) : zshScript(words)
@@ -72,6 +75,11 @@ function flagsWithValue({ commands, globalFlags }: CompletionWords): string[] {
   return [...new Set(taking.flatMap(({ long, short }) => (short ? [long, short] : [long])))]
 }
 
+function promptCommands({ commands }: CompletionWords, separator: string): string {
+  const names = commands.filter(({ takesPrompts }) => takesPrompts).map(({ words }) => `'${words}'`)
+  return names.join(separator)
+}
+
 function bashScript(words: CompletionWords): string {
   const answer = (list: Candidates): string => `next='${list.words.join(' ')}' flags='${list.flags.join(' ')}'`
   const body = shellFunction(words, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"', answer)
@@ -82,6 +90,14 @@ ${body}
   case "$current" in -*) next=$flags ;; esac
   # Without a candidate bash offers files: the arguments of a command.
   COMPREPLY=($(compgen -W "$next" -- "$current"))
+  case "$current" in -*) return ;; esac
+  case "$stet_line" in
+    ${promptCommands(words, '|')})
+      local path
+      while IFS= read -r path; do
+        case "$path" in "$current"*) COMPREPLY+=("$path") ;; esac
+      done < <(${listPaths}) ;;
+  esac
 }
 complete -o default -F _stet stet
 `
@@ -97,7 +113,11 @@ _stet() {
 ${body}
   if [[ $PREFIX = -* ]]; then compadd -a flags
   elif (( $#next )); then compadd -a next
-  else _files
+  else
+    case "$stet_line" in
+      ${promptCommands(words, '|')}) compadd -- \${(f)"$(${listPaths})"} ;;
+    esac
+    _files
   fi
 }
 # Called by the completion system itself, or read from a start-up file.
@@ -145,10 +165,11 @@ complete -c stet -n __stet_open -f`,
   for (const [group, summary] of Object.entries(groups)) {
     lines.push(`complete -c stet -n '__stet_at' -a ${group} -d ${quote(summary)}`)
   }
-  for (const { words: name, summary, flags } of commands) {
+  for (const { words: name, summary, flags, takesPrompts } of commands) {
     const [first = '', second] = name.split(' ')
     const before = second === undefined ? '' : ` ${first}`
     lines.push(`complete -c stet -n '__stet_at${before}' -a ${second ?? first} -d ${quote(summary)}`)
+    if (takesPrompts) lines.push(`complete -c stet -n '__stet_at ${name}' -a '(${listPaths})'`)
     for (const flag of flags) lines.push(`complete -c stet -n '__stet_at ${name}'${flagOf(flag)}`)
   }
   return `${lines.join('\n')}\n`

@@ -98,7 +98,7 @@ export async function checkPrompts(settings: Settings): Promise<Result> {
 /** Whether the generated types are those of the server's prompts. */
 export async function checkTypes({ config }: Settings, ctx: Context): Promise<Result> {
   if (!config.types.isConfigured) return { status: 'skip', message: 'not configured' }
-  const { file, isCurrent } = await generateTypes({ out: undefined, isLocal: false, isStrict: false }, ctx)
+  const { file, isCurrent } = await generateTypes({ out: undefined, isLocal: false, isLoose: false }, ctx)
   return isCurrent
     ? ok(shownFile(file, ctx.io.cwd))
     : warn(`${shownFile(file, ctx.io.cwd)} is out of date: stet types generate`)

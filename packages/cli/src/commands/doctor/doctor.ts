@@ -5,6 +5,7 @@ import { CliError, describeFailure, exitCodes } from '../../exit-code.ts'
 import { createClient } from '../../settings/client.ts'
 import type { Settings } from '../../settings/resolve.ts'
 import { promptNamed } from '../../sync/prompt-path.ts'
+import { findVersionToRun } from '../../sync/version-ref.ts'
 import { gatherParameters, type ParameterInput, parameterFlags, parseParameters } from '../../ui/parameters.ts'
 import * as checks from '../doctor/checks.ts'
 import type { Finding } from '../doctor/finding.ts'
@@ -110,6 +111,7 @@ async function askServer(findings: Finding[], settings: Settings, live: LiveRun,
   )(async () => {
     if (live.path === undefined) return checkStreaming(client, undefined)
     const parameters = await gatherParameters(live.parameters, ctx)
-    return checkStreaming(client, { path: await promptNamed(live.path, ctx), parameters })
+    const versionUuid = await findVersionToRun(client, ctx)
+    return checkStreaming(client, { path: await promptNamed(live.path, ctx), parameters, versionUuid })
   })
 }

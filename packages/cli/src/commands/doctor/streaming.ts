@@ -21,7 +21,7 @@ const MIN_SPREAD = 0.1
 /** Runs a prompt live, or replays the newest finished conversation, and watches how the events arrive. */
 export async function checkStreaming(
   client: Stet,
-  prompt: { path: string; parameters: Record<string, unknown> } | undefined,
+  prompt: { path: string; parameters: Record<string, unknown>; versionUuid: string } | undefined,
 ): Promise<Finding> {
   if (prompt === undefined) {
     const [newest] = (await client.conversations.list({ status: 'completed', limit: 1 })).items
@@ -29,8 +29,8 @@ export async function checkStreaming(
       return { name: 'stream', status: 'skip', message: 'no finished conversation; --prompt <path> runs one' }
     return judge(await look(client, (watching) => watching.runs.attachStream(newest.uuid)), false)
   }
-  const lookAtRun = () =>
-    look(client, (watching) => watching.prompts.stream(prompt.path, { parameters: prompt.parameters }))
+  const { path, ...options } = prompt
+  const lookAtRun = () => look(client, (watching) => watching.prompts.stream(path, options))
   const seen = await lookAtRun()
   // A machine that stands still for a moment sees at once what came one by one, but hardly twice.
   return judge(seen && cameAtOnce(seen) ? await lookAtRun() : seen, true)

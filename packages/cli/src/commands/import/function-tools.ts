@@ -14,7 +14,13 @@ export function convertTools(tools: unknown, losses: string[]): Record<string, u
       losses.push(`The tool ${JSON.stringify(tool).slice(0, 200)} has no counterpart`)
       continue
     }
-    const { name, description, parameters, json_schema: schema } = definition
+    const { type, name, description, parameters, json_schema: schema, ...others } = definition
+    for (const [key, value] of Object.entries(others)) {
+      if (value === null) continue
+      losses.push(
+        `The setting "${key}" of the tool "${name}" has no counterpart: ${JSON.stringify(value).slice(0, 200)}`,
+      )
+    }
     converted[name] = { ...(description !== undefined && { description }), parameters: parameters ?? schema ?? {} }
   }
   return Object.keys(converted).length > 0 ? converted : undefined

@@ -1,4 +1,5 @@
 import { defineCommand, textFlag } from '../../command.ts'
+import { readRetentionDays } from './project-id.ts'
 
 export const command = defineCommand({
   summary: 'Makes a project with its first draft, and prints its id.',
@@ -7,13 +8,16 @@ export const command = defineCommand({
   flags: [
     { long: '--default-provider', value: '<name>', summary: 'provider of prompts that name none' },
     { long: '--default-model', value: '<model>', summary: 'model of prompts that name none' },
+    { long: '--retention-days', value: '<days>', summary: 'delete conversations this long after their end' },
   ],
   parse(raw) {
     const defaultProvider = textFlag(raw, 'defaultProvider')
     const defaultModel = textFlag(raw, 'defaultModel')
+    const days = textFlag(raw, 'retentionDays')
     const defaults = {
       ...(defaultProvider !== undefined && { defaultProvider }),
       ...(defaultModel !== undefined && { defaultModel }),
+      ...(days !== undefined && { retentionDays: readRetentionDays(days) }),
     }
     return { name: raw.args[0] ?? '', defaults }
   },

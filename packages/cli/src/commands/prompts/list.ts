@@ -1,24 +1,31 @@
 import type { Prompt } from '@stet/sdk'
-import { defineCommand } from '../../command.ts'
+import { defineCommand, hasFlag } from '../../command.ts'
+import type { Context } from '../../context.ts'
 import { countOf, formatAge, formatTable } from '../../output.ts'
 import { promptsDirOf } from '../../sync/prompt-path.ts'
+import { scanProject } from '../../sync/scan.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
 import { selectorOf } from '../../sync/workspace.ts'
 
 export const command = defineCommand({
   summary: 'Lists the prompts of a version: by default the version that the folder follows, else live.',
-  examples: ['stet prompts list', 'stet prompts list support', 'stet prompts list -V live --json'],
+  examples: [
+    'stet prompts list',
+    'stet prompts list support',
+    'stet prompts list -V live --json',
+    'stet prompts list --local',
+  ],
   args: [{ name: 'path', summary: 'prompts or folders; all without any', isMany: true }],
-  parse: ({ args }) => ({ names: args }),
-  async run({ names }, ctx): Promise<{ prompts: Prompt[] }> {
-    await ctx.projectId()
-    const client = await ctx.client()
-    const all = await client.prompts.list({ versionUuid: await findVersionToRun(client, ctx) })
+  flags: [{ long: '--local', summary: 'only the paths of the files here; makes no request' }],
+  parse: (raw) => ({ names: raw.args, isLocal: hasFlag(raw, 'local') }),
+  async run({ names, isLocal }, ctx): Promise<{ prompts: Listed[] }> {
+    const all = isLocal ? await filesHere(ctx) : await promptsOfVersion(ctx)
     const place = { promptsDir: promptsDirOf(await ctx.settings()), cwd: ctx.io.cwd }
     const isSelected = selectorOf(names, new Set(all.map(({ path }) => path)), place)
     return { prompts: all.filter(({ path }) => isSelected(path)) }
   },
-  print({ prompts }, { io }) {
+  print({ prompts }, { io }, { isLocal }) {
+    if (isLocal) return io.out(prompts.map(({ path }) => `${path}\n`).join(''))
     const columns = [
       { head: 'PATH', cell: ({ path }: Prompt) => path },
       { head: 'MODEL', cell: modelOf },
@@ -29,9 +36,27 @@ export const command = defineCommand({
       },
       { head: 'UPDATED', cell: ({ updatedAt: at }: Prompt) => (io.tty.stdout ? formatAge(at) : at) },
     ]
-    io.out(formatTable(columns, prompts, io))
+    io.out(formatTable(columns, prompts.filter(isPrompt), io))
   },
 })
+
+/** A prompt of the server, or only the path of a file. */
+type Listed = Prompt | { path: string }
+
+function isPrompt(one: Listed): one is Prompt {
+  return 'contentHash' in one
+}
+
+async function filesHere(ctx: Context): Promise<Listed[]> {
+  const { prompts } = await scanProject(await ctx.settings(), ctx.warn)
+  return [...prompts.keys()].map((path) => ({ path }))
+}
+
+async function promptsOfVersion(ctx: Context): Promise<Listed[]> {
+  await ctx.projectId()
+  const client = await ctx.client()
+  return client.prompts.list({ versionUuid: await findVersionToRun(client, ctx) })
+}
 
 function modelOf({ config }: Prompt): string {
   const names = [config['provider'], config['model']].filter((name) => typeof name === 'string')

@@ -20,13 +20,13 @@ export const command = defineCommand({
       summary: 'file to write (types.out of the configuration, else prompts.gen.d.ts)',
     },
     { long: '--local', summary: 'from the files instead of the server' },
-    { long: '--strict', summary: 'make paths outside the project an error (types.strictPaths)' },
+    { long: '--loose', summary: 'let paths compile that the project does not have (types.strictPaths: false)' },
     { long: '--check', summary: 'write nothing; exit with 3 when the file would change' },
   ],
   parse: (raw) => ({
     out: textFlag(raw, 'out'),
     isLocal: hasFlag(raw, 'local'),
-    isStrict: hasFlag(raw, 'strict'),
+    isLoose: hasFlag(raw, 'loose'),
     isCheck: hasFlag(raw, 'check'),
   }),
   async run(input, ctx) {

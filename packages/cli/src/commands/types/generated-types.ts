@@ -16,8 +16,8 @@ export interface TypesInput {
   /** Overrides `types.out`; relative to the working folder. */
   out: string | undefined
   isLocal: boolean
-  /** Overrides `types.strictPaths`. */
-  isStrict: boolean
+  /** Overrides `types.strictPaths`: any path compiles. */
+  isLoose: boolean
 }
 
 /** The types as they should be, and whether the file holds them. */
@@ -29,13 +29,13 @@ export interface GeneratedTypes {
 }
 
 /** Makes the types from the files or from the server's prompts. @throws CliError invalid for files that do not compile */
-export async function generateTypes({ out, isLocal, isStrict }: TypesInput, ctx: Context): Promise<GeneratedTypes> {
+export async function generateTypes({ out, isLocal, isLoose }: TypesInput, ctx: Context): Promise<GeneratedTypes> {
   const settings = await ctx.settings()
   const { root, config } = settings
   const file = out === undefined ? resolve(root, config.types.out) : resolve(ctx.io.cwd, out)
   const prompts = isLocal ? await localPrompts(settings, ctx) : await serverPrompts(ctx)
   const text = formatRegistry(prompts, {
-    isStrict: isStrict || config.types.strictPaths,
+    isStrict: config.types.strictPaths && !isLoose,
     fileOf: (path) => `${config.promptsDir}/${path}${promptEnding}`.replace(/^\.\//, ''),
   })
   const before = await readFormerText(file)

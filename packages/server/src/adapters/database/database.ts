@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { type Prisma, PrismaClient } from '../../../generated/prisma/client.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { afterListening } from '../../shared/time/listening-time.ts'
+import type { ReplicaLock } from './connections/replica-lock.ts'
 import type { Engine } from './engine.ts'
-import { translating } from './gate/database-error.ts'
+import { databaseAway, translating } from './gate/database-error.ts'
 import { gatedAdapter } from './gate/gated-adapter.ts'
 import { gatedSession, type StatementGate, statementGate } from './gate/statement-gate.ts'
 import { migrate } from './migrate.ts'
@@ -22,7 +23,7 @@ export interface DatabaseOptions<Stores> {
   directory: string
   /** The folder that holds `prisma/migrations`, `dist/database-thread.mjs` and, when built, `dist/database-template`. */
   packageRoot: string
-  /** PostgreSQL without Redis: wait for, and keep, the place of the only replica. */
+  /** PostgreSQL without Redis: work on it only while no other server does. */
   onlyReplica: boolean
   /** PostgreSQL: how long it may say nothing before what waits for it is refused. */
   silenceMs: number
@@ -40,7 +41,15 @@ export interface Database<Stores> {
   /** For loops of the process itself: their statements are not counted, so that a quiet time looks quiet. */
   ownSession: SqlSession
   writeBatch: WriteBatch
+  /** Whether writes are refused at present, because there is no room for them. */
+  writesClosed(): boolean
   transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>
+  /** PostgreSQL that only one server may use at a time. */
+  lock?: ReplicaLock
+  /** The lock is held, or none is needed. */
+  isTaken: boolean
+  /** Waits for the lock, then migrates. False when the database was closed before. */
+  take(): Promise<boolean>
   /** Checks by name; true = passed. */
   ready(): Promise<Record<string, boolean>>
   /** SQL statements sent since the start; a warm path sends none. */
@@ -52,48 +61,72 @@ export interface Database<Stores> {
 
 const TRANSACTION_TIMEOUTS = { maxWait: 30_000, timeout: 30_000 }
 
-/** Opens the database, migrates it and resolves when it can be used. */
+/** Opens the database, waits for its lock, migrates it and resolves when it can be used. */
 export async function openDatabase<Stores>(options: DatabaseOptions<Stores>): Promise<Database<Stores>> {
-  const engine = await translating(() => openEngine(options))
+  const database = await connectDatabase(options)
   try {
-    return await useEngine(engine, options)
+    await database.take()
+    return database
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** Opens the database and takes its lock if that is free; nothing may be read or written before `take`. */
+export async function connectDatabase<Stores>(options: DatabaseOptions<Stores>): Promise<Database<Stores>> {
+  const engine = await translating(async () => openEngine(options))
+  try {
+    const isTaken = engine.lock === undefined || (await engine.lock.tryTake())
+    return useEngine(engine, isTaken, options)
   } catch (error) {
     await engine.close()
     throw error
   }
 }
 
-function openEngine<Stores>(options: DatabaseOptions<Stores>): Promise<Engine> {
+function openEngine<Stores>(options: DatabaseOptions<Stores>): Engine | Promise<Engine> {
   if (options.url !== undefined) return openPostgres({ ...options, url: options.url })
   const built = join(options.packageRoot, 'dist')
   const [template, threadFile] = [join(built, 'database-template'), join(built, 'database-thread.mjs')]
   return openEmbedded({ ...options, template, threadFile })
 }
 
-async function useEngine<Stores>(engine: Engine, options: DatabaseOptions<Stores>): Promise<Database<Stores>> {
+function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOptions<Stores>): Database<Stores> {
   const { log, packageRoot, storesFor } = options
   const gate = statementGate(engine.writesClosed)
   const session = gatedSession(engine.session, gate)
-  for (const name of await migrate(session, join(packageRoot, 'prisma', 'migrations'))) {
-    log.info('database.migration-applied', { name })
-  }
-  engine.startUpkeep(gate.count)
   const client = createClient(engine, gate)
   const writeBatch = createWriteBatch(session)
   return {
     kind: engine.kind,
+    ...(engine.lock && { lock: engine.lock }),
+    isTaken,
+    async take() {
+      if (!isTaken && !(await engine.lock?.take())) return false
+      for (const name of await migrate(session, join(packageRoot, 'prisma', 'migrations'))) {
+        log.info('database.migration-applied', { name })
+      }
+      await engine.lock?.announce()
+      engine.startUpkeep(gate.count)
+      return true
+    },
     client,
     stores: storesFor(client),
     session,
     ownSession: gatedSession(engine.session, statementGate(engine.writesClosed)),
     writeBatch,
+    writesClosed: engine.writesClosed,
     transaction: (work) =>
       client
         .$transaction((transaction) => work(storesFor(transaction)))
         .catch((error: unknown) => {
           throw gate.unwrap(error)
         }),
-    ready: async () => ({ database: await answers(engine.session), ...engine.checks() }),
+    async ready() {
+      const [database] = await Promise.all([answers(engine.session), engine.lock?.confirm()])
+      return { database, ...engine.checks() }
+    },
     statementCount: gate.count,
     ...(engine.backup && { backup: engine.backup }),
     async close() {
@@ -107,7 +140,7 @@ async function useEngine<Stores>(engine: Engine, options: DatabaseOptions<Stores
 /** Prisma's client; whatever one of its operations fails with passes the gate's `unwrap`. */
 function createClient(engine: Engine, gate: StatementGate): PrismaClient {
   const client = new PrismaClient({
-    adapter: gatedAdapter(engine.adapter, gate),
+    adapter: gatedAdapter(engine.adapter, gate, mayWrite(engine)),
     transactionOptions: TRANSACTION_TIMEOUTS,
     errorFormat: 'minimal',
   })
@@ -121,6 +154,13 @@ function createClient(engine: Engine, gate: StatementGate): PrismaClient {
   })
   // The extension adds no member: to its users the client is the plain one.
   return extended as unknown as PrismaClient
+}
+
+/** Without the lock nothing is written that the next holder may have in its cache. Runs have a fence of their own. */
+function mayWrite({ lock }: Engine): () => Promise<void> {
+  return async () => {
+    if (lock && !(await lock.confirm())) throw databaseAway()
+  }
 }
 
 /** How long `ready` listens for the answer of a database. */

@@ -1,4 +1,5 @@
 import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils'
+import type { ReplicaLock } from './connections/replica-lock.ts'
 import type { SqlSession } from './sql-session.ts'
 
 /** A database that has been opened, whichever kind it is. */
@@ -8,6 +9,8 @@ export interface Engine {
   adapter: SqlDriverAdapterFactory
   /** Ours, for statements that Prisma would make slower or could not make. */
   session: SqlSession
+  /** PostgreSQL that only one server may use at a time. */
+  lock?: ReplicaLock
   /** Whether writing statements are refused at present. */
   writesClosed(): boolean
   /** Checks beside the answer to a query, by name; true = passed. */

@@ -46,6 +46,7 @@ export async function migrate(session: SqlSession, folder: string): Promise<stri
 async function applyOne(queries: SqlQueries, migrations: Migration[], migration: Migration): Promise<boolean> {
   // Another server may hold the lock for as long as its migration runs.
   await queries.query('SET LOCAL statement_timeout = 0')
+  await queries.query('SET LOCAL lock_timeout = 0')
   await queries.query(`SELECT pg_advisory_xact_lock(${PRISMA_LOCK})`)
   await queries.script(CREATE_TABLE)
   const applied = await readApplied(queries, migrations)

@@ -1,6 +1,6 @@
 import type { Logger } from '../../shared/logger.ts'
 import { lockDirectory } from './embedded/directory/directory-lock.ts'
-import { watchDiskSpace } from './embedded/disk-space.ts'
+import { requireSpace, watchDiskSpace } from './embedded/disk-space.ts'
 import { compiledPglite } from './embedded/thread/compiled-pglite.ts'
 import { startDatabaseThread } from './embedded/thread/database-thread.ts'
 import { threadAdapter } from './embedded/thread/thread-adapter.ts'
@@ -26,7 +26,8 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
   // It loads while the lock is taken, and touches nothing before it is told to open.
   const thread = startDatabaseThread(options.threadFile)
   const program = compiledPglite()
-  const lock = await lockDirectory(directory).catch(async (error) => {
+  const locking = requireSpace(directory, options.diskFloorBytes).then(() => lockDirectory(directory))
+  const lock = await locking.catch(async (error) => {
     await thread.close()
     throw error
   })

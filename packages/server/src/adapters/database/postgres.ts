@@ -1,42 +1,50 @@
 import { PrismaPg } from '@prisma/adapter-pg'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from '../../shared/logger.ts'
 import { Connection } from './connections/connection.ts'
 import { watchConnections } from './connections/connection-watch.ts'
-import { holdReplicaLock, type ReplicaLock } from './connections/replica-lock.ts'
+import { LanedPool } from './connections/laned-pool.ts'
+import { ReplicaLock } from './connections/replica-lock.ts'
 import type { Engine } from './engine.ts'
 import type { SqlQueries, SqlSession, SqlStatement } from './sql-session.ts'
 
 const STATEMENT_TIMEOUT_MS = 30_000
+/** Our own locks are held for milliseconds: a statement that waits longer waits for somebody else's. */
+const LOCK_TIMEOUT_MS = 5_000
 /** For a free connection of the pool: a queue, not a failure, unlike a server that does not answer. */
 const POOL_WAIT_MS = 30_000
-const POOL_SIZE = 10
+/** Room for transactions and three statements that are stuck, see `LanedPool`. */
+const POOL_SIZE = 16
+const KEEP_ALIVE_MS = 5_000
 
 export interface PostgresOptions {
   url: string
-  /** Wait until no other server without Redis works on this database, and keep others waiting. */
+  /** Serve only while holding the lock that keeps other servers without Redis away. */
   onlyReplica: boolean
   /** How long the server may say nothing before what waits for it is refused. */
   silenceMs: number
   log: Logger
 }
 
-/** Opens the pool to PostgreSQL and, without Redis, waits for the place of the only replica. */
-export async function openPostgres(options: PostgresOptions): Promise<Engine> {
-  const connection = { connectionString: options.url, application_name: 'stet', keepAlive: true }
-  let lock: ReplicaLock | undefined
+/** Opens the pool to PostgreSQL; it connects when it is used. The lock of the only replica is not taken yet. */
+export function openPostgres(options: PostgresOptions): Engine {
+  const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS }
+  const connection = { connectionString: options.url, application_name: 'stet', ...keepAlive }
   class PoolConnection extends Connection {
     constructor(config: pg.ClientConfig) {
       super(config, options.silenceMs)
     }
   }
-  if (options.onlyReplica) lock = await holdReplicaLock(() => new PoolConnection(connection), options.log)
-  const pool = new pg.Pool({
+  const lock = options.onlyReplica
+    ? new ReplicaLock({ ...options, connect: () => new PoolConnection(connection) })
+    : undefined
+  const pool = new LanedPool({
     ...connection,
     Client: PoolConnection as unknown as new () => pg.ClientBase,
     max: POOL_SIZE,
     connectionTimeoutMillis: POOL_WAIT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
   })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (error) => options.log.warn('database.connection-lost', { reason: error.message }))
@@ -47,7 +55,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Engine> {
     adapter: new PrismaPg(pool as unknown as ConstructorParameters<typeof PrismaPg>[0]),
     session: poolSession(pool),
     writesClosed: () => false,
-    checks: () => (lock === undefined ? {} : { onlyReplica: lock.isHeld() }),
+    checks: () => (lock === undefined ? {} : { onlyReplica: lock.isConfirmed() }),
+    ...(lock && { lock }),
     startUpkeep: () => undefined,
     async close() {
       stopWatching()

@@ -45,6 +45,8 @@ export interface WriteBatch {
   hold<Row>(kind: RowKind<Row>, row: Row, holdMs: number): Promise<boolean>
   /** Hands out a row that is held; whoever takes it writes it, and says by `settle` what came of it. */
   takeHeld<Row>(kind: RowKind<Row>, key: string): HeldRow<Row> | undefined
+  /** The database was away for the last rows: the next ones may not be stored either. */
+  isInDoubt(): boolean
   /** Resolves when everything that was handed in before has been committed or refused. */
   flush(): Promise<void>
 }
@@ -72,6 +74,7 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
   let draining: Promise<void> | undefined
   let mayStartAt = Number.NEGATIVE_INFINITY
   const held = new Map<string, Held>()
+  let isInDoubt = false
 
   const drain = async () => {
     // The rows of the same turn get in, and what it sends elsewhere is on its way before the database takes a core.
@@ -82,7 +85,7 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
       const start = performance.now()
       const batch = takeBatch(waiting)
       waiting = waiting.filter((group) => !batch.has(group))
-      await commitBatch(session, [...batch])
+      isInDoubt = !(await commitBatch(session, [...batch]))
       mayStartAt = start + intervalAfter(batch.size, performance.now() - start)
     }
     draining = undefined
@@ -118,6 +121,7 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
         const timer = setTimeout(() => takeHeld(kind, kind.key(row))?.release(), holdMs)
         held.set(nameOf(kind, kind.key(row)), { row, settle, release, timer })
       }),
+    isInDoubt: () => isInDoubt,
     // Under the name of a kind lie rows of that kind alone.
     takeHeld: <Row>(kind: RowKind<Row>, key: string) => takeHeld(kind, key) as HeldRow<Row> | undefined,
     flush() {
@@ -154,19 +158,23 @@ function takeBatch(waiting: readonly Group[]): Set<Group> {
   return taken
 }
 
-async function commitBatch(session: SqlSession, groups: readonly Group[]): Promise<void> {
+/** False when the database was away. */
+async function commitBatch(session: SqlSession, groups: readonly Group[]): Promise<boolean> {
   try {
     const entries = groups.flatMap((group) => group.entries)
     const written = await writeEntries(session, entries)
     for (const group of groups) group.resolve(group.entries.map((entry) => written.get(entry) === true))
+    return true
   } catch (error) {
     const [only, ...others] = groups
     if (only !== undefined && (others.length === 0 || isUnavailable(error))) {
       for (const group of groups) group.reject(error)
-      return
+      return !isUnavailable(error)
     }
     // Somewhere among them is the one that the database refuses: the others shall not pay for it.
-    for (const group of groups) await commitBatch(session, [group])
+    let isThere = true
+    for (const group of groups) isThere = await commitBatch(session, [group])
+    return isThere
   }
 }
 

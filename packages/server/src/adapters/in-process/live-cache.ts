@@ -85,6 +85,11 @@ export function createLiveCache(limits: { maxEntries?: number; maxBytes?: number
       scopes.delete(name)
       for (const entry of scope?.entries.values() ?? []) forget(entry)
     },
+    clear() {
+      scopes.clear()
+      used.clear()
+      bytes = 0
+    },
   }
 }
 

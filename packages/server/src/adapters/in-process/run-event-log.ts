@@ -58,6 +58,7 @@ export function createRunEventLog(): RunEventLog {
         },
       }
     },
+    drop: (runUuid) => ended.delete(runUuid),
     follow(runUuid, afterId) {
       const log = live.get(runUuid) ?? ended.get(runUuid)
       return log && createReader(log, afterId)

@@ -1,11 +1,11 @@
-/** Prices of model calls: the operator's own per entry first, else the bundled table; no network. */
+/** Prices of model calls: the operator's own per provider key first, then the bundled table. No network. */
 import { calcPrice, findProvider, type PriceOptions, type Provider } from '@pydantic/genai-prices'
 import type { PriceBook, PriceQuestion } from '../../features/providers/ports.ts'
 import { findPriceRule, type PriceRule } from '../../features/providers/price-rule.ts'
 
 const unknown = { cost: 0, known: false }
 
-/** Names of the table where they differ from ours. */
+/** Names in the price table that differ from ours. */
 const tableNames: Readonly<Record<string, string>> = {
   xai: 'x-ai',
   amazon_bedrock: 'aws',
@@ -13,17 +13,17 @@ const tableNames: Readonly<Record<string, string>> = {
   anthropic_vertex: 'google',
 }
 
-/** The table's provider with the one model that was asked for; null where the table has none. */
+/** The table's provider with the one requested model; null if the table does not have it. */
 type TableEntry = Provider | null
 
-/** Names of models may come from callers: no more of them are remembered. */
+/** Model names may come from callers, so the number of cached ones is limited. */
 const maxEntries = 200
 
-/** No model of the table has a longer name; one of megabytes would be compared for most of a second, and be remembered. */
+/** No model in the table has a longer name. Matching a name of several megabytes would take most of a second. */
 const maxNameLength = 500
 
 export function priceBook(): PriceBook {
-  // Finding a model compares its name with all of its provider's, which is most of the work of a price.
+  // Finding a model compares its name with all models of the provider, which is most of the cost of a price.
   const entries = new Map<string, TableEntry>()
   const entryOf = (question: PriceQuestion): TableEntry => {
     const key = `${question.provider.kind}\n${question.provider.url}\n${question.model}`
@@ -40,7 +40,7 @@ export function priceBook(): PriceBook {
       const provider = entryOf(question)
       return provider ? entryCost(provider, question) : unknown
     } catch {
-      // The table throws where it has no price for a kind of token: that is a price nobody knows, never a failed run.
+      // The table throws if it has no price for a kind of token. The price is then unknown; the run must not fail.
       return unknown
     }
   }
@@ -49,7 +49,7 @@ export function priceBook(): PriceBook {
       if (question.provider.driver === 'demo') return { cost: 0, known: true }
       const rule = findPriceRule(question.provider.configuration['prices'], question.model)
       if (rule) return { cost: rounded(ruleCost(rule, question)), known: true }
-      // A deployment may bear the name of another model than the one that it is.
+      // A deployment may have the name of a different model than the one behind it.
       const served =
         question.servedModel === undefined ? unknown : tableCost({ ...question, model: question.servedModel })
       return served.known ? served : tableCost(question)
@@ -89,12 +89,12 @@ function tableSource({ provider }: PriceQuestion): PriceOptions | undefined {
   return { providerApiUrl: provider.url }
 }
 
-// Google's addresses take its models' names with a folder before them as well.
+// Google's addresses also accept model names with a folder prefix.
 function tableModel({ provider, model }: PriceQuestion): string {
   return provider.kind.startsWith('google') ? model.replace(/^(models|google)\//, '') : model
 }
 
-// A provider that reports more cached tokens than input tokens must not lead to a negative price.
+// A provider that reports more cached tokens than input tokens must not produce a negative price.
 function countsOf({ usage, cacheWriteTokens = 0 }: PriceQuestion) {
   const cached = Math.min(usage.cachedInputTokens, usage.inputTokens)
   const written = Math.min(Math.max(0, cacheWriteTokens), usage.inputTokens - cached)

@@ -1,4 +1,4 @@
-/** Checks a base address when it is stored, so that a mistake shows at once; the connection checks it again. */
+/** Checks a base address when it is saved, so that mistakes show at once. Each connection checks it again. */
 import { lookup } from 'node:dns'
 import { isIP } from 'node:net'
 import type { AddressGuard } from '../../features/providers/ports.ts'
@@ -23,7 +23,7 @@ export function addressGuard(settings: GuardSettings): AddressGuard {
   }
 }
 
-/** Empty when the name does not resolve now: it may later, and each connection is checked anyway. */
+/** Empty if the name does not resolve now. It may later, and each connection is checked anyway. */
 function resolveAll(resolve: typeof lookup, host: string): Promise<string[]> {
   return new Promise((done) => {
     const timer = setTimeout(done, resolveMs, [])

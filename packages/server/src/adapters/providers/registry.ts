@@ -1,4 +1,4 @@
-/** Which driver serves which provider entry. */
+/** Which driver serves which provider key. */
 import type { ModelDriver, ModelDrivers, ResolvedProvider } from '../../features/providers/model-driver.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { anthropicDriver } from './anthropic/driver.ts'
@@ -13,7 +13,7 @@ import { type ProviderLimits, providerLimits } from './transport/limits.ts'
 
 export interface ModelDriversSettings {
   guard: GuardSettings
-  /** Tells how far away a `Retry-After` date is. */
+  /** Needed for `Retry-After` dates. */
   clock: Clock
   /** Shorter limits for tests. */
   limits?: Partial<ProviderLimits>

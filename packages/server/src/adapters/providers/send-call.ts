@@ -1,4 +1,4 @@
-/** One attempt of a model call, the same for every protocol: the head must tell success. */
+/** One attempt of a model call, the same for every protocol. Fails unless the status is a success. */
 import type { ModelRequest } from '../../features/providers/model-driver.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { statusFailure } from './answer/failure.ts'
@@ -6,11 +6,11 @@ import type { LeanRequest, LeanResponse, LeanTransport } from './transport/lean-
 
 export interface CallDeps {
   transport: LeanTransport
-  /** Tells how far away a `Retry-After` date is. */
+  /** Needed for `Retry-After` dates. */
   clock: Clock
 }
 
-/** @throws ProviderError, also for a head that tells a failure; what the request's signal aborts, as the transport has it. */
+/** @throws ProviderError, also for an error status. After an abort it rejects with the transport's own error. */
 export async function sendCall(
   { transport, clock }: CallDeps,
   { provider, signal, stream }: ModelRequest,
@@ -20,7 +20,7 @@ export async function sendCall(
   const response = await transport.send({ ...sent, isStream: stream, isTrusted, signal })
   const { status, headers } = response
   if (status >= 200 && status < 300) return response
-  // The status tells enough: a page in another encoding, or one that breaks off, must not stand for it.
+  // The status is enough. An unreadable or truncated error page must not hide it.
   const body = await response.text().catch(() => '')
   throw statusFailure({ status, headers, body }, { token, now: clock.now() })
 }

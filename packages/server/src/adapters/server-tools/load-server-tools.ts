@@ -1,4 +1,6 @@
-/** The operator's tools: an ES module whose default export, or export `tools`, maps names to tools. Checked once, at start. */
+/**
+ * Loads the operator's tools once at start: an ES module whose default export, or export `tools`, maps names to tools.
+ */
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
@@ -9,10 +11,10 @@ const Definition = z.object({
   parameters: z.record(z.string(), z.unknown()).default({}),
   execute: z.custom<ServerTool['execute']>((value) => typeof value === 'function', 'must be a function'),
 })
-// A plain name, or one with a folder as `latitude/search` has it.
+// A plain name, or one with a folder such as `latitude/search`.
 const nameForm = /^[A-Za-z0-9_-]{1,64}(\/[A-Za-z0-9_-]{1,64})?$/
 
-/** @throws Error with one line that says what is wrong with the module. */
+/** @throws Error with a one-line description of the module's problem. */
 export async function loadServerTools(file: string | undefined): Promise<ServerTools> {
   if (file === undefined) return new Map()
   const registered = await exported(file)
@@ -40,7 +42,7 @@ function toolOf(file: string, name: string, value: unknown): ServerTool {
     throw new Error(`STET_TOOLS: the tool '${name}' is not usable: ${issue?.path.join('.')} ${issue?.message}`)
   }
   const { description, parameters } = read.data
-  // Called as a method, so that a tool may keep state in its object.
+  // Called as a method, so that a tool can keep state in its object.
   const { execute } = value as Pick<ServerTool, 'execute'>
   return {
     name,

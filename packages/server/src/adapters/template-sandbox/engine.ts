@@ -11,11 +11,12 @@ import {
 } from '../../features/templates/template-engine.ts'
 import { AppError, RunError } from '../../shared/app-error.ts'
 import type { Logger } from '../../shared/logger.ts'
-import { createDeathRecord, type DeathRecord } from './death-record.ts'
 import { isolation } from './isolation.ts'
 import { createTemplatePool, type PoolCall, type PoolOutcome, type TemplatePool } from './pool.ts'
 import { issueResult, scanResult, stepResult } from './reply.ts'
 import { createScanCache, type ScanCache, type ScanReading } from './scan-cache.ts'
+import { createDeathRecord, type DeathRecord } from './scheduling/death-record.ts'
+import { createTurns } from './scheduling/turns.ts'
 import { joinSlots, slotPlanOf } from './slot-plan.ts'
 
 export interface TemplateSandboxOptions {
@@ -56,6 +57,7 @@ export function createTemplateSandbox(options: TemplateSandboxOptions): Template
   return {
     scan: (source, owner) => scan(sandbox, source, owner),
     step: (input, owner) => step(sandbox, input, owner),
+    inTurn: createTurns({ perKey: maxPerKey, perWorkspace: maxPerWorkspace }, tooMany),
     close: () => sandbox.pool.close(),
   }
 }
@@ -156,7 +158,7 @@ async function call(sandbox: Sandbox, { text, cause, owner, request }: Evaluatio
   const outcome = await sandbox.pool.call({ request, owner, isProven: sandbox.proven.has(key) })
   if (outcome.kind === 'canceled') throw new EvaluationCanceled()
   if (outcome.kind === 'closed') throw new AppError('ServiceUnavailableError', 'The server is stopping')
-  if (outcome.kind === 'refused') throw overloaded(`This ${outcome.limitOf} has too many prompts in evaluation`)
+  if (outcome.kind === 'refused') throw tooMany(outcome.limitOf)
   if (outcome.kind === 'overloaded' || outcome.kind === 'starved') throw overloaded(OVERLOADED)
   sandbox.proven.delete(key)
   if (outcome.kind === 'reply') sandbox.proven.add(key)
@@ -164,6 +166,10 @@ async function call(sandbox: Sandbox, { text, cause, owner, request }: Evaluatio
   const oldest = sandbox.proven.size > MAX_PROVEN ? sandbox.proven.keys().next().value : undefined
   if (oldest !== undefined) sandbox.proven.delete(oldest)
   return outcome
+}
+
+function tooMany(limitOf: string): AppError {
+  return overloaded(`This ${limitOf} has too many prompts in evaluation`)
 }
 
 function overloaded(message: string): AppError {

@@ -1,9 +1,9 @@
 import type { EvaluationOwner } from '../../features/templates/template-engine.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { afterListening } from '../../shared/time/listening-time.ts'
-import { createFairQueue, type FairQueue, type QueuedJob } from './fair-queue.ts'
 import type { ChildRequest } from './protocol.ts'
 import { type CallOutcome, type SandboxedChild, startChild } from './sandboxed-child.ts'
+import { createFairQueue, type FairQueue, type QueuedJob } from './scheduling/fair-queue.ts'
 
 export interface PoolOptions {
   childFile: string

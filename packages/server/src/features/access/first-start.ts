@@ -18,12 +18,19 @@ export interface NewTenant {
  */
 export async function createFirstWorkspace(
   deps: Needs<'transaction'>,
-  input: { adminKey?: string | undefined; createProject: CreateProject },
+  input: {
+    adminKey?: string | undefined
+    createProject: CreateProject
+    /** Called before the commit: a workspace never exists without a key that its operator has. */
+    keepKey(tenant: NewTenant): void
+  },
 ): Promise<NewTenant | null> {
   return deps.transaction(async (stores) => {
     await stores.workspaces.lockCreation()
     if (await stores.workspaces.findFirst()) return null
-    return createTenant(stores, { name: 'default', ...input })
+    const tenant = await createTenant(stores, { name: 'default', ...input })
+    input.keepKey(tenant)
+    return tenant
   })
 }
 

@@ -7,9 +7,9 @@ import { storedRunResult } from '../runs/watching/run-result.ts'
 import { endOfRun, resultOfLog } from '../runs/watching/stored-end.ts'
 import { storedReader } from '../runs/watching/stored-reader.ts'
 import { framesOf, type StartedRun } from '../runs/watching/watch-run.ts'
-import { type ConversationAddress, findStored } from './find-conversation.ts'
+import { type ConversationAddress, type FindDeps, findStored } from './find-conversation.ts'
 
-export type AttachDeps = Needs<'runs' | 'activeRuns' | 'eventLog' | 'storedLogs'>
+export type AttachDeps = FindDeps & Needs<'eventLog' | 'storedLogs'>
 
 export interface AttachedStream extends Pick<StartedRun, 'conversationUuid' | 'frames'> {
   release(): void

@@ -1,6 +1,6 @@
 /** Continues a conversation by one model step, with the configuration it began with. One active run at a time. */
 import { randomUUID } from 'node:crypto'
-import { conflict } from '../../shared/app-error.ts'
+import { conflict, notFound } from '../../shared/app-error.ts'
 import type { Claim } from '../deps.ts'
 import { type DriveDeps, driveRun } from '../runs/drive-run.ts'
 import { planChat } from '../runs/execution/plan-steps.ts'
@@ -35,7 +35,11 @@ export async function continueConversation(deps: DriveDeps, input: ContinueInput
   const messages = [...found.messages, ...added]
   const run = nextRun(deps, found)
   // Unlike a first run this one can lose: nothing may reach a provider before it has won.
-  if (!(await storedOrAbandoned(deps, run, deps.runs.createNext(run, added, input.claim)))) throw busy()
+  if (!(await storedOrAbandoned(deps, run, deps.runs.createNext(run, added, input.claim)))) {
+    throw (await deps.runs.findConversation(found.workspaceId, found.uuid))
+      ? busy()
+      : notFound('Conversation not found')
+  }
   deps.activeRuns.forget(found.uuid)
   const { epoch, createdAt } = run
   const latestRun = runState(run)

@@ -2,6 +2,7 @@
 import { notFound } from '../../shared/app-error.ts'
 import { readUuid } from '../../shared/uuid.ts'
 import type { Caller, Needs } from '../deps.ts'
+import { deletedProjects } from '../documents/version-ref.ts'
 import type { StoredConversation } from '../runs/ports.ts'
 import { type Conversation, toConversation } from './conversation.ts'
 
@@ -10,7 +11,7 @@ export interface ConversationAddress {
   conversationUuid: string
 }
 
-export type FindDeps = Needs<'runs' | 'activeRuns'>
+export type FindDeps = Needs<'runs' | 'activeRuns' | 'stores' | 'liveCache'>
 
 /** Readable from the moment its uuid is known. @throws AppError NotFoundError, for foreign and malformed ids too. */
 export async function findConversation(deps: FindDeps, address: ConversationAddress): Promise<Conversation> {
@@ -29,6 +30,7 @@ export async function findStored(
     deps.activeRuns.findIdle(caller.workspaceId, uuid) ??
     (await deps.runs.findConversation(caller.workspaceId, uuid))
   if (!found || (caller.projectId !== null && caller.projectId !== found.projectId)) throw unknown()
+  if ((await deletedProjects(deps)).has(found.projectId)) throw unknown()
   return found
 }
 

@@ -14,6 +14,8 @@ export interface ConversationFilter {
   customIdentifier?: string
   from?: Date
   to?: Date
+  /** Projects that are deleted, with conversations left that are not purged yet. */
+  hiddenProjects?: readonly number[]
 }
 
 /** A place in the order of conversations, newest first: everything after it is older. */

@@ -4,9 +4,9 @@ import type { Needs } from '../deps.ts'
 import { endQueued } from '../runs/driving/end-undriven.ts'
 import type { StoredConversation } from '../runs/ports.ts'
 import type { RunStatus } from '../runs/run.ts'
-import { type ConversationAddress, findStored } from './find-conversation.ts'
+import { type ConversationAddress, type FindDeps, findStored } from './find-conversation.ts'
 
-type StopDeps = Needs<'runs' | 'activeRuns' | 'eventLog' | 'runQueue' | 'runSettings' | 'runSignals' | 'clock'>
+type StopDeps = FindDeps & Needs<'eventLog' | 'runQueue' | 'runSettings' | 'runSignals' | 'clock'>
 
 /** A busy process hears each tick a little late: few of them make little of it. */
 const tickMs = 500

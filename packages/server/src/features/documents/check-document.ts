@@ -61,6 +61,15 @@ export async function checkTexts(
   load: LoadTexts,
   owner: EvaluationOwner,
 ): Promise<CheckedText[]> {
+  return deps.templates.inTurn(owner, () => checkInBatches(deps, texts, load, owner))
+}
+
+async function checkInBatches(
+  deps: Needs<'templates'>,
+  texts: readonly DocumentText[],
+  load: LoadTexts,
+  owner: EvaluationOwner,
+): Promise<CheckedText[]> {
   const checked: CheckedText[] = []
   for (let from = 0; from < texts.length; from += parallelChecks) {
     if (owner.signal?.aborted) throw new EvaluationCanceled()

@@ -1,4 +1,4 @@
-/** Scores a conversation, whether it goes on or not. Each call makes a new annotation, and nothing of it is changed later. */
+/** Scores a conversation, active or ended. Each call creates a new annotation, which never changes. */
 import { randomUUID } from 'node:crypto'
 import { notFound } from '../../shared/app-error.ts'
 import { type FindDeps, findConversation } from '../conversations/find-conversation.ts'
@@ -13,10 +13,10 @@ export interface AnnotateInput {
   conversationUuid: string
   evaluationUuid: string
   score: number
-  /** A uuid or `live`; the conversation's own version when absent. */
+  /** A uuid or `live`; defaults to the conversation's own version. */
   versionRef?: string
   metadata: Record<string, unknown>
-  /** Kept in the metadata. */
+  /** Stored in the metadata. */
   context?: Record<string, unknown>
 }
 
@@ -45,6 +45,9 @@ export async function annotate(
     metadata: context === undefined ? metadata : { ...metadata, context },
     createdAt: deps.clock.now(),
   }
-  await deps.transaction((stores) => stores.annotations.create(caller.workspaceId, annotation))
+  await deps.transaction(async (stores) => {
+    const isWritten = await stores.annotations.create(caller.workspaceId, annotation)
+    if (!isWritten) throw notFound('Conversation not found')
+  })
   return annotation
 }

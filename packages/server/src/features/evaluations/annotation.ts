@@ -1,11 +1,11 @@
-/** The score that somebody gave a conversation; it is never changed, the newest of an evaluation counts. */
+/** A person's score of a conversation. It never changes; the newest one of an evaluation counts. */
 export interface Annotation {
   uuid: string
   conversationUuid: string
   evaluationUuid: string
   versionUuid: string
   authorId: number
-  /** As it was sent. */
+  /** As sent. */
   score: number
   /** 0 to 100. */
   normalizedScore: number

@@ -1,4 +1,4 @@
-/** Makes an evaluation for a project, or for one document of it. */
+/** Creates an evaluation for a project, or for one of its prompts. */
 import { randomUUID } from 'node:crypto'
 import { notFound } from '../../shared/app-error.ts'
 import type { Caller, Needs } from '../deps.ts'
@@ -15,7 +15,7 @@ export interface CreateEvaluationInput {
   configuration?: Partial<EvaluationConfiguration>
 }
 
-/** @throws AppError NotFoundError (project, document), BadRequestError (a range that contradicts itself). */
+/** @throws AppError NotFoundError (project, document), BadRequestError (contradictory range). */
 export async function createEvaluation(
   deps: Needs<'stores' | 'transaction' | 'liveCache' | 'clock'>,
   input: CreateEvaluationInput,

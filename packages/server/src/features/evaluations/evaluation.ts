@@ -1,10 +1,10 @@
-/** An evaluation: how people score conversations, with a scale that is complete and free of contradictions. */
+/** An evaluation: how people score conversations. Its scale is complete and consistent. */
 import { invalid } from '../../shared/app-error.ts'
 
 export const metrics = ['binary', 'rating'] as const
 export type Metric = (typeof metrics)[number]
 
-/** Ratings and thresholds belong to the metric `rating`; thresholds that are absent are the ends of the range. */
+/** Ratings and thresholds belong to the metric `rating`. Absent thresholds default to the ends of the range. */
 export interface EvaluationConfiguration {
   reverseScale: boolean
   criteria?: string
@@ -20,7 +20,7 @@ export interface Evaluation {
   uuid: string
   workspaceId: number
   projectId: number
-  /** Null: every document of the project. */
+  /** Null: every prompt of the project. */
   documentUuid: string | null
   name: string
   description: string | null
@@ -30,10 +30,10 @@ export interface Evaluation {
   updatedAt: Date
 }
 
-/** Where a rating that names no range lies. */
+/** The default range of a rating. */
 export const defaultRange = { minRating: 1, maxRating: 5 } as const
 
-/** With the defaults filled in, and without what the metric has no use for. @throws AppError BadRequestError. */
+/** Fills in defaults and drops keys that the metric does not use. @throws AppError BadRequestError. */
 export function completeConfiguration(
   metric: Metric,
   given: Partial<EvaluationConfiguration>,

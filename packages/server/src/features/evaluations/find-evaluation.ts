@@ -1,19 +1,19 @@
-/** Finds the evaluations that a key may see; foreign, hidden and malformed ids are unknown ones. */
+/** Finds evaluations that a key may see. Foreign, hidden and malformed ids are treated as unknown. */
 import { notFound } from '../../shared/app-error.ts'
 import { readUuid } from '../../shared/uuid.ts'
 import type { Caller, Needs } from '../deps.ts'
-import { findProject } from '../documents/version-ref.ts'
+import { deletedProjects, findProject } from '../documents/version-ref.ts'
 import type { Evaluation } from './evaluation.ts'
 
 /** @throws AppError NotFoundError `Evaluation not found`. */
 export async function findEvaluation(
-  deps: Needs<'stores'>,
+  deps: Needs<'stores' | 'liveCache'>,
   { caller, evaluationUuid }: { caller: Caller; evaluationUuid: string },
 ): Promise<Evaluation> {
   const uuid = readUuid(evaluationUuid)
   const evaluation = uuid && (await deps.stores.evaluations.findOptional(caller.workspaceId, uuid))
   const isVisible = evaluation && (caller.projectId === null || caller.projectId === evaluation.projectId)
-  if (!isVisible) throw notFound('Evaluation not found')
+  if (!isVisible || (await deletedProjects(deps)).has(evaluation.projectId)) throw notFound('Evaluation not found')
   return evaluation
 }
 
@@ -32,8 +32,10 @@ export async function listEvaluations(
   const projectId = filter.projectId ?? caller.projectId
   const documentUuid = filter.documentUuid === undefined ? undefined : readUuid(filter.documentUuid)
   if (filter.documentUuid !== undefined && documentUuid === undefined) return []
-  return deps.stores.evaluations.list(caller.workspaceId, {
+  const found = await deps.stores.evaluations.list(caller.workspaceId, {
     ...(projectId === null ? {} : { projectId }),
     ...(documentUuid === undefined ? {} : { documentUuid }),
   })
+  const deleted = await deletedProjects(deps)
+  return found.filter((evaluation) => !deleted.has(evaluation.projectId))
 }

@@ -1,4 +1,4 @@
-/** Lists how a conversation was scored, newest first. */
+/** Lists a conversation's scores, newest first. */
 import { type FindDeps, findConversation } from '../conversations/find-conversation.ts'
 import type { Caller, Needs } from '../deps.ts'
 import type { Annotation } from './annotation.ts'

@@ -12,12 +12,13 @@ export interface EvaluationStore {
   list(workspaceId: number, filter: EvaluationFilter): Promise<Evaluation[]>
   findOptional(workspaceId: number, uuid: string): Promise<Evaluation | null>
   create(workspaceId: number, evaluation: Evaluation): Promise<void>
-  /** Whether any version of the project ever held the document: evaluations outlive single versions. */
+  /** Whether any version of the project ever had the document. Evaluations outlive single versions. */
   knowsDocument(workspaceId: number, projectId: number, documentUuid: string): Promise<boolean>
 }
 
 export interface AnnotationStore {
   /** Newest first. */
   list(workspaceId: number, conversationUuid: string): Promise<Annotation[]>
-  create(workspaceId: number, annotation: Annotation): Promise<void>
+  /** False, and nothing written, when the conversation was deleted. */
+  create(workspaceId: number, annotation: Annotation): Promise<boolean>
 }

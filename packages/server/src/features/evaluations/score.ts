@@ -1,9 +1,9 @@
-/** What a score means on the scale of its evaluation; a score outside the scale is refused, never moved into it. */
+/** What a score means on its evaluation's scale. A score outside the scale is refused, never moved into it. */
 import { unprocessable } from '../../shared/app-error.ts'
 import { defaultRange, type Evaluation } from './evaluation.ts'
 
 export interface ReadScore {
-  /** 0 to 100, a whole number; 100 is best, also on a reversed scale. */
+  /** An integer from 0 to 100. 100 is best, also on a reversed scale. */
   normalizedScore: number
   hasPassed: boolean
 }
@@ -31,6 +31,6 @@ function readRating(score: number, configuration: Scale['configuration']): ReadS
 function normalise(score: number, min: number, max: number, reverseScale: boolean): number {
   const [lower, upper] = reverseScale ? [max, min] : [min, max]
   const percent = (Math.abs(score - lower) * 100) / Math.abs(upper - lower)
-  // Decimal scores are not exact in binary: 1.14 on a scale of 1 to 5 is 3.5 %, and comes out a little below.
+  // Decimals are inexact in binary: 1.14 on a scale of 1 to 5 is 3.5 %, but computes slightly less.
   return Math.round(Number(percent.toFixed(9)))
 }

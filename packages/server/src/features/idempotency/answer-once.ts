@@ -1,7 +1,7 @@
 /** Does the work of a request once, however often it is sent; repetitions get the answer of the first. */
 import type { Needs, Stores } from '../deps.ts'
 import { answerInTransaction, type TransactionDeps } from './answer-in-transaction.ts'
-import { type Claim, inProgress, otherRequest } from './claim.ts'
+import { type AnswerSubject, type Claim, inProgress, otherRequest } from './claim.ts'
 import { isKept, readAnswer, writeAnswer } from './kept-answer.ts'
 import type { KeptAnswer } from './ports.ts'
 
@@ -11,6 +11,8 @@ export interface AnswerOnceInput {
   claim: Claim
   /** The answer holds a secret. */
   isSecret: boolean
+  /** What a success tells of beyond the subject of the claim: what the request created. */
+  subjectOf?(): AnswerSubject
   /** Its answer is kept in its transaction, see `answerInTransaction`. */
   work(own: TransactionDeps): Promise<KeptAnswer>
   /** The answer to what `work` throws. */
@@ -57,18 +59,21 @@ async function findEarlier(deps: OnceDeps, { claim, isSecret }: AnswerOnceInput)
 
 async function workOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<KeptAnswer> {
   const { id } = input.claim
+  const subjectOf = input.subjectOf ?? (() => ({}))
   const ownerId = deps.runSettings.instanceId
-  const keep = ({ idempotency }: Pick<Stores, 'idempotency'>, answer: KeptAnswer) =>
-    idempotency.complete(id, ownerId, writeAnswer(deps, { id, isSecret: input.isSecret }, answer))
+  const keep = ({ idempotency }: Pick<Stores, 'idempotency'>, answer: KeptAnswer, subject: AnswerSubject) => {
+    const text = writeAnswer(deps, { id, isSecret: input.isSecret }, answer)
+    return idempotency.complete(id, ownerId, { ...subject, text })
+  }
   try {
     return await answerInTransaction(deps, input.work, async (stores, answer) => {
       // Another process took the claim for that of a dead one: what was written here must not stay.
-      if (!(await keep(stores, answer))) throw inProgress()
+      if (!(await keep(stores, answer, subjectOf()))) throw inProgress()
     })
   } catch (error) {
     const answer = input.failure(error)
     await afterwards(deps, () =>
-      isKept(answer) ? keep(deps.stores, answer) : deps.stores.idempotency.release(id, ownerId),
+      isKept(answer) ? keep(deps.stores, answer, {}) : deps.stores.idempotency.release(id, ownerId),
     )
     throw error
   }

@@ -2,14 +2,20 @@
 import { createHash } from 'node:crypto'
 import { AppError, conflict, invalid } from '../../shared/app-error.ts'
 
-export interface Claim {
+/** What an answer tells of: when that is deleted, the answer goes with it. */
+export interface AnswerSubject {
+  projectId?: number
+  conversationUuid?: string
+}
+
+export interface Claim extends AnswerSubject {
   /** SHA-256 of all that the caller's key is valid for. */
   id: string
   /** SHA-256 of the body: the same key with another body is refused. */
   requestHash: string
 }
 
-export interface ClaimInput {
+export interface ClaimInput extends AnswerSubject {
   apiKeyId: number
   method: string
   path: string
@@ -22,7 +28,7 @@ export interface ClaimInput {
 const printable = /^[\x20-\x7e]{1,255}$/
 
 /** @throws AppError BadRequestError for a key that is no 1 to 255 printable ASCII characters. */
-export function claimFor({ apiKeyId, method, path, key, body }: ClaimInput): Claim {
+export function claimFor({ apiKeyId, method, path, key, body, ...subject }: ClaimInput): Claim {
   if (!printable.test(key)) {
     const message = 'must have 1 to 255 printable ASCII characters'
     throw invalid(`Invalid request: Idempotency-Key: ${message}`, {
@@ -30,7 +36,7 @@ export function claimFor({ apiKeyId, method, path, key, body }: ClaimInput): Cla
     })
   }
   // Neither a method nor a path holds a line end, so no two scopes share a text.
-  return { id: sha256([apiKeyId, method, path, key].join('\n')), requestHash: sha256(canonicalJson(body)) }
+  return { id: sha256([apiKeyId, method, path, key].join('\n')), requestHash: sha256(canonicalJson(body)), ...subject }
 }
 
 export function otherRequest(): AppError {

@@ -22,8 +22,8 @@ export async function dropOldRecords(deps: Needs<'idempotencyUpkeep' | 'clock'>)
 }
 
 /**
- * What nobody finishes any more must not hold its key for a day. Call it before this process works on any request:
- * every other owner is dead then.
+ * A record whose owner died before it answered must not hold its key for a day. An owner that lives, by its lease, may
+ * still finish it: a server that stops, for example. The next request with the key takes over what is left then.
  */
 export async function releaseLostClaims(deps: Needs<'idempotencyUpkeep' | 'runSettings' | 'log'>): Promise<void> {
   const count = await deps.idempotencyUpkeep.releaseOthers(deps.runSettings.instanceId)

@@ -1,20 +1,20 @@
-/** A log entry: an execution that happened elsewhere, kept as a conversation with what is known of it. */
+/** An external log: an execution from elsewhere, stored as a conversation with its known facts. */
 import type { NewConversation } from '../runs/ports.ts'
 import type { Message } from '../templates/message.ts'
 
-/** A place in a trace, in hex: 16 digits and 32. */
+/** Trace position in hex: 16 and 32 digits. */
 export interface Span {
   id: string
   traceId: string
 }
 
-/** A conversation that never ran. */
+/** A conversation that never ran in stet. */
 export interface LoggedConversation extends NewConversation {
   origin: 'log'
   messages: Message[]
 }
 
-/** What stands beside the conversation. */
+/** The data stored beside the conversation. */
 export interface NewLogEntry {
   /** The addressed version. */
   versionId: number

@@ -1,4 +1,4 @@
-/** Keeps an execution that happened outside stet as a conversation; nothing is executed, and it can go on by chat. */
+/** Stores an execution from outside stet as a conversation. Nothing runs, and a chat can continue it. */
 import { randomBytes } from 'node:crypto'
 import type { Caller, Needs } from '../deps.ts'
 import { loadRunnable } from '../documents/read-document.ts'
@@ -12,7 +12,7 @@ export interface RecordLogInput {
   versionRef: string
   path: string
   messages: readonly Message[]
-  /** Becomes the closing message of the assistant. */
+  /** Becomes the final assistant message. */
   response?: string
   parameters: Record<string, unknown>
   customIdentifier?: string
@@ -20,7 +20,7 @@ export interface RecordLogInput {
   signal?: AbortSignal
 }
 
-/** @throws AppError NotFoundError (project, version, document). A document that does not compile can be logged. */
+/** @throws AppError NotFoundError (project, version, document). The document does not have to compile. */
 export async function recordLog(
   deps: Needs<'stores' | 'liveCache' | 'templates' | 'logs' | 'clock'>,
   input: RecordLogInput,

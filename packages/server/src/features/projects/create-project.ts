@@ -8,6 +8,7 @@ export interface CreateProjectInput {
   name: string
   defaultProvider?: string
   defaultModel?: string
+  retentionDays?: number
 }
 
 export interface NewProjectWithDraft {
@@ -40,6 +41,7 @@ export async function addProject(
     name,
     defaultProvider: input.defaultProvider || null,
     defaultModel: input.defaultModel || null,
+    retentionDays: input.retentionDays ?? null,
     at,
   })
   const draft = { title: 'Initial version', authorId, parentVersionUuid: null, at }

@@ -5,6 +5,7 @@ export interface NewProject {
   name: string
   defaultProvider: string | null
   defaultModel: string | null
+  retentionDays: number | null
   at: Date
 }
 
@@ -12,6 +13,7 @@ export interface ProjectChange {
   name?: string
   defaultProvider?: string | null
   defaultModel?: string | null
+  retentionDays?: number | null
 }
 
 export interface ProjectStore {
@@ -22,6 +24,12 @@ export interface ProjectStore {
   lock(workspaceId: number, id: number): Promise<Project | null>
   create(workspaceId: number, input: NewProject): Promise<Project>
   update(workspaceId: number, id: number, change: ProjectChange, at: Date): Promise<Project | null>
+  /** Ids of deleted projects, of every workspace, that are not purged yet. */
+  listDeleted(): Promise<number[]>
+  /** Whether a stored run of the project is queued or running. */
+  hasActiveRuns(id: number): Promise<boolean>
+  /** Hides the project and revokes the keys restricted to it; returns their hashes. */
+  markDeleted(id: number): Promise<string[]>
   /** Notes that a version or a document of the project changed. */
   touch(workspaceId: number, id: number, at: Date): Promise<void>
 }

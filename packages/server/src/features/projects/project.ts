@@ -5,6 +5,8 @@ export interface Project {
   name: string
   defaultProvider: string | null
   defaultModel: string | null
+  /** Null: the setting of the server counts. */
+  retentionDays: number | null
   liveVersionId: number | null
   liveVersionUuid: string | null
   lastEditedAt: Date

@@ -11,18 +11,21 @@ export interface UpdateProjectInput {
   /** `''` clears a default. */
   defaultProvider?: string
   defaultModel?: string
+  /** Null: the setting of the server counts again. */
+  retentionDays?: number | null
 }
 
 /** @throws AppError NotFoundError `Project not found`. */
 export async function updateProject(
   deps: Needs<'transaction' | 'liveCache' | 'clock'>,
-  { caller, projectId, name, defaultProvider, defaultModel }: UpdateProjectInput,
+  { caller, projectId, name, defaultProvider, defaultModel, retentionDays }: UpdateProjectInput,
 ): Promise<Project> {
   if (caller.projectId !== null && caller.projectId !== projectId) throw notFound('Project not found')
   const change: ProjectChange = {
     ...(name === undefined ? {} : { name }),
     ...(defaultProvider === undefined ? {} : { defaultProvider: defaultProvider || null }),
     ...(defaultModel === undefined ? {} : { defaultModel: defaultModel || null }),
+    ...(retentionDays === undefined ? {} : { retentionDays }),
   }
   try {
     return await deps.transaction(async (stores) => {

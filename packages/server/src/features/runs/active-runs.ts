@@ -1,6 +1,7 @@
 /** The runs that this process drives, and conversations that were queued or ended here a moment ago: read without a statement. */
 import type { RunError } from '../../shared/app-error.ts'
 import { createExpiringMap } from '../../shared/expiring-map.ts'
+import { isLarge } from '../../shared/text/json-pieces.ts'
 import type { StoredConversation } from './ports.ts'
 
 export interface ActiveRun {
@@ -41,11 +42,15 @@ export interface ActiveRuns {
   takeQueued(runUuid: string): QueuedHere | undefined
   /** The next run of the conversation takes over: what is remembered is no longer its state. */
   forget(conversationUuid: string): void
+  /** The same of all conversations: another server may have continued any of them. */
+  forgetAll(): void
   list(): ActiveRun[]
 }
 
 /** What is remembered only saves statements: the database has it all. */
 const lately = { ttlMs: 60_000, maxEntries: 1_000 } as const
+// A larger conversation is read from its row: with the number of entries this bounds the memory, at 64 MB.
+const maxConversationCharacters = 65_536
 const maxInputCharacters = 65_536
 
 export function createActiveRuns(): ActiveRuns {
@@ -60,7 +65,7 @@ export function createActiveRuns(): ActiveRuns {
     },
     remove(run, outcome) {
       if (active.get(run.conversationUuid) === run) active.delete(run.conversationUuid)
-      if (outcome) idle.set(run.conversationUuid, outcome)
+      if (outcome && !isLarge(outcome, maxConversationCharacters)) idle.set(run.conversationUuid, outcome)
     },
     abandon: (run) => void abandoned.push(run),
     takeAbandoned: () => abandoned.splice(0),
@@ -83,6 +88,7 @@ export function createActiveRuns(): ActiveRuns {
       return run
     },
     forget: (conversationUuid) => idle.delete(conversationUuid),
+    forgetAll: () => idle.clear(),
     list: () => [...active.values()],
   }
 }

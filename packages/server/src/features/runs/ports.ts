@@ -24,6 +24,8 @@ export interface RunSettings {
   storeWaitMs: number
   /** Other processes may own runs in the same database: this one keeps its lease also while it drives none. */
   sharesDatabase: boolean
+  /** Days that ended conversations are kept in projects without a value of their own; 0 = forever. */
+  retentionDays: number
   /** How long the event log of an ended run is kept. */
   eventRetentionMs: number
 }
@@ -125,6 +127,8 @@ export interface StoredConversation extends NewConversation {
 export interface RunStore {
   /** A conversation with its first run, running or queued; false, and nothing stored, when the claim was used before. */
   create(conversation: NewConversation, run: NewRun | NewQueuedRun, claim?: Claim): Promise<boolean>
+  /** Writes are refused, or failed a moment ago: a run must be stored before any of its work begins. */
+  isStorageInDoubt(): boolean
   /**
    * `create` of a run that nobody is told of before its end: the rows may wait a moment for it, for its tool calls or for
    * a stop, whichever comes first.
@@ -153,9 +157,7 @@ export interface RunStore {
   findConversation(workspaceId: number, uuid: string): Promise<StoredConversation | null>
   /** The conversation as that run of it stands, or left it; the run is its latest there. */
   findRun(workspaceId: number, runUuid: string): Promise<StoredConversation | null>
-  /** Conversations whose run stands as `running` under another owner, oldest first. */
-  listLeftRunning(ownerId: string): Promise<StoredConversation[]>
-  /** The same, of those owners whose lease has ended. */
+  /** Conversations whose run is `running` under another owner, one whose lease has ended. */
   listLost(ownerId: string): Promise<StoredConversation[]>
   /** The stored event log of an ended run; null after the retention time. */
   findEventLog(workspaceId: number, runUuid: string): Promise<Uint8Array | null>
@@ -169,6 +171,8 @@ export interface LeaseStore {
   renew(ownerId: string, leaseMs: number): Promise<string[]>
   /** The process leaves: what it may still own is lost at once. */
   release(ownerId: string): Promise<void>
+  /** For a database that one process has to itself: every lease is one of a dead process. */
+  endAll(): Promise<void>
 }
 
 /** Queued runs of this server in the order in which they came. Never the only copy: their rows are. */
@@ -252,6 +256,8 @@ export interface RunEventLog {
   expect(runUuid: string): void
   /** The run will not start here: whoever waits for it is let go. A log that was opened stays. */
   forget(runUuid: string): void
+  /** Keeps the log of an ended run no longer. Readers that hold it read on. */
+  drop(runUuid: string): void
   /** @param onListeners hears the number of readers whenever it changes. */
   open(runUuid: string, onListeners: (count: number) => void): RunLogWriter
   /** Events with an id above `afterId`, then live ones; undefined when the log is not kept here (any more). */

@@ -50,8 +50,8 @@ export interface PreparedRun {
 }
 
 /**
- * @throws as `prepareRun`; ConflictError for a claim that was used before. Whatever goes wrong later is the run's own
- * error.
+ * @throws as `prepareRun`; ConflictError for a claim that was used before; ServiceUnavailableError, before any work, while
+ * nothing can be stored. A failure after that is the run's own error.
  */
 export async function startRun(
   deps: StartDeps,
@@ -62,12 +62,13 @@ export async function startRun(
   const plan = planOf(deps, prompt, { runUuid: run.uuid, stream: input.mode === 'stream' })
   const ready = await renderAhead(plan, input.signal)
   // A plain answer names the run at its end; the head of a stream waits for the row.
+  const isInDoubt = deps.runs.isStorageInDoubt()
   const created =
-    input.mode === 'json' && !input.claim
+    input.mode === 'json' && !input.claim && !isInDoubt
       ? deps.runs.createSoon(conversation, run)
       : deps.runs.create(conversation, run, input.claim)
-  // Without a claim nobody can come first: the row is written beside the provider call.
-  if (input.claim) requireFirstUse(await storedOrAbandoned(deps, run, created))
+  // Without a claim nobody can come first: the row is written beside the provider call, if it can be expected to be.
+  if (input.claim || isInDoubt) requireFirstUse(await storedOrAbandoned(deps, run, created))
   const driven = driveRun(deps, {
     conversation: firstState(conversation, run, 'running'),
     run,

@@ -94,5 +94,10 @@ export interface TemplateEngine {
    * ServiceUnavailableError when too much is being evaluated; EvaluationCanceled.
    */
   step(input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep>
+  /**
+   * For work on many prompts, which also costs time in the server itself: one of each workspace at a time.
+   * @throws AppError ServiceUnavailableError; EvaluationCanceled for a caller that left before its turn; what `work` throws.
+   */
+  inTurn<T>(owner: EvaluationOwner, work: () => Promise<T>): Promise<T>
   close(): Promise<void>
 }

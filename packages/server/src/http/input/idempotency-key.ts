@@ -1,6 +1,9 @@
 import type { Request, Response } from 'express'
-import { type Claim, claimFor } from '../../features/idempotency/claim.ts'
+import { type AnswerSubject, type Claim, claimFor } from '../../features/idempotency/claim.ts'
+import { readUuid } from '../../shared/uuid.ts'
 import { callerOf } from '../request/request-context.ts'
+
+const largestId = 2_147_483_647
 
 /** What the caller's `Idempotency-Key` claims; undefined without one. @throws AppError BadRequestError. */
 export function idempotencyClaim(req: Request, res: Response): Claim | undefined {
@@ -12,5 +15,16 @@ export function idempotencyClaim(req: Request, res: Response): Claim | undefined
     path: req.baseUrl + req.path.replace(/\/$/, ''),
     key: String(key),
     body: req.body,
+    ...subjectOf(req),
   })
+}
+
+/** The project and the conversation that the path names; an id that cannot exist names none. */
+function subjectOf({ params }: Request): AnswerSubject {
+  const projectId = Number(params['projectId'])
+  const conversationUuid = readUuid(String(params['conversationUuid']))
+  return {
+    ...(projectId > 0 && projectId <= largestId && Number.isInteger(projectId) && { projectId }),
+    ...(conversationUuid !== undefined && { conversationUuid }),
+  }
 }

@@ -1,4 +1,4 @@
-import type { RouteMetadata } from '@stet/contract'
+import { type RouteMetadata, readsBody } from '@stet/contract'
 import type { RequestHandler } from 'express'
 import { refuseText } from '../../shared/text-guard.ts'
 import { matchedRoute } from '../mount.ts'
@@ -6,13 +6,13 @@ import { invalidRequest } from './invalid-request.ts'
 import { parseJsonBody } from './json-body.ts'
 import { readBody } from './read-body.ts'
 
-/** Query and body of a matched route, before its schema sees them. Bodies of GET and DELETE are ignored. */
+/** Query and body of a matched route, before its schema sees them. Bodies of GET and of most DELETE are ignored. */
 export function readInput(limitBytes: number): RequestHandler {
   return async (req, _res, next) => {
     refuseQuery(req.query)
-    const { ignoresBody } = matchedRoute(req).metadata as RouteMetadata
-    if (ignoresBody) req.body = {}
-    else if (req.method === 'POST' || req.method === 'PUT') {
+    const metadata = matchedRoute(req).metadata as RouteMetadata
+    if (metadata.ignoresBody) req.body = {}
+    else if (readsBody(req, metadata)) {
       req.body = parseJsonBody(await readBody(req, limitBytes), req.headers['content-type'])
     }
     next()

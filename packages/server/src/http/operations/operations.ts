@@ -8,7 +8,7 @@ import { bearerToken } from '../request/authenticate.ts'
 import { contextOf } from '../request/request-context.ts'
 import { unmatchedRoute } from '../request/unmatched-route.ts'
 import { renderMetrics } from './metric.ts'
-import { openApiText, referencePage } from './reference.ts'
+import { openApiDocument, referencePage } from './reference.ts'
 import type { RequestFigures } from './request-figures.ts'
 
 type Answers = Record<OperationName, (req: Request, res: Response) => void | Promise<void>>
@@ -41,21 +41,24 @@ function operationAnswers({ settings, readiness, metrics }: HttpDeps, figures: R
       else throw new AppError('ServiceUnavailableError', 'Not ready', { details: { checks } })
     },
     metrics(req, res) {
-      const { authorization, 'x-forwarded-for': forwarded } = req.headers
-      const isLocal = isLoopback(req.socket.remoteAddress) && forwarded === undefined
+      const { authorization } = req.headers
+      const isLocal = isLoopback(req.socket.remoteAddress) && !forwardingHeaders.some((name) => name in req.headers)
       permitMetrics(settings.metricsToken, bearerToken(authorization), isLocal)
       res.type('text/plain; version=0.0.4; charset=utf-8').send(renderMetrics([...figures.metrics(), ...metrics()]))
     },
     openapi(_req, res) {
-      res.type('application/json').send(openApiText())
+      res.type('application/json; charset=utf-8').send(openApiDocument())
     },
     docs(_req, res) {
       const page = referencePage()
       res.setHeader('Content-Security-Policy', page.contentSecurityPolicy)
-      res.type('text/html').send(page.html)
+      res.type('text/html; charset=utf-8').send(page.html)
     },
   }
 }
+
+/** A proxy on this machine adds one of these to requests of others. */
+const forwardingHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const
 
 /** @throws AppError UnauthorizedError (a token is configured), ForbiddenError (none is, and the caller is elsewhere). */
 export function permitMetrics(configured: string | undefined, given: string | undefined, isLocal: boolean): void {

@@ -4,21 +4,22 @@ import openapi from '@stet/contract/openapi.json' with { type: 'json' }
 import { renderReference, stylesheet } from './reference-page.ts'
 
 export interface ReferencePage {
-  html: string
+  html: Buffer
   contentSecurityPolicy: string
 }
 
-let text: string | undefined
+let description: Buffer | undefined
 let page: ReferencePage | undefined
 
-export function openApiText(): string {
-  text ??= JSON.stringify(openapi)
-  return text
+/** One buffer for all answers: a text would be encoded, and held, for each. */
+export function openApiDocument(): Buffer {
+  description ??= Buffer.from(JSON.stringify(openapi))
+  return description
 }
 
 export function referencePage(): ReferencePage {
   page ??= {
-    html: renderReference(openapi),
+    html: Buffer.from(renderReference(openapi)),
     contentSecurityPolicy: [
       "default-src 'none'",
       `style-src 'sha256-${createHash('sha256').update(stylesheet).digest('base64')}'`,

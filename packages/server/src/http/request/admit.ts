@@ -1,16 +1,32 @@
 import type { RequestHandler } from 'express'
+import { AppError } from '../../shared/app-error.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { authenticate } from './authenticate.ts'
 import { refuseWhileStopping } from './drain.ts'
 import { limitRate } from './rate-limit.ts'
 import { contextOf } from './request-context.ts'
 
+/** Without Redis one server answers for a database at a time. Whether it is this one is asked before everything of the API. */
+export interface Place {
+  /** Whether no other server can answer at this moment. Costs nothing. */
+  isConfirmed(): boolean
+  /** The same; asks the database where it last did so too long ago. */
+  confirm(): Promise<boolean>
+}
+
 /** What every request under the API prefix passes before its route, in the order of the refusals. */
 export function admit(deps: HttpDeps): RequestHandler {
   return async (req, res, next) => {
     refuseWhileStopping(deps.drain)
+    if (!deps.place.isConfirmed()) await requirePlace(deps.place)
     contextOf(res).caller = await authenticate(deps, req)
     await limitRate(deps, res)
     next()
   }
+}
+
+/** @throws AppError ServiceUnavailableError, before everything that begins work or reads a cache. */
+async function requirePlace(place: Place): Promise<void> {
+  if (await place.confirm()) return
+  throw new AppError('ServiceUnavailableError', 'The database is not available to this server, try again later')
 }

@@ -8,18 +8,23 @@ export interface Drain {
   readonly isRefusing: boolean
   /** Responses that have not left the process yet. */
   openResponses(): number
+  /** Those of them that wait for no run. */
+  openRequests(): number
   /** From now on no connection is kept after its answer. */
   begin(): void
   /** From now on new work is refused. */
   refuseWork(): void
   /** Before everything that may answer. */
   enter(res: ServerResponse): void
+  /** The response waits for the end of a run. */
+  followRun(res: ServerResponse): void
   /** Once the response has left, or its connection has gone. */
   leave(res: ServerResponse): void
 }
 
 export function createDrain(): Drain {
   const open = new Set<ServerResponse>()
+  const followingRuns = new Set<ServerResponse>()
   let isDraining = false
   let isRefusing = false
   return {
@@ -30,6 +35,7 @@ export function createDrain(): Drain {
       return isRefusing
     },
     openResponses: () => open.size,
+    openRequests: () => open.size - followingRuns.size,
     begin() {
       isDraining = true
       for (const res of open) if (!res.headersSent) res.setHeader('Connection', 'close')
@@ -41,8 +47,12 @@ export function createDrain(): Drain {
       open.add(res)
       if (isDraining) res.setHeader('Connection', 'close')
     },
+    followRun(res) {
+      if (open.has(res)) followingRuns.add(res)
+    },
     leave(res) {
       open.delete(res)
+      followingRuns.delete(res)
     },
   }
 }

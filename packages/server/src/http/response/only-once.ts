@@ -2,6 +2,7 @@
 import type { RouteMetadata } from '@stet/contract'
 import type { Request, Response } from 'express'
 import { answerOnce } from '../../features/idempotency/answer-once.ts'
+import type { AnswerSubject } from '../../features/idempotency/claim.ts'
 import type { KeptAnswer } from '../../features/idempotency/ports.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { idempotencyClaim } from '../input/idempotency-key.ts'
@@ -27,12 +28,14 @@ const keptHeaders = ['ETag', 'Cache-Control'] as const
  * @param success the status of the route.
  * @param bind the handler on the dependencies of one request: its writes are committed together with its answer, so it
  * awaits nothing after them.
+ * @param created what the answer tells of that its path does not name: the stored answer is deleted with it.
  */
 export function onlyOnce<C extends Call, S extends number, B>(
   deps: HttpDeps,
   { metadata }: { metadata: RouteMetadata },
   success: S,
   bind: (own: HttpDeps) => (call: C) => Promise<Answer<S, B>>,
+  created: (body: B) => AnswerSubject = () => ({}),
 ): (call: C) => Promise<Answer<S, B | ResponseTap>> {
   const plain = bind(deps)
   const isSecret = metadata.answersSecret === true
@@ -48,6 +51,7 @@ export function onlyOnce<C extends Call, S extends number, B>(
         fresh.answer = await bind({ ...deps, ...own })(call)
         return toKept(res, fresh.answer)
       },
+      subjectOf: () => (fresh.answer ? created(fresh.answer.body) : {}),
       failure: (error) => keptFailure(res, error),
     })
     return fresh.answer ?? { status: success, body: new ResponseTap((response) => replay(response, answer)) }

@@ -30,7 +30,7 @@ export function recalledDocuments(
 ): (req: IncomingMessage, res: ServerResponse, general: RequestListener) => boolean {
   const takeTurn = createTurns(answersPerTurn)
   return (req, res, general) => {
-    if (req.method !== 'GET' || deps.drain.isRefusing) return false
+    if (req.method !== 'GET' || deps.drain.isRefusing || !deps.place.isConfirmed()) return false
     const document = recall(deps, ready, req, res)
     if (!document) return false
     answer(deps, document, { req, res, general, takeTurn }).catch((error: unknown) => {

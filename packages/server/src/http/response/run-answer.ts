@@ -16,12 +16,14 @@ export interface RunAnswers {
     asStream: boolean,
     start: (mode: 'json' | 'stream') => Promise<StartedRun>,
   ): Promise<ResponseTap | RunResultBody>
+  /** For an answer that waits for the end of a run: aborted when the caller leaves. */
+  whileOpen(res: Response): AbortSignal
   /** The events of a run that is there already, or that this caller does not keep alive. */
   stream(res: Response, open: () => Promise<StreamedRun & { release(): void }>): Promise<ResponseTap>
 }
 
 /** @param streams bounds the streams that a key holds open. */
-export function runAnswers({ log }: Pick<HttpDeps, 'log'>, streams: StreamLimit): RunAnswers {
+export function runAnswers({ log, drain }: Pick<HttpDeps, 'log' | 'drain'>, streams: StreamLimit): RunAnswers {
   const tap = (res: Response, run: StreamedRun) => {
     const isDeclared = contextOf(res).client.declared
     return new ResponseTap((response) => {
@@ -31,6 +33,7 @@ export function runAnswers({ log }: Pick<HttpDeps, 'log'>, streams: StreamLimit)
   }
   return {
     async started(res, asStream, start) {
+      drain.followRun(res)
       if (asStream) {
         streams.enter(callerOf(res).apiKeyId, res)
         const run = await start('stream')
@@ -47,7 +50,12 @@ export function runAnswers({ log }: Pick<HttpDeps, 'log'>, streams: StreamLimit)
       name()
       return largeAnswer(runResultBody(result, contextOf(res).client.declared))
     },
+    whileOpen(res) {
+      drain.followRun(res)
+      return whileOpen(res)
+    },
     async stream(res, open) {
+      drain.followRun(res)
       streams.enter(callerOf(res).apiKeyId, res)
       const run = await open()
       // A caller that left before the head was written never comes to read.

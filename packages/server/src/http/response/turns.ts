@@ -44,7 +44,7 @@ export function createTurns(most: number): TakeTurn {
 /** How many requests of a socket wait. */
 const held = new WeakMap<Socket, number>()
 
-function hold(socket: Socket): void {
+export function hold(socket: Socket): void {
   const count = held.get(socket) ?? 0
   held.set(socket, count + 1)
   if (count > 0) return
@@ -52,7 +52,7 @@ function hold(socket: Socket): void {
   socket.pause()
 }
 
-function release(socket: Socket): void {
+export function release(socket: Socket): void {
   const count = (held.get(socket) ?? 1) - 1
   held.set(socket, count)
   if (count > 0) return

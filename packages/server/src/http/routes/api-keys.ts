@@ -28,19 +28,37 @@ export function apiKeyRoutes(deps: HttpDeps): Routes<typeof contract.apiKeys> {
       const keys = await deps.stores.apiKeys.list(callerOf(res).workspaceId)
       return { status: 200, body: keys.map(apiKeyBody) }
     },
-    create: onlyOnce(deps, contract.apiKeys.create, 201, (own) => async ({ body, res }) => {
-      const expiresAt = body.expiresAt === undefined ? undefined : new Date(body.expiresAt)
-      const { apiKey, key } = await issueApiKey(own, { ...body, caller: callerOf(res), expiresAt })
-      return { status: 201, body: { ...apiKeyBody(apiKey), key } }
-    }),
-    rotate: onlyOnce(deps, contract.apiKeys.rotate, 201, (own) => async ({ params, body, res }) => {
-      const id = pathId(params.id, 'API key')
-      const { apiKey, key } = await rotateApiKey(own, { ...body, caller: callerOf(res), id })
-      return { status: 201, body: { ...apiKeyBody(apiKey), key } }
-    }),
+    create: onlyOnce(
+      deps,
+      contract.apiKeys.create,
+      201,
+      (own) =>
+        async ({ body, res }) => {
+          const expiresAt = body.expiresAt === undefined ? undefined : new Date(body.expiresAt)
+          const { apiKey, key } = await issueApiKey(own, { ...body, caller: callerOf(res), expiresAt })
+          return { status: 201, body: { ...apiKeyBody(apiKey), key } }
+        },
+      restrictedTo,
+    ),
+    rotate: onlyOnce(
+      deps,
+      contract.apiKeys.rotate,
+      201,
+      (own) =>
+        async ({ params, body, res }) => {
+          const id = pathId(params.id, 'API key')
+          const { apiKey, key } = await rotateApiKey(own, { ...body, caller: callerOf(res), id })
+          return { status: 201, body: { ...apiKeyBody(apiKey), key } }
+        },
+      restrictedTo,
+    ),
     revoke: async ({ params, res }) => {
       const apiKey = await revokeApiKey(deps, { caller: callerOf(res), id: pathId(params.id, 'API key') })
       return { status: 200, body: apiKeyBody(apiKey) }
     },
   }
+}
+
+function restrictedTo({ projectId }: { projectId: number | null }) {
+  return projectId === null ? {} : { projectId }
 }

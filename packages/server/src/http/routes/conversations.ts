@@ -1,13 +1,20 @@
 import type { contract } from '@stet/contract'
+import { deleteConversation } from '../../features/conversations/deletion/delete-conversation.ts'
+import { eraseConversations } from '../../features/conversations/deletion/erase-conversations.ts'
 import { findConversation } from '../../features/conversations/find-conversation.ts'
-import { listConversations } from '../../features/conversations/list-conversations.ts'
+import { listConversations } from '../../features/conversations/listing/list-conversations.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { pathId } from '../input/path-id.ts'
+import { createReadLimit } from '../limits/read-limit.ts'
 import type { Routes } from '../mount.ts'
 import { callerOf, contextOf } from '../request/request-context.ts'
 import { conversationBody, summaryBody } from '../wire/conversation.ts'
 
+/** Conversations that one key reads at once. */
+const readsPerKey = 2
+
 export function conversationRoutes(deps: HttpDeps): Routes<typeof contract.conversations> {
+  const takeRead = createReadLimit(readsPerKey)
   return {
     list: async ({ query: { limit, cursor, projectId, from, to, ...equal }, res }) => {
       const filter = {
@@ -22,8 +29,20 @@ export function conversationRoutes(deps: HttpDeps): Routes<typeof contract.conve
     },
     get: async ({ params, res }) => {
       const { conversationUuid } = params
+      await takeRead(res)
       const conversation = await findConversation(deps, { caller: callerOf(res), conversationUuid })
       return { status: 200, body: conversationBody(conversation, contextOf(res).client.declared) }
+    },
+    erase: async ({ query: { customIdentifier, projectId }, res }) => {
+      const project = projectId === undefined ? {} : { projectId: pathId(projectId, 'Project') }
+      return {
+        status: 200,
+        body: await eraseConversations(deps, { caller: callerOf(res), customIdentifier, ...project }),
+      }
+    },
+    delete: async ({ params: { conversationUuid }, res }) => {
+      const { uuid } = await deleteConversation(deps, { caller: callerOf(res), conversationUuid })
+      return { status: 200, body: { uuid } }
     },
   }
 }

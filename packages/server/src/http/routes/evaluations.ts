@@ -12,10 +12,17 @@ import { annotationBody, evaluationBody } from '../wire/evaluation.ts'
 
 export function evaluationRoutes(deps: HttpDeps): Routes<typeof contract.evaluations> {
   return {
-    create: onlyOnce(deps, contract.evaluations.create, 201, (own) => async ({ body, res }) => {
-      const evaluation = await createEvaluation(own, { ...body, caller: callerOf(res) })
-      return { status: 201, body: evaluationBody(evaluation) }
-    }),
+    create: onlyOnce(
+      deps,
+      contract.evaluations.create,
+      201,
+      (own) =>
+        async ({ body, res }) => {
+          const evaluation = await createEvaluation(own, { ...body, caller: callerOf(res) })
+          return { status: 201, body: evaluationBody(evaluation) }
+        },
+      ({ projectId }) => ({ projectId }),
+    ),
     list: async ({ query: { projectId, ...query }, res }) => {
       const project = projectId === undefined ? {} : { projectId: pathId(projectId, 'Project') }
       const evaluations = await listEvaluations(deps, { ...query, ...project, caller: callerOf(res) })

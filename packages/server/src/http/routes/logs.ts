@@ -9,15 +9,22 @@ import { logEntryBody } from '../wire/log-entry.ts'
 
 export function logRoutes(deps: HttpDeps): Routes<typeof contract.logs> {
   return {
-    create: onlyOnce(deps, contract.logs.create, 200, (own) => async ({ params, body: { duration, ...body }, res }) => {
-      const entry = await recordLog(own, {
-        caller: callerOf(res),
-        ...versionAddress(params),
-        signal: whileOpen(res),
-        ...body,
-        ...(duration === undefined ? {} : { durationMs: duration }),
-      })
-      return { status: 200, body: logEntryBody(entry) }
-    }),
+    create: onlyOnce(
+      deps,
+      contract.logs.create,
+      200,
+      (own) =>
+        async ({ params, body: { duration, ...body }, res }) => {
+          const entry = await recordLog(own, {
+            caller: callerOf(res),
+            ...versionAddress(params),
+            signal: whileOpen(res),
+            ...body,
+            ...(duration === undefined ? {} : { durationMs: duration }),
+          })
+          return { status: 200, body: logEntryBody(entry) }
+        },
+      ({ uuid }) => ({ conversationUuid: uuid }),
+    ),
   }
 }

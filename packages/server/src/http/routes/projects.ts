@@ -1,4 +1,5 @@
 import { contract } from '@stet/contract'
+import { deleteProject } from '../../features/conversations/deletion/delete-project.ts'
 import { createProject } from '../../features/projects/create-project.ts'
 import { listProjects } from '../../features/projects/list-projects.ts'
 import { updateProject } from '../../features/projects/update-project.ts'
@@ -16,16 +17,28 @@ export function projectRoutes(deps: HttpDeps): Routes<typeof contract.projects> 
       const projects = await listProjects(deps, { caller: callerOf(res) })
       return { status: 200, body: projects.map(projectBody) }
     },
-    create: onlyOnce(deps, contract.projects.create, 201, (own) => async ({ body, res }) => {
-      const { project, version } = await createProject(own, { ...body, caller: callerOf(res) })
-      return { status: 201, body: { project: projectBody(project), version: versionBody(version) } }
-    }),
+    create: onlyOnce(
+      deps,
+      contract.projects.create,
+      201,
+      (own) =>
+        async ({ body, res }) => {
+          const { project, version } = await createProject(own, { ...body, caller: callerOf(res) })
+          return { status: 201, body: { project: projectBody(project), version: versionBody(version) } }
+        },
+      ({ project }) => ({ projectId: project.id }),
+    ),
     update: async ({ params, body, res }) => {
       const projectId = pathId(params.projectId, 'Project')
       return {
         status: 200,
         body: projectBody(await updateProject(deps, { ...body, caller: callerOf(res), projectId })),
       }
+    },
+    delete: async ({ params, body, res }) => {
+      const projectId = pathId(params.projectId, 'Project')
+      await deleteProject(deps, { ...body, caller: callerOf(res), projectId })
+      return { status: 200, body: { id: projectId } }
     },
   }
 }

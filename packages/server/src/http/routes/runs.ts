@@ -86,7 +86,7 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
         const afterId = lastEventId(req.get('last-event-id'))
         return { status: 200, body: await answers.stream(res, () => attachStream(deps, { ...address, afterId })) }
       }
-      const result = await attachResult(deps, address, whileOpen(res))
+      const result = await attachResult(deps, address, answers.whileOpen(res))
       res.setHeader('X-Conversation-Uuid', result.uuid)
       return { status: 200, body: largeAnswer(attachResultBody(result, contextOf(res).client.declared)) }
     },

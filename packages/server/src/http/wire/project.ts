@@ -10,6 +10,7 @@ export function projectBody(project: Project): ProjectBody {
     liveVersionUuid: project.liveVersionUuid,
     defaultProvider: project.defaultProvider,
     defaultModel: project.defaultModel,
+    retentionDays: project.retentionDays,
     lastEditedAt: timestamp(project.lastEditedAt),
     createdAt: timestamp(project.createdAt),
     updatedAt: timestamp(project.updatedAt),

@@ -1,11 +1,11 @@
-/** JSON in pieces, for values whose text would be large: together what `JSON.stringify` makes of plain data. */
+/** JSON in pieces, for values with large text. Concatenated, they equal `JSON.stringify` of plain data. */
 import { textParts } from './text-parts.ts'
 
 const pieceCharacters = 65_536
 
 /**
- * What lies deeper is written whole. Each piece passes a generator for each level above it: a model's JSON of thousands of
- * levels would take the square of them, and end in the middle, where the stack does.
+ * Deeper values are written whole. Each piece passes one generator per level above it, so a model's JSON of thousands
+ * of levels would take quadratic time and overflow the stack.
  */
 const mostLevels = 64
 
@@ -20,9 +20,14 @@ function* piecesWithin(value: unknown, levels: number): Generator<string> {
   else yield* mapPieces(value as Record<string, unknown>, levels - 1)
 }
 
-/** Whether all texts in it have more than so many characters together. */
+/** Whether all strings in the value together exceed this many characters. */
 export function isLarge(value: unknown, characters: number): boolean {
   return leftOf(value, characters) < 0
+}
+
+/** Of all texts in it together. */
+export function charactersIn(value: unknown): number {
+  return Number.MAX_SAFE_INTEGER - leftOf(value, Number.MAX_SAFE_INTEGER)
 }
 
 function leftOf(value: unknown, characters: number): number {

@@ -1,8 +1,8 @@
-/** Random base62 text from the system's source, read in larger pieces: one call per id costs more than the id. */
+/** Random base62 text. Reads the system's random source in blocks, because one call per id costs more than the id. */
 import { randomFillSync } from 'node:crypto'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-// 248 is the largest multiple of 62 in a byte: bytes above it would favour the first letters.
+// 248 is the largest multiple of 62 in a byte. Higher bytes would favor the first letters.
 const unbiasedBelow = 248
 
 const pool = Buffer.alloc(4096)
@@ -16,7 +16,7 @@ export function randomText(length: number): string {
       used = 0
     }
     const byte = pool[used] ?? unbiasedBelow
-    // No byte serves twice, nor stays behind in memory.
+    // Each byte is used once and then cleared from memory.
     pool[used] = 0
     used += 1
     if (byte < unbiasedBelow) text += alphabet.charAt(byte % alphabet.length)

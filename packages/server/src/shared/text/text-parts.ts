@@ -1,6 +1,6 @@
-/** Long texts in parts: whole, each step of handing one on would stand in memory beside the others. */
+/** Splits long texts, because each processing step of a whole text would hold another copy in memory. */
 
-/** Where a part of at most `length` characters ends, or one more: a pair of surrogates is never parted. */
+/** The end of a part of at most `length` characters, plus one rather than splitting a surrogate pair. */
 export function endOfPart(text: string, start: number, length: number): number {
   const end = start + length
   if (end >= text.length) return text.length
@@ -16,7 +16,7 @@ export function* textParts(text: string, length: number): Generator<string> {
   }
 }
 
-/** Pieces that may be tiny or huge as texts of about so many characters: each of them has a price of its own where it goes. */
+/** Re-chunks to about `characters` each, because every downstream write has a fixed cost. */
 export function* evenTexts(pieces: Iterable<string>, characters: number): Generator<string> {
   let waiting: string[] = []
   let length = 0

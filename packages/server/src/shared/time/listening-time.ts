@@ -1,9 +1,9 @@
 const TICK_MS = 25
 
 /**
- * Calls `expire` after `ms` in which this process was able to hear an answer. Time in which it was kept busy does not
- * count: an answer that waits to be read is no silence. Returns how to stop.
- * @param tickMs a tick that comes late counts once: in the time until then nothing could be heard.
+ * Calls `expire` after `ms` of time in which this process could receive a response. Time in which the event loop was
+ * blocked does not count. Returns a function that stops it.
+ * @param tickMs a late tick counts only once.
  */
 export function afterListening(ms: number, expire: () => void, tickMs = TICK_MS): () => void {
   let ticks = Math.ceil(ms / tickMs)

@@ -1,10 +1,10 @@
-/** Repeats some work at an interval, never twice at once. */
+/** Repeats work at an interval, never twice at the same time. */
 export interface Repeated {
-  /** Resolves when the work is not under way any more. */
+  /** Resolves once no work is running. */
   stop(): Promise<void>
 }
 
-/** @param work must not reject. The first time is after one interval. */
+/** @param work must not reject. It first runs after one interval. */
 export function repeat(everyMs: number, work: () => Promise<void>): Repeated {
   let running: Promise<void> | undefined
   const timer = setInterval(() => {

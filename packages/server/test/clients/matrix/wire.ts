@@ -77,6 +77,7 @@ export const Project = z.strictObject({
   liveVersionUuid: uuid.nullable(),
   defaultProvider: z.string().nullable(),
   defaultModel: z.string().nullable(),
+  retentionDays: z.int().nullable(),
   lastEditedAt: timestamp,
   createdAt: timestamp,
   updatedAt: timestamp,

@@ -51,7 +51,11 @@ const runnable = examples.filter((example) => reasonOf(example) === undefined)
 const schema = 'schema: { type: object, properties: { urgency: { type: string } }, required: [urgency] }\n'
 const tools = 'tools:\n  get_weather: { description: Weather, parameters: { type: object } }\n'
 const PROMPTS = {
-  'support/reply': prompt('<user>{{ ticket }}</user>'),
+  // that of the README
+  'support/reply': readFileSync(
+    new URL('../../../../../examples/prompts/support/reply.promptl', import.meta.url),
+    'utf8',
+  ),
   'support/triage': prompt('<user>{{ ticket }}</user>', schema),
   'support/report': prompt('<user>Report</user>'),
   'support/steps': prompt('<step><user>{{ ticket }}</user></step><step><user>Shorter.</user></step>'),

@@ -1,4 +1,5 @@
 /** For every route of the contract a request that succeeds; with nothing here a new route fails the walk. */
+import { readsBody } from '@stet/contract'
 import { type ApiAnswer, httpCall } from '../api-call.ts'
 import { fill, type Placeholders, type WalkedRoute } from '../contract-routes.ts'
 import { newName, openToolCall, type World } from './world.ts'
@@ -33,6 +34,10 @@ export const successes: Record<string, Success> = {
   'projects.list': async () => ({}),
   'projects.create': async () => ({ body: { name: newName() } }),
   'projects.update': async (world) => ({ ids: await inProject(world), body: { name: newName() } }),
+  'projects.delete': async ({ bench }) => {
+    const { id, name } = await newProject(bench)
+    return { ids: { projectId: String(id) }, body: { name } }
+  },
   'versions.list': async (world) => ({ ids: await inProject(world) }),
   'versions.create': async (world) => ({ ids: await inProject(world), body: { name: newName() } }),
   'versions.get': async (world) => ({ ids: await inDraft(world) }),
@@ -59,6 +64,11 @@ export const successes: Record<string, Success> = {
   'runs.stop': async (world) => ({ ids: await conversation(world) }),
   'conversations.list': async ({ project }) => ({ query: `?projectId=${project.id}` }),
   'conversations.get': async (world) => ({ ids: await conversation(world) }),
+  'conversations.erase': async () => ({ query: `?customIdentifier=${newName()}` }),
+  'conversations.delete': async ({ bench }) => {
+    const { body } = await bench.run('hello')
+    return { ids: { conversationUuid: String(body['uuid']) } }
+  },
   'tools.result': async (world) => ({ body: { toolCallId: await openToolCall(world), result: 1 } }),
   'evaluations.create': async ({ project }) => ({
     body: { projectId: project.id, name: newName(), metric: 'binary' },
@@ -83,11 +93,17 @@ export const successes: Record<string, Success> = {
   'providerApiKeys.delete': async (world) => ({ ids: { id: String((await world.newProviderKey()).id) } }),
 }
 
+async function newProject({ api }: World['bench']): Promise<{ id: number; name: string }> {
+  const name = newName()
+  const { body } = await api('POST', '/projects', { body: { name } })
+  return { id: (body['project'] as { id: number }).id, name }
+}
+
 /** Sends it. Placeholders that are not given name nothing that exists. */
 export function send({ bench }: World, route: WalkedRoute, request: RouteRequest = {}): Promise<ApiAnswer> {
   const { ids, query = '', key = bench.key, headers, body } = request
   const isRaw = typeof body === 'string'
-  const sendsBody = route.method === 'POST' || route.method === 'PUT'
+  const sendsBody = readsBody(route, route.metadata)
   return httpCall(route.method, `${bench.server.url}/api/v3${fill(route.path, ids)}${query}`, {
     headers: {
       ...(key !== null && { authorization: `Bearer ${key}` }),

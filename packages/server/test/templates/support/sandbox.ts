@@ -78,6 +78,7 @@ export function charged(engine: TemplateEngine): TestEngine {
   return {
     scan: (source, owner = workspaceOne) => engine.scan(source, owner),
     step: (input, owner = workspaceOne) => engine.step(input, owner),
+    inTurn: (owner, work) => engine.inTurn(owner, work),
     close: () => engine.close(),
   }
 }
@@ -96,6 +97,7 @@ export function patient(engine: TestEngine): TestEngine {
   return {
     scan: (source, owner) => ask(() => engine.scan(source, owner)),
     step: (input, owner) => ask(() => engine.step(input, owner)),
+    inTurn: (owner, work) => engine.inTurn(owner, work),
     close: () => engine.close(),
   }
 }

@@ -47,7 +47,12 @@ function parametersOf(input: unknown, losses: string[]): Record<string, unknown>
   const parameters: Record<string, unknown> = {}
   for (const name of new Set([...Object.keys(properties), ...Object.keys(defaults)])) {
     const property = isJsonObject(properties[name]) ? properties[name] : {}
-    const { type, description } = property
+    const { type, description, ...others } = property
+    for (const [key, value] of Object.entries(others)) {
+      const verb = key === 'items' || key === 'properties' ? 'have' : 'has'
+      const shown = JSON.stringify(value).slice(0, 200)
+      losses.push(`The "${key}" of the parameter "${name}" ${verb} no counterpart: ${shown}`)
+    }
     parameters[name] = {
       // What has no type of its own here is taken as it comes.
       type: typeof type === 'string' && type !== 'string' ? type : 'text',

@@ -39,15 +39,31 @@ function convertPrompt(raw: Record<string, unknown>): ImportedPrompt | string {
   if (typeof name !== 'string') return 'has neither "name" nor "id": write one of them into the export'
   if (found.length === 0) return `"${name}" has no text in "instructions", "input", "messages" or "prompt"`
   const settings = Object.fromEntries(Object.entries(rest).filter(([key]) => !bookkeeping.has(key)))
-  const format = isJsonObject(text) ? text['format'] : response_format
+  const { format = response_format, ...textSettings } = isJsonObject(text) ? text : {}
+  noteLost(textSettings, 'text', losses)
   const config = {
     ...takeSettings(settings, openAiKeys, losses),
-    ...(isJsonObject(reasoning) && { reasoningEffort: reasoning['effort'] ?? undefined }),
+    ...effortOf(reasoning, losses),
     tools: convertTools(tools, losses),
     schema: convertResponseFormat(format, losses),
     parameters: defaultsOf(variables, losses),
   }
   return { path: name, content: formatPrompt(config, found), losses }
+}
+
+function effortOf(reasoning: unknown, losses: string[]): { reasoningEffort?: unknown } {
+  if (!isJsonObject(reasoning)) return {}
+  const { effort, ...others } = reasoning
+  noteLost(others, 'reasoning', losses)
+  return effort === null ? {} : { reasoningEffort: effort }
+}
+
+function noteLost(settings: Record<string, unknown>, group: string, losses: string[]): void {
+  takeSettings(
+    Object.fromEntries(Object.entries(settings).map(([key, value]) => [`${group}.${key}`, value])),
+    {},
+    losses,
+  )
 }
 
 function messagesOf(value: unknown, role: string, losses: string[]): TextMessage[] {

@@ -1,65 +1,259 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type pg from 'pg'
 import type { Logger } from '../../../shared/logger.ts'
+import { afterListening } from '../../../shared/time/listening-time.ts'
 import { translateDatabaseError } from '../gate/database-error.ts'
+import type { Connection } from './connection.ts'
 
 /** `stet` in ASCII: the advisory lock "only replica". */
 const LOCK_KEY = 0x73746574
-const RETRY_MS = 500
+const TRY_EVERY_MS = 100
+const RETRY_AFTER_FAILURE_MS = 500
+/** The traffic also keeps firewalls from forgetting the connection. */
+const CONFIRM_EVERY_MS = 200
+/** How long a confirmation counts, from the moment the question was sent. */
+const CONFIRMED_FOR_MS = 600
+/** After a holder that did not release the lock: longer than its last confirmation can count. */
+const TAKEOVER_WAIT_MS = 1_000
+/** Part of the allowed silence that a request waits for a fresh confirmation. */
+const CONFIRM_WAIT = 0.4
 
-export interface ReplicaLock {
-  isHeld(): boolean
-  release(): Promise<void>
+/** Lets PostgreSQL notice within about 10 s that this machine is gone, and free the lock. */
+const KEEP_ALIVE = [
+  'SET tcp_keepalives_idle = 5',
+  'SET tcp_keepalives_interval = 1',
+  'SET tcp_keepalives_count = 5',
+  'SET tcp_user_timeout = 10000',
+].join('; ')
+
+/** Marks in the table of leases that a process serves. It never counts as the lease of a living owner. */
+const SERVING = 'serving:'
+
+export interface ReplicaLockOptions {
+  connect(): Connection
+  /** How long PostgreSQL may say nothing before the connection counts as broken. */
+  silenceMs: number
+  log: Logger
+}
+
+export interface ReplicaLockListener {
+  /** The lock is held from now on; before any request passes. */
+  onTaken(): void
+  onLost(): void
+  /** Another server took the lock after this one had lost it. */
+  onSuperseded(): void
+}
+
+interface Held {
+  connection: Connection
+  pid: number
+  /** Start of the database session: tells it from a later one with the same pid. */
+  since: string
 }
 
 /**
- * Takes the place of the only replica and resolves once it has it: without Redis a second server would have its own
- * rate limits, caches and live runs, silently wrong. When its connection breaks it is taken again, not ready meanwhile.
+ * The place of the only replica: without Redis a second server would have its own rate limits, caches and live runs.
+ * The lock belongs to one database session, so this process holds it as long as that session answers. It is confirmed
+ * every 200 ms; a process that was paused or cut off finds its confirmation too old and refuses requests.
  */
-export async function holdReplicaLock(connect: () => pg.Client, log: Logger): Promise<ReplicaLock> {
-  const stopping = new AbortController()
-  let holder: pg.Client | undefined
+export class ReplicaLock {
+  readonly #options: ReplicaLockOptions
+  readonly #id = `${SERVING}${randomUUID()}`
+  readonly #stopping = new AbortController()
+  readonly #timer: NodeJS.Timeout
+  #listener: ReplicaLockListener | undefined
+  #candidate: Connection | undefined
+  #held: Held | undefined
+  #confirmedAt = Number.NEGATIVE_INFINITY
+  #asking: Promise<void> | undefined
 
-  const takeAgain = async () => {
-    while (!stopping.signal.aborted && holder === undefined) {
-      await delay(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
-      await take().catch(() => undefined)
-    }
+  constructor(options: ReplicaLockOptions) {
+    this.#options = options
+    this.#timer = setInterval(() => void this.#ask(), CONFIRM_EVERY_MS)
+    this.#timer.unref()
   }
-  const take = async () => {
-    const client = connect()
-    client.on('error', () => undefined)
+
+  listen(listener: ReplicaLockListener): void {
+    this.#listener = listener
+  }
+
+  /** Whether no other server can serve at this moment. Costs no statement. */
+  isConfirmed(): boolean {
+    return this.#held !== undefined && performance.now() - this.#confirmedAt < CONFIRMED_FOR_MS
+  }
+
+  /** `isConfirmed`, after asking the database where the last confirmation is too old. */
+  async confirm(): Promise<boolean> {
+    if (this.isConfirmed()) return true
+    let isOver = false
+    let stopTimer = () => {}
+    const limit = new Promise<void>((resolve) => {
+      stopTimer = afterListening(this.#options.silenceMs * CONFIRM_WAIT, () => {
+        isOver = true
+        resolve()
+      })
+    })
+    while (this.#held !== undefined && !this.isConfirmed() && !isOver) await Promise.race([this.#ask(), limit])
+    stopTimer()
+    return this.isConfirmed()
+  }
+
+  /**
+   * Takes the lock if it is free, and waits until its last holder cannot serve any more.
+   * @throws AppError ServiceUnavailableError when the database is away.
+   */
+  async tryTake(): Promise<boolean> {
+    if (this.#held !== undefined) return true
+    const connection = await this.#connected()
     try {
-      await client.connect()
-      await waitForLock(client, stopping.signal, log)
+      const { rows } = await this.#query(connection, 'SELECT pg_try_advisory_lock($1) AS taken', [LOCK_KEY])
+      if (rows[0]?.['taken'] !== true) return false
+      await this.#outlivePredecessor(connection)
+      const askedAt = performance.now()
+      const session = 'SELECT pid, backend_start::text AS since FROM pg_stat_activity WHERE pid = pg_backend_pid()'
+      const [own] = (await this.#query(connection, session)).rows
+      this.#candidate = undefined
+      if (this.#stopping.signal.aborted) throw new Error('The lock was released while it was taken')
+      this.#listener?.onTaken()
+      this.#held = { connection, pid: Number(own?.['pid']), since: String(own?.['since']) }
+      this.#confirmedAt = askedAt
+      return true
     } catch (error) {
-      await client.end().catch(() => undefined)
+      this.#candidate = undefined
+      connection.cut()
       throw translateDatabaseError(error)
     }
-    holder = client
-    client.once('end', () => {
-      holder = undefined
-      if (stopping.signal.aborted) return
-      log.warn('database.replica-lock-lost')
-      void takeAgain()
-    })
   }
 
-  await take()
-  return {
-    isHeld: () => holder !== undefined,
-    async release() {
-      stopping.abort()
-      await holder?.end()
-    },
+  /** Waits for the lock, also while the database is away. False when it was released before. */
+  async take(): Promise<boolean> {
+    this.#options.log.info('database.waiting-for-other-replica')
+    while (!this.#stopping.signal.aborted) {
+      const outcome = await this.tryTake().catch(() => undefined)
+      if (outcome === true) {
+        this.#options.log.info('database.replica-lock-taken')
+        return true
+      }
+      await delay(outcome === undefined ? RETRY_AFTER_FAILURE_MS : TRY_EVERY_MS)
+    }
+    return false
+  }
+
+  /** Records that this process serves, for its successor; needs the schema. */
+  async announce(connection = this.#held?.connection): Promise<void> {
+    if (!connection) return
+    await this.#query(connection, `DELETE FROM instance WHERE id LIKE '${SERVING}%' AND id <> $1`, [this.#id])
+    const sql = 'INSERT INTO instance (id, lease_until) VALUES ($1, now()) ON CONFLICT DO NOTHING'
+    await this.#query(connection, sql, [this.#id])
+  }
+
+  /** Leaves the place to the next server, which need not wait for anything then. */
+  async release(): Promise<void> {
+    if (this.#stopping.signal.aborted) return
+    this.#stopping.abort()
+    clearInterval(this.#timer)
+    const connection = this.#held?.connection ?? this.#candidate
+    const hasServed = this.#held !== undefined
+    this.#held = undefined
+    if (!connection) return
+    try {
+      // A mark that stays makes the next server wait for a second.
+      if (hasServed) await this.#query(connection, 'DELETE FROM instance WHERE id = $1', [this.#id])
+      await connection.end()
+    } catch {
+      connection.cut()
+    }
+  }
+
+  async #connected(): Promise<Connection> {
+    if (this.#candidate) return this.#candidate
+    const connection = this.#options.connect()
+    connection.on('error', () => undefined)
+    connection.once('end', () => this.#onEnd(connection))
+    try {
+      await connection.connect()
+      await this.#query(connection, KEEP_ALIVE)
+    } catch (error) {
+      connection.cut()
+      throw translateDatabaseError(error)
+    }
+    this.#candidate = connection
+    return connection
+  }
+
+  /** A statement on a connection that is cut when the database says nothing for too long. */
+  async #query(connection: Connection, sql: string, params?: unknown[]) {
+    const stopTimer = afterListening(this.#options.silenceMs, () => connection.cut())
+    try {
+      return await connection.query<Record<string, unknown>>(sql, params)
+    } finally {
+      stopTimer()
+    }
+  }
+
+  /** A holder that lost its session without a word may serve until its last confirmation is too old. */
+  async #outlivePredecessor(connection: Connection): Promise<void> {
+    const present = await this.#query(connection, `SELECT to_regclass('instance') IS NOT NULL AS present`)
+    if (present.rows[0]?.['present'] !== true) return
+    const others = `SELECT 1 FROM instance WHERE id LIKE '${SERVING}%' AND id <> $1`
+    const { rows } = await this.#query(connection, others, [this.#id])
+    if (rows.length > 0) await delay(TAKEOVER_WAIT_MS)
+    await this.announce(connection)
+  }
+
+  #ask(): Promise<void> {
+    const { connection } = this.#held ?? {}
+    if (!connection) return Promise.resolve()
+    this.#asking ??= (async () => {
+      const askedAt = performance.now()
+      await this.#query(connection, 'SELECT 1')
+      if (this.#held?.connection === connection) this.#confirmedAt = askedAt
+    })()
+      .catch(() => {
+        connection.cut()
+        this.#onEnd(connection)
+      })
+      .finally(() => {
+        this.#asking = undefined
+      })
+    return this.#asking
+  }
+
+  #onEnd(connection: Connection): void {
+    if (this.#candidate === connection) this.#candidate = undefined
+    const held = this.#held
+    if (held?.connection !== connection) return
+    this.#held = undefined
+    this.#confirmedAt = Number.NEGATIVE_INFINITY
+    this.#options.log.warn('database.replica-lock-lost')
+    this.#listener?.onLost()
+    void this.#takeAgain(held)
+  }
+
+  async #takeAgain(lost: Held): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const outcome = await this.#takeOrFindHolder(lost).catch(() => 'unknown' as const)
+      if (outcome === 'taken') return this.#options.log.info('database.replica-lock-taken-again')
+      if (outcome === 'superseded') {
+        this.#options.log.error('database.replica-lock-taken-by-other')
+        return this.#listener?.onSuperseded()
+      }
+      await delay(TRY_EVERY_MS)
+    }
+  }
+
+  async #takeOrFindHolder(lost: Held): Promise<'taken' | 'superseded' | 'unknown'> {
+    if (await this.tryTake()) return 'taken'
+    const connection = await this.#connected()
+    const [holder] = (await this.#query(connection, HOLDER, [LOCK_KEY])).rows
+    if (!holder) return 'unknown'
+    if (Number(holder['pid']) !== lost.pid || holder['since'] !== lost.since) return 'superseded'
+    // The session of our broken connection: the database has not noticed yet that nobody is behind it.
+    await this.#query(connection, 'SELECT pg_terminate_backend($1)', [lost.pid])
+    return 'unknown'
   }
 }
 
-async function waitForLock(client: pg.Client, stopping: AbortSignal, log: Logger): Promise<void> {
-  for (let attempt = 0; ; attempt++) {
-    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [LOCK_KEY])
-    if (rows[0]?.taken === true) return
-    if (attempt === 0) log.info('database.waiting-for-other-replica')
-    await delay(RETRY_MS, undefined, { signal: stopping })
-  }
-}
+const HOLDER = `SELECT l.pid, a.backend_start::text AS since FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+  WHERE l.locktype = 'advisory' AND l.granted AND l.classid = 0 AND l.objid = $1 AND l.objsubid = 1
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`

@@ -1,8 +1,29 @@
+import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { OperatorError } from '../../../shared/app-error.ts'
 
 /** Below this PostgreSQL could meet a full disk in its log, which ends the process. Bytes. */
 const FLOOR_BYTES = 256 * 1024 * 1024
+/** What opening a database may write: new files of the log, and what it recovers. Bytes. */
+const OPEN_BYTES = 16 * 1024 * 1024
 const LOOK_EVERY_MS = 2_000
+
+/**
+ * Looks before anything is written. A database that exists opens in little space, read-only; a first start needs all.
+ * @throws OperatorError
+ */
+export async function requireSpace(directory: string, floorBytes = FLOOR_BYTES): Promise<void> {
+  const exists = existsSync(join(directory, 'PG_VERSION'))
+  const needed = exists ? Math.min(OPEN_BYTES, floorBytes) : floorBytes
+  const free = await freeBytes(existsSync(directory) ? directory : dirname(directory))
+  if (free >= needed) return
+  const [has, needs] = [free, needed].map((bytes) => `${Math.floor(bytes / 1024 / 1024)} MB`)
+  const what = exists ? 'opening the database' : 'a first start'
+  throw new OperatorError(
+    `The disk of ${directory} has ${has} free, and ${what} takes ${needs}: free some space, and start again`,
+  )
+}
 
 export interface DiskWatch {
   isLow(): boolean
@@ -13,12 +34,16 @@ export interface DiskWatch {
 export async function watchDiskSpace(directory: string, floorBytes = FLOOR_BYTES): Promise<DiskWatch> {
   let low = false
   const look = async () => {
-    const { bavail, bsize } = await statfs(directory)
-    low = bavail * bsize < floorBytes
+    low = (await freeBytes(directory)) < floorBytes
   }
   await look()
   // A file system that cannot be asked for a moment keeps its last answer.
   const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS)
   timer.unref()
   return { isLow: () => low, stop: () => clearInterval(timer) }
+}
+
+async function freeBytes(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory)
+  return bavail * bsize
 }

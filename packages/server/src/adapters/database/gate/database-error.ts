@@ -7,6 +7,8 @@ const AWAY_CODES = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
   ...['57P01', '57P02', '57P03', '53300', '08000', '08001', '08003', '08004', '08006'],
   ...['28000', '28P01', '3D000'],
+  // A statement that ran into its time limit, or waited too long for a lock.
+  ...['57014', '55P03'],
   ...['P1001', 'P1002', 'P1017', 'P2024'],
   // A transaction that found no connection in time, or was rolled back for its length: nothing was done.
   'P2028',

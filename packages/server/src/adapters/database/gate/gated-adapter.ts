@@ -1,42 +1,68 @@
 import type { SqlDriverAdapter, SqlDriverAdapterFactory, SqlQueryable, Transaction } from '@prisma/driver-adapter-utils'
 import { translating } from './database-error.ts'
-import type { StatementGate } from './statement-gate.ts'
+import { isWrite, type StatementGate } from './statement-gate.ts'
 
-/** Prisma's way to the database with each statement sent through `gate` and connection failures translated. */
-export function gatedAdapter(factory: SqlDriverAdapterFactory, gate: StatementGate): SqlDriverAdapterFactory {
+/**
+ * Prisma's way to the database with each statement sent through `gate` and connection failures translated.
+ * @param mayWrite rejects when this process must not write now; asked before each write and each commit.
+ */
+export function gatedAdapter(
+  factory: SqlDriverAdapterFactory,
+  gate: StatementGate,
+  mayWrite: () => Promise<void>,
+): SqlDriverAdapterFactory {
   return {
     provider: factory.provider,
     adapterName: factory.adapterName,
     async connect() {
       const adapter = await translating(() => factory.connect())
       return derive<SqlDriverAdapter>(adapter, {
-        ...gatedQueryable(adapter, gate),
+        ...gatedQueryable(adapter, gate, mayWrite),
         executeScript: (script) => translating(() => adapter.executeScript(script)),
         startTransaction: (level) =>
-          translating(async () => gatedTransaction(await adapter.startTransaction(level), gate)),
+          translating(async () => gatedTransaction(await adapter.startTransaction(level), gate, mayWrite)),
       })
     },
   }
 }
 
-function gatedTransaction(transaction: Transaction, gate: StatementGate): Transaction {
+function gatedTransaction(transaction: Transaction, gate: StatementGate, mayWrite: () => Promise<void>): Transaction {
+  const gated = gatedQueryable(transaction, gate, mayWrite)
   return derive<Transaction>(transaction, {
-    ...gatedQueryable(transaction, gate),
+    ...gated,
+    async executeRaw(query) {
+      if (query.sql === 'COMMIT') {
+        await mayWrite().catch(async (refusal: unknown) => {
+          // Prisma gives the connection back as it is.
+          await transaction.executeRaw({ ...query, sql: 'ROLLBACK' })
+          throw refusal
+        })
+      }
+      return gated.executeRaw(query)
+    },
     commit: () => translating(() => transaction.commit()),
     rollback: () => translating(() => transaction.rollback()),
   })
 }
 
-function gatedQueryable(queryable: SqlQueryable, gate: StatementGate): Pick<SqlQueryable, 'queryRaw' | 'executeRaw'> {
+function gatedQueryable(
+  queryable: SqlQueryable,
+  gate: StatementGate,
+  mayWrite: () => Promise<void>,
+): Pick<SqlQueryable, 'queryRaw' | 'executeRaw'> {
+  const pass = async (sql: string) => {
+    gate.pass(sql)
+    if (isWrite(sql)) await mayWrite()
+  }
   return {
     queryRaw: (query) =>
       translating(async () => {
-        gate.pass(query.sql)
+        await pass(query.sql)
         return queryable.queryRaw(query)
       }),
     executeRaw: (query) =>
       translating(async () => {
-        gate.pass(query.sql)
+        await pass(query.sql)
         return queryable.executeRaw(query)
       }),
   }

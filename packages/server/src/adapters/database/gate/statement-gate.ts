@@ -14,12 +14,16 @@ export interface StatementGate {
 
 const WRITES = /^\s*(INSERT|UPDATE|DELETE|WITH\b[\s\S]*?\b(?:INSERT|UPDATE|DELETE)\b)/i
 
+export function isWrite(sql: string): boolean {
+  return WRITES.test(sql)
+}
+
 /** A gate that refuses writes for as long as `writesClosed` says so, because there is no room for them. */
 export function statementGate(writesClosed: () => boolean = () => false): StatementGate {
   let sent = 0
   return {
     pass(sql) {
-      if (writesClosed() && WRITES.test(sql)) throw diskFull()
+      if (writesClosed() && isWrite(sql)) throw diskFull()
       sent += 1
     },
     unwrap(error) {

@@ -27,7 +27,7 @@ export function postgresConversationStore(client: DatabaseClient): ConversationS
   return {
     async list(workspaceId, filter, { after, limit }) {
       const conditions = [
-        Prisma.sql`c.workspace_id = ${workspaceId}`,
+        Prisma.sql`c.workspace_id = ${workspaceId} AND c.deleted_at IS NULL`,
         ...filtered(filter),
         ...(after ? [older(after)] : []),
       ]
@@ -45,8 +45,10 @@ function older({ createdAt, uuid }: ConversationPlace): Prisma.Sql {
 
 function filtered(filter: ConversationFilter): Prisma.Sql[] {
   const { projectId, versionUuid, documentUuid, path, status, origin, customIdentifier, from, to } = filter
+  const { hiddenProjects = [] } = filter
   const conditions = [
     projectId === undefined ? undefined : Prisma.sql`c.project_id = ${projectId}`,
+    hiddenProjects.length === 0 ? undefined : Prisma.sql`c.project_id NOT IN (${Prisma.join(hiddenProjects)})`,
     versionUuid === undefined ? undefined : Prisma.sql`c.version_uuid = ${versionUuid}::uuid`,
     documentUuid === undefined ? undefined : Prisma.sql`c.document_uuid = ${documentUuid}::uuid`,
     path === undefined ? undefined : Prisma.sql`c.path = ${path}`,

@@ -7,6 +7,7 @@ import type {
 import type { Annotation } from '../../../features/evaluations/annotation.ts'
 import type { Evaluation, Metric } from '../../../features/evaluations/evaluation.ts'
 import type { AnnotationStore, EvaluationStore } from '../../../features/evaluations/ports.ts'
+import { storableJson } from '../../../shared/storable-json.ts'
 import type { DatabaseClient } from '../database.ts'
 
 // Ids count up as rows are made: clocks may stand still between two of them.
@@ -41,10 +42,16 @@ export function postgresAnnotationStore(client: DatabaseClient): AnnotationStore
       return rows.map(toAnnotation)
     },
     async create(workspaceId, { metadata, ...annotation }) {
-      // Metadata is JSON that a request body brought in.
-      await client.annotation.create({
-        data: { ...annotation, workspaceId, metadata: metadata as Prisma.InputJsonObject },
-      })
+      const { uuid, conversationUuid, evaluationUuid, versionUuid, authorId, score, normalizedScore } = annotation
+      // One statement finds the conversation and writes: a deleted one takes no annotation.
+      const written = await client.$executeRaw`
+        INSERT INTO annotation (uuid, workspace_id, conversation_uuid, evaluation_uuid, version_uuid, author_id, score,
+          normalized_score, has_passed, metadata, created_at)
+        SELECT ${uuid}::uuid, ${workspaceId}, c.uuid, ${evaluationUuid}::uuid, ${versionUuid}::uuid, ${authorId},
+          ${score}::float8,
+          ${normalizedScore}, ${annotation.hasPassed}, ${storableJson(metadata)}::json, ${annotation.createdAt}
+        FROM conversation c WHERE c.uuid = ${conversationUuid}::uuid AND c.deleted_at IS NULL`
+      return written === 1
     },
   }
 }

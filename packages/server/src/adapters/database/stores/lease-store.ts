@@ -16,6 +16,9 @@ export function postgresLeaseStore(session: SqlSession): LeaseStore {
       )
       return rows.map((row) => String(row['run']))
     },
+    async endAll() {
+      await session.query('DELETE FROM instance')
+    },
     async release(ownerId) {
       await session.query('DELETE FROM instance WHERE id = $1', [ownerId])
     },

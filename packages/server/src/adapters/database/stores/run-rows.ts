@@ -150,7 +150,7 @@ export const nextRuns: RowKind<NextRun> = {
             ELSE (left(c.messages::text, -1) || ',' || substr(i.added::text, 2))::json END
         FROM input i
         WHERE c.uuid = i.uuid AND c.workspace_id = i.workspace AND c.epoch = i.epoch - 1
-          AND c.status NOT IN ('queued', 'running')
+          AND c.status NOT IN ('queued', 'running') AND c.deleted_at IS NULL
           AND NOT EXISTS (SELECT FROM idempotency_record r WHERE r.id = i.claim)
         RETURNING c.uuid
       ), records AS (

@@ -25,22 +25,28 @@ type RunFields = Pick<Run, keyof typeof runFields>
 // The epoch orders runs of one conversation: clocks may stand still between two of them.
 const withLatestRun = { runs: { select: runFields, orderBy: { epoch: 'desc' }, take: 1 } } as const
 
+/** A deleted conversation is there for the purge alone. */
+const shown = { deletedAt: null } as const
+
 export interface RunStoreDatabase {
   client: DatabaseClient
   /** For the loops of the process, which no request waits for. */
   ownSession: SqlSession
   writeBatch: WriteBatch
+  /** Whether writes are refused at present. */
+  writesClosed(): boolean
 }
 
 /** How long a start that nobody was told of waits for its end: both are written at once where a provider is that quick. */
 const START_HOLD_MS = 20
 
-export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDatabase): RunStore {
+export function postgresRunStore({ client, ownSession, writeBatch, writesClosed }: RunStoreDatabase): RunStore {
   return {
     create: (conversation, run, claim) =>
       claim
         ? writeBatch.write(claimedFirstRuns, { conversation, run, claim })
         : writeBatch.write(firstRuns, { conversation, run }),
+    isStorageInDoubt: () => writesClosed() || writeBatch.isInDoubt(),
     createSoon: (conversation, run) => writeBatch.hold(firstRuns, { conversation, run }, START_HOLD_MS),
     async listQueued() {
       const { rows } = await ownSession.query(
@@ -71,23 +77,18 @@ export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDat
       return written
     },
     async findConversation(workspaceId, uuid) {
-      const row = await client.conversation.findFirst({ where: { workspaceId, uuid }, include: withLatestRun })
+      const row = await client.conversation.findFirst({
+        where: { workspaceId, uuid, ...shown },
+        include: withLatestRun,
+      })
       return row && toConversation(row)
     },
     async findRun(workspaceId, runUuid) {
       const run = await client.run.findFirst({
-        where: { uuid: runUuid, workspaceId },
+        where: { uuid: runUuid, workspaceId, conversation: shown },
         select: { ...runFields, conversation: true },
       })
       return run && asRunLeftIt(toConversation({ ...run.conversation, runs: [run] }))
-    },
-    async listLeftRunning(ownerId) {
-      const rows = await client.conversation.findMany({
-        where: { status: 'running', runs: { some: { status: 'running', endedAt: null, ownerId: { not: ownerId } } } },
-        include: withLatestRun,
-        orderBy: { createdAt: 'asc' },
-      })
-      return rows.map(toConversation)
     },
     async listLost(ownerId) {
       const { rows } = await ownSession.query(
@@ -100,6 +101,15 @@ export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDat
       const found = await client.conversation.findMany({ where: { uuid: { in: uuids } }, include: withLatestRun })
       return found.map(toConversation).filter(({ status }) => status === 'running')
     },
+    ...eventLogsOn({ client, ownSession }),
+  }
+}
+
+function eventLogsOn({
+  client,
+  ownSession,
+}: Pick<RunStoreDatabase, 'client' | 'ownSession'>): Pick<RunStore, 'findEventLog' | 'dropEventLogs'> {
+  return {
     async findEventLog(workspaceId, runUuid) {
       const run = await client.run.findFirst({ where: { uuid: runUuid, workspaceId }, select: { eventLog: true } })
       return run?.eventLog ?? null
@@ -117,7 +127,11 @@ export function postgresRunStore({ client, ownSession, writeBatch }: RunStoreDat
 }
 
 // JSON columns, states and origins hold what the statements above wrote into them, nothing else.
-function toConversation({ runs, ...row }: Conversation & { runs: RunFields[] }): StoredConversation {
+function toConversation({
+  runs,
+  deletedAt: _deletedAt,
+  ...row
+}: Conversation & { runs: RunFields[] }): StoredConversation {
   const [latest] = runs
   return {
     ...row,

@@ -40,7 +40,8 @@ export function postgresToolCallStore({ client, ownSession, writeBatch }: ToolCa
     async findProject(workspaceId, id) {
       // The database refuses NUL in a text, and no id of ours holds one.
       if (id.includes('\0')) return null
-      const found = await client.toolCall.findFirst({ where: { workspaceId, id }, select: { projectId: true } })
+      const where = { workspaceId, id, run: { conversation: { deletedAt: null } } }
+      const found = await client.toolCall.findFirst({ where, select: { projectId: true } })
       return found?.projectId ?? null
     },
     async dropAnswers(from, before) {

@@ -1,15 +1,15 @@
-/** What every protocol has to offer for reading its answers. */
+/** The interface that every protocol implements to read responses. */
 import type { ModelChunk } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
 import { asObject } from './json.ts'
 
-/** Reads the frames of one streamed answer. */
+/** Reads the frames of one streamed response. */
 export interface ChunkReader {
-  /** One frame's data. @throws ProviderError for an error frame and for what is no JSON. */
+  /** Reads the data of one frame. @throws ProviderError for an error frame and for invalid JSON. */
   readFrame(data: string, into: ModelChunk[]): void
-  /** The end mark was read: what follows is no part of the answer. */
+  /** The end mark was read. Later frames are not part of the response. */
   isDone(): boolean
-  /** The last chunks. @throws ProviderError `malformed` when the answer is not whole. */
+  /** Adds the last chunks. @throws ProviderError `malformed` if the response is not complete. */
   finish(into: ModelChunk[]): void
 }
 
@@ -17,7 +17,7 @@ export interface ChunkReader {
 export function parseAnswer(data: string): Record<string, unknown> {
   try {
     const parsed: unknown = JSON.parse(data)
-    // Google wraps a failure into a list of one.
+    // Google wraps an error in a list of one.
     return asObject(Array.isArray(parsed) ? parsed[0] : parsed)
   } catch {
     throw unreadable()
@@ -33,7 +33,7 @@ export function brokenInTheMiddle(): ProviderError {
 }
 
 /**
- * What no message of stet can hold ends the call: what a model made is never dropped silently.
+ * The error for content that stet's messages cannot represent. Such content is never dropped silently.
  * @param contentType the provider's own name for it.
  */
 export function uncarried(contentType: string): ProviderError {

@@ -1,15 +1,15 @@
-/** Images that a model made, in the forms in which services send them. */
+/** Generated images, in the formats that services use. */
 import type { ModelChunk } from '../../../features/providers/model-driver.ts'
 import { dataUrl, type Media, mediaOf } from '../request/media.ts'
 
 type FileChunk = Extract<ModelChunk, { type: 'file' }>
 
-/** @param content an address, a data URL or base64. */
+/** @param content a URL, a data URL or base64. */
 export function generatedImage(content: string, mimeType?: string): FileChunk {
   return fileChunk(mediaOf({ type: 'image', image: content, ...(mimeType !== undefined && { mimeType }) }), content)
 }
 
-// A data URL that is already in the right form is kept: it may be megabytes long.
+// A valid data URL is kept as is, because it may be several megabytes long.
 function fileChunk(media: Media, content: string): FileChunk {
   const { mimeType } = media
   if ('url' in media) return { type: 'file', url: media.url, mimeType }

@@ -1,4 +1,4 @@
-/** Careful looks into JSON that a provider sent: what has another form than expected counts as absent. */
+/** Reads JSON from providers defensively: a value of an unexpected type counts as absent. */
 
 export function asObject(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}

@@ -1,4 +1,4 @@
-/** A streamed answer: each read of the socket becomes chunks and is taken in the same turn, with no wait between. */
+/** A streamed response: each read of the socket is parsed and handed on within the same event-loop turn. */
 import { isAscii } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { createParser } from 'eventsource-parser'
@@ -8,13 +8,13 @@ import type { ProviderLimits } from '../transport/limits.ts'
 import { transportError } from '../transport/transport-error.ts'
 import type { ChunkReader } from './chunk-reader.ts'
 
-/** @throws ProviderError; after an abort whatever the transport reports. */
+/** @throws ProviderError. After an abort it rejects with the transport's own error. */
 export function streamChunks(body: Readable, reader: ChunkReader, limits: ProviderLimits): ChunkSource {
   return (take) =>
     new Promise((resolve, reject) => {
       const feed = frameFeed(reader, limits)
       const delivery = deliver(body, take, { resolve, reject })
-      // What was read before a failure is delivered first: a frame's text is not lost to its bad successor.
+      // Chunks read before a failure are delivered first, so a bad frame does not lose the text before it.
       const read = (work: (chunks: ModelChunk[]) => void) => {
         const chunks: ModelChunk[] = []
         try {
@@ -27,7 +27,7 @@ export function streamChunks(body: Readable, reader: ChunkReader, limits: Provid
         }
       }
       body.on('data', (bytes: Buffer) => {
-        // After the end mark nothing belongs to the answer.
+        // Nothing after the end mark belongs to the response.
         if (delivery.isOver()) body.destroy()
         else read((chunks) => feed.read(bytes, chunks))
       })
@@ -35,7 +35,7 @@ export function streamChunks(body: Readable, reader: ChunkReader, limits: Provid
         if (!delivery.isOver()) read((chunks) => feed.finish(chunks))
       })
       body.on('error', (error) => delivery.fail(transportError(error)))
-      // A body that is destroyed without an error of its own ends neither with `end` nor with `error`.
+      // A body destroyed without an error emits neither `end` nor `error`.
       body.on('close', () =>
         delivery.fail(new ProviderError('unavailable', 'The connection to the provider broke off')),
       )
@@ -44,15 +44,15 @@ export function streamChunks(body: Readable, reader: ChunkReader, limits: Provid
 
 interface Delivery {
   add(chunks: ModelChunk[]): void
-  /** The answer is whole. The body is left to end by itself: the connection then stays open for the next call. */
+  /** The response is complete. The body ends by itself, so the connection stays open for the next call. */
   end(): void
-  /** Ends the body. */
+  /** Destroys the body. */
   fail(error: unknown): void
-  /** Ended or failed; what was added may still be on its way. */
+  /** Ended or failed. Added chunks may still be in delivery. */
   isOver(): boolean
 }
 
-/** Hands chunks on in their order; the body stands still while they are not taken, and the outcome comes after them. */
+/** Delivers chunks in order and the outcome after them. The body is paused while chunks are not taken. */
 function deliver(
   body: Readable,
   take: TakeChunks,
@@ -103,11 +103,11 @@ function deliver(
 }
 
 interface FrameFeed {
-  /** Chunks of the frames that these bytes complete. They are in `into` also when it throws. */
+  /** Adds the chunks of the frames that these bytes complete, also if it throws. */
   read(bytes: Buffer, into: ModelChunk[]): void
-  /** The body has ended. @throws ProviderError when the answer is not whole. */
+  /** The body has ended. @throws ProviderError if the response is not complete. */
   finish(into: ModelChunk[]): void
-  /** The last chunk is there. */
+  /** The last chunk has been read. */
   isWhole(): boolean
 }
 
@@ -137,7 +137,7 @@ function frameFeed(reader: ChunkReader, limits: ProviderLimits): FrameFeed {
     },
     finish(into) {
       target = into
-      // Some services leave out the last blank line.
+      // Some services omit the last blank line.
       parser.feed(`${decode()}\n\n`)
       end(into)
     },
@@ -147,14 +147,14 @@ function frameFeed(reader: ChunkReader, limits: ProviderLimits): FrameFeed {
   }
 }
 
-/** UTF-8 in pieces; without bytes, the end. @throws TypeError for what is no UTF-8. */
+/** Decodes UTF-8 in pieces; a call without bytes ends the text. @throws TypeError for invalid UTF-8. */
 function textDecoder(): (bytes?: Buffer) => string {
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  // Not before the first piece: the decoder drops a byte order mark there.
+  // False before the first piece, because the decoder drops a byte order mark there.
   let isBetweenCharacters = false
   return (bytes) => {
     if (!bytes) return decoder.decode()
-    // Most pieces are plain ASCII, and cheaper so; the decoder then holds no part of a character.
+    // Most pieces are plain ASCII, which `latin1` decodes faster. At this point the decoder holds no partial character.
     if (isBetweenCharacters && isAscii(bytes)) return bytes.toString('latin1')
     isBetweenCharacters = (bytes.at(-1) ?? 0x80) < 0x80
     return decoder.decode(bytes, { stream: true })

@@ -1,7 +1,7 @@
-/** The arguments of a tool call, once all fragments are there. */
+/** Parses the arguments of a complete tool call. */
 import { refuseValue } from '../../../shared/text-guard.ts'
 
-/** Undefined for what is no JSON object, or one that could not be stored and returned unchanged. */
+/** Undefined for anything but a JSON object that can be stored and returned unchanged. */
 export function parseArguments(rawArgs: string): Record<string, unknown> | undefined {
   if (rawArgs.trim() === '') return {}
   try {

@@ -1,4 +1,4 @@
-/** Usage of one answer, with the writes to the provider's cache, which have a price but no place on the wire. */
+/** Usage of one response, including cache writes, which have a price but are not on the wire. */
 import { type Usage, usageOf } from '../../../features/providers/usage.ts'
 
 export interface CountedUsage {

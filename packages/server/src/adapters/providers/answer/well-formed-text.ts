@@ -1,11 +1,14 @@
-/** Text in pieces without NUL and lone surrogates, which no database stores; pairs cut between two pieces survive. */
+/**
+ * Removes NUL and lone surrogates, which databases cannot store, from text in pieces. Pairs split between pieces
+ * survive.
+ */
 export interface WellFormedText {
   add(piece: string): string
-  /** What was held back. */
+  /** Returns text that was held back. */
   end(): string
 }
 
-// With the u flag a paired surrogate is one code point, so only lone ones match.
+// With the u flag a surrogate pair is one code point, so only lone surrogates match.
 const unstorable = /[\0\p{Surrogate}]/u
 const allUnstorable = /[\0\p{Surrogate}]/gu
 const replacement = '\uFFFD'

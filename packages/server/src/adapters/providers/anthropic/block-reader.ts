@@ -1,4 +1,6 @@
-/** Content blocks as they grow: text, thoughts with their signature, tool calls, and the call that is the answer itself. */
+/**
+ * Reads content blocks as they grow: text, signed thinking, tool calls, and the call that carries a structured answer.
+ */
 import type { ModelChunk, ResolvedProvider } from '../../../features/providers/model-driver.ts'
 import { asText } from '../answer/json.ts'
 import { addSource } from '../answer/source.ts'
@@ -9,15 +11,15 @@ import { answerToolName, isWrapped, unwrapped } from './structured.ts'
 type Json = Record<string, unknown>
 
 export interface BlockReader {
-  /** A whole block of a plain message begins with all that it holds, but for a tool's input. */
+  /** A block of a plain message starts with its whole content, except for a tool's input. */
   begin(index: number, block: Json, into: ModelChunk[]): void
   grow(index: number, delta: Json, into: ModelChunk[]): void
   end(index: number, into: ModelChunk[]): void
-  /** What was held back. */
+  /** Returns text that was held back. */
   finish(into: ModelChunk[]): void
-  /** Whether a tool of the prompt was called. */
+  /** Whether the model called a tool of the prompt. */
   hasCalls(): boolean
-  /** The type of a block that stet passes by, when there was nothing else. */
+  /** The type of an ignored block, if there was no other content. */
   loneType(): string | undefined
 }
 
@@ -38,7 +40,7 @@ export function blockReader({ name: provider }: ResolvedProvider, schema: Json |
   let hasCalls = false
   const types = new Set<string>()
 
-  // What a model says around a structured answer would make it unreadable: it is told only when no answer comes.
+  // Text around a structured answer would make it unparseable, so it is shown only if no answer comes.
   const say = (text: string, into: ModelChunk[]) => {
     if (schema) heldText += text
     else if (text !== '') into.push({ type: 'text-delta', text })
@@ -116,7 +118,7 @@ function think(text: string, into: ModelChunk[]): void {
   if (text !== '') into.push({ type: 'reasoning-delta', text })
 }
 
-/** Thoughts are told, but are no answer. */
+/** Thinking is reported but does not count as an answer. */
 function loneTypeOf(types: ReadonlySet<string>): string | undefined {
   if (types.has('text') || types.has('tool_use')) return undefined
   return [...types].find((type) => type !== 'thinking' && type !== 'redacted_thinking')

@@ -1,4 +1,4 @@
-/** Parts of stet's messages as content blocks. */
+/** Converts message parts to content blocks. */
 import type Anthropic from '@anthropic-ai/sdk'
 import type { ResolvedProvider } from '../../../features/providers/model-driver.ts'
 import type { MessagePart } from '../../../features/templates/message.ts'
@@ -11,7 +11,7 @@ type PartOf<T extends MessagePart['type']> = Extract<MessagePart, { type: T }>
 
 const toolIds = { fits: /^[a-zA-Z0-9_-]+$/, length: 24 }
 
-/** Empty texts are refused, so they are left out. */
+/** The API rejects empty texts, so they are omitted. */
 export function textBlock(part: PartOf<'text'>): Anthropic.TextBlockParam[] {
   return part.text === '' ? [] : [{ type: 'text', text: part.text, ...markOf(part) }]
 }
@@ -23,7 +23,7 @@ export function userBlock(provider: ResolvedProvider, part: MessagePart): Anthro
   throw unsupported(provider, part.type, 'in user messages')
 }
 
-/** Thoughts go back to the entry that made them, with their signature; to others they mean nothing. */
+/** Thinking goes back only to the provider key that produced it, with its signature. */
 export function assistantBlock(provider: ResolvedProvider, part: MessagePart): Anthropic.ContentBlockParam[] {
   switch (part.type) {
     case 'text':

@@ -18,17 +18,17 @@ const rules: SettingRules = {
   ),
 }
 
-/** Thinking and these exclude one another; a prompt that was written for several vendors may well have both. */
+/** These settings cannot be combined with thinking. A prompt written for several vendors may have both. */
 const notWithThinking = ['temperature', 'top_k']
 
-/** The protocol demands a limit. Older models answer with less at most, and refuse to be asked for more. */
+/** The protocol requires a limit. Older models allow less and reject higher values. */
 const defaultLimits = [
   [/claude-(3-(opus|sonnet|haiku)|2|instant)/, 4_096],
   [/claude-3-5/, 8_192],
 ] as const
 const defaultLimit = 16_384
 
-/** @throws ProviderError `unsupported` for a part that the protocol cannot carry. */
+/** @throws ProviderError `unsupported` for a part that the protocol cannot represent. */
 export function anthropicBody(request: ModelRequest): AnthropicBody {
   const { model, settings, stream, schema } = request
   const thinking = thinkingOf(settings)
@@ -53,11 +53,11 @@ export function anthropicBody(request: ModelRequest): AnthropicBody {
     model,
     messages: conversation.messages,
   }
-  // Unknown settings are passed on unchanged, so the body as a whole has no type but that of its fixed keys.
+  // Unknown settings pass unchanged, so only the fixed keys of the body are typed.
   return body as unknown as AnthropicBody
 }
 
-/** Thinking counts as output, so the limit has to be above its budget. */
+/** Thinking counts as output, so the limit must exceed its budget. */
 function limitOf(model: string, settings: Record<string, unknown>, budget: number): number {
   const limit = tokenLimit(settings) ?? defaultLimits.find(([pattern]) => pattern.test(model))?.[1] ?? defaultLimit
   return limit > budget ? limit : limit + budget
@@ -82,7 +82,7 @@ function effortOf(settings: Record<string, unknown>): Record<string, unknown> {
   return Object.keys(config).length > 0 ? { output_config: config } : {}
 }
 
-/** A structured answer is a tool that has to be called; a thinking model cannot be forced and is told instead. */
+/** A structured answer is a forced tool call. A thinking model cannot be forced, so a system text asks for it. */
 function toolsOf({ tools, schema, settings }: ModelRequest, isThinking: boolean): Record<string, unknown> {
   const offered = [...tools.map(toolOf), ...(schema ? [answerTool(schema)] : [])]
   if (offered.length === 0) return {}

@@ -1,4 +1,4 @@
-/** Frames of a streamed message, or one plain message, as chunks of stet. */
+/** Converts frames of a streamed message, or one plain message, to stet's chunks. */
 import type { ModelChunk, ResolvedProvider } from '../../../features/providers/model-driver.ts'
 import { brokenInTheMiddle, type ChunkReader, parseAnswer, uncarried, unreadable } from '../answer/chunk-reader.ts'
 import { asObject, asText } from '../answer/json.ts'
@@ -9,7 +9,7 @@ import { anthropicUsage } from './usage.ts'
 
 type Json = Record<string, unknown>
 
-/** @param schema of a structured answer, which comes as a tool's input and is told as text. */
+/** @param schema of a structured answer, which arrives as tool input and is reported as text. */
 export function messageReader(provider: ResolvedProvider, schema: Json | undefined): ChunkReader {
   const blocks = blockReader(provider, schema)
   const usages: unknown[] = []
@@ -52,7 +52,7 @@ export function messageReader(provider: ResolvedProvider, schema: Json | undefin
   }
 }
 
-/** @throws ProviderError for a body that is no message. */
+/** @throws ProviderError for a body that is not a message. */
 export function plainMessage(body: string, provider: ResolvedProvider, schema: Json | undefined): ModelChunk[] {
   const message = parseAnswer(body)
   if (message['type'] === 'error') throw anthropicFrameError(message['error'], provider.token)
@@ -73,7 +73,7 @@ export function plainMessage(body: string, provider: ResolvedProvider, schema: J
   return [...chunks, { type: 'finish', finishReason, ...anthropicUsage([message['usage']]) }]
 }
 
-/** @throws ProviderError `uncarried` for a message that is whole and holds nothing that stet can carry. */
+/** @throws ProviderError `uncarried` for a complete message without any content that stet can represent. */
 function refuseLone(blocks: BlockReader, reason: string): void {
   const loneType = blocks.loneType()
   if (loneType !== undefined && reason === 'end_turn') throw uncarried(loneType)

@@ -1,4 +1,4 @@
-/** The driver for Anthropic's Messages API, spoken natively: the vendor's package lends its types and nothing else. */
+/** The driver for Anthropic's Messages API. Only the types of the vendor's package are used (ADR 11). */
 import type { ModelDriver } from '../../../features/providers/model-driver.ts'
 import { protocolDriver } from '../protocol-driver.ts'
 import { requestHeaders } from '../request/headers.ts'
@@ -26,7 +26,7 @@ export function anthropicDriver(deps: CallDeps, limits: ProviderLimits): ModelDr
   })
 }
 
-/** Base addresses are written with and without the version. */
+/** People write base addresses with and without the version. */
 export function messagesUrl(base: string): URL {
   const url = new URL(base)
   url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '')}/v1/messages`

@@ -1,9 +1,9 @@
-/** Failures of the Messages API in the middle of a stream. */
+/** Errors of the Messages API in the middle of a stream. */
 import type { ProviderError } from '../../../features/providers/provider-error.ts'
 import { brokenOff } from '../answer/failure.ts'
 import { asObject, asText } from '../answer/json.ts'
 
-/** What the types of errors mean as a status; frames tell none. */
+/** Statuses for error types, because frames have no status. */
 const statuses: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,

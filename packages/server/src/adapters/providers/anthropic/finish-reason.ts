@@ -1,4 +1,4 @@
-/** Why a message ended, in stet's words. */
+/** Why a message ended, as stet's finish reason. */
 import type { FinishReason } from '../../../features/providers/model-driver.ts'
 
 const reasons: Readonly<Record<string, FinishReason>> = {
@@ -10,7 +10,9 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   refusal: 'content-filter',
 }
 
-/** @param hasCalls whether a tool of the prompt is called: the call that brings a structured answer is none. */
+/**
+ * @param hasCalls whether a tool of the prompt was called. The call that carries a structured answer does not count.
+ */
 export function finishReasonOf(reason: string, hasCalls: boolean): FinishReason {
   const known = Object.hasOwn(reasons, reason) ? (reasons[reason] ?? 'other') : reason === '' ? 'unknown' : 'other'
   return known === 'tool-calls' && !hasCalls ? 'stop' : known

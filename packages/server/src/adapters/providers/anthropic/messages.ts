@@ -1,4 +1,7 @@
-/** Messages of stet in the form of the Messages API: system apart, user and assistant in turn, results from the user. */
+/**
+ * Converts messages to the Messages API: system text apart, user and assistant alternating, tool results as user
+ * content.
+ */
 import type Anthropic from '@anthropic-ai/sdk'
 import type { ResolvedProvider } from '../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../features/templates/message.ts'
@@ -14,7 +17,7 @@ export interface AnthropicConversation {
 
 type Block = Anthropic.ContentBlockParam
 
-/** @throws ProviderError `unsupported` for a part that the protocol cannot carry. */
+/** @throws ProviderError `unsupported` for a part that the protocol cannot represent. */
 export function anthropicMessages(provider: ResolvedProvider, messages: readonly Message[]): AnthropicConversation {
   const known = withUser(withLeadingSystem(withoutDeveloper(filesFromUser(messages))))
   const system = known
@@ -50,7 +53,7 @@ function systemBlock(provider: ResolvedProvider, part: MessagePart): Anthropic.T
   throw unsupported(provider, part.type, 'in system messages')
 }
 
-/** A mark on a whole message counts from its last block on; thoughts cannot carry one. */
+/** A cache mark on a message goes to its last block that can have one. Thinking blocks cannot. */
 function marked<B extends Block>(message: Message, blocks: B[]): B[] {
   const mark = cacheMark(message)
   const last = blocks.at(-1)
@@ -58,7 +61,7 @@ function marked<B extends Block>(message: Message, blocks: B[]): B[] {
   return [...blocks.slice(0, -1), { ...last, cache_control: mark }]
 }
 
-// The beginning of an answer may not end in white space.
+// A prefilled assistant message may not end in white space.
 function trimmedEnd(turns: { role: 'user' | 'assistant'; content: Block[] }[]): Anthropic.MessageParam[] {
   const last = turns.at(-1)
   const block = last?.content.at(-1)

@@ -1,4 +1,4 @@
-/** Structured answers by a tool that takes the answer: every model knows tools, and the name is never shown. */
+/** Structured answers through a tool that takes the answer. Every model supports tools, and the tool is never shown. */
 import type Anthropic from '@anthropic-ai/sdk'
 
 type Json = Record<string, unknown>
@@ -20,12 +20,12 @@ export function answerTool(schema: Json): Anthropic.Tool {
   }
 }
 
-/** Tools take objects only: any other answer travels as the one key of an object. */
+/** Tool input must be an object, so any other answer is wrapped in an object with one key. */
 export function isWrapped(schema: Json): boolean {
   return schema['type'] !== 'object'
 }
 
-/** The answer's own text, out of the tool's input. */
+/** Extracts the answer's text from the tool's input. */
 export function unwrapped(rawInput: string): string {
   try {
     const input: unknown = JSON.parse(rawInput)
@@ -36,7 +36,7 @@ export function unwrapped(rawInput: string): string {
   }
 }
 
-// References into the schema start at its root, so definitions have to stay there.
+// References start at the schema's root, so definitions must stay there.
 function wrapped({ $defs, definitions, ...answer }: Json): Json {
   return {
     properties: { answer },

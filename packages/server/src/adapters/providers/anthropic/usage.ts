@@ -1,8 +1,8 @@
-/** The Messages API counts cache reads and writes beside the input; here they become part of it, once. */
+/** The Messages API counts cache reads and writes separately from input. Here they become part of it. */
 import { asNumber, asObject } from '../answer/json.ts'
 import { type CountedUsage, countedUsage } from '../answer/usage.ts'
 
-/** @param frames usage objects in the order of their arrival: a later count replaces an earlier one, none adds to it. */
+/** @param frames usage objects in order of arrival. A later count replaces an earlier one. */
 export function anthropicUsage(frames: readonly unknown[]): CountedUsage {
   const latest = (key: string) =>
     frames.map((frame) => asNumber(asObject(frame)[key])).findLast((count) => count !== undefined) ?? 0

@@ -1,4 +1,4 @@
-/** What the demo provider says: made from the conversation alone, so the same for the same conversation. */
+/** The demo provider's answer. It depends only on the conversation. */
 import type { ModelRequest, ToolDefinition } from '../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../features/templates/message.ts'
 import { instanceOf } from './instance.ts'
@@ -27,7 +27,7 @@ export function countWords(text: string): number {
   return text.match(/\S+/g)?.length ?? 0
 }
 
-/** The words with the blanks before them. */
+/** The words, each with its leading white space. */
 export function wordsOf(text: string): string[] {
   return text.match(/(?<!\s)\s*\S+/g) ?? []
 }
@@ -36,7 +36,9 @@ export function textOfMessages(messages: readonly Message[]): string {
   return messages.map(textOfMessage).join('\n')
 }
 
-/** Tools are called when the last word is the caller's, and either the configuration asks for it or the prompt names one. */
+/**
+ * Calls a tool if the last message is the caller's, and the configuration requires a call or the prompt names the tool.
+ */
 function toolToCall({ tools, messages, settings }: ModelRequest): ToolDefinition | undefined {
   const [first] = tools
   if (!first || messages.at(-1)?.role === 'tool' || messages.at(-1)?.role === 'assistant') return undefined
@@ -91,7 +93,7 @@ function cut(text: string): string {
   return text.length <= longestEcho ? text : `${[...text].slice(0, longestEcho).join('')}…`
 }
 
-/** A token of this provider is a word. */
+/** This provider counts one token per word. */
 function cutToLimit(text: string, settings: Record<string, unknown>): DemoAnswer {
   const limit = settings['maxOutputTokens'] ?? settings['maxTokens']
   if (typeof limit !== 'number' || countWords(text) <= limit) return { type: 'text', text, isCut: false }

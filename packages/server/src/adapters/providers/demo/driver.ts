@@ -1,4 +1,4 @@
-/** The built-in provider that is no model: no network, deterministic, streams word by word, obeys schemas and tools. */
+/** The built-in demo provider: no network, deterministic, streams word by word, follows schemas and tools. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ModelChunk, ModelDriver, ModelRequest, TakeChunks } from '../../../features/providers/model-driver.ts'
 import { usageOf } from '../../../features/providers/usage.ts'

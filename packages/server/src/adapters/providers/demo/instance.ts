@@ -1,4 +1,4 @@
-/** A small valid instance of a JSON schema, always the same one for the same schema. */
+/** A small valid instance of a JSON Schema, always the same one for the same schema. */
 type Json = Record<string, unknown>
 
 interface Place {
@@ -8,7 +8,7 @@ interface Place {
   index: number
 }
 
-// Schemas may refer to themselves: from here on only what they require is built, and then nothing more.
+// Schemas may refer to themselves. Below the first depth only required keys are built, below the second nothing.
 const sparseDepth = 6
 const deepest = 12
 const longestList = 100
@@ -115,7 +115,7 @@ function textOf(node: Json, index: number): string {
   return text.padEnd(least, '.').slice(0, numberIn(node, 'maxLength') ?? Number.POSITIVE_INFINITY)
 }
 
-/** Only references into the schema itself, `#/…`, lead anywhere. */
+/** Only references into the schema itself, `#/…`, are resolved. */
 function resolveRef(root: Json, ref: string): unknown {
   if (!ref.startsWith('#')) return {}
   const steps = ref

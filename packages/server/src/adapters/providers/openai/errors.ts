@@ -1,9 +1,9 @@
-/** Failures that OpenAI-compatible services tell within their answers. */
+/** Errors that OpenAI-compatible services report within a response. */
 import type { ProviderError } from '../../../features/providers/provider-error.ts'
 import { brokenOff } from '../answer/failure.ts'
 import { asObject } from '../answer/json.ts'
 
-/** What codes and types that are no numbers mean as a status. */
+/** Statuses for codes and types that are not numbers. */
 const statuses: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   invalid_prompt: 400,
@@ -20,7 +20,7 @@ const statuses: Readonly<Record<string, number>> = {
   overloaded_error: 503,
 }
 
-/** @param frame the frame that holds the error: some services tell the code beside it. */
+/** @param frame the frame with the error. Some services put the code beside it. */
 export function frameError(error: unknown, token: string, frame: Record<string, unknown> = {}): ProviderError {
   const told = asObject(error)
   const codes = [told['status_code'], told['code'], told['status'], frame['code'], told['type']]

@@ -1,4 +1,4 @@
-/** What differs between the services that speak the OpenAI protocol, in one table. */
+/** The differences between services that speak the OpenAI protocol, in one table. */
 import type { ResolvedProvider } from '../../../features/providers/model-driver.ts'
 import { RunError } from '../../../shared/app-error.ts'
 import { keys } from '../request/settings.ts'
@@ -9,34 +9,34 @@ export interface KindTraits {
   baseUrl?: string
   takesDeveloper?: boolean
   /**
-   * `leading-system`: later system messages become user messages, and one user there must be; `prefix-at-end`: the same,
-   * and an assistant's last word is marked; `user-at-end`: user and assistant in turn; `no-system-at-end`: the last word
-   * is not the system's.
+   * `leading-system`: later system messages become user messages, and at least one user message is required; `prefix-
+   * at-end`: the same, and a final assistant message is marked; `user-at-end`: user and assistant alternate; `no-
+   * system-at-end`: the last message is not a system message.
    */
   roles?: 'leading-system' | 'user-at-end' | 'prefix-at-end' | 'no-system-at-end'
   refusesNames?: boolean
-  /** Usage comes unasked, and the question is refused. */
+  /** The service sends usage unasked and rejects the option that requests it. */
   usageUnasked?: boolean
-  /** No schema mode: JSON mode and the schema in a system text. */
+  /** No schema mode: uses JSON mode, with the schema in a system text. */
   jsonModeOnly?: boolean
   refusesImages?: boolean
   refusesTools?: boolean
-  /** Takes no lists of text parts, in these messages: their texts are sent as one. */
+  /** Does not accept lists of text parts in these messages, so their texts are joined. */
   joinsTexts?: 'in-all' | 'but-of-users'
-  /** The form of file parts; `content` is OpenAI's own, which takes no addresses. */
+  /** The format of file parts. `content` is OpenAI's own, which accepts no URLs. */
   files: 'content' | 'document_url' | 'file_url' | 'none'
-  /** The form of sound; `object` is OpenAI's own, `text` the bare content or address. */
+  /** The format of sound: `object` is OpenAI's own, `text` the plain content or URL. */
   sound?: 'object' | 'text'
   toolIds?: ToolIdForm
-  /** Settings under other names than OpenAI's. */
+  /** Settings with names other than OpenAI's. */
   names?: Readonly<Record<string, string>>
-  /** Settings that the service answers with an error. */
+  /** Settings that the service rejects. */
   refused: ReadonlySet<string>
-  /** Reasoning of a tool loop has to come back. */
+  /** The reasoning of a tool loop must be sent back. */
   wantsReasoning?: boolean
-  /** The model's name in a prompt is a deployment's; what serves it is told by the answer. */
+  /** Prompts name a deployment; the response names the model behind it. */
   namesDeployments?: boolean
-  /** Usage tells of thoughts only by a total that is more than input and output. */
+  /** Reasoning shows in usage only as a total above input plus output. */
   countsThoughtsInTotal?: boolean
 }
 
@@ -107,13 +107,13 @@ const traits: Readonly<Record<string, KindTraits>> = {
   },
 }
 
-/** Any other service, of which nothing is known but the protocol. */
+/** Any other service. Only its protocol is known. */
 const unknown: KindTraits = { files: 'content', sound: 'object', refused: new Set() }
 
-/** What OpenAI's own address refuses and services that only speak like it may take. */
+/** Settings that OpenAI's own address rejects, but compatible services may accept. */
 const refusedByOpenai = keys(unsampled)
 
-// An entry is the same object until it changes, and a call asks for its traits in many places.
+// The same object represents a provider key until it changes, and one call reads its traits many times.
 const known = new WeakMap<ResolvedProvider, KindTraits>()
 
 export function traitsOf(provider: ResolvedProvider): KindTraits {
@@ -131,7 +131,7 @@ function findTraits(provider: ResolvedProvider): KindTraits {
   return isOpenaiItself(provider) ? { ...own, refused: refusedByOpenai } : { ...own, refused: new Set() }
 }
 
-/** @throws RunError `ai_provider_config_error` for a kind that has no address of its own and was given none. */
+/** @throws RunError `ai_provider_config_error` for a kind without its own address if the provider key has none. */
 export function baseUrlOf(provider: ResolvedProvider): string {
   const url = provider.kind === 'azure' ? azureAddress(provider)?.baseUrl : undefined
   const address =
@@ -144,14 +144,14 @@ export function baseUrlOf(provider: ResolvedProvider): string {
   })
 }
 
-/** OpenAI itself, where newer roles and parameter names are known for sure. */
+/** OpenAI itself, which is known to support newer roles and parameter names. */
 export function isOpenaiItself(provider: ResolvedProvider): boolean {
   return provider.kind === 'openai' && new URL(baseUrlOf(provider)).hostname === 'api.openai.com'
 }
 
 /**
- * The entry wants the Responses protocol.
- * @throws RunError `ai_provider_config_error` for a kind whose service has chat completions only.
+ * Whether the provider key selects the Responses protocol.
+ * @throws RunError `ai_provider_config_error` for a kind that only has chat completions.
  */
 export function servesResponses({ name, kind, configuration }: ResolvedProvider): boolean {
   if (configuration['endpoint'] !== 'responses') return false

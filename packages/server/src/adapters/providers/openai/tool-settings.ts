@@ -1,9 +1,9 @@
 import { parallelCallsOf, toolChoiceOf } from '../request/tool-choice.ts'
 
-/** What a body says of the use of its tools. Only beside tools: without them services refuse both keys. */
+/** The tool-related keys of a body. Services reject both keys in a request without tools. */
 export function toolSettings(
   settings: Record<string, unknown>,
-  /** How the protocol names the one tool that must be called. */
+  /** The protocol's notation for the one tool that must be called. */
   named: (choice: { name: string }) => Record<string, unknown>,
 ): Record<string, unknown> {
   const choice = toolChoiceOf(settings)

@@ -1,4 +1,4 @@
-/** The headers of a call: those of the entry, then those of the prompt, and what the protocol itself needs. */
+/** The headers of a call, by precedence: the protocol's, the prompt's, the provider key's. */
 import type { ModelRequest } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
 
@@ -10,9 +10,9 @@ const reservedHeaders = new Set(
 )
 
 /**
- * @param own the protocol's: authentication, version. Nobody else can set these.
- * @param defaults weaker than the entry's and the prompt's.
- * @throws ProviderError `misconfigured` for a header that may not be set or is not well formed.
+ * @param own the protocol's headers, such as authentication and version. Nothing overrides them.
+ * @param defaults headers that the provider key and the prompt may override.
+ * @throws ProviderError `misconfigured` for a reserved or malformed header.
  */
 export function requestHeaders(
   request: ModelRequest,

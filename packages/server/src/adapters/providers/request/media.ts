@@ -1,11 +1,11 @@
-/** What an image or file part holds: an address that the provider fetches, or the content itself. stet never fetches it. */
+/** The content of an image or file part: a URL for the provider to fetch, or the data. stet never fetches it. */
 import type { MessagePart } from '../../../features/templates/message.ts'
 
 export type Media = { url: string; mimeType: string } | { base64: string; mimeType: string }
 
 type MediaPart = Extract<MessagePart, { type: 'image' | 'file' }>
 
-/** How base64 begins, by the first bytes of the format. */
+/** The start of base64 data, by format. */
 const imageStarts = [
   ['/9j/', 'image/jpeg'],
   ['R0lG', 'image/gif'],
@@ -28,7 +28,7 @@ export function dataUrl({ base64, mimeType }: { base64: string; mimeType: string
   return `data:${mimeType};base64,${base64}`
 }
 
-/** The address, or the content as a data URL. */
+/** The URL, or the data as a data URL. */
 export function addressOf(media: Media): string {
   return 'url' in media ? media.url : dataUrl(media)
 }

@@ -1,11 +1,11 @@
-/** Which roles a service takes, and where: what it refuses becomes the nearest one that it takes. */
+/** Which roles a service accepts, and where. A role it rejects becomes the nearest accepted one. */
 import type { Message, MessagePart, Role } from '../../../features/templates/message.ts'
 
 export function withoutDeveloper(messages: readonly Message[]): Message[] {
   return messages.map((message) => (message.role === 'developer' ? as('system', message) : message))
 }
 
-/** System messages lead; later ones are the user's. */
+/** Leading system messages stay; later ones become user messages. */
 export function withLeadingSystem(messages: readonly Message[]): Message[] {
   const first = messages.findIndex(({ role }) => role !== 'system')
   return messages.map((message, index) =>
@@ -13,29 +13,29 @@ export function withLeadingSystem(messages: readonly Message[]): Message[] {
   )
 }
 
-/** A conversation without a user has its last system message from the user. */
+/** In a conversation without a user message, the last system message becomes one. */
 export function withUser(messages: readonly Message[]): Message[] {
   if (messages.some(({ role }) => role === 'user')) return [...messages]
   const last = messages.map(({ role }) => role).lastIndexOf('system')
   return messages.map((message, index) => (index === last ? as('user', message) : message))
 }
 
-/** The last word is the user's or a tool's. */
+/** The last message is from the user or a tool. */
 export function withUserAtEnd(messages: readonly Message[]): Message[] {
   const last = messages.at(-1)
   if (!last || last.role === 'user' || last.role === 'tool') return [...messages]
   return [...messages.slice(0, -1), as('user', last)]
 }
 
-/** The last word is not the system's. */
+/** The last message is not a system message. */
 export function withoutSystemAtEnd(messages: readonly Message[]): Message[] {
   const last = messages.at(-1)
   return last?.role === 'system' ? [...messages.slice(0, -1), as('user', last)] : [...messages]
 }
 
 /**
- * No service takes images and files from its own side: those that a model made are shown to the next one by the user,
- * after the results of the calls that the same message made.
+ * No service accepts images and files in assistant messages. Media made by a model is sent in a user message, after the
+ * results of the calls in the same assistant message.
  */
 export function filesFromUser(messages: readonly Message[]): Message[] {
   if (!messages.some(({ role, content }) => role === 'assistant' && content.some(isMedia))) return [...messages]
@@ -52,7 +52,7 @@ export function filesFromUser(messages: readonly Message[]): Message[] {
     else {
       held = media
       const content = message.content.filter((part) => !isMedia(part))
-      // A thought alone is refused: what it led to is missing.
+      // Reasoning alone is rejected, because the part it led to is missing.
       if (content.some(({ type }) => type === 'text' || type === 'tool-call')) shown.push({ ...message, content })
     }
   }
@@ -64,7 +64,9 @@ function isMedia({ type }: MessagePart): boolean {
   return type === 'image' || type === 'file'
 }
 
-/** Neighbours of one role as one message, for services that want user and assistant in turn. Tool results stay single. */
+/**
+ * Joins neighbors of one role, for services that require user and assistant to alternate. Tool results stay separate.
+ */
 export function inTurn(messages: readonly Message[]): Message[] {
   const joined: Message[] = []
   for (const message of messages) {
@@ -76,7 +78,7 @@ export function inTurn(messages: readonly Message[]): Message[] {
   return joined
 }
 
-// Who asks has no calls and no thoughts: what an assistant said is passed on as text alone.
+// User messages cannot have calls or reasoning, so only the text of an assistant message is kept.
 function as(role: Role, message: Message): Message {
   const content = message.content.filter(
     (part) => !['reasoning', 'redacted-reasoning', 'tool-call'].includes(part.type),

@@ -1,4 +1,6 @@
-/** A JSON schema as the wish for a structured answer: its name, its strictness, and its wording where nothing else helps. */
+/**
+ * A JSON Schema as a request for structured output: name, strictness, and a text for services without schema support.
+ */
 type Json = Record<string, unknown>
 
 export function schemaName(schema: Json): string {
@@ -6,7 +8,7 @@ export function schemaName(schema: Json): string {
   return title === '' ? 'answer' : title
 }
 
-/** For services that know JSON mode only. */
+/** For services that only have JSON mode. */
 export function schemaInstruction(schema: Json): string {
   return `Answer with JSON alone, valid against this JSON schema:\n${JSON.stringify(schema)}`
 }

@@ -1,10 +1,10 @@
-/** A prompt's settings as keys of a request body. Unknown ones pass unchanged, those of stet never. */
+/** A prompt's settings as keys of a request body. Unknown settings pass unchanged; stet's own are never sent. */
 import type { ModelRequest } from '../../../features/providers/model-driver.ts'
 
 export interface SettingRules {
-  /** Settings under the names that the protocol has for them. */
+  /** Settings with the protocol's own names for them. */
   names: Readonly<Record<string, string>>
-  /** Settings that the service would refuse, or that are sent in another place. */
+  /** Settings that the service would reject, or that belong elsewhere in the request. */
   dropped: ReadonlySet<string>
 }
 
@@ -33,13 +33,13 @@ export function settingsBody(
   return body
 }
 
-/** The limit of the answer, in tokens. */
+/** The limit of output tokens. */
 export function tokenLimit(settings: Record<string, unknown>): number | undefined {
   const limit = settings['maxOutputTokens'] ?? settings['maxTokens']
   return typeof limit === 'number' ? limit : undefined
 }
 
-/** `providerOptions` holds one object per kind; those of other kinds stay here. */
+/** `providerOptions` holds one object per provider kind. Those of other kinds are not sent. */
 function ownOptions(options: unknown, kind: string): Record<string, unknown> {
   if (typeof options !== 'object' || options === null) return {}
   const own: unknown = Object.getOwnPropertyDescriptor(options, kind)?.value

@@ -1,4 +1,4 @@
-/** Whether the model may, must or must not call tools, in whatever form a prompt says it. */
+/** Whether the model may, must or must not call tools, in any notation that prompts use. */
 import { asObject, asText } from '../answer/json.ts'
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
@@ -10,7 +10,7 @@ const words: Readonly<Record<string, ToolChoice>> = {
   any: 'required',
 }
 
-/** Undefined when nothing is said, or nothing that is known. */
+/** Undefined if the prompt does not set it, or sets an unknown value. */
 export function toolChoiceOf(settings: Record<string, unknown>): ToolChoice | undefined {
   const written = settings['toolChoice'] ?? settings['tool_choice']
   const choice = asObject(written)
@@ -20,7 +20,7 @@ export function toolChoiceOf(settings: Record<string, unknown>): ToolChoice | un
   return name === '' ? undefined : { name }
 }
 
-/** Whether one answer may call several tools; undefined when nothing is said. */
+/** Whether one response may call several tools; undefined if not set. */
 export function parallelCallsOf(settings: Record<string, unknown>): boolean | undefined {
   const written = settings['parallelToolCalls'] ?? settings['parallel_tool_calls']
   return typeof written === 'boolean' ? written : undefined

@@ -1,4 +1,4 @@
-/** Ids of tool calls in the form that a service prescribes; a call and its result always get the same one. */
+/** Tool-call ids in the format that a service requires. A call and its result always get the same id. */
 import { createHash } from 'node:crypto'
 
 export interface ToolIdForm {
@@ -8,7 +8,7 @@ export interface ToolIdForm {
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** An id that fits stays; any other is derived from what it was, so no table has to be kept. */
+/** A matching id is kept. Any other id is derived from the original, so no table is needed. */
 export function toolIdIn(form: ToolIdForm | undefined, id: string): string {
   if (!form || form.fits.test(id)) return id
   const digest = createHash('sha256').update(id).digest()

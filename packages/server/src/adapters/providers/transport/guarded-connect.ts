@@ -1,18 +1,18 @@
-/** Connects to checked addresses only: what a name resolves to is checked, and exactly that address is connected to. */
+/** Connects only to checked addresses: resolves the name, checks the result, and connects to exactly that address. */
 import { lookup as resolveName } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 import { isPrivateAddress } from './private-address.ts'
 
-/** The address is not one that the server may call; nothing was connected. */
+/** The server may not call this address. No connection was made. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused'
 }
 
 export interface GuardSettings {
-  /** `host` or `host:port` as they stand in a base URL; their addresses may be private. */
+  /** `host` or `host:port` as written in a base URL. Their addresses may be private. */
   allowedPrivateHosts: readonly string[]
-  /** Looks up names; replaced in tests only. */
+  /** Resolves names. Replaced only in tests. */
   resolve?: typeof resolveName
 }
 
@@ -30,7 +30,7 @@ export function guardedConnect(settings: GuardSettings, connectMs: number): buil
   }
 }
 
-/** A name with several addresses is refused as soon as one of these is private. */
+/** A name with several addresses is refused if any of them is private. */
 export function checkedLookup(resolve: typeof resolveName): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
@@ -45,7 +45,7 @@ export function checkedLookup(resolve: typeof resolveName): LookupFunction {
   }
 }
 
-/** Whether the operator allows this host, at this port, to have a private address. */
+/** Whether the operator allows this host and port to have a private address. */
 export function isAllowedHost(
   allowed: readonly string[],
   { hostname, protocol, port }: { hostname: string; protocol: string; port?: string | null },

@@ -1,4 +1,4 @@
-/** The transport of provider calls: undici's request with one keep-alive pool per origin, and nothing that adapts. */
+/** The transport of provider calls: undici's `request` with one keep-alive pool per origin. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Agent } from 'undici'
@@ -11,14 +11,14 @@ export interface LeanRequest {
   url: URL
   headers: Record<string, string>
   body: string
-  /** Streamed answers must begin earlier and may not fall silent for long. */
+  /** Streamed responses must start earlier and may not be silent for long. */
   isStream: boolean
-  /** The operator gave the address: it is not checked. */
+  /** The operator configured the address, so it is not checked. */
   isTrusted: boolean
   signal: AbortSignal
 }
 
-/** As much of an answer as protocols use; `body` is undici's own stream. */
+/** The parts of a response that protocols use. `body` is undici's own stream. */
 export interface LeanResponse {
   status: number
   headers: IncomingHttpHeaders
@@ -27,14 +27,14 @@ export interface LeanResponse {
 }
 
 export interface LeanTransport {
-  /** @throws ProviderError; what `signal` aborts rejects with an error of undici. */
+  /** @throws ProviderError. After an abort by `signal` it rejects with undici's error. */
   send(request: LeanRequest): Promise<LeanResponse>
   close(): Promise<void>
 }
 
 export function leanTransport(guard: GuardSettings, limits: ProviderLimits): LeanTransport {
   const options: Agent.Options = { maxHeaderSize: limits.headBytes, keepAliveTimeout: 30_000, pipelining: 1 }
-  // Two agents: a connection that was opened without the check must never serve a request that needs it.
+  // Two agents: a connection opened without the address check must never serve a request that needs it.
   const checked = new Agent({ ...options, connect: guardedConnect(guard, limits.connectMs) })
   const trusted = new Agent({ ...options, connect: { timeout: limits.connectMs } })
   return {
@@ -66,7 +66,7 @@ export function leanTransport(guard: GuardSettings, limits: ProviderLimits): Lea
   }
 }
 
-/** A header as one text, repeated ones joined. @param name in lower case. */
+/** A header as text, repeated ones joined. @param name in lower case. */
 export function headerText(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name]
   return Array.isArray(value) ? value.join(', ') : value

@@ -2,17 +2,17 @@
 export interface ProviderLimits {
   /** Name resolution, TCP and TLS together. */
   connectMs: number
-  /** Until the head of a streamed answer. */
+  /** Until the head of a streamed response. */
   firstByteMs: number
-  /** Until the head of a plain answer, which sends nothing before it is whole; also the silence within it. */
+  /** Until the head of a plain response, which arrives only when complete; also the silence within its body. */
   plainMs: number
-  /** Between two reads of a streamed answer. */
+  /** Between two reads of a streamed response. */
   silenceMs: number
   headBytes: number
   plainBytes: number
-  /** A frame may hold a whole generated image. */
+  /** A frame may contain a whole generated image. */
   frameBytes: number
-  /** Pause before the first retry; each further one waits twice as long. */
+  /** Pause before the first retry. It doubles with each further one. */
   backoffMs: number
 }
 

@@ -1,4 +1,4 @@
-/** Which IP addresses are no place of the public internet. */
+/** Which IP addresses are not part of the public internet. */
 import { BlockList, isIP } from 'node:net'
 
 const privateIpv4 = blockList('ipv4', [
@@ -38,7 +38,7 @@ const privateIpv6 = blockList('ipv6', [
 const mappedIpv4 = blockList('ipv6', [['::ffff:0:0', 96]])
 const nat64 = blockList('ipv6', [['64:ff9b::', 96]])
 
-/** Also for IPv4 addresses inside IPv6 ones (mapped, NAT64), and for whatever is no address at all. */
+/** Covers IPv4 addresses inside IPv6 (mapped, NAT64), and anything that is not an address. */
 export function isPrivateAddress(address: string): boolean {
   const [bare = ''] = address.split('%')
   const family = isIP(bare)
@@ -48,7 +48,7 @@ export function isPrivateAddress(address: string): boolean {
   return privateIpv6.check(bare, 'ipv6')
 }
 
-// The URL parser writes every IPv6 address in one form, in which the last two groups hold the IPv4 address.
+// The URL parser normalizes every IPv6 address; its last two groups hold the IPv4 address.
 function embeddedIpv4(address: string): string {
   const groups = new URL(`http://[${address}]`).hostname.slice(1, -1).split(':').slice(-2)
   const [high = 0, low = 0] = groups.map((group) => (group === '' ? 0 : Number.parseInt(group, 16)))

@@ -4,14 +4,14 @@ import type { Readable } from 'node:stream'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
 import { transportError } from './transport-error.ts'
 
-/** @throws ProviderError `malformed` above the limit or for what is no UTF-8, others for a body that breaks off. */
+/** @throws ProviderError `malformed` above the limit or for invalid UTF-8, other kinds for a truncated body. */
 export async function readWhole(body: Readable, limitBytes: number): Promise<string> {
   const bytes = await readBytes(body, limitBytes)
   if (!isUtf8(bytes)) throw new ProviderError('malformed', 'The provider sent an answer that cannot be read')
   return bytes.toString('utf8')
 }
 
-// By events: an iterator over the body costs a promise per piece.
+// Uses events, because an iterator over the body costs a promise per chunk.
 function readBytes(body: Readable, limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
@@ -25,7 +25,7 @@ function readBytes(body: Readable, limitBytes: number): Promise<Buffer> {
     })
     body.on('end', () => resolve(Buffer.concat(pieces)))
     body.on('error', (error) => reject(transportError(error)))
-    // A body that is destroyed without an error of its own ends neither with `end` nor with `error`.
+    // A body destroyed without an error emits neither `end` nor `error`.
     body.on('close', () => {
       if (!body.readableEnded) reject(new ProviderError('unavailable', 'The connection to the provider broke off'))
     })

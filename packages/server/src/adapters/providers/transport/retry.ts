@@ -1,4 +1,4 @@
-/** Repeats a provider call that failed before its first byte; the only place in which anything is repeated. */
+/** Retries a provider call that failed before its first byte. Nothing else in the server retries. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
@@ -13,7 +13,9 @@ export interface RetrySettings {
 const longestBackoffMs = 8_000
 const longestRetryAfterMs = 60_000
 
-/** `attempt` must fail with a ProviderError and before a byte of the answer was used. Rejects with the last failure. */
+/**
+ * `attempt` must fail with a ProviderError, before any byte of the response was used. Rejects with the last failure.
+ */
 export async function withRetries<T>(settings: RetrySettings, attempt: () => Promise<T>): Promise<T> {
   for (let retries = 0; ; retries += 1) {
     try {
@@ -26,12 +28,12 @@ export async function withRetries<T>(settings: RetrySettings, attempt: () => Pro
   }
 }
 
-/** Undefined when a retry is not allowed or not worth it: a provider that asks for more than a minute is taken at its word. */
+/** Undefined if a retry is not allowed, or if the provider asks for a wait of more than a minute. */
 function waitBefore(error: unknown, retries: number, backoffMs: number): number | undefined {
   if (!(error instanceof ProviderError) || !isRepeatable(error)) return undefined
   if (error.retryAfterMs !== undefined)
     return error.retryAfterMs <= longestRetryAfterMs ? error.retryAfterMs : undefined
-  // Up to a quarter less, so that clients which failed together do not come back together.
+  // Up to a quarter shorter, so that clients that failed together do not retry together.
   return Math.min(backoffMs * 2 ** retries, longestBackoffMs) * (1 - Math.random() / 4)
 }
 
@@ -40,7 +42,7 @@ function isRepeatable({ kind, status }: ProviderError): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500
 }
 
-/** `Retry-After` in seconds or as a date, and the finer `retry-after-ms` that some providers send. */
+/** `Retry-After` in seconds or as a date, or the more precise `retry-after-ms` of some providers. */
 export function retryAfterOf(headers: IncomingHttpHeaders, now: Date): number | undefined {
   const fine = Number.parseFloat(headerText(headers, 'retry-after-ms') ?? '')
   if (Number.isFinite(fine)) return Math.max(0, fine)

@@ -1,4 +1,4 @@
-/** What undici and the system report, in the words of ProviderError. */
+/** Errors of undici and the system as ProviderError. */
 import { ProviderError } from '../../../features/providers/provider-error.ts'
 import { AddressRefused } from './guarded-connect.ts'
 
@@ -11,7 +11,7 @@ const connectFailures = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-/** Errors that are already ours pass. No `cause` is set where its text would make a client see a time-out of its own. */
+/** Our own errors pass unchanged. `cause` is omitted where its text would look like a timeout of the client itself. */
 export function transportError(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error
   if (error instanceof AddressRefused) return new ProviderError('misconfigured', error.message)
@@ -33,7 +33,7 @@ export function transportError(error: unknown): ProviderError {
   return new ProviderError('unavailable', message)
 }
 
-// Node gathers the failures of several addresses of one name in an AggregateError, whose own code is the first one's.
+// For a name with several addresses, Node throws an AggregateError whose code is that of the first failure.
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''
   if ('code' in error && typeof error.code === 'string') return error.code

@@ -3,6 +3,7 @@
 import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
 import type { Needs } from '../../deps.ts'
 import { endLost } from './end-undriven.ts'
+import { recoverRuns } from './recover-runs.ts'
 
 type LeaseDeps = Needs<
   'runs' | 'leases' | 'eventLog' | 'activeRuns' | 'runSettings' | 'runSignals' | 'templates' | 'clock' | 'log'
@@ -20,12 +21,12 @@ export async function takeLease(deps: Needs<'leases' | 'runSettings'>): Promise<
   if (sharesDatabase) await deps.leases.renew(instanceId, leaseMs)
 }
 
-/** Starts to renew and to reap; `stop` resolves when neither is under way any more. */
+/** Starts to renew, after `takeLease`, and to reap; `stop` resolves when neither is under way any more. */
 export function keepLease(deps: LeaseDeps): Repeated {
   const { runSettings } = deps
   /** Since when every renewal has succeeded; undefined after one that failed. */
-  let healthySince: number | undefined
-  let renewedAt = Number.NEGATIVE_INFINITY
+  let healthySince: number | undefined = performance.now()
+  let renewedAt = healthySince
 
   const renew = async () => {
     if (!runSettings.sharesDatabase && deps.activeRuns.list().length === 0) return
@@ -47,7 +48,7 @@ export function keepLease(deps: LeaseDeps): Repeated {
     // An outage of the database must not kill healthy runs when it returns: their owners renew first.
     const now = performance.now()
     const isHealthy = healthySince !== undefined && now - healthySince >= leaseMs && now - renewedAt <= standstillMs
-    if (runSettings.sharesDatabase && isHealthy) await endExpired(deps)
+    if (runSettings.sharesDatabase && isHealthy) await recoverRuns(deps)
   }
 
   const renewing = repeat(renewEveryMs, renew)
@@ -57,15 +58,6 @@ export function keepLease(deps: LeaseDeps): Repeated {
       await Promise.all([renewing.stop(), reaping.stop()])
     },
   }
-}
-
-async function endExpired(deps: LeaseDeps): Promise<void> {
-  let ended = 0
-  for (const conversation of await deps.runs.listLost(deps.runSettings.instanceId)) {
-    const { latestRun } = conversation
-    if (latestRun && (await endLost(deps, conversation, latestRun))) ended += 1
-  }
-  if (ended > 0) deps.log.warn('runs.lost', { count: ended })
 }
 
 /** Runs that this process gave up because their end could not be stored: nobody else would find them lost. */

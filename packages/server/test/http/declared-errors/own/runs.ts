@@ -64,6 +64,25 @@ export const runCauses: Record<string, Scenario> = {
     )
     return to('runs.attach', world, { ids: { conversationUuid: uuid }, body: {} })
   },
+  'conversations.delete conversation-busy': async (world) => {
+    const { conversationUuid, end } = await world.openRun()
+    const answer = await to('conversations.delete', world, { ids: { conversationUuid } })
+    await end()
+    return answer
+  },
+  'conversations.erase unknown-project': (world) =>
+    to('conversations.erase', world, { query: '?customIdentifier=x&projectId=2000000000' }),
+  'projects.delete other-name': (world) =>
+    to('projects.delete', world, { ids: { projectId: String(world.project.id) }, body: { name: 'another' } }),
+  'projects.delete project-busy': async (world) => {
+    const projectId = /\d+/.exec(world.bench.live)?.[0] ?? ''
+    const { body } = await world.bench.api('GET', '/projects')
+    const found = (body as unknown as { id: number; name: string }[]).find(({ id }) => String(id) === projectId)
+    const { end } = await world.openRun()
+    const answer = await to('projects.delete', world, { ids: { projectId }, body: { name: found?.name } })
+    await end()
+    return answer
+  },
   'conversations.list unknown-project': (world) => to('conversations.list', world, { query: '?projectId=2000000000' }),
   'tools.result unissued-tool-call': (world) => to('tools.result', world, { body: { toolCallId: 'call_unknown' } }),
 }

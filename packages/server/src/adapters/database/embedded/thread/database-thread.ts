@@ -94,6 +94,8 @@ export function startDatabaseThread(file: string): DatabaseThread {
         })
       state = 'ended'
       silence?.stop()
+      // Or a process that does nothing else ends before this does.
+      worker.ref()
       await worker.terminate()
     },
   }

@@ -1,4 +1,4 @@
-/** What an answer holds beside text, thoughts and calls: generated images, and what no message can carry. */
+/** Content besides text, reasoning and calls: generated images, and content that stet cannot represent. */
 import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { uncarried } from '../../answer/chunk-reader.ts'
 import { generatedImage } from '../../answer/generated-file.ts'
@@ -9,14 +9,14 @@ export interface Attachments {
   /** @throws ProviderError `uncarried` for sound. */
   add(delta: Record<string, unknown>, into: ModelChunk[]): void
   hasFiles(): boolean
-  /** The type of a part that stet does not know. */
+  /** The type of an unknown part. */
   unknownType(): string | undefined
 }
 
 const readElsewhere = new Set(['text', 'thinking', 'reference'])
 
 export function attachments(): Attachments {
-  // Some services tell all images of the answer again in its last frame.
+  // Some services repeat all images in the last frame.
   const seen = new Set<string>()
   let unknownType: string | undefined
 

@@ -21,10 +21,10 @@ const names: Readonly<Record<string, string>> = {
   reasoningEffort: 'reasoning_effort',
 }
 
-/** What chat completions have no place for. */
+/** Settings that chat completions do not have. */
 const foreign = 'cacheControl cache_control reasoningSummary'.split(' ')
 
-/** @throws ProviderError `unsupported` for parts and tools that the service cannot carry. */
+/** @throws ProviderError `unsupported` for parts and tools that the service cannot accept. */
 export function chatBody(request: ModelRequest): ChatBody {
   const { provider, model, tools, schema, stream, settings } = request
   const traits = traitsOf(provider)
@@ -45,11 +45,11 @@ export function chatBody(request: ModelRequest): ChatBody {
     model,
     messages: [...preamble, ...chatMessages(provider, request.messages)],
   }
-  // Unknown settings are passed on unchanged, so the body as a whole has no type but that of its fixed keys.
+  // Unknown settings pass unchanged, so only the fixed keys of the body are typed.
   return body as unknown as ChatBody
 }
 
-/** OpenAI's newer models refuse `max_tokens`; most other services know nothing else. */
+/** OpenAI's newer models reject `max_tokens`; most other services accept nothing else. */
 function limitOf(provider: ResolvedProvider, settings: Record<string, unknown>): Record<string, unknown> {
   const limit = tokenLimit(settings)
   if (limit === undefined) return {}
@@ -57,7 +57,7 @@ function limitOf(provider: ResolvedProvider, settings: Record<string, unknown>):
   return { [isNew ? 'max_completion_tokens' : 'max_tokens']: limit }
 }
 
-/** Mistral sends usage unasked, and refuses requests with keys that it does not know; so do Azure's older versions. */
+/** Mistral always sends usage and rejects unknown keys. So do Azure's older API versions. */
 function isAskedForUsage(provider: ResolvedProvider): boolean {
   if (traitsOf(provider).usageUnasked) return false
   return provider.kind !== 'azure' || azureAddress(provider) === undefined || isNewAzure(provider)

@@ -1,4 +1,4 @@
-/** Frames of a streamed answer, or one plain answer, as chunks of stet. */
+/** Converts frames of a streamed response, or one plain response, to stet's chunks. */
 import type { ModelChunk, ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import { brokenInTheMiddle, type ChunkReader, parseAnswer, uncarried, unreadable } from '../../answer/chunk-reader.ts'
 import { asObject, asText } from '../../answer/json.ts'
@@ -36,7 +36,7 @@ export function chunkReader(provider: ResolvedProvider): ChunkReader {
   }
 }
 
-/** @throws ProviderError for a body that is no chat completion. */
+/** @throws ProviderError for a body that is not a chat completion. */
 export function plainChunks(body: string, provider: ResolvedProvider): ModelChunk[] {
   const parsed = parseAnswer(body)
   refuseFailure(parsed, provider)
@@ -48,7 +48,9 @@ export function plainChunks(body: string, provider: ResolvedProvider): ModelChun
   return chunks
 }
 
-/** Services tell failures within an answer under `error`, as the frame itself (Mistral), or beside their own data (Groq). */
+/**
+ * Services report errors within a response under `error`, as the frame itself (Mistral), or beside other data (Groq).
+ */
 function refuseFailure(frame: Json, { token }: ResolvedProvider): void {
   const own = frame['object'] === 'error' ? frame : undefined
   const failure = frame['error'] ?? own ?? (frame['x_groq'] && asObject(frame['x_groq'])['error'])
@@ -134,7 +136,7 @@ function answerReader(provider: ResolvedProvider) {
   }
 }
 
-/** With `n` above 1 a service answers several times; the first answer counts. */
+/** With `n` above 1 a service returns several choices. The first one counts. */
 function firstChoice(choices: unknown): Json {
   if (!Array.isArray(choices)) return {}
   return asObject(choices.find((choice) => (asObject(choice)['index'] ?? 0) === 0))

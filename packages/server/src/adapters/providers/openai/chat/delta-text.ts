@@ -1,13 +1,13 @@
-/** What a delta or a plain message says and thinks, in whichever form the service has for it. */
+/** Reads text and reasoning from a delta or a plain message, in any format that services use. */
 import { asObject, asText } from '../../answer/json.ts'
 
-/** Answer text, refusals included: what the model said is never swallowed. Mistral sends lists of parts. */
+/** Answer text, including refusals. Mistral sends lists of parts. */
 export function spokenOf({ content, refusal }: Record<string, unknown>): string {
   const text = Array.isArray(content) ? textsOf(content, 'text') : asText(content)
   return text === '' ? asText(refusal) : text
 }
 
-/** Some services send the same thought under both names; Mistral's is a part of the content. */
+/** Some services send the same reasoning under both names. Mistral sends it as a content part. */
 export function thoughtOf({ reasoning_content, reasoning, content }: Record<string, unknown>): string {
   const text = asText(reasoning_content) || asText(reasoning)
   if (text !== '' || !Array.isArray(content)) return text
@@ -17,7 +17,7 @@ export function thoughtOf({ reasoning_content, reasoning, content }: Record<stri
     .join('')
 }
 
-/** Thoughts that only their maker can read, as gateways (OpenRouter) pass them on: each is whole, and wanted back unchanged. */
+/** Encrypted reasoning from gateways such as OpenRouter. Each item is complete and must be sent back unchanged. */
 export function sealedThoughtsOf({ reasoning_details }: Record<string, unknown>): unknown[] {
   const details = Array.isArray(reasoning_details) ? reasoning_details : []
   return details.filter((detail) => asObject(detail)['type'] === 'reasoning.encrypted')

@@ -1,7 +1,7 @@
-/** Why a chat completion ended, in stet's words. */
+/** Why a chat completion ended, as stet's finish reason. */
 import type { FinishReason } from '../../../../features/providers/model-driver.ts'
 
-/** In lower case: Google passes the names of its own protocol on. */
+/** Lower case, because Google passes on the names of its own protocol. */
 const reasons: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
   end_turn: 'stop',
@@ -22,17 +22,17 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   function_call: 'tool-calls',
   error: 'error',
   malformed_function_call: 'error',
-  // DeepSeek gave up in the middle.
+  // DeepSeek aborted the response.
   insufficient_system_resource: 'error',
 }
 
-/** Several services say `stop` although they call tools. */
+/** Several services report `stop` although the model called tools. */
 export function finishReasonOf(reason: string | undefined, hasCalls: boolean): FinishReason {
   const known = reason === undefined ? 'unknown' : knownReason(reason.toLowerCase())
   return hasCalls && (known === 'stop' || known === 'unknown') ? 'tool-calls' : known
 }
 
-// Some tell more behind a colon, e.g. which filter it was.
+// Some services add details after a colon, e.g. the filter that matched.
 function knownReason(reason: string): FinishReason {
   const name = reason.split(':', 1)[0] ?? reason
   return Object.hasOwn(reasons, name) ? (reasons[name] ?? 'other') : 'other'

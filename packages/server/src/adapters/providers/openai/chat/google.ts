@@ -1,4 +1,4 @@
-/** Google's own settings, which its OpenAI-compatible address takes in a place of their own. */
+/** Google's own settings, which its OpenAI-compatible address expects under a separate key. */
 import { asObject } from '../../answer/json.ts'
 
 export function googleOptions(settings: Record<string, unknown>): Record<string, unknown> {

@@ -1,4 +1,4 @@
-/** Images and files as parts of a chat message, in the form of the service. */
+/** Converts images and files to parts of a chat message, in the service's format. */
 import type OpenAI from 'openai'
 import type { ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import type { MessagePart } from '../../../../features/templates/message.ts'
@@ -19,7 +19,7 @@ export function mediaPart(provider: ResolvedProvider, part: MediaPart): UserPart
   }
   if (files === 'none') throw unsupported(provider, 'file', 'in any message')
   if (media.mimeType.startsWith('audio/')) return soundPart(provider, sound, media)
-  // The form of other services than OpenAI, hence unknown to the client's types.
+  // A format of other services, so the client's types do not have it.
   if (files === 'document_url') return { type: files, document_url: addressOf(media) } as unknown as UserPart
   if (files === 'file_url') {
     const url = 'url' in media ? media.url : media.base64

@@ -1,4 +1,4 @@
-/** Messages of stet in the form of OpenAI chat completions. Reasoning is left out, but where its maker wants it back. */
+/** Converts messages to OpenAI chat completions. Reasoning is omitted unless its provider requires it. */
 import type OpenAI from 'openai'
 import type { ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../../features/templates/message.ts'
@@ -21,12 +21,12 @@ type TextPart = OpenAI.ChatCompletionContentPartText
 type UserPart = OpenAI.ChatCompletionContentPart
 type ToolCallPart = Extract<MessagePart, { type: 'tool-call' }>
 
-/** @throws ProviderError `unsupported` for a part that the service cannot carry. */
+/** @throws ProviderError `unsupported` for a part that the service cannot accept. */
 export function chatMessages(provider: ResolvedProvider, messages: readonly Message[]): ChatMessage[] {
   const sent = rolesFor(provider, messages).flatMap((message) => toChat(provider, message))
   const last = sent.at(-1)
   if (traitsOf(provider).roles !== 'prefix-at-end' || last?.role !== 'assistant') return sent
-  // Mistral refuses an assistant's last word unless it is marked as the beginning of the answer.
+  // Mistral rejects a final assistant message unless it is marked as a prefix.
   return [...sent.slice(0, -1), { ...last, prefix: true } as ChatMessage]
 }
 
@@ -82,7 +82,7 @@ function assistant(provider: ResolvedProvider, content: readonly MessagePart[]):
   return { ...message, ...kept } as ChatMessage
 }
 
-/** What a gateway sealed for the service behind it, whose tool loops fail without it. */
+/** Reasoning that a gateway sealed for the service behind it, whose tool loops fail without it. */
 function sealedThoughts(provider: ResolvedProvider, part: MessagePart): unknown[] {
   if (part.type !== 'reasoning' || part['provider'] !== provider.name || typeof part.signature !== 'string') return []
   try {
@@ -107,7 +107,7 @@ function toolCall(provider: ResolvedProvider, call: ToolCallPart): OpenAI.ChatCo
     function: { name: toolName, arguments: JSON.stringify(args) },
   }
   if (typeof signature !== 'string' || call['provider'] !== provider.name) return sent
-  // Gemini refuses a tool loop whose calls come back without what it signed them with.
+  // Gemini rejects tool calls that come back without their signatures.
   return { ...sent, extra_content: { google: { thought_signature: signature } } } as typeof sent
 }
 
@@ -139,7 +139,7 @@ function joined<P extends UserPart>(parts: P[]): string | P[] {
   return lines.length === parts.length ? lines.join('\n') : parts
 }
 
-/** One text is sent as a plain string, which every service takes; lists only where they are needed. */
+/** A single text is sent as a plain string, which every service accepts; lists only where necessary. */
 function plain<P extends UserPart>(parts: P[]): string | P[] {
   const [first, ...more] = parts
   if (first === undefined) return ''

@@ -1,10 +1,13 @@
-/** Gemini's thoughts, which come as answer text between two marks; flagged deltas tell that the text is a thought. */
+/**
+ * Separates Gemini's thoughts, which arrive as answer text between two marks. A flag on the delta says that it contains
+ * a thought.
+ */
 import { asObject } from '../../answer/json.ts'
 
 export interface ThoughtMarks {
-  /** @param delta whose text this is. */
+  /** @param delta the source of the text. */
   split(text: string, delta: Record<string, unknown>): { thought: string; text: string }
-  /** A mark that never became whole. */
+  /** Returns a mark that was never completed. */
   end(): string
 }
 
@@ -13,7 +16,7 @@ const closing = '</thought>'
 
 export function thoughtMarks(): ThoughtMarks {
   let state: 'answer' | 'opening' | 'thought' = 'answer'
-  // Either mark may be cut between two deltas.
+  // Either mark may be split across two deltas.
   let held = ''
   return {
     split(piece, delta) {
@@ -51,7 +54,7 @@ export function thoughtMarks(): ThoughtMarks {
   }
 }
 
-/** How many characters at the end of a text may be the beginning of the closing mark. */
+/** How many characters at the end of a text could begin the closing mark. */
 function markedEnd(text: string): number {
   let length = Math.min(text.length, closing.length - 1)
   while (length > 0 && !text.endsWith(closing.slice(0, length))) length -= 1

@@ -1,4 +1,4 @@
-/** Tool calls, assembled from their fragments. */
+/** Assembles tool calls from their fragments. */
 import type { ModelChunk, PartSeal } from '../../../../features/providers/model-driver.ts'
 import { uncarried } from '../../answer/chunk-reader.ts'
 import { asObject, asText } from '../../answer/json.ts'
@@ -7,28 +7,28 @@ import { parseArguments } from '../../answer/tool-arguments.ts'
 export interface ToolCallAssembly {
   /**
    * @param fragments the `tool_calls` of a delta or of a plain message.
-   * @param areWhole each of them is a call of its own.
-   * @throws ProviderError `uncarried` for a call that is none of a function.
+   * @param areWhole each fragment is a complete call.
+   * @throws ProviderError `uncarried` for a call that is not a function call.
    */
   add(fragments: unknown, areWhole: boolean, into: ModelChunk[]): void
-  /** A delta of Gemini's may bring the signature of its calls apart from them: it belongs to the first. */
+  /** Gemini may send the signature of its calls in a delta of its own. It belongs to the first call. */
   sign(delta: Record<string, unknown>): void
-  /** All calls whole, in the order of their beginning. */
+  /** All calls, complete, in the order in which they started. */
   finish(into: ModelChunk[]): void
   isEmpty(): boolean
 }
 
 interface Call {
-  /** Undefined where the service does not number its calls. */
+  /** Undefined if the service does not number its calls. */
   index: number | undefined
   id: string
   name: string
   rawArgs: string
-  /** Gemini's, over the thought that led to the call. */
+  /** Gemini's signature of the thought that led to the call. */
   signature: string
 }
 
-/** @param maker the entry's name, kept with signatures. */
+/** @param maker the name of the provider key, stored with signatures. */
 export function toolCallAssembly(maker: string): ToolCallAssembly {
   const calls: Call[] = []
   return {
@@ -67,7 +67,7 @@ function grow(call: Call, fragment: Record<string, unknown>, into: ModelChunk[])
     into.push({ type: 'tool-input-start', id: call.id, toolName: name })
     if (call.rawArgs !== '') into.push({ type: 'tool-input-delta', id: call.id, delta: call.rawArgs })
   }
-  // Some services send the arguments of a plain or local call as an object.
+  // Some services send the arguments as an object.
   const delta =
     typeof part['arguments'] === 'object'
       ? (JSON.stringify(part['arguments'] ?? undefined) ?? '')
@@ -78,9 +78,9 @@ function grow(call: Call, fragment: Record<string, unknown>, into: ModelChunk[])
 }
 
 /**
- * The call that a fragment goes on with. Its number tells, where there is one; but some services give every call the
- * number 0, so another id is another call. Without a number an id or a name begins a call, and anything else goes on
- * with the last (Google).
+ * The call that a fragment continues. The index identifies it, if there is one; but some services number every call 0,
+ * so a different id means a different call. Without an index, an id or a name starts a new call, and anything else
+ * continues the last one (Google).
  */
 function openCall(calls: readonly Call[], fragment: Record<string, unknown>): Call | undefined {
   const index = indexOf(fragment)

@@ -1,4 +1,4 @@
-/** The usage object of chat completions in stet's form. */
+/** Converts the usage object of chat completions. */
 import { asNumber, asObject } from '../../answer/json.ts'
 import { type CountedUsage, countedUsage } from '../../answer/usage.ts'
 import type { KindTraits } from '../kinds.ts'
@@ -9,11 +9,11 @@ export function chatUsage(value: unknown, { countsThoughtsInTotal }: KindTraits)
   const count = (...names: string[]) => names.map((name) => asNumber(usage[name])).find((one) => one !== undefined)
   const input = count('prompt_tokens') ?? 0
   const output = count('completion_tokens') ?? 0
-  // What the total has beyond input and output; some services say nothing else of their thoughts.
+  // The part of the total beyond input and output. Some services report reasoning only there.
   const beside = Math.max(0, (count('total_tokens') ?? 0) - input - output)
   const told = asNumber(asObject(usage['completion_tokens_details'])['reasoning_tokens']) ?? count('reasoning_tokens')
   const reasoning = told ?? (countsThoughtsInTotal ? beside : 0)
-  // xAI and Perplexity count reasoning beside the completion: it is in the total, or more than the completion holds.
+  // xAI and Perplexity count reasoning outside the completion: it is part of the total, or exceeds the completion.
   const isBeside = reasoning > output || (reasoning > 0 && beside === reasoning)
   return countedUsage({
     input,

@@ -1,4 +1,7 @@
-/** A model request as the body of a Responses call. Nothing is stored there: stet sends the whole conversation each time. */
+/**
+ * A model request as the body of a Responses call. The provider stores nothing: stet sends the whole conversation each
+ * time.
+ */
 import type OpenAI from 'openai'
 import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
 import { asObject } from '../../answer/json.ts'
@@ -17,7 +20,7 @@ const rules: SettingRules = {
   ),
 }
 
-/** @throws ProviderError `unsupported` for a part that the protocol cannot carry. */
+/** @throws ProviderError `unsupported` for a part that the protocol cannot represent. */
 export function responsesBody(request: ModelRequest): ResponsesBody {
   const { provider, model, tools, schema, stream, settings } = request
   const limit = tokenLimit(settings)
@@ -32,11 +35,11 @@ export function responsesBody(request: ModelRequest): ResponsesBody {
     model,
     input: inputItems(provider, request.messages),
   }
-  // Unknown settings are passed on unchanged, so the body as a whole has no type but that of its fixed keys.
+  // Unknown settings pass unchanged, so only the fixed keys of the body are typed.
   return body as unknown as ResponsesBody
 }
 
-// What is not stored can come back only in its encrypted form, which is sent when it is asked for.
+// Reasoning that the provider does not store can only be sent back encrypted, and must be requested in that form.
 function reasoningOf(settings: Record<string, unknown>): Record<string, unknown> {
   const { reasoningEffort: effort, reasoningSummary: summary } = settings
   const reasoning = {
@@ -49,7 +52,7 @@ function reasoningOf(settings: Record<string, unknown>): Record<string, unknown>
 
 function textOf(settings: Record<string, unknown>, schema: ModelRequest['schema']): Record<string, unknown> {
   const given = asObject(settings['text'])
-  // Left out, `strict` would mean true here.
+  // Without the key, `strict` would default to true here.
   const format = schema && { type: 'json_schema', name: schemaName(schema), schema, strict: meetsStrict(schema) }
   const text = { ...given, ...(format && { format }) }
   return Object.keys(text).length > 0 ? { text } : {}

@@ -1,4 +1,4 @@
-/** Frames of a streamed Responses answer, or one plain answer, as chunks of stet. */
+/** Converts frames of a streamed Responses call, or one plain response, to stet's chunks. */
 import type { ModelChunk, ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import { brokenInTheMiddle, type ChunkReader, parseAnswer, uncarried, unreadable } from '../../answer/chunk-reader.ts'
 import { asObject, asText } from '../../answer/json.ts'
@@ -9,7 +9,7 @@ import { traitsOf } from '../kinds.ts'
 import { finishOf } from './finish.ts'
 import { type OutputItems, outputItems } from './output-items.ts'
 
-/** Reads frames. The final one tells the whole answer again; of it only the end is taken. */
+/** Reads frames. The final frame repeats the whole response; only its end is used. */
 export function responseReader(provider: ResolvedProvider): ChunkReader {
   const { token } = provider
   const items = outputItems(provider)
@@ -68,7 +68,7 @@ export function responseReader(provider: ResolvedProvider): ChunkReader {
   }
 }
 
-/** @throws ProviderError for a body that is no response, and for one that tells of a failure. */
+/** @throws ProviderError for a body that is not a response, and for a failed response. */
 export function plainResponse(body: string, provider: ResolvedProvider): ModelChunk[] {
   const response = parseAnswer(body)
   if (response['error'] !== undefined && response['error'] !== null) throw frameError(response['error'], provider.token)
@@ -87,7 +87,7 @@ export function plainResponse(body: string, provider: ResolvedProvider): ModelCh
   return [...chunks, endOf(response, items, provider)]
 }
 
-/** @throws ProviderError `uncarried` for an answer that is whole and holds nothing that stet can carry. */
+/** @throws ProviderError `uncarried` for a complete response without any content that stet can represent. */
 function endOf(response: Record<string, unknown>, items: OutputItems, provider: ResolvedProvider): ModelChunk {
   const loneType = items.loneType()
   if (loneType !== undefined && response['status'] === 'completed') throw uncarried(loneType)

@@ -1,4 +1,4 @@
-/** The driver for services that speak OpenAI's Responses protocol; an entry chooses it by its `endpoint`. */
+/** The driver for OpenAI's Responses protocol. A provider key selects it by its `endpoint`. */
 import type { ModelDriver } from '../../../../features/providers/model-driver.ts'
 import { protocolDriver } from '../../protocol-driver.ts'
 import type { ProviderLimits } from '../../transport/limits.ts'

@@ -1,4 +1,4 @@
-/** Why a Responses answer ended, and what it used. */
+/** Why a Responses call ended, and its usage. */
 import type { FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { asNumber, asObject, asText } from '../../answer/json.ts'
 import { type CountedUsage, countedUsage } from '../../answer/usage.ts'

@@ -1,4 +1,4 @@
-/** Messages of stet as input items of the Responses protocol. */
+/** Converts messages to input items of the Responses protocol. */
 import type OpenAI from 'openai'
 import type { ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../../features/templates/message.ts'
@@ -11,7 +11,7 @@ type InputItem = OpenAI.Responses.ResponseInputItem
 type InputPart = OpenAI.Responses.ResponseInputContent
 type MediaPart = Extract<MessagePart, { type: 'image' | 'file' }>
 
-/** @throws ProviderError `unsupported` for a part that the protocol cannot carry. */
+/** @throws ProviderError `unsupported` for a part that the protocol cannot represent. */
 export function inputItems(provider: ResolvedProvider, messages: readonly Message[]): InputItem[] {
   const shown = filesFromUser(messages)
   const known = traitsOf(provider).takesDeveloper ? shown : withoutDeveloper(shown)
@@ -40,7 +40,7 @@ function assistantItem(provider: ResolvedProvider, part: MessagePart): InputItem
   }
 }
 
-// Only its maker can read the encrypted thought; the shown summary alone is no item.
+// Only the provider can read encrypted reasoning. The visible summary alone is not a valid item.
 function reasoningItem(
   provider: ResolvedProvider,
   { id, text, signature, provider: maker }: Extract<MessagePart, { type: 'reasoning' }>,

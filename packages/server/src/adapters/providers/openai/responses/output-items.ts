@@ -1,4 +1,4 @@
-/** The items of a Responses answer that have a beginning and an end: calls, sealed thoughts, generated images, messages. */
+/** Output items with a start and an end: calls, encrypted reasoning, generated images, messages. */
 import type { ModelChunk, ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import { uncarried } from '../../answer/chunk-reader.ts'
 import { generatedImage } from '../../answer/generated-file.ts'
@@ -9,7 +9,7 @@ type Item = Record<string, unknown>
 
 export interface OutputItems {
   hasCalls(): boolean
-  /** The type of an item that stet passes by, when there was nothing else. */
+  /** The type of an ignored item, if there was no other content. */
   loneType(): string | undefined
   begin(item: Item, into: ModelChunk[]): void
   addArguments(itemId: string, delta: string, into: ModelChunk[]): void
@@ -17,7 +17,7 @@ export interface OutputItems {
   end(item: Item, into: ModelChunk[]): void
 }
 
-/** Calls that wait for an answer of the caller, in forms that no message of stet has. */
+/** Calls that wait for the caller in formats that stet's messages do not have. */
 const awaited = new Set([
   'computer_call',
   'local_shell_call',

@@ -10,7 +10,7 @@ export interface QueuedJob {
 }
 
 export interface FairLimits {
-  /** Evaluations that one workspace may run at once. */
+  /** Evaluations that one workspace may run at once; one less (but one) while another workspace is active. */
   running: number
   /** Queued and running evaluations of one API key. */
   perKey: number
@@ -45,9 +45,26 @@ interface WorkspaceLane<J> {
   keys: Map<number | undefined, KeyLane<J>>
 }
 
-export function createFairQueue<J extends QueuedJob>(limits: FairLimits): FairQueue<J> {
+/** A workspace counts as active for so long after its last evaluation. */
+const ACTIVE_MS = 10_000
+
+export function createFairQueue<J extends QueuedJob>(
+  limits: FairLimits,
+  now: () => number = () => performance.now(),
+): FairQueue<J> {
   // The workspace whose turn is next comes first.
   const lanes = new Map<number, WorkspaceLane<J>>()
+  // When each active workspace last asked, the oldest first.
+  const active = new Map<number, number>()
+
+  // A free process alone does not help the others on a machine whose cores are all taken.
+  const mostRunning = (): number => {
+    for (const [workspaceId, at] of active) {
+      if (at > now() - ACTIVE_MS) break
+      active.delete(workspaceId)
+    }
+    return active.size > 1 ? Math.max(1, limits.running - 1) : limits.running
+  }
 
   const laneOf = (job: J): { lane: WorkspaceLane<J>; key: KeyLane<J> } => {
     const lane = lanes.get(job.workspaceId) ?? { open: 0, running: 0, runningNew: 0, keys: new Map() }
@@ -66,6 +83,7 @@ export function createFairQueue<J extends QueuedJob>(limits: FairLimits): FairQu
       const { lane, key } = laneOf(job)
       if (!job.isRun && key.open >= limits.perKey) return 'API key'
       if (!job.isRun && lane.open >= limits.perWorkspace) return 'workspace'
+      moveToEnd(active, job.workspaceId, now())
       lanes.set(job.workspaceId, lane)
       lane.keys.set(job.apiKeyId, key)
       lane.open += 1
@@ -74,8 +92,9 @@ export function createFairQueue<J extends QueuedJob>(limits: FairLimits): FairQu
       return undefined
     },
     take() {
+      const most = mostRunning()
       for (const [workspaceId, lane] of lanes) {
-        const job = takeFrom(lane, limits.running)
+        const job = takeFrom(lane, most)
         if (!job) continue
         lane.running += 1
         if (!job.isProven) lane.runningNew += 1

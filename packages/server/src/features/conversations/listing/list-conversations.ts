@@ -1,11 +1,11 @@
 /** Lists conversations in pages, newest first; a page stays where it is, whatever comes in meanwhile. */
-import { readUuid } from '../../shared/uuid.ts'
-import type { Caller, Needs } from '../deps.ts'
-import { normaliseDocumentPath } from '../documents/document-path.ts'
-import { findProject } from '../documents/version-ref.ts'
-import { type ConversationSummary, toSummary } from './conversation.ts'
+import { readUuid } from '../../../shared/uuid.ts'
+import type { Caller, Needs } from '../../deps.ts'
+import { normaliseDocumentPath } from '../../documents/document-path.ts'
+import { deletedProjects, findProject } from '../../documents/version-ref.ts'
+import { type ConversationSummary, toSummary } from '../conversation.ts'
+import type { ConversationFilter } from '../ports.ts'
 import { readCursor, writeCursor } from './conversation-cursor.ts'
-import type { ConversationFilter } from './ports.ts'
 
 export interface ListConversationsInput {
   caller: Caller
@@ -33,7 +33,8 @@ export async function listConversations(
   const { workspaceId } = caller
   if (input.filter.projectId !== undefined) await findProject(deps, caller, input.filter.projectId)
   const after = input.cursor === undefined ? undefined : readCursor(deps, workspaceId, input.cursor)
-  const filter = possibleFilter(caller, input.filter)
+  const hiddenProjects = [...(await deletedProjects(deps))]
+  const filter = possibleFilter(caller, { ...input.filter, hiddenProjects })
   if (!filter) return { items: [], nextCursor: null }
   // One more than asked for tells whether there is a next page.
   const page = { limit: limit + 1, ...(after === undefined ? {} : { after }) }

@@ -1,7 +1,7 @@
 /** Where a page of conversations ended, sealed: callers cannot read, make or move a cursor. */
-import { invalid } from '../../shared/app-error.ts'
-import type { Needs } from '../deps.ts'
-import type { ConversationPlace } from './ports.ts'
+import { invalid } from '../../../shared/app-error.ts'
+import type { Needs } from '../../deps.ts'
+import type { ConversationPlace } from '../ports.ts'
 
 export function writeCursor(deps: Needs<'secrets'>, workspaceId: number, place: ConversationPlace): string {
   return deps.secrets.seal(`${place.createdAt.getTime()} ${place.uuid}`, contextOf(workspaceId))

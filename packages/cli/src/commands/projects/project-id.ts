@@ -1,0 +1,22 @@
+import type { Project, Stet } from '@stet/sdk'
+import { CliError } from '../../exit-code.ts'
+
+/** The id of a project as somebody typed it. */
+export function readProjectId(text: string, name: string): number {
+  if (/^[1-9]\d*$/.test(text)) return Number(text)
+  throw new CliError('usage', `${name}: the id of a project, not "${text}"`, { hint: 'stet projects list' })
+}
+
+/** The project with its name, for questions about it. */
+export async function findProject(client: Stet, id: number): Promise<Project> {
+  const found = (await client.projects.list()).find((project) => project.id === id)
+  if (found) return found
+  throw new CliError('not_found', `There is no project ${id}`, { hint: 'stet projects list' })
+}
+
+/** Days of retention from 1 to 3650. */
+export function readRetentionDays(text: string): number {
+  const days = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (days >= 1 && days <= 3_650) return days
+  throw new CliError('usage', `--retention-days: 1 to 3650, not "${text}"`)
+}

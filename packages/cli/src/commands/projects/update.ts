@@ -1,0 +1,38 @@
+import { defineCommand, textFlag } from '../../command.ts'
+import { CliError } from '../../exit-code.ts'
+import { readProjectId, readRetentionDays } from './project-id.ts'
+
+export const command = defineCommand({
+  summary: 'Changes the name, the defaults or the retention of a project.',
+  examples: ['stet projects update 7 --name "Support bot"', 'stet projects update 7 --retention-days 90'],
+  args: [{ name: 'project', summary: 'its id', isRequired: true }],
+  flags: [
+    { long: '--name', value: '<name>', summary: 'new name' },
+    { long: '--default-provider', value: '<name>', summary: 'provider of prompts that name none; "" clears it' },
+    { long: '--default-model', value: '<model>', summary: 'model of prompts that name none; "" clears it' },
+    {
+      long: '--retention-days',
+      value: '<days>',
+      summary: 'delete conversations this long after their end; "server": as the server is set',
+    },
+  ],
+  parse(raw) {
+    const name = textFlag(raw, 'name')
+    const defaultProvider = textFlag(raw, 'defaultProvider')
+    const defaultModel = textFlag(raw, 'defaultModel')
+    const days = textFlag(raw, 'retentionDays')
+    const changes = {
+      ...(name !== undefined && { name }),
+      ...(defaultProvider !== undefined && { defaultProvider }),
+      ...(defaultModel !== undefined && { defaultModel }),
+      ...(days !== undefined && { retentionDays: days === 'server' ? null : readRetentionDays(days) }),
+    }
+    const hint = '--name, --default-provider, --default-model or --retention-days'
+    if (Object.keys(changes).length === 0) throw new CliError('usage', 'Nothing to change', { hint })
+    return { id: readProjectId(raw.args[0] ?? '', 'project'), changes }
+  },
+  run: async ({ id, changes }, ctx) => (await ctx.client()).projects.update(id, changes),
+  print({ id, name }, { style, say }) {
+    say(`${style.ok} Updated project ${id} "${name}"`)
+  },
+})

@@ -1,0 +1,75 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pairOf, succeed, write } from './support/pair.ts'
+import { type RunningServer, startServer } from './support/server.ts'
+import { Person } from './support/stet.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+import { runInProcess } from './support/test-io.ts'
+
+let server: RunningServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.stop())
+
+const front = '---\nprovider: demo\nmodel: demo\nparameters:\n  name: { type: text, required: true }\n---\n'
+
+test('push -m names an open draft at its publication; a draft without git is named after the key', async () => {
+  const [ana, ben] = await pairOf('names', server)
+  await write(ana, 'a', 'a of ana\n')
+  const opened = JSON.parse(await succeed(ana, 'push', '--json'))
+  expect(opened.version.name).toBe('draft of admin')
+  await write(ana, 'b', 'b of ana\n')
+  const named = await ana.stet(['push', '-m', 'friendlier tone'])
+  expect(named.stderr).toContain('The draft "draft of admin" will be published as "friendlier tone"')
+  await succeed(ana, 'pull')
+  await succeed(ana, 'publish', '--yes')
+  const { versions } = JSON.parse(await succeed(ana, 'versions', 'list', '--json'))
+  expect(versions[0]).toMatchObject({ title: 'friendlier tone', isLive: true })
+
+  await write(ana, 'c', 'c of ana\n')
+  await succeed(ana, 'push', '--publish', '--yes')
+  const pulled = await ben.stet(['pull'])
+  expect(pulled.stderr).toMatch(/↓ M a\n.*↓ M b\n.*↓ A c\n/s)
+  expect(await succeed(ben, 'versions', 'list')).toContain('\tadmin\t')
+})
+
+test('prompts list shows what a version holds, doctor -p runs a prompt with parameters', async () => {
+  const ana = await broken()
+  const lines = (await succeed(ana, 'prompts', 'list')).trim().split('\n')
+  expect(lines.map((line) => line.split('\t').slice(0, 4))).toEqual([
+    ['bad', '-', '-', '1 error'],
+    ['hello', 'demo/demo', 'name', 'compiles'],
+  ])
+  expect(await succeed(ana, 'prompts', 'list', 'hello', '--local')).toBe('hello\n')
+  await rm(join(ana.folder, 'prompts', 'bad.promptl'))
+  const live = await ana.stet(['doctor', '--prompt', 'hello', '-p', 'name=Ana'])
+  expect(live).toMatchObject({ code: 0, stdout: expect.stringMatching(/^✔ stream/m) })
+  const missing = await ana.stet(['doctor', '--prompt', 'hello'])
+  expect(missing.stdout).toMatch(/^✖ stream/m)
+  expect(await ana.stet(['doctor', '-p', 'name=Ana'])).toMatchObject({ code: 2 })
+})
+
+/** A folder that follows a draft with a prompt that does not compile. */
+async function broken(): Promise<Person> {
+  const person = await Person.create(await temporaryFolder(), server)
+  await mkdir(join(person.folder, 'prompts'))
+  await writeFile(join(person.folder, 'prompts', 'hello.promptl'), `${front}Hi {{ name }}\n`)
+  await writeFile(join(person.folder, 'prompts', 'bad.promptl'), '{{ if x }}\n')
+  await succeed(person, 'init', '--create', 'broken')
+  await succeed(person, 'push')
+  return person
+}
+
+test('help has groups, and a wrong command line fails like everything else', async () => {
+  const cwd = await temporaryFolder()
+  const { stdout } = await runInProcess(['--help'], { cwd })
+  for (const group of ['Files and versions:', 'Runs:', 'Code and CI:', 'Account and server:', 'This program:']) {
+    expect(stdout).toContain(`\n${group}\n`)
+  }
+  expect(stdout).not.toContain('\nCommands:\n')
+  const wrong = await runInProcess(['publsh'], { cwd })
+  expect(wrong).toEqual({ code: 2, stdout: '', stderr: "✖ Unknown command 'publsh'\n  hint: did you mean publish?\n" })
+  expect(await readFile(new URL('../../../docs/cli.md', import.meta.url), 'utf8')).toContain('npx @stet/cli login')
+})

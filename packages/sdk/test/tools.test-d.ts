@@ -1,0 +1,50 @@
+/** Handlers with the schemas of a real library, under exactOptionalPropertyTypes. */
+import { z } from 'zod'
+import { type Stet, tool } from '../src/index.ts'
+
+interface Registry {
+  'travel/plan': { tools: { get_weather: { city: string; days?: number; unit?: 'c' | 'f' }; find: { query: string } } }
+}
+declare const known: Stet<Registry>
+declare const open: Stet
+
+const execute = (args: object) => args
+const city = z.string()
+
+// the schema takes what the model sends; what it makes of it is the handler's
+known.prompts.run('travel/plan', {
+  tools: {
+    get_weather: tool({
+      input: z.object({ city, days: z.number().default(1), unit: z.enum(['c', 'f']).optional() }),
+      execute: ({ days, unit }) => days.toFixed() + (unit ?? 'c'),
+    }),
+    find: tool({
+      input: z.object({ query: z.string().transform((text) => text.split(' ')) }),
+      execute: ({ query }) => query.join(),
+    }),
+  },
+})
+known.prompts.stream('travel/plan', {
+  tools: { find: tool({ input: z.object({ query: z.string(), limit: z.number().optional() }), execute }) },
+})
+known.prompts.stream('travel/plan', {
+  tools: { find: ({ query }) => query.length, get_weather: ({ days = 1 }) => days.toFixed() },
+})
+known.prompts.run('travel/plan', { tools: { find: { input: z.object({ query: z.string() }), execute } } })
+
+// @ts-expect-error the schema asks for what the model does not send
+known.prompts.run('travel/plan', { tools: { find: tool({ input: z.object({ text: z.string() }), execute }) } })
+// @ts-expect-error another type
+known.prompts.run('travel/plan', { tools: { find: tool({ input: z.object({ query: z.number() }), execute }) } })
+const days = tool({ input: z.object({ city, days: z.number() }), execute })
+// @ts-expect-error the model may leave it out
+known.prompts.run('travel/plan', { tools: { get_weather: days } })
+// @ts-expect-error a tool that the prompt does not declare
+known.prompts.run('travel/plan', { tools: { find: ({ query }) => query, get_wether: () => 1 } })
+// @ts-expect-error a tool that the prompt does not declare
+known.prompts.stream('travel/plan', { tools: { fnid: tool({ input: z.object({ query: z.string() }), execute }) } })
+
+// without a registry any name is possible
+open.prompts.run('anything', {
+  tools: { any_name: tool({ input: z.object({ a: z.string() }), execute }), other: (args) => args.b },
+})

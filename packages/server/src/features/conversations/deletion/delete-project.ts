@@ -1,0 +1,40 @@
+/** Deletes a project: at once for every reader and for the keys restricted to it; its rows are purged in the background. */
+import { conflict, invalid, notFound } from '../../../shared/app-error.ts'
+import type { Caller, Needs } from '../../deps.ts'
+import { assertVisible, deletedProjectsScope, projectScope } from '../../documents/version-ref.ts'
+
+export interface DeleteProjectInput {
+  caller: Caller
+  projectId: number
+  /** The project's own, so that no id typed by mistake deletes anything. */
+  name: string
+}
+
+/** @throws AppError NotFoundError; BadRequestError for another name; ConflictError while runs of it are active. */
+export async function deleteProject(
+  deps: Needs<'transaction' | 'liveCache' | 'activeRuns' | 'deletionWork' | 'log'>,
+  { caller, projectId, name }: DeleteProjectInput,
+): Promise<void> {
+  const { workspaceId, apiKeyId } = caller
+  assertVisible(caller, projectId)
+  let keyHashes: string[] = []
+  try {
+    await deps.transaction(async ({ projects }) => {
+      const project = await projects.lock(workspaceId, projectId)
+      if (!project) throw notFound('Project not found')
+      if (project.name !== name) throw invalid('The given name is not the name of the project')
+      // Runs that are not stored yet are known here alone.
+      const isActiveHere = deps.activeRuns.list().some((run) => run.view().projectId === projectId)
+      if (isActiveHere || (await projects.hasActiveRuns(projectId))) {
+        throw conflict('Runs of the project are active', { reason: 'active_runs' })
+      }
+      keyHashes = await projects.markDeleted(projectId)
+    })
+    deps.log.info('audit.project-deleted', { workspaceId, projectId, by: apiKeyId })
+  } finally {
+    // After a failure too: a connection that broke during the commit does not say whether it happened.
+    for (const scope of [deletedProjectsScope, projectScope(projectId)]) deps.liveCache.drop(scope)
+    for (const hash of keyHashes) deps.liveCache.drop(`key:${hash}`)
+    deps.deletionWork.wake()
+  }
+}

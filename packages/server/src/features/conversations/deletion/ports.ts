@@ -1,0 +1,90 @@
+/**
+ * What deleting needs from storage. Conversations are hidden first: from then on no reader finds them. Their rows are
+ * purged later, in batches. A batch has at most 500 rows.
+ */
+
+/** All conversations of an identifier that were created up to an instant. */
+export interface ErasureRequest {
+  workspaceId: number
+  /** Null: in every project. */
+  projectId: number | null
+  customIdentifier: string
+  createdAt: Date
+}
+
+export interface Erasure extends ErasureRequest {
+  id: number
+}
+
+/** A project whose ended conversations are deleted after some days. */
+export interface RetainedProject {
+  id: number
+  days: number
+}
+
+/** Where a sweep through the conversations of a project stands, oldest first. */
+export interface SweepPlace {
+  createdAt: string
+  uuid: string
+}
+
+/** Tables below a conversation in the order in which their rows go, and the conversation itself. */
+export const conversationTables = [
+  'tool_call',
+  'annotation',
+  'log_entry',
+  'idempotency_record',
+  'run',
+  'conversation',
+] as const
+export type ConversationTable = (typeof conversationTables)[number]
+
+/** The same below a project, once its conversations are gone. */
+export const projectTables = [
+  'idempotency_record',
+  'evaluation',
+  'forced_edit',
+  'document',
+  'version',
+  'api_key',
+] as const
+export type ProjectTable = (typeof projectTables)[number]
+
+export interface PurgedRows {
+  count: number
+  /** Uuids of runs and hashes of API keys: what memory may still hold by them goes too. */
+  keys: string[]
+}
+
+export interface DeletionStore {
+  /** False when the conversation is active, unknown or hidden already. */
+  hideConversation(workspaceId: number, uuid: string): Promise<boolean>
+  /** Hides one batch of ended conversations; none are left when it is empty. @param active not to be touched. */
+  hideErased(erasure: ErasureRequest, active: readonly string[]): Promise<string[]>
+  hideOfProject(projectId: number): Promise<string[]>
+  /** Hides one batch of those that ended too long ago by the clock of the database, from after the place. */
+  hideExpired(project: RetainedProject, after: SweepPlace | undefined): Promise<SweepPlace[]>
+  /** What an erasure has left: conversations with an active run. */
+  listLeft(erasure: ErasureRequest): Promise<string[]>
+
+  beginErasure(erasure: ErasureRequest): Promise<number>
+  endErasure(id: number): Promise<void>
+  listErasures(): Promise<Erasure[]>
+
+  /** @param serverDays for projects without a value of their own; 0 = keep. */
+  listRetained(serverDays: number): Promise<RetainedProject[]>
+
+  /** Some hidden conversations, the first hidden first. */
+  listHidden(): Promise<string[]>
+  /** Purges one batch; the table holds nothing more of them when fewer rows than `purgeBatch` went. */
+  purgeConversations(table: ConversationTable, uuids: readonly string[]): Promise<PurgedRows>
+  /** Runs of a deleted project that go on. */
+  listActiveRuns(projectId: number): Promise<string[]>
+  hasConversations(projectId: number): Promise<boolean>
+  purgeProject(table: ProjectTable, projectId: number): Promise<PurgedRows>
+  /** Removes the row of a project that was deleted long enough ago; false while it must stay. */
+  removeProject(projectId: number): Promise<boolean>
+}
+
+/** Rows of one statement. Runs and conversations hold large values: fewer of them go at once. */
+export const purgeBatch = { rows: 500, largeRows: 100 } as const

@@ -1,0 +1,98 @@
+/** Removes the rows of what was deleted, in batches; a process that dies half way leaves the rest to the next one. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Repeated } from '../../../shared/time/repeat.ts'
+import type { Needs } from '../../deps.ts'
+import { deletedProjects, deletedProjectsScope } from '../../documents/version-ref.ts'
+import { finishErasures } from './erase-conversations.ts'
+import { conversationTables, type PurgedRows, projectTables, purgeBatch } from './ports.ts'
+
+export type PurgeDeps = Needs<
+  'deletions' | 'deletionWork' | 'activeRuns' | 'eventLog' | 'runs' | 'runSignals' | 'stores' | 'liveCache' | 'log'
+>
+
+const purgeEveryMs = 60_000
+
+/** Starts with what an earlier process has left; then after every deletion, and once a minute. */
+export function purgeDeleted(deps: PurgeDeps): Repeated {
+  const stopping = new AbortController()
+  let isWoken = false
+  let running: Promise<void> | undefined
+
+  const purge = async () => {
+    while (isWoken && !stopping.signal.aborted) {
+      isWoken = false
+      try {
+        await purgeOnce(deps, stopping.signal)
+      } catch (error) {
+        if (!stopping.signal.aborted) {
+          deps.log.warn('deletion.not-purged', { reason: error instanceof Error ? error.name : '' })
+        }
+      }
+    }
+    running = undefined
+  }
+  const wake = () => {
+    isWoken = true
+    running ??= purge()
+  }
+  deps.deletionWork.onWake(wake)
+  const timer = setInterval(wake, purgeEveryMs).unref()
+  wake()
+  return {
+    async stop() {
+      clearInterval(timer)
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+async function purgeOnce(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
+  await finishErasures(deps)
+  await purgeHidden(deps, signal)
+  for (const projectId of await deletedProjects(deps)) await purgeProject(deps, projectId, signal)
+}
+
+async function purgeHidden(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const uuids = await deps.deletions.listHidden()
+    if (uuids.length === 0) return
+    for (const table of conversationTables) {
+      const runs = await purgeTable(signal, () => deps.deletions.purgeConversations(table, uuids))
+      for (const runUuid of runs) deps.eventLog.drop(runUuid)
+    }
+  }
+}
+
+async function purgeProject(deps: PurgeDeps, projectId: number, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const hidden = await deps.deletions.hideOfProject(projectId)
+    if (hidden.length === 0) break
+    for (const uuid of hidden) deps.activeRuns.forget(uuid)
+    await purgeHidden(deps, signal)
+  }
+  // They began while the project was being deleted: the next pass finds them ended.
+  for (const runUuid of await deps.deletions.listActiveRuns(projectId)) {
+    await deps.runs.requestStop(runUuid)
+    deps.runSignals.stop(runUuid)
+  }
+  if (await deps.deletions.hasConversations(projectId)) return
+  for (const table of projectTables) {
+    const keyHashes = await purgeTable(signal, () => deps.deletions.purgeProject(table, projectId))
+    for (const hash of keyHashes) deps.liveCache.drop(`key:${hash}`)
+  }
+  if (await deps.deletions.removeProject(projectId)) deps.liveCache.drop(deletedProjectsScope)
+}
+
+/** Purges until nothing is left, and pauses as long as it works: others have at least half of the database. */
+async function purgeTable(signal: AbortSignal, purge: () => Promise<PurgedRows>): Promise<string[]> {
+  const keys: string[] = []
+  for (;;) {
+    signal.throwIfAborted()
+    const start = performance.now()
+    const { count, keys: own } = await purge()
+    keys.push(...own)
+    if (count < purgeBatch.largeRows) return keys
+    await pause(performance.now() - start)
+  }
+}

@@ -1,0 +1,66 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { apiCaller } from '../http/api-call.ts'
+import { issueKey } from '../http/scenario.ts'
+import { prompt, type RunBench, runBench } from '../runs/run-bench.ts'
+import { isSkippedWithoutServer, onServer } from '../support/database-server.ts'
+import { type TestDatabase, testDatabase } from '../support/test-database.ts'
+
+let target: TestDatabase
+let bench: RunBench
+let other: pg.Client
+
+const needsServer = isSkippedWithoutServer('a table that somebody else has locked')
+
+describe.skipIf(needsServer)('a table that somebody else has locked', () => {
+  beforeAll(async () => {
+    target = await testDatabase()
+    const prompts = { hello: prompt('<user>Hi</user>', 'maxRetries: 0\n') }
+    bench = await runBench(prompts, { DATABASE_URL: target.databaseUrl ?? '', STET_LOG_LEVEL: 'off' })
+    other = new pg.Client({ connectionString: target.databaseUrl })
+    await other.connect()
+  })
+  afterAll(async () => {
+    await other.end()
+    await bench.close()
+    await target.close()
+  })
+
+  it('blocks what needs it, with 503 after the lock timeout, and nothing else; no run begins that cannot be stored', async () => {
+    const uuid = (await bench.run('hello')).body['uuid']
+    const key = await issueKey(bench.api, { scopes: ['read'] })
+    await other.query('BEGIN')
+    await other.query('LOCK TABLE run IN ACCESS EXCLUSIVE MODE')
+    // More than there are connections, and each of a conversation that is not in memory.
+    bench.server.deps.activeRuns.forgetAll()
+    let answered = 0
+    const blocked = Array.from({ length: 24 }, async () => {
+      const answer = await bench.api('GET', `/conversations/${String(uuid)}`)
+      answered += 1
+      return answer
+    })
+    // Not inside the transaction, which sees one state of these statistics.
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    const countWaiting = () =>
+      onServer(target.databaseUrl ?? '', async (client) => (await client.query(waiting)).rowCount)
+    await expect.poll(countWaiting, { interval: 20 }).toBeGreaterThan(3)
+    expect(await apiCaller(bench.server.url, key)('GET', '/me')).toMatchObject({ status: 200 })
+    expect(answered).toBe(0)
+    for (const answer of await Promise.all(blocked)) {
+      expect(answer).toMatchObject({ status: 503, body: { name: 'ServiceUnavailableError' } })
+      expect(answer.headers.get('retry-after')).toBe('1')
+    }
+
+    // The first one is stored beside its provider call, and finds out that it cannot be.
+    expect(await bench.run('hello')).toMatchObject({ status: 500 })
+    const calls = bench.fake.requests.length
+    expect(await bench.run('hello')).toMatchObject({ status: 503, body: { name: 'ServiceUnavailableError' } })
+    expect(await bench.run('hello', {}, { 'idempotency-key': 'a' })).toMatchObject({ status: 503 })
+    expect(bench.fake.requests.length).toBe(calls)
+
+    await other.query('ROLLBACK')
+    expect(await bench.api('GET', `/conversations/${String(uuid)}`)).toMatchObject({ status: 200 })
+    expect(await bench.run('hello')).toMatchObject({ status: 200 })
+    expect(await bench.run('hello')).toMatchObject({ status: 200 })
+  }, 240_000)
+})

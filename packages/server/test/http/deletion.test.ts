@@ -1,0 +1,333 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { prompt, type RunBench, record, runBench } from '../runs/run-bench.ts'
+import { tablesHolding } from '../support/stored-text.ts'
+import { apiCaller } from './api-call.ts'
+import { createTestProject, issueKey, openTenant, type TestProject } from './scenario.ts'
+
+const prompts = {
+  hello: prompt('<user>Hi {{ name }}</user>', 'maxRetries: 0\nparameters: { name: { type: text } }\n'),
+  tools: prompt('<user>Weather for {{ name }}?</user>', 'tools:\n  - get_weather: { parameters: { type: object } }\n'),
+}
+
+let bench: RunBench
+beforeAll(async () => {
+  bench = await runBench(prompts)
+})
+afterAll(() => bench.close())
+
+const marker = () => `person-${randomUUID()}`
+const messages = (text: string) => [{ role: 'user', content: text }]
+const erase = (identifier: string, more = '') =>
+  bench.api('DELETE', `/conversations?customIdentifier=${identifier}${more}`)
+const remove = (uuid: string) => bench.api('DELETE', `/conversations/${uuid}`)
+const sql = async (text: string, params: unknown[] = []) =>
+  (await bench.server.database.session.query(text, params)).rows
+const untilPurged = (text: string) => expect.poll(() => tablesHolding(bench.server, text)).toEqual([])
+
+/** A conversation that has left something in every table: run, chat, tool call, annotation and stored answers. */
+async function richConversation(name: string, more: Record<string, unknown> = {}): Promise<string> {
+  const { api, fake, live } = bench
+  const key = { 'idempotency-key': `key-${name}` }
+  fake.enqueue({ toolCalls: [{ id: 'a', name: 'get_weather', arguments: { who: name } }] })
+  const body = { parameters: { name }, customIdentifier: name, ...more }
+  const ran = await bench.run('tools', body, key)
+  expect(ran.status, ran.text).toBe(200)
+  const uuid = String(ran.body['uuid'])
+  fake.enqueue({ text: `Sunny, ${name}` })
+  expect((await bench.chat(uuid, { messages: messages(`Thanks from ${name}`) }, key)).status).toBe(200)
+  const projectId = Number(/\d+/.exec(live)?.[0])
+  const evaluation = await api('POST', '/evaluations', { body: { projectId, name: 'all', metric: 'binary' } })
+  const annotate = `/conversations/${uuid}/evaluations/${String(evaluation.body['uuid'])}/annotate`
+  const annotation = { body: { score: 1, metadata: { reason: name } }, headers: key }
+  expect((await api('POST', annotate, annotation)).status).toBe(201)
+  return uuid
+}
+
+describe('DELETE /conversations/{uuid}', () => {
+  it('leaves nothing of the conversation, neither for readers nor in a table', async () => {
+    const name = marker()
+    const uuid = await richConversation(name)
+    expect(await tablesHolding(bench.server, name)).toEqual(
+      expect.arrayContaining(['annotation', 'conversation', 'event log', 'idempotency_record', 'run']),
+    )
+    expect((await remove(uuid)).body).toEqual({ uuid })
+    const gone: [method: string, path: string, body?: unknown][] = [
+      ['GET', ''],
+      ['GET', '/annotations'],
+      ['POST', '/chat', { messages: messages('x') }],
+      ['POST', '/attach', {}],
+      ['POST', '/attach', { stream: true }],
+      ['POST', '/stop'],
+      ['DELETE', ''],
+    ]
+    for (const [method, path, body] of gone) {
+      const answer = await bench.api(method, `/conversations/${uuid}${path}`, { body })
+      expect({ path, status: answer.status }).toEqual({ path, status: 404 })
+      expect(answer.body).toMatchObject({ name: 'NotFoundError', message: 'Conversation not found' })
+    }
+    expect((await bench.api('GET', `/conversations?customIdentifier=${name}`)).body['items']).toEqual([])
+    await untilPurged(name)
+    await untilPurged(uuid)
+  })
+
+  it('a log with its stored answer goes too', async () => {
+    const name = marker()
+    const body = { path: 'hello', messages: messages(name), parameters: { name } }
+    const post = () =>
+      bench.api('POST', `${bench.live}/documents/logs`, { body, headers: { 'idempotency-key': `log-${name}` } })
+    const first = await post()
+    expect((await remove(String(first.body['uuid']))).status).toBe(200)
+    await untilPurged(name)
+    // The key is free again: what it stood for is gone.
+    const again = await post()
+    expect(again.status).toBe(200)
+    expect(again.headers.get('idempotency-replayed')).toBeNull()
+    expect(again.body['uuid']).not.toBe(first.body['uuid'])
+  })
+
+  it('is refused while a run is active, queued or in its tools, and works once it has ended', async () => {
+    bench.fake.enqueue({ deltas: ['half'], hang: 'mid-stream' })
+    const calls = bench.fake.requests.length
+    const uuid = await bench.background('hello')
+    await bench.fake.waitForRequest(calls + 1)
+    expect(await remove(uuid)).toMatchObject({ status: 409, body: { name: 'ConflictError' } })
+    expect(await bench.conversation(uuid)).toMatchObject({ status: 'running' })
+    await bench.stop(uuid)
+    expect((await remove(uuid)).status).toBe(200)
+    expect((await bench.api('GET', `/conversations/${uuid}`)).status).toBe(404)
+  })
+
+  it('a reader that is attached reads to the end; the next one finds nothing', async () => {
+    bench.fake.enqueue({ deltas: ['one ', 'two ', 'three'] })
+    const uuid = await bench.background('hello')
+    await bench.attach(uuid)
+    const attached = await bench.post(`/conversations/${uuid}/attach`, { stream: true })
+    expect((await remove(uuid)).status).toBe(200)
+    expect((await record(attached)).last).toMatchObject({ type: 'chain-completed' })
+    expect((await bench.api('POST', `/conversations/${uuid}/attach`, { body: { stream: true } })).status).toBe(404)
+  })
+
+  it('of chats and deletions at once one wins: nothing is half there', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      bench.fake.setDefault({ text: 'fine' })
+      const uuid = String((await bench.run('hello')).body['uuid'])
+      const [chat, deletion, other] = await Promise.all([
+        bench.chat(uuid, { messages: messages('again') }),
+        remove(uuid),
+        remove(uuid),
+      ])
+      expect([200, 404, 409]).toContain(chat.status)
+      const deletions = [deletion.status, other.status].sort()
+      if (chat.status === 404) expect(deletions).toEqual([200, 404])
+      else for (const status of deletions) expect([200, 404, 409]).toContain(status)
+      const isDeleted = deletions.includes(200)
+      expect((await bench.api('GET', `/conversations/${uuid}`)).status).toBe(isDeleted ? 404 : 200)
+      if (isDeleted) await untilPurged(uuid)
+    }
+  })
+
+  it("a tool call, an unknown and a foreign conversation, a restricted key: all as if it weren't there", async () => {
+    bench.fake.enqueue({ toolCalls: [{ id: 'a', name: 'get_weather', arguments: {} }] })
+    const ran = await bench.run('tools', { parameters: { name: 'x' } })
+    const uuid = String(ran.body['uuid'])
+    const [call] = ran.body['toolRequests'] as { id: string }[]
+    const { server, api } = bench
+    const tenant = apiCaller(server.url, await openTenant(server, 'other'))
+    const elsewhere = await createTestProject(api)
+    const restricted = await issueKey(api, { projectId: elsewhere.id, scopes: ['admin'] })
+    for (const caller of [tenant, apiCaller(server.url, restricted)]) {
+      expect((await caller('DELETE', `/conversations/${uuid}`)).status).toBe(404)
+    }
+    const reader = apiCaller(server.url, await issueKey(api, { scopes: ['read', 'run', 'publish'] }))
+    expect((await reader('DELETE', `/conversations/${uuid}`)).status).toBe(403)
+    const result = { body: { toolCallId: call?.id, result: 1 } }
+    expect((await api('POST', '/tools/results', result)).status).toBe(200)
+    expect((await remove(uuid)).status).toBe(200)
+    expect((await api('POST', '/tools/results', result)).status).toBe(404)
+  })
+})
+
+describe('DELETE /conversations?customIdentifier=', () => {
+  it('deletes all ended conversations of the identifier, counts the active ones, and no others', async () => {
+    const name = marker()
+    bench.fake.setDefault({ text: 'fine' })
+    const own = [await richConversation(name)]
+    for (let count = 0; count < 3; count += 1) {
+      own.push(String((await bench.run('hello', { customIdentifier: name })).body['uuid']))
+    }
+    const other = String((await bench.run('hello', { customIdentifier: `${name}-2` })).body['uuid'])
+    bench.fake.enqueue({ deltas: ['half'], hang: 'mid-stream' })
+    const calls = bench.fake.requests.length
+    const active = await bench.background('hello', { customIdentifier: name })
+    await bench.fake.waitForRequest(calls + 1)
+
+    expect(await erase(name)).toMatchObject({ status: 200, body: { deleted: 4, active: 1 } })
+    for (const uuid of own) expect((await bench.api('GET', `/conversations/${uuid}`)).status).toBe(404)
+    for (const uuid of [other, active]) expect((await bench.api('GET', `/conversations/${uuid}`)).status).toBe(200)
+    await bench.stop(active)
+    expect((await erase(name)).body).toEqual({ deleted: 1, active: 0 })
+    expect((await erase(name)).body).toEqual({ deleted: 0, active: 0 })
+    for (const uuid of [...own, active]) await untilPurged(uuid)
+    expect((await bench.api('GET', `/conversations/${other}`)).status).toBe(200)
+    expect(await sql('SELECT * FROM erasure')).toEqual([])
+  })
+
+  it('stays in the project of the query and of the key', async () => {
+    const name = marker()
+    bench.fake.setDefault({ text: 'fine' })
+    const elsewhere = await createTestProject(bench.api, prompts)
+    const here = Number(/\d+/.exec(bench.live)?.[0])
+    const runIn = (project: Pick<TestProject, 'live'>) =>
+      bench.api('POST', `${project.live}/documents/run`, { body: { path: 'hello', customIdentifier: name } })
+    for (const project of [elsewhere, elsewhere, elsewhere, { live: bench.live }]) await runIn(project)
+    const restricted = apiCaller(bench.server.url, await issueKey(bench.api, { projectId: elsewhere.id }))
+    const query = `/conversations?customIdentifier=${name}`
+    expect((await restricted('DELETE', `${query}&projectId=${here}`)).status).toBe(404)
+    expect((await restricted('DELETE', query)).body).toEqual({ deleted: 3, active: 0 })
+    await runIn(elsewhere)
+    expect((await erase(name, `&projectId=${here}`)).body).toEqual({ deleted: 1, active: 0 })
+    expect((await erase(name)).body).toEqual({ deleted: 1, active: 0 })
+  })
+
+  it.each(['', '?customIdentifier=', '?projectId=1', `?customIdentifier=${'x'.repeat(257)}`])(
+    'refuses the query %j',
+    async (query) => {
+      expect((await bench.api('DELETE', `/conversations${query}`)).status).toBe(400)
+    },
+  )
+
+  it('what an earlier process has begun is finished, and spares what came later', async () => {
+    const name = marker()
+    bench.fake.setDefault({ text: 'fine' })
+    const run = async () => String((await bench.run('hello', { customIdentifier: name })).body['uuid'])
+    const [before, after] = [await run(), await run()]
+    const { deletions, deletionWork } = bench.server.deps
+    const { createdAt } = await bench.conversation(before)
+    await sql("UPDATE conversation SET created_at = created_at + interval '1 hour' WHERE uuid = $1::uuid", [after])
+    const request = { workspaceId: 1, projectId: null, customIdentifier: name, createdAt: new Date(String(createdAt)) }
+    await deletions.beginErasure(request)
+    deletionWork.wake()
+    await untilPurged(before)
+    await expect.poll(() => sql('SELECT * FROM erasure')).toEqual([])
+    expect((await bench.api('GET', `/conversations/${after}`)).status).toBe(200)
+  })
+
+  it('more conversations than one batch', async () => {
+    const name = marker()
+    bench.fake.setDefault({ text: 'fine' })
+    const uuid = String((await bench.run('hello', { customIdentifier: name })).body['uuid'])
+    await sql(
+      `INSERT INTO conversation (uuid, workspace_id, project_id, version_uuid, document_uuid, path, content_hash,
+         custom_identifier, origin, config, status)
+       SELECT gen_random_uuid(), workspace_id, project_id, version_uuid, document_uuid, path, content_hash,
+         custom_identifier, 'log', config, 'completed' FROM conversation, generate_series(1, 1200) WHERE uuid = $1::uuid`,
+      [uuid],
+    )
+    // Their time is that of the database: it may be ahead of this process.
+    await sql('UPDATE conversation SET created_at = $2::timestamptz WHERE custom_identifier = $1', [
+      name,
+      new Date(Date.now() - 1_000).toISOString(),
+    ])
+    expect((await erase(name)).body).toEqual({ deleted: 1201, active: 0 })
+    await untilPurged(name)
+  })
+})
+
+describe('DELETE /projects/{id}', () => {
+  const deleteProject = (id: number, name = 'scenario') => bench.api('DELETE', `/projects/${id}`, { body: { name } })
+
+  it('leaves nothing of the project, and its keys stop working', async () => {
+    const { api, server, fake } = bench
+    const name = marker()
+    const project = await createTestProject(api, { ...prompts, secret: `${name} {{ x }}` })
+    const key = await issueKey(api, { projectId: project.id, scopes: ['admin'], name })
+    const restricted = apiCaller(server.url, key)
+    fake.enqueue({ text: name })
+    const run = { body: { path: 'hello', customIdentifier: name }, headers: { 'idempotency-key': name } }
+    const uuid = String((await restricted('POST', `${project.live}/documents/run`, run)).body['uuid'])
+    const body = { projectId: project.id, name, metric: 'binary' }
+    const evaluation = String((await api('POST', '/evaluations', { body })).body['uuid'])
+    const annotate = `/conversations/${uuid}/evaluations/${evaluation}/annotate`
+    expect((await api('POST', annotate, { body: { score: 1 } })).status).toBe(201)
+    const keyed = { body: { path: 'keyed', prompt: name, force: true }, headers: { 'idempotency-key': `doc-${name}` } }
+    const write = () => api('POST', `${project.live}/documents/create-or-update`, keyed)
+    expect((await write()).status).toBe(200)
+    expect((await restricted('GET', `${project.live}/documents/secret`)).status).toBe(200)
+
+    expect(await deleteProject(project.id)).toMatchObject({ status: 200, body: { id: project.id } })
+    expect((await restricted('GET', '/me')).status).toBe(401)
+    const notFound: [string, string, unknown?][] = [
+      ['GET', `/projects/${project.id}/versions`],
+      ['GET', `${project.live}/documents/secret`],
+      ['POST', `${project.live}/documents/run`, { path: 'hello' }],
+      ['GET', `/conversations/${uuid}`],
+      ['POST', `/conversations/${uuid}/chat`, { messages: messages('x') }],
+      ['POST', `/conversations/${uuid}/attach`, {}],
+      ['POST', annotate, { score: 1 }],
+      ['GET', `/conversations?projectId=${project.id}`],
+      ['GET', `/evaluations/${evaluation}`],
+      ['PUT', `/projects/${project.id}`, { name: 'back' }],
+    ]
+    for (const [method, path, sent] of notFound) {
+      expect({ path, status: (await api(method, path, { body: sent })).status }).toEqual({ path, status: 404 })
+    }
+    expect((await write()).status).toBe(404)
+    expect((await deleteProject(project.id)).status).toBe(404)
+    const listed = (await api('GET', '/projects')).body as unknown as { id: number }[]
+    expect(listed.map(({ id }) => id)).not.toContain(project.id)
+    const all = await Promise.all(['/conversations?limit=100', '/evaluations'].map((path) => api('GET', path)))
+    for (const { text } of all) expect(text).not.toContain(uuid)
+    await untilPurged(name)
+    await untilPurged(uuid)
+    const { deletions } = server.deps
+    for (const table of ['version', 'document', 'evaluation', 'api_key', 'conversation'] as const) {
+      expect(await sql(`SELECT 1 FROM ${table} WHERE project_id = $1`, [project.id])).toEqual([])
+    }
+    // The row itself holds no text any more; it waits for runs that were starting meanwhile.
+    expect(await deletions.removeProject(project.id)).toBe(false)
+    await sql("UPDATE project SET deleted_at = now() - interval '1 hour' WHERE id = $1", [project.id])
+    server.deps.deletionWork.wake()
+    await expect.poll(() => sql('SELECT 1 FROM project WHERE id = $1', [project.id])).toEqual([])
+  })
+
+  it('needs its name, the scope admin, and no active run', async () => {
+    const { api, server, fake } = bench
+    const project = await createTestProject(api, prompts)
+    expect((await deleteProject(project.id, 'Scenario')).status).toBe(400)
+    expect((await api('DELETE', `/projects/${project.id}`)).status).toBe(400)
+    const writer = apiCaller(server.url, await issueKey(api, { scopes: ['read', 'run', 'write', 'publish'] }))
+    expect((await writer('DELETE', `/projects/${project.id}`, { body: { name: 'scenario' } })).status).toBe(403)
+    fake.enqueue({ deltas: ['half'], hang: 'mid-stream' })
+    const calls = fake.requests.length
+    const body = { path: 'hello', background: true }
+    const uuid = String((await api('POST', `${project.live}/documents/run`, { body })).body['uuid'])
+    await fake.waitForRequest(calls + 1)
+    expect(await deleteProject(project.id)).toMatchObject({ status: 409, body: { details: { reason: 'active_runs' } } })
+    expect((await api('GET', `/conversations/${uuid}`)).status).toBe(200)
+    await bench.stop(uuid)
+    expect((await deleteProject(project.id)).status).toBe(200)
+  })
+
+  it('runs that start while it is deleted leave nothing either', async () => {
+    const { api, fake, server } = bench
+    fake.setDefault({ text: 'fine' })
+    for (let round = 0; round < 5; round += 1) {
+      const project = await createTestProject(api, prompts)
+      const start = (background: boolean) =>
+        api('POST', `${project.live}/documents/run`, { body: { path: 'hello', background } })
+      const started = [start(true), start(false), start(true)]
+      const deletion = await deleteProject(project.id)
+      expect([200, 409]).toContain(deletion.status)
+      for (const { status } of await Promise.all(started)) expect([200, 404, 422, 500]).toContain(status)
+      if (deletion.status === 409) continue
+      server.deps.deletionWork.wake()
+      await expect
+        .poll(async () => {
+          server.deps.deletionWork.wake()
+          return sql('SELECT status FROM conversation WHERE project_id = $1', [project.id])
+        })
+        .toEqual([])
+    }
+  })
+})

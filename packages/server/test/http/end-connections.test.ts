@@ -1,0 +1,40 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect, it } from 'vitest'
+import { endConnections } from '../../src/http/server.ts'
+import { listening } from './listening.ts'
+
+const question = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
+
+it('a connection that is idle at the end, or whose request is on its way, is answered and never reset', async () => {
+  const served = await listening((_req, res) => void res.end('first'))
+  const clients = await Promise.all(
+    Array.from({ length: 40 }, async (_, index) => {
+      const socket = connect(served.port, '127.0.0.1').setEncoding('utf8')
+      let text = ''
+      const ended = new Promise<string>((resolve) => {
+        socket.on('data', (piece: string) => {
+          text += piece
+        })
+        socket.once('error', (error) => resolve(`${text}\n${error.message}`))
+        socket.once('end', () => resolve(text))
+      })
+      socket.write(question)
+      await once(socket, 'data')
+      return { socket, ended, asksAgain: index % 2 === 0 }
+    }),
+  )
+  // In one turn: the server ends its connections while requests are between the two.
+  for (const { socket, asksAgain } of clients) if (asksAgain) socket.write(question)
+  const ending = endConnections(served.server)
+  for (const { ended } of clients) {
+    const text = await ended
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    expect(text).toMatch(
+      /HTTP\/1\.1 503 Service Unavailable\r\n[\s\S]*Connection: close\r\n[\s\S]*The server is stopping/,
+    )
+    expect(text).not.toContain('ECONNRESET')
+  }
+  await ending
+  await served.close()
+})

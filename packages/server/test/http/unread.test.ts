@@ -1,0 +1,137 @@
+/** Clients that ask and do not read: what they may hold, and for how long. */
+import type { RequestListener } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { createPipelineLimit } from '../../src/http/limits/pipelined.ts'
+import { createUnreadLimit, type UnreadSettings } from '../../src/http/limits/unread-limit.ts'
+import { type Listening, listening } from './listening.ts'
+import { openServer } from './scenario.ts'
+
+const body = Buffer.alloc(20_000_000, 'x')
+const never = 1_000_000_000
+const wait = { timeout: 30_000 }
+
+/** Answers 20 MB; `/events` as an event stream. */
+async function limited(settings: UnreadSettings): Promise<Listening & { asked(): number }> {
+  let asked = 0
+  const unread = createUnreadLimit(settings)
+  const serve: RequestListener = (req, res) => {
+    asked += 1
+    unread.enter(res)
+    res.on('close', () => unread.leave(res))
+    res.setHeader('Content-Type', req.url === '/events' ? 'text/event-stream; charset=utf-8' : 'text/plain')
+    res.end(body)
+  }
+  const server = await listening(serve)
+  onTestFinished(() => server.close())
+  return Object.assign(server, { asked: () => asked })
+}
+
+function ask(port: number, text: string): Socket {
+  const socket = connect(port, '127.0.0.1').pause()
+  socket.on('error', () => undefined)
+  socket.write(text)
+  onTestFinished(() => void socket.destroy())
+  return socket
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+const connections = ({ server }: Listening) =>
+  new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)))
+
+it('a client that reads nothing is closed after the stall time; a slow one and an event stream are not', async () => {
+  const server = await limited({ stallMs: 1_000, mostBytes: never })
+  const slow = ask(server.port, get('/'))
+  let read = 0
+  const reading = setInterval(() => {
+    // Parts of it at a time; its buffer is read in between.
+    read += (slow.read() as Buffer | null)?.length ?? 0
+  }, 5)
+  onTestFinished(() => clearInterval(reading))
+  for (const path of ['/', '/events']) ask(server.port, get(path))
+  await expect.poll(server.asked, wait).toBe(3)
+  await expect.poll(() => connections(server), wait).toBe(2)
+  await expect.poll(() => read, wait).toBeGreaterThan(body.length)
+  await expect.poll(() => connections(server), wait).toBe(2)
+})
+
+it('unread responses together hold no more than their bytes: those that stand still are closed', async () => {
+  const server = await limited({ stallMs: never, mostBytes: 3 * body.length })
+  for (let opened = 0; opened < 8; opened += 1) ask(server.port, get('/'))
+  await expect.poll(server.asked, wait).toBe(8)
+  // The system has taken a part of each.
+  await expect.poll(() => connections(server), wait).toBeLessThan(5)
+  const left = await connections(server)
+  expect(left).toBeGreaterThan(1)
+})
+
+it('a connection has so many requests answered at once; the others get their answers in turn', async () => {
+  const servePipelined = createPipelineLimit(2)
+  const held: (() => void)[] = []
+  let [open, most, served] = [0, 0, 0]
+  const server = await listening((req, res) =>
+    servePipelined(req, res, () => {
+      open += 1
+      served += 1
+      most = Math.max(most, open)
+      held.push(() => {
+        open -= 1
+        res.end(req.url)
+      })
+    }),
+  )
+  onTestFinished(() => server.close())
+  const paths = Array.from({ length: 20 }, (_, place) => `/${place}`)
+  const socket = ask(server.port, paths.map(get).join(''))
+  let text = ''
+  socket.setEncoding('utf8').on('data', (part: string) => {
+    text += part
+  })
+  socket.resume()
+  const answered = () => [...text.matchAll(/\r\n\r\n(\/\d+)/g)].map(([, path]) => path)
+  await expect
+    .poll(() => {
+      held.shift()?.()
+      return answered()
+    }, wait)
+    .toEqual(paths)
+  expect({ most, served }).toEqual({ most: 2, served: paths.length })
+})
+
+it('connections beyond the limit are closed at once', async () => {
+  const server = await listening((_req, res) => void res.end('ok'), { maxConnections: 2 })
+  onTestFinished(() => server.close())
+  for (let opened = 0; opened < 2; opened += 1) ask(server.port, '')
+  await expect.poll(() => connections(server), wait).toBe(2)
+  const third = connect(server.port, '127.0.0.1').resume()
+  await new Promise((resolve) => third.on('error', () => undefined).on('close', resolve))
+  expect(await connections(server)).toBe(2)
+})
+
+it('the server closes an unread conversation after STET_STALL_SECONDS, and answers others', async () => {
+  const { server, api } = await openServer({ STET_STALL_SECONDS: '1' })
+  onTestFinished(() => server.close())
+  const project = (await api('POST', '/projects', { body: { name: 'unread' } })).body as unknown as {
+    project: { id: number }
+    version: { uuid: string }
+  }
+  const version = `/projects/${project.project.id}/versions/${project.version.uuid}`
+  await api('POST', `${version}/documents`, { body: { path: 'a', prompt: 'Hi' } })
+  const message = { role: 'user', content: 'x'.repeat(4_100_000) }
+  const log = await api('POST', `${version}/documents/logs`, { body: { path: 'a', messages: [message] } })
+  expect(log.status, log.text.slice(0, 300)).toBe(200)
+  const request = (path: string) =>
+    `GET /api/v3${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.adminKey}\r\n\r\n`
+  const path = `/conversations/${String(log.body['uuid'])}`
+  // Several, so that the buffers of the system do not take it all.
+  const socket = ask(Number(new URL(server.url).port), request(path).repeat(6))
+  // What is sent to a socket that was closed comes back as an error.
+  await expect
+    .poll(() => {
+      if (!socket.destroyed) socket.write(' ')
+      return socket.destroyed
+    }, wait)
+    .toBe(true)
+  // Its place among the reads of the key is free again.
+  expect((await api('GET', path)).text).toContain(message.content)
+})
