@@ -7,7 +7,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run, say, withServer } from './walk/commands.ts'
-import { openDocument } from './walk/document.ts'
+import { openDocument, type WalkedDocument } from './walk/document.ts'
 import { runWorkflow, type WorkflowContext } from './walk/workflow.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'stet-walk-'))
@@ -72,6 +72,7 @@ async function walkCi(address: string): Promise<void> {
   )
   if (pulled.join() !== 'check,draft') throw new Error(`a pull request ran ${pulled}`)
   if ((await liveReply(address)).includes('friendly')) throw new Error('a pull request changed live')
+  await walkGates(document, join(clone, 'ci-tone', 'draft'), { ...at(address), STET_API_KEY: STET_PUBLISH_KEY })
 
   git(repository, 'switch', '-q', 'main')
   git(repository, 'merge', '-q', '--ff-only', 'tone')
@@ -79,6 +80,14 @@ async function walkCi(address: string): Promise<void> {
   if (pushed.join() !== 'check,publish') throw new Error(`a push ran ${pushed}`)
   if (!(await liveReply(address)).includes('friendly')) throw new Error('a push to main did not reach live')
   say('docs/ci.md')
+}
+
+/** The commands of the table: all of them succeed where files, types and a draft that was just pushed agree. */
+async function walkGates(document: WalkedDocument, checkout: string, env: NodeJS.ProcessEnv): Promise<void> {
+  await run('npx stet types generate', checkout, env)
+  const gates = document.firstColumn('gates')
+  if (gates.length < 5) throw new Error(`only ${gates.length} gates in docs/ci.md`)
+  for (const command of gates) await run(`npx ${command}`, checkout, env)
 }
 
 /** What the document takes for granted: files in git, their configuration, and a lock file for `npm ci`. */
@@ -124,6 +133,7 @@ async function walkOwnProject(address: string): Promise<void> {
 async function walkMoving(address: string): Promise<void> {
   const old = join(clone, 'old-application')
   mkdirSync(join(old, 'prompts', 'support'), { recursive: true })
+  git(old, 'init', '-q')
   mkdirSync(join(old, '.stet'))
   cpSync(join(clone, 'my-bot', '.stet', 'admin.key'), join(old, '.stet', 'admin.key'))
   const text = '---\nprovider: OpenAI\nmodel: gpt-4o-mini\n---\n\n<user>\n  {{ ticket }}\n</user>\n'

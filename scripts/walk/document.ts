@@ -6,6 +6,8 @@ export interface WalkedDocument {
   block(name: string): string
   /** The lines of a block that begin with `$ `. */
   commands(name: string): string[]
+  /** The code in the first column of the table behind a mark. */
+  firstColumn(name: string): string[]
   /** Writes the file that a block `file …` shows, and what a block `more of …` adds to it. */
   write(file: string, folder: string): void
 }
@@ -26,6 +28,10 @@ export function openDocument(root: string, name: string): WalkedDocument {
         .split('\n')
         .filter((line) => line.startsWith('$ '))
         .map((line) => line.slice(2)),
+    firstColumn(mark) {
+      const [, table = ''] = new RegExp(`<!-- walk: ${mark} -->\\s*((?:\\|.*\\n)+)`).exec(text) ?? []
+      return [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, code = '']) => code)
+    },
     write(file, folder) {
       const target = join(folder, file)
       mkdirSync(dirname(target), { recursive: true })
