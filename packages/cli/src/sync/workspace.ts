@@ -2,7 +2,7 @@ import type { Prompt, Stet, Version } from '@stet/sdk'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { type Lock, type LockEntry, writeLockFile } from '../settings/lock-file.ts'
-import type { Settings } from '../settings/resolve.ts'
+import { refusePathsOutside, type Settings } from '../settings/resolve.ts'
 import { entryOf } from './apply.ts'
 import { compare, conflictStates, inStep } from './compare.ts'
 import { entriesSincePublished } from './git/published-base.ts'
@@ -33,6 +33,8 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   const settings = await ctx.settings()
   await ctx.projectId()
   refuseOtherLock(settings)
+  // Without a configuration the default folder counts, which may be a link.
+  await refusePathsOutside(settings)
   const client = await ctx.client()
   const { version, followsLive } = await resolveVersion(ctx, client, settings.lock, ref ?? settings.versionRef?.value)
   const prompts = await client.prompts.list({ versionUuid: version.uuid })
