@@ -137,7 +137,9 @@ export function selectorOf(
     const candidates = promptPathsOf(name, promptsDir, cwd)
     const found = candidates.find((one) => [...paths].some((path) => matches(path, one)))
     if (found !== undefined) return found
-    throw new CliError('not_found', `No prompt or folder ${candidates[0]}`, { hint: 'stet status lists what differs' })
+    throw new CliError('not_found', `No prompt or folder ${candidates[0]}`, {
+      hint: 'stet prompts list shows those of the server, stet prompts list --local your files',
+    })
   })
   return (path) => wanted.some((name) => matches(path, name))
 }
