@@ -138,7 +138,7 @@ async function walkMoving(address: string): Promise<void> {
   cpSync(join(clone, 'my-bot', '.stet', 'admin.key'), join(old, '.stet', 'admin.key'))
   const text = '---\nprovider: OpenAI\nmodel: gpt-4o-mini\n---\n\n<user>\n  {{ ticket }}\n</user>\n'
   writeFileSync(join(old, 'prompts', 'support', 'reply.promptl'), text)
-  await runAll(openDocument(clone, 'docs/moving.md').commands('prompts'), old, address)
+  await runAll(openDocument(clone, 'docs/moving.md').commands('moving'), old, address)
   await run('npx stet status --check', old, at(address))
   say('docs/moving.md')
 }

@@ -85,7 +85,8 @@ async function decide(
   preference: Preference,
   findBase: () => Promise<string | undefined>,
 ): Promise<Decision> {
-  const mine = one?.state === 'remote-edit' ? one.remoteText : one?.localText
+  // The file may be older than the draft, or missing in a folder that follows the draft for the first time.
+  const mine = one?.state.startsWith('local-') ? one.localText : draftText
   if (preference === 'theirs') return { outcome: { action: 'merge-theirs', path }, isWritten: true, text: liveText }
   if (preference === 'ours') {
     // Between markers the file is nobody's text: ours is what the draft holds.
