@@ -27,20 +27,24 @@ export async function requireSpace(directory: string, floorBytes = FLOOR_BYTES):
 }
 
 /**
- * Looks before a backup of `directory` is written into `file`. The size of the database is the bound, because nothing is known
- * about how well it compresses. On its own disk the database keeps its floor.
+ * Looks before a backup of `directory` is written into `file`. The database is copied on its own disk, where it keeps its
+ * floor, and packed from there. The size of the database bounds both, because nothing is known about how well it compresses.
  * @throws OperatorError
  */
 export async function requireBackupSpace(directory: string, file: string, floorBytes = FLOOR_BYTES): Promise<void> {
   const folder = dirname(resolve(file))
   const [own, target] = await Promise.all([stat(directory), stat(folder)])
-  const needed = (await sizeOf(directory)) + (own.dev === target.dev ? floorBytes : 0)
+  const size = await sizeOf(directory)
+  const isOneDisk = own.dev === target.dev
+  await requireFree(directory, (isOneDisk ? 2 * size : size) + floorBytes)
+  if (!isOneDisk) await requireFree(folder, size)
+}
+
+async function requireFree(folder: string, needed: number): Promise<void> {
   const free = await freeBytes(folder)
   if (free >= needed) return
   const [takes, has] = [needed, free].map((bytes) => `${Math.floor(bytes / 1024 / 1024)} MB`)
-  throw new OperatorError(
-    `The backup takes up to ${takes}, and the disk of ${folder} has ${has} free: free some space, or set STET_BACKUP_DIR to another disk`,
-  )
+  throw new OperatorError(`The backup takes up to ${takes} on the disk of ${folder}, which has ${has} free`)
 }
 
 /** Bytes in the files of a database, which may be open: PostgreSQL deletes some meanwhile. */
