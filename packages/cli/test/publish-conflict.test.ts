@@ -204,6 +204,31 @@ test('a folder that first sees the draft during the conflict merges the text of 
   })
 })
 
+test('where the base of a draft is uncertain, nothing is merged unseen', async () => {
+  const [ana, ben] = await pairOf('uncertain', server, { a: base, other: base })
+  const publish = async (text: string): Promise<void> => {
+    await succeed(ben, 'pull')
+    await write(ben, 'a', text)
+    await succeed(ben, 'push', '--publish', '--yes')
+  }
+  await write(ana, 'other', base.replace('one', 'one of ana'))
+  const { version } = JSON.parse(await succeed(ana, 'push', '--json'))
+  await publish(base.replace('five', 'five of ben'))
+  await succeed(ana, 'pull')
+  await write(ana, 'a', base.replace('one', 'one of ana').replace('five', 'five of ben'))
+  await succeed(ana, 'push')
+  await publish(base)
+
+  // Her lock names the text that her change began with; a new folder could only guess it.
+  await succeed(ana, 'pull')
+  expect(await read(ana, 'a')).toBe(base.replace('one', 'one of ana'))
+  const late = await Person.create(await temporaryFolder(), server)
+  const { projectId } = JSON.parse(await readFile(join(ana.folder, 'stet.lock.json'), 'utf8'))
+  await succeed(late, 'init', '--project', String(projectId), '-V', version.uuid)
+  expect(await read(late, 'a')).toContain('<<<<<<< draft\n')
+  expect(await read(late, 'a')).toContain('>>>>>>> live\n')
+})
+
 test('a draft that changes nothing is published only with --allow-empty', async () => {
   const [ana] = await pairOf('empty', server)
   await succeed(ana, 'versions', 'create', 'nothing', '--use')
