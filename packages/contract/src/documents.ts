@@ -150,7 +150,13 @@ export const documents = c.router({
     pathParams: VersionParams,
     query: ListDocumentsQuery,
     responses: withErrors({ 200: orTap(z.array(Document)) }),
-    metadata: { scope: 'read', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
+    metadata: {
+      scope: 'read',
+      rateLimited: true,
+      idempotent: false,
+      streams: false,
+      errors: ['too-many-evaluations'],
+    } as const satisfies RouteMetadata,
   },
   create: {
     method: 'POST',
@@ -180,6 +186,7 @@ export const documents = c.router({
       rateLimited: true,
       idempotent: false,
       streams: false,
+      errors: ['too-many-evaluations'],
       preconditions: ['If-None-Match'],
     } as const satisfies RouteMetadata,
   },
