@@ -82,7 +82,8 @@ ${sections.join('\n')}
 ## Imports
 
 \`stet import\` converts what has a counterpart and reports the rest, one line for each loss with its file, line and what to do; every file is compiled afterwards. Names become
-paths that can be pushed. Files and entries that cannot be read, or not be written, are left out and named, and the rest goes on.
+paths that can be pushed; references follow a prompt that got another name, and pass the variables that the referenced prompt needs, at any depth. All variables are
+declared under \`parameters\`, as \`text\` unless their use says more. Files and entries that cannot be read, or not be written, are left out and named, and the rest goes on.
 
 | kind | source | how it is read |
 |---|---|---|

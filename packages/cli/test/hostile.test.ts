@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Stet } from '@stet/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -120,6 +120,27 @@ test.each([
     const { code, stdout, stderr } = await person.stet(argv)
     expect({ code, stdout }, argv.join(' ')).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(`"${key}" leads out of the project: ${path}`)
+  }
+  expect(await readdir(outside)).toEqual(['kept.promptl'])
+})
+
+test('without a configuration, a linked prompts folder of the checkout cannot lead out of it either', async () => {
+  const outside = await temporaryFolder()
+  await writeFile(join(outside, 'kept.promptl'), 'kept\n')
+  const version = { uuid: '0b9c7b7e-4f1f-4a2b-9d1c-6a3f0d0e4c11', status: 'merged', name: 'n', ref: 'live' }
+  const lock = { lockfileVersion: 1, baseUrl: `${server.address}/api/v3`, projectId: 1, version, prompts: {} }
+  const person = await victim({ 'stet.lock.json': JSON.stringify(lock) }, { STET_BASE_URL: server.address })
+  await rm(join(person.folder, 'prompts'), { recursive: true })
+  await symlink(outside, join(person.folder, 'prompts'))
+  for (const argv of [
+    ['pull', '--yes'],
+    ['push', '--yes'],
+  ]) {
+    const { code, stderr } = await person.stet(argv)
+    expect({ code, stderr }, argv.join(' ')).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('leads out of the project: prompts'),
+    })
   }
   expect(await readdir(outside)).toEqual(['kept.promptl'])
 })

@@ -1,8 +1,11 @@
+import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { step } from '@stet/template'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { problemOfPath } from '../src/sync/prompt-path.ts'
 import { Person } from './support/stet.ts'
@@ -37,6 +40,15 @@ async function render(content: string, parameters: Record<string, unknown>, docu
   }))
 }
 
+/** Documents beside the prompt that `render` renders. */
+function inSupport(documents: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(documents).map(([path, text]) => [`support/${path}`, text]))
+}
+
+function frontOf(text: string): Record<string, unknown> {
+  return parse(text.split('---')[1] ?? '')
+}
+
 test('Langfuse: the version in production, its text word for word, settings, tools and schema', async () => {
   const { data, read, losses } = await importFrom('langfuse', fixture('langfuse.json'))
   expect(data.files.map(({ path, action }) => [path, action])).toEqual([
@@ -45,7 +57,12 @@ test('Langfuse: the version in production, its text word for word, settings, too
     ['tone', 'written'],
   ])
   const critic = await read('movie-critic')
-  expect(critic).toMatch(/^---\nmodel: gpt-4o\ntemperature: 0.5\n---\n\n<user>\n/)
+  expect(critic).toMatch(/^---\nmodel: gpt-4o\ntemperature: 0.5\nparameters:\n/)
+  expect(frontOf(critic)['parameters']).toEqual({
+    criticLevel: { type: 'text' },
+    movie: { type: 'text' },
+    first_name: { type: 'text' },
+  })
   expect(await render(critic, { criticLevel: 'strict', movie: 'Dune', first_name: 'Ana' })).toEqual([
     { role: 'user', text: 'As a strict critic, do you like Dune? Answer with <user> or /* not */ at all \\ Ana.' },
   ])
@@ -77,9 +94,114 @@ test('Langfuse: the version in production, its text word for word, settings, too
       },
     },
     schema: { type: 'object', properties: { text: { type: 'string' } } },
+    parameters: { company: { type: 'text' }, history: { type: 'array' }, question: { type: 'text' } },
   })
-  expect(losses('support/chat').join()).toContain('"history" for messages')
-  expect(losses('support/chat').join()).toContain('refers to "tone" (production)')
+  expect(losses('support/chat')).toEqual([expect.stringContaining('"history" for messages')])
+})
+
+test('Langfuse: prompts that include others follow their new names and pass on what they need, at any depth', async () => {
+  const person = new Person(await temporaryFolder(), nowhere)
+  const include = (name: string, pin = '') => `@@@langfusePrompt:name=${name}${pin}@@@`
+  const label = ['production']
+  const prompts = [
+    {
+      name: 'Chat',
+      prompt: [{ role: 'system', content: `Help {{company}}. ${include('chat', '|label=production')}` }],
+    },
+    { name: 'chat', prompt: `Be {{mood}}. ${include('team: rules!', '|version=1')}` },
+    { name: 'team: rules!', version: 2, prompt: `Never say {{first word}}, {{company}}. ${include('a"b')} \\` },
+    { name: 'a"b', prompt: 'Ask {{who}}.' },
+    { name: 'lost', prompt: `${include('not here')} ${include('Chat', '|label=old')} <prompt path="0" />` },
+  ].map((prompt) => ({ version: 1, labels: label, ...prompt }))
+  await writeFile(join(person.folder, 'in.json'), JSON.stringify(prompts))
+  const { stdout } = await person.stet(['import', 'langfuse', 'in.json', '--json'])
+  const { files, losses }: Imported = JSON.parse(stdout)
+  expect(files.map(({ path }) => path)).toEqual(['Chat', 'chat-2', 'team-rules', 'a-b', 'lost'])
+  const texts = await Promise.all(
+    files.map(async ({ path, file }) => [path, await readFile(join(person.folder, file), 'utf8')] as const),
+  )
+  const documents = Object.fromEntries(texts)
+  expect(documents['Chat']).toContain(
+    '<prompt path="chat-2" mood={{ mood }} first_word={{ first_word }} company={{ company }} who={{ who }} />',
+  )
+  for (const [path, names] of [
+    ['Chat', ['company', 'mood', 'first_word', 'who']],
+    ['chat-2', ['mood', 'first_word', 'company', 'who']],
+    ['team-rules', ['first_word', 'company', 'who']],
+    ['a-b', ['who']],
+  ] as const) {
+    expect(Object.keys(frontOf(documents[path] ?? '')['parameters'] ?? {}), path).toEqual(names)
+  }
+  const values = { company: 'Acme', mood: 'kind', first_word: 'no', who: 'Ana' }
+  const rendered = await render(documents['Chat'] ?? '', values, inSupport(documents))
+  expect(rendered).toEqual([{ role: 'system', text: 'Help Acme. Be kind. Never say no, Acme. Ask Ana. \\' }])
+  expect(losses.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+    'chat-2: The reference to "team: rules!" means version 1: version 2 was taken',
+    'chat-2: "chat" is now named "chat-2"',
+    'team-rules: The variable "first word" is now named "first_word"',
+    'team-rules: "team: rules!" is now named "team-rules"',
+    'a-b: "a"b" is now named "a-b"',
+    'lost: The reference to "Chat" means the label old: version 1 was taken',
+    expect.stringMatching(/^lost: Does not compile.*'not-here' does not exist/),
+  ])
+  expect(documents['lost']).toContain('\\<prompt path="0" />')
+})
+
+test('the discontinued service: references follow a prompt that had to be renamed, and nothing else changes', async () => {
+  const shout = '---\nmodel: m\n---\n<prompt path="../Tone"  name={{ x }} /> <prompt  x={{ 1 }} path=\'./tone\' />\n'
+  const documents = [
+    { path: 'kit/tone', content: 'quiet' },
+    { path: 'Tone', content: 'one {{ name }}' },
+    { path: 'tone', content: 'two' },
+    { path: 'kit/shout', content: shout },
+    { path: 'con/a', content: '<prompt path="b" /> <prompt path="/tone" />' },
+    { path: 'con/b', content: 'b' },
+  ]
+  const server = createServer((_request, response) => response.end(JSON.stringify(documents)))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const person = new Person(await temporaryFolder(), nowhere)
+  const address = `http://127.0.0.1:${port}/api/v3/projects/1`
+  const ended = await person.stet(['import', 'latitude', address, '--source-key-stdin', '--json'], 'key')
+  expect(ended).toMatchObject({ code: 0, stderr: '' })
+  const read = (path: string) => readFile(join(person.folder, 'prompts', `${path}.promptl`), 'utf8')
+  expect(await read('tone-2')).toBe('two')
+  expect(await read('kit/shout')).toBe(shout)
+  expect(await read('_con/a')).toBe('<prompt path="b" /> <prompt path="../tone-2" />')
+})
+
+test('dotprompt: a partial gets what stands around it, an item of a list or an object too', async () => {
+  const person = new Person(await temporaryFolder(), nowhere)
+  await mkdir(join(person.folder, 'in'))
+  const write = (name: string, text: string) => writeFile(join(person.folder, 'in', name), text)
+  await write(
+    'list.prompt',
+    '---\nmodel: m\n---\n{{#each orders}}{{> order}};{{/each}} {{>order best shop="us"}} {{>sign}}',
+  )
+  await write('_order.prompt', '{{title}} from {{shop}}')
+  await write('_sign.prompt', 'Yours, {{name}}')
+  const ended = await person.stet(['import', 'dotprompt', 'in', '--json'])
+  const { losses }: Imported = JSON.parse(ended.stdout)
+  expect(losses.filter(({ message }) => !message.includes('is now named'))).toEqual([])
+  const read = (path: string) => readFile(join(person.folder, 'prompts', `${path}.promptl`), 'utf8')
+  const list = await read('list')
+  expect(frontOf(list)['parameters']).toEqual({
+    orders: { type: 'array' },
+    best: { type: 'object' },
+    name: { type: 'text' },
+  })
+  const documents = inSupport({ order: await read('order'), sign: await read('sign') })
+  const values = {
+    orders: [
+      { title: 'pen', shop: 'A' },
+      { title: 'ink', shop: 'B' },
+    ],
+    best: { title: 'cap' },
+    name: 'Ana',
+  }
+  const [message] = await render(list, values, documents)
+  expect(message?.text.replaceAll(/\s+/g, ' ')).toBe('pen from A; ink from B; cap from us Yours, Ana')
 })
 
 test('OpenAI: instructions, input, defaults, tools and format', async () => {
@@ -91,7 +213,11 @@ test('OpenAI: instructions, input, defaults, tools and format', async () => {
     reasoningEffort: 'low',
     tools: { refund: { description: 'Pays back', parameters: { type: 'object' } } },
     schema: { type: 'object', properties: { reply: { type: 'string' } }, required: ['reply'] },
-    parameters: { customer_name: { type: 'text', default: 'Acme' }, issue: { type: 'text' } },
+    parameters: {
+      customer_name: { type: 'text', default: 'Acme' },
+      issue: { type: 'text' },
+      screenshot: { type: 'text' },
+    },
   })
   const rendered = await render(text, { customer_name: 'Acme', issue: 'late', screenshot: 'https://example.com/s.png' })
   expect(rendered).toMatchObject([
@@ -103,6 +229,7 @@ test('OpenAI: instructions, input, defaults, tools and format', async () => {
     'The setting "reasoning.summary" has no counterpart: "auto"',
     'The setting "strict" of the tool "refund" has no counterpart: true',
     'The tool {"type":"web_search"} has no counterpart',
+    'The setting "strict" of the answer format has no counterpart: true',
     'The value of the variable "screenshot" has no counterpart as a default',
   ])
 })
@@ -121,6 +248,7 @@ test('dotprompt: Picoschema, blocks, loops, roles and partials', async () => {
       language: { type: 'text', description: 'the language to answer in' },
       tone: { type: 'text', description: 'how to sound' },
       items: { type: 'array', description: 'what was bought', required: true },
+      photo: { type: 'text' },
     },
     schema: {
       type: 'object',
@@ -152,7 +280,6 @@ test('dotprompt: Picoschema, blocks, loops, roles and partials', async () => {
     '{{history}}',
     '{{section "extra"}}',
     '{{shout name}}',
-    'partial',
   ]) {
     expect(said).toContain(lost)
   }
@@ -268,7 +395,7 @@ test('hostile and broken exports: the rest goes on, and each loss names file, pl
   for (const said of [
     'bad.prompt: Left out: front matter, line 3: ',
     'open (open.prompt): Line 5: {{shout b}} has no counterpart and stays as text: write it in the language of stet',
-    'open (open.prompt): Does not compile, line 7, column 1: Block was left open',
+    'open (open.prompt): Does not compile, line 10, column 1: Block was left open',
     'jinja (jinja.prompt): Line 7: {% if x %} is jinja: write it in the language of stet',
     'helper.agent: Left out: an agent of Humanloop has no file form here: make a prompt of its text',
   ]) {

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fileOf, pairOf, read, succeed, write } from './support/pair.ts'
 import { type RunningServer, startServer } from './support/server.ts'
-import type { Person } from './support/stet.ts'
+import { Person } from './support/stet.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 let server: RunningServer
 beforeAll(async () => {
@@ -162,6 +163,70 @@ test('edits that were not pushed are pushed first, and a text about markers is n
   await succeed(ana, 'push')
   await succeed(ana, 'publish', '--yes')
   expect((await live(ana))['a']).toBe(base.replace('one', 'one more of ana').replace('five', 'five of ben'))
+})
+
+test('a folder that first sees the draft during the conflict merges the text of the draft too', async () => {
+  const [ana, ben] = await pairOf('joined late', server, { clean: base, real: base, gone: base })
+  const dan = await Person.create(await temporaryFolder(), server)
+  const { projectId } = JSON.parse(await readFile(join(ana.folder, 'stet.lock.json'), 'utf8'))
+  await write(ana, 'clean', base.replace('one', 'one of ana'))
+  await write(ana, 'real', base.replace('three', 'three of ana'))
+  await write(ana, 'added', lines('added by ana'))
+  const { version } = JSON.parse(await succeed(ana, 'push', '--json'))
+  await succeed(dan, 'init', '--project', String(projectId), '-V', version.uuid)
+  await rm(fileOf(ana, 'gone'))
+  await succeed(ana, 'push', '--delete')
+  await write(ben, 'clean', base.replace('five', 'five of ben'))
+  await write(ben, 'real', base.replace('three', 'three of ben'))
+  await write(ben, 'gone', base.replace('two', 'two of ben'))
+  await write(ben, 'added', lines('added by ben'))
+  await succeed(ben, 'push', '--publish', '--yes')
+
+  const late = await Person.create(await temporaryFolder(), server)
+  await succeed(late, 'init', '--project', String(projectId), '-V', version.uuid)
+  const pulled = await dan.stet(['pull', '--prune'])
+  expect(pulled.stderr).toContain('C gone: this draft deletes it and live changed it; its text is back')
+  for (const person of [late, dan]) {
+    expect(await read(person, 'clean')).toBe(base.replace('one', 'one of ana').replace('five', 'five of ben'))
+    expect(await read(person, 'real')).toBe(base.replace('three\n', markers('three of ana', 'three of ben')))
+    expect(await read(person, 'added')).toBe(markers('added by ana', 'added by ben'))
+    expect(await read(person, 'gone')).toBe(base.replace('two', 'two of ben'))
+  }
+  await write(dan, 'real', base.replace('three', 'three of both'))
+  await write(dan, 'added', lines('added by both'))
+  await succeed(dan, 'push')
+  await succeed(dan, 'publish', '--yes')
+  expect(await live(dan)).toEqual({
+    added: lines('added by both'),
+    clean: base.replace('one', 'one of ana').replace('five', 'five of ben'),
+    gone: base.replace('two', 'two of ben'),
+    real: base.replace('three', 'three of both'),
+  })
+})
+
+test('where the base of a draft is uncertain, nothing is merged unseen', async () => {
+  const [ana, ben] = await pairOf('uncertain', server, { a: base, other: base })
+  const publish = async (text: string): Promise<void> => {
+    await succeed(ben, 'pull')
+    await write(ben, 'a', text)
+    await succeed(ben, 'push', '--publish', '--yes')
+  }
+  await write(ana, 'other', base.replace('one', 'one of ana'))
+  const { version } = JSON.parse(await succeed(ana, 'push', '--json'))
+  await publish(base.replace('five', 'five of ben'))
+  await succeed(ana, 'pull')
+  await write(ana, 'a', base.replace('one', 'one of ana').replace('five', 'five of ben'))
+  await succeed(ana, 'push')
+  await publish(base)
+
+  // Her lock names the text that her change began with; a new folder could only guess it.
+  await succeed(ana, 'pull')
+  expect(await read(ana, 'a')).toBe(base.replace('one', 'one of ana'))
+  const late = await Person.create(await temporaryFolder(), server)
+  const { projectId } = JSON.parse(await readFile(join(ana.folder, 'stet.lock.json'), 'utf8'))
+  await succeed(late, 'init', '--project', String(projectId), '-V', version.uuid)
+  expect(await read(late, 'a')).toContain('<<<<<<< draft\n')
+  expect(await read(late, 'a')).toContain('>>>>>>> live\n')
 })
 
 test('a draft that changes nothing is published only with --allow-empty', async () => {

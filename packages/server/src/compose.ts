@@ -124,24 +124,12 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
   const log = createJsonLogger(process.stderr, config.logLevel)
   for (const unknown of config.unknownVariables) log.warn('config.unknown-variable', { ...unknown })
   const serverTools = await loadServerTools(config.tools)
-  const database = await connectDatabase(databaseOptions(config, log))
-  let taking: Promise<boolean> | undefined
-  const take = () => {
-    taking ??= database.take()
-    return taking
-  }
-  const encryptionKeys = await findEncryptionKeys(config, async () => {
-    await take()
-    return (await database.stores.workspaces.findFirst()) !== null
-  }).catch(async (error) => {
-    await database.close()
-    throw error
-  })
+  const { database, encryptionKeys } = await connectWithKeys(config, log)
   const deps = createDeps({ config, database, encryptionKeys, serverTools, log, limits })
   const drain = createDrain()
   let work: StartedWork | undefined
   const start = async (): Promise<StartedWork | undefined> => {
-    if (!(await take())) return undefined
+    if (!(await database.take())) return undefined
     const { writesClosed } = database
     const isSuccessor = !database.isTaken
     work = await startUp({ deps, config, createProject: createFirstProject, isSuccessor, writesClosed })
@@ -158,13 +146,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
     await deps.models.close()
     await database.close()
   }
-  const superseded = new Promise<void>((resolve) => {
-    const forget = () => {
-      deps.liveCache.clear()
-      deps.activeRuns.forgetAll()
-    }
-    database.lock?.listen({ onTaken: forget, onLost: forget, onSuperseded: resolve })
-  })
+  const superseded = forgetWithLock(deps, database)
   const started = start()
   try {
     if (database.isTaken) await started
@@ -207,6 +189,30 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
       }),
     close,
   }
+}
+
+/** The database and its keys. Whether the embedded one was used before decides about its key file, so it is migrated here. */
+async function connectWithKeys(config: Config, log: Logger) {
+  const database = await connectDatabase(databaseOptions(config, log))
+  try {
+    const encryptionKeys = await findEncryptionKeys(config, async () => {
+      await database.take()
+      return (await database.stores.workspaces.findFirst()) !== null
+    })
+    return { database, encryptionKeys }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** Empties the caches when the lock is lost and when it is retaken. Resolves when another server has taken over. */
+function forgetWithLock(deps: Deps, { lock }: Database<Stores>): Promise<void> {
+  const forget = () => {
+    deps.liveCache.clear()
+    deps.activeRuns.forgetAll()
+  }
+  return new Promise((resolve) => lock?.listen({ onTaken: forget, onLost: forget, onSuperseded: resolve }))
 }
 
 /** A server that does not hold its lock, or has not started its work, answers nothing of the API. */

@@ -21,7 +21,7 @@ export const command = defineCommand({
     const from = textFlag(raw, 'from')
     const isStreaming = raw.flags['stream'] !== false
     if (from !== undefined && !/^\d{1,15}$/.test(from)) throw new CliError('usage', `--from: a number, not "${from}"`)
-    if (from !== undefined && !isStreaming) throw new CliError('usage', 'Either --from or --no-stream')
+    if (from !== undefined && !isStreaming) throw new CliError('usage', 'Use --from or --no-stream, not both')
     return { ref: raw.args[0] ?? '', from, isStreaming, shown: parseShown(raw) }
   },
   async run({ ref, from, isStreaming, shown }, ctx) {

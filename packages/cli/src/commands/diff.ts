@@ -35,7 +35,7 @@ export const command = defineCommand({
   ],
   parse(raw): DiffInput {
     const against = textFlag(raw, 'against')
-    if (hasFlag(raw, 'base') && against !== undefined) throw new CliError('usage', 'Either --base or --against')
+    if (hasFlag(raw, 'base') && against !== undefined) throw new CliError('usage', 'Use --base or --against, not both')
     return {
       names: raw.args,
       isBase: hasFlag(raw, 'base'),

@@ -32,7 +32,8 @@ export const command = defineCommand({
   ],
   parse(raw): ExportInput {
     const out = textFlag(raw, 'out')
-    if (out === undefined) throw new CliError('usage', 'Where to?', { hint: '--out <folder or file.json>' })
+    if (out === undefined)
+      throw new CliError('usage', 'Missing input: the target of the export', { hint: '--out <folder or file.json>' })
     return { names: raw.args, out, isLocal: hasFlag(raw, 'local'), isForced: hasFlag(raw, 'force') }
   },
   async run(input, ctx) {

@@ -94,7 +94,8 @@ async function findDraft(ctx: Context, client: Stet, named: string | undefined):
   await ctx.projectId()
   const { lock, versionRef } = await ctx.settings()
   const ref = named ?? versionRef?.value ?? lock?.version.uuid
-  if (ref === undefined) throw new CliError('usage', 'Which version?', { hint: 'stet publish <version>' })
+  if (ref === undefined)
+    throw new CliError('usage', 'Missing input: the version to publish', { hint: 'stet publish <version>' })
   const version = await findVersion(client, ref)
   if (version.status === 'draft') return version
   throw new CliError('conflict', `${capitalize(describeVersion(version))} is published already`, {

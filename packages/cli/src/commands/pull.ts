@@ -43,10 +43,10 @@ export const command = defineCommand({
     { long: '--bundle', value: '<file>', summary: 'also write one JSON of path to content' },
   ],
   parse(raw): PullInput {
-    if (hasFlag(raw, 'theirs') && hasFlag(raw, 'ours')) throw new CliError('usage', 'Either --theirs or --ours')
+    if (hasFlag(raw, 'theirs') && hasFlag(raw, 'ours')) throw new CliError('usage', 'Use --theirs or --ours, not both')
     const aborts = hasFlag(raw, 'abort')
     if (aborts && (hasFlag(raw, 'theirs') || hasFlag(raw, 'ours'))) {
-      throw new CliError('usage', 'Either --abort or --theirs and --ours')
+      throw new CliError('usage', 'Use --abort without --theirs and --ours')
     }
     return {
       names: raw.args,

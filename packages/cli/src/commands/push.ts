@@ -57,7 +57,7 @@ export const command = defineCommand({
   ],
   parse(raw): PushInput {
     const draft = textFlag(raw, 'draft')
-    if (draft !== undefined && hasFlag(raw, 'new')) throw new CliError('usage', 'Either --draft or --new')
+    if (draft !== undefined && hasFlag(raw, 'new')) throw new CliError('usage', 'Use --draft or --new, not both')
     return {
       names: raw.args,
       name: textFlag(raw, 'name'),

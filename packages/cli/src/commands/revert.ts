@@ -36,7 +36,7 @@ async function findDraft(client: Stet, ctx: Context): Promise<Version> {
   await ctx.projectId()
   const { lock, versionRef } = await ctx.settings()
   const ref = versionRef?.value ?? lock?.version.uuid
-  if (ref === undefined) throw new CliError('usage', 'Which draft?', { hint: '--version-uuid <ref>' })
+  if (ref === undefined) throw new CliError('usage', 'Missing input: the draft', { hint: '--version-uuid <ref>' })
   const version = await findVersion(client, ref)
   if (version.status === 'draft') return version
   throw new CliError('conflict', `${describeVersion(version)} is published: it has no changes to drop`, {

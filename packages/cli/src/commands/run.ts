@@ -57,7 +57,7 @@ function parseRun(raw: RawInput): RunInput {
       '--background leaves before there is an answer: without --no-stream, --tools and --save',
     )
   }
-  if (toolsFile !== undefined && !isStreaming) throw new CliError('usage', 'Either --tools or --no-stream')
+  if (toolsFile !== undefined && !isStreaming) throw new CliError('usage', 'Use --tools or --no-stream, not both')
   return {
     path: raw.args[0] ?? '',
     parameters: parseParameters(raw),

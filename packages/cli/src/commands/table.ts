@@ -57,11 +57,11 @@ export const commandTable: Readonly<Record<string, TableEntry>> = {
   'projects create': { summary: 'make a project', load: () => import('./projects/create.ts') },
   'projects update': { summary: 'change a project', load: () => import('./projects/update.ts') },
   'projects delete': { summary: 'delete a project', load: () => import('./projects/delete.ts') },
-  'config list': { summary: 'show settings and profiles', load: () => import('./config/list.ts') },
   check: { summary: 'compile, compare and check types, for CI', load: () => import('./check.ts') },
   'types generate': { summary: 'write TypeScript types of the prompts', load: () => import('./types/generate.ts') },
   import: { summary: 'turn prompts of other tools into files', load: () => import('./import/import.ts') },
   export: { summary: 'write all prompts to a folder or a file', load: () => import('./export.ts') },
+  'config list': { summary: 'show settings and profiles', load: () => import('./config/list.ts') },
   doctor: { summary: 'find out what is wrong', load: () => import('./doctor/doctor.ts') },
   completion: {
     summary: 'print a script that completes commands',

@@ -66,7 +66,7 @@ export async function resolveSettings({ io, flags, warn, say }: Surroundings): P
   const configFile = named ? resolve(cwd, named.value) : findConfigFile(cwd)
   const config = configFile ? await readConfigFile(configFile) : defaultConfig
   const root = configFile ? dirname(configFile) : cwd
-  if (configFile) await refusePathsOutside(root, config, configFile)
+  if (configFile) await refusePathsOutside({ root, config, configFile })
   const profile = flag(flags.profile, '--profile') ?? from('STET_PROFILE') ?? { value: 'default', origin: 'default' }
   if (!/^[\w-]{1,64}$/.test(profile.value)) throw new CliError('usage', '--profile: letters, digits, - and _ only')
 
@@ -113,14 +113,18 @@ export async function resolveSettings({ io, flags, warn, say }: Surroundings): P
   return settings
 }
 
-// The file comes with a checkout: it must not choose what is read or written elsewhere.
-async function refusePathsOutside(root: string, { promptsDir, types }: Config, configFile: string): Promise<void> {
+/** Files and links come with a checkout: they must not choose what is read or written elsewhere. */
+export async function refusePathsOutside({
+  root,
+  config,
+  configFile,
+}: Pick<Settings, 'root' | 'config' | 'configFile'>): Promise<void> {
   for (const [key, path] of [
-    ['promptsDir', promptsDir],
-    ['types.out', types.out],
+    ['promptsDir', config.promptsDir],
+    ['types.out', config.types.out],
   ] as const) {
     if (await isWithin(root, resolve(root, path))) continue
-    throw new CliError('usage', `${configFile}: "${key}" leads out of the project: ${path}`, {
+    throw new CliError('usage', `${configFile ?? root}: "${key}" leads out of the project: ${path}`, {
       hint: `name a path below ${root} that is no link to elsewhere`,
     })
   }

@@ -2,7 +2,7 @@ import type { Prompt, Stet, Version } from '@stet/sdk'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { type Lock, type LockEntry, writeLockFile } from '../settings/lock-file.ts'
-import type { Settings } from '../settings/resolve.ts'
+import { refusePathsOutside, type Settings } from '../settings/resolve.ts'
 import { entryOf } from './apply.ts'
 import { compare, conflictStates, inStep } from './compare.ts'
 import { entriesSincePublished } from './git/published-base.ts'
@@ -33,6 +33,8 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   const settings = await ctx.settings()
   await ctx.projectId()
   refuseOtherLock(settings)
+  // Without a configuration the default folder counts, which may be a link.
+  await refusePathsOutside(settings)
   const client = await ctx.client()
   const { version, followsLive } = await resolveVersion(ctx, client, settings.lock, ref ?? settings.versionRef?.value)
   const prompts = await client.prompts.list({ versionUuid: version.uuid })
@@ -135,7 +137,9 @@ export function selectorOf(
     const candidates = promptPathsOf(name, promptsDir, cwd)
     const found = candidates.find((one) => [...paths].some((path) => matches(path, one)))
     if (found !== undefined) return found
-    throw new CliError('not_found', `No prompt or folder ${candidates[0]}`, { hint: 'stet status lists what differs' })
+    throw new CliError('not_found', `No prompt or folder ${candidates[0]}`, {
+      hint: 'stet prompts list shows those of the server, stet prompts list --local your files',
+    })
   })
   return (path) => wanted.some((name) => matches(path, name))
 }

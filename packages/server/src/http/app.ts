@@ -10,7 +10,7 @@ import { createUnreadLimit } from './limits/unread-limit.ts'
 import { mountContract, type Routes } from './mount.ts'
 import { operations } from './operations/operations.ts'
 import { RequestFigures } from './operations/request-figures.ts'
-import { admit } from './request/admit.ts'
+import { admit, keepsPlace } from './request/admit.ts'
 import { authorise } from './request/authorise.ts'
 import { cors } from './request/cors.ts'
 import { originForm } from './request/origin-form.ts'
@@ -87,7 +87,7 @@ function api(deps: HttpDeps, readyDocuments: ReadyDocuments): Router {
     contract,
     routes: allRoutes(deps, readyDocuments),
     router,
-    before: [authorise, readInput(deps.settings.bodyLimitBytes)],
+    before: [authorise, readInput(deps.settings.bodyLimitBytes), keepsPlace(deps)],
     validateResponses: deps.settings.validateResponses,
   })
   router.use(nameConversation(deps))

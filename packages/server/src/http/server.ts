@@ -2,6 +2,7 @@
 import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { newRequestId } from './request/request-id.ts'
+import { closeWithConnection } from './response/close-queued.ts'
 
 const keepAliveMs = 65_000
 const headerLimitBytes = 16_384
@@ -32,6 +33,7 @@ interface ServerLimits {
 export function createHttpServer(app: RequestListener, limits: ServerLimits = {}): Server {
   const limitMs = limits.slowSenderMs ?? slowSenderMs
   const serve: RequestListener = (req, res) => {
+    closeWithConnection(res)
     // Its connection was ended with a response that it has not read yet.
     if (req.socket.writableEnded) return
     if (!hasValidHost(req)) answerInTurn(res, parserError(400))

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
 import { backupDatabase, restoreDatabase } from '../../src/adapters/database/embedded/backup.ts'
 import { copyDatabase } from '../../src/adapters/database/embedded/directory/first-start.ts'
-import { snapshotIfDue, startSnapshots } from '../../src/adapters/database/embedded/snapshots.ts'
+import { snapshotIfDue, snapshotLooks, startSnapshots } from '../../src/adapters/database/embedded/snapshots.ts'
 import { openTestDatabase, silent } from '../support/database-open.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { embeddedTemplate } from '../support/test-database.ts'
@@ -118,5 +118,63 @@ describe('backup of the embedded database', () => {
     await startSnapshots(running, { ...settings, directory: undefined }).stop()
     await startSnapshots(running, { ...settings, directory: folder }).stop()
     expect(await readdir(folder)).toHaveLength(1)
+  })
+
+  describe('the schedule of snapshots', () => {
+    let folder: string
+    const backup = (target: string) => writeFile(target, '')
+
+    beforeEach(async () => {
+      folder = join(dataDir, 'snapshots')
+      await mkdir(folder)
+    })
+
+    it('waits twice as long after each failure, up to an hour, and not after a success', async () => {
+      const failing = new Error('no room')
+      let attempts: number[] = []
+      let isBroken = true
+      const look = snapshotLooks({
+        directory: folder,
+        everyHours: 1,
+        keep: 1,
+        log: silent,
+        async backup(target) {
+          attempts.push(minute)
+          if (isBroken) throw failing
+          await backup(target)
+        },
+      })
+      let minute = 0
+      const lookUntil = async (end: number) => {
+        for (; minute < end; minute++) await look(new Date(Date.UTC(2030, 0, 1, 0, minute)))
+      }
+      await lookUntil(200)
+      expect(attempts).toEqual([0, 2, 6, 14, 30, 62, 122, 182])
+      isBroken = false
+      await lookUntil(250)
+      isBroken = true
+      attempts = []
+      await lookUntil(310)
+      expect(attempts).toEqual([302, 304, 308])
+    })
+
+    it('writes and keeps snapshots when the clock has jumped back', async () => {
+      const at = (hour: number) =>
+        snapshotIfDue({
+          directory: folder,
+          backup,
+          everyHours: 2,
+          keep: 2,
+          now: new Date(Date.UTC(2030, 0, 1, hour)),
+          log: silent,
+        })
+      const future = ['stet-20400101-000000.backup', 'stet-20400102-000000.backup']
+      for (const name of future) await writeFile(join(folder, name), '')
+      const written = [await at(0), await at(1)]
+      expect(written).toEqual(['stet-20300101-000000.backup', undefined])
+      expect((await readdir(folder)).sort()).toEqual([written[0], future[1]])
+      await at(2)
+      expect((await readdir(folder)).sort()).toEqual(['stet-20300101-000000.backup', 'stet-20300101-020000.backup'])
+    })
   })
 })

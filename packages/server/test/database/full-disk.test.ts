@@ -8,6 +8,7 @@ import { copyDatabase } from '../../src/adapters/database/embedded/directory/fir
 import { openPglite } from '../../src/adapters/database/embedded/open-pglite.ts'
 import { apiCaller } from '../http/api-call.ts'
 import { type ProgramEnd, programEnd, startProgram } from '../support/child-program.ts'
+import { openTestDatabase } from '../support/database-open.ts'
 import { isSkippedWithoutTmpfs, type PrivateMount, tmpfsOf } from '../support/private-mount.ts'
 import { processTestMs, runServer, type ServerProcess, settingsFor, startServer } from '../support/server-process.ts'
 import { embeddedTemplate, packageRoot } from '../support/test-database.ts'
@@ -53,6 +54,36 @@ describe.skipIf(skips)('the engine on a full disk', () => {
     const { rows } = await pglite.query('SELECT name FROM workspace')
     expect(rows).toEqual([{ name: 'acknowledged' }])
     await pglite.close()
+  })
+})
+
+describe.skipIf(skips)('a snapshot on a disk without room', () => {
+  const mounts: PrivateMount[] = []
+  const mount = (megabytes: number) => {
+    const made = tmpfsOf(megabytes)
+    mounts.push(made)
+    return made
+  }
+  afterEach(() => {
+    for (const made of mounts.splice(0)) made.close()
+  })
+
+  it('is refused before anything is written, and leaves the database its floor', async () => {
+    const own = mount(150)
+    const small = mount(8)
+    await copyDatabase(await embeddedTemplate(), join(own.path, 'db'))
+    const database = await openTestDatabase({ dataDir: own.path }, { diskFloorBytes: 32 * 1024 * 1024 })
+    const backup = (folder: string) => database.backup?.(join(folder, 'a.backup'))
+    await expect(backup(small.path)).rejects.toThrow(/takes up to \d+ MB on the disk of \S+, which has 8 MB free/)
+    // The copy that is packed is on the disk of the database, wherever the backup goes.
+    own.fill(50 * 1024 * 1024)
+    for (const folder of [own.path, mount(100).path])
+      await expect(backup(folder)).rejects.toThrow(/takes up to \d+ MB on the disk of \S+, which has 50 MB free/)
+    own.empty()
+    await backup(own.path)
+    await database.close()
+    expect((await readdir(own.path)).sort()).toEqual(['a.backup', 'db'])
+    expect(await readdir(small.path)).toEqual([])
   })
 })
 

@@ -38,3 +38,21 @@ it('a connection that is idle at the end, or whose request is on its way, is ans
   await ending
   await served.close()
 })
+
+it('pipelined responses end with their connection, the one that is due and those behind it', async () => {
+  let [asked, closed, open] = [0, 0, 0]
+  const served = await listening((_req, res) => {
+    asked += 1
+    res.once('close', () => {
+      closed += 1
+      if (!res.closed || !res.destroyed) open += 1
+    })
+  })
+  const socket = connect(served.port, '127.0.0.1')
+  socket.write(question.repeat(8))
+  await expect.poll(() => asked).toBe(8)
+  socket.resetAndDestroy()
+  await expect.poll(() => closed).toBe(8)
+  expect(open).toBe(0)
+  await served.close()
+})

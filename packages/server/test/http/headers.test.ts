@@ -89,14 +89,20 @@ describe('routes', () => {
     ['http://any.example/api/v3/projects/1/versions/none/documents/a/b', 'Version not found'],
     ['HTTP://any.example:1/api/v3/projects/1/versions/none/documents/a?prefix=b', 'Version not found'],
     ['http://[::1/api/v3/conversations/none', 'Conversation not found'],
-    ['http://', 'Route not found: GET /'],
-    ['http://any.example?a', 'Route not found: GET /'],
+    ['http://any.example/nowhere?a', 'Route not found: GET /nowhere'],
     ['*', 'Route not found: GET *'],
   ])('are found in addresses of any form: %s', async (target, message) => {
     const head = `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${server.adminKey}\r\n\r\n`
     const { status, body } = parseRaw(await sendRaw(Number(new URL(server.url).port), [head]))
     expect(status).toBe(404)
     expect(JSON.parse(body)).toMatchObject({ name: 'NotFoundError', message })
+  })
+
+  it.each(['http://', 'http://any.example?a'])('redirect the root to the reference, also for %s', async (target) => {
+    const head = `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
+    const { status, headers } = parseRaw(await sendRaw(Number(new URL(server.url).port), [head]))
+    expect(status).toBe(302)
+    expect(headers.get('location')).toBe('/docs')
   })
 
   it('answer HEAD like GET without the body', async () => {
@@ -137,7 +143,8 @@ describe('CORS', () => {
   it('echoes a listed origin, on errors too, and exposes our headers', async () => {
     const answer = await api('GET', '/nowhere', { headers: { origin } })
     expect(answer.headers.get('access-control-allow-origin')).toBe(origin)
-    expect(answer.headers.get('access-control-expose-headers')).toContain('X-RateLimit-Reset')
+    const exposed = answer.headers.get('access-control-expose-headers')
+    for (const name of ['X-RateLimit-Reset', 'X-Stet-Warning']) expect(exposed).toContain(name)
   })
 
   it('says nothing to other origins', async () => {

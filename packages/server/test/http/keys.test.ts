@@ -38,6 +38,20 @@ describe('API keys', () => {
     expect((list.body as unknown as ApiKey[])[0]).toEqual(apiKey)
   })
 
+  it('are named after the caller that they are for: what a key creates shows its name, also after a rotation', async () => {
+    const issue = async () =>
+      CreatedApiKey.parse((await api('POST', '/api-keys', { body: { name: 'Ana Díaz · laptop' } })).body)
+    const [first, second] = [await issue(), await issue()]
+    expect(first.author).toMatchObject({ name: 'Ana Díaz · laptop', email: 'ana-diaz-laptop@localhost' })
+    expect(second.author).toEqual(first.author)
+    const rotated = CreatedApiKey.parse((await api('POST', `/api-keys/${first.id}/rotate`)).body)
+    const project = await api('POST', '/projects', { key: rotated.key, body: { name: 'of ana' } })
+    expect(project.body).toMatchObject({ version: { authorId: first.author.id, authorName: 'Ana Díaz · laptop' } })
+    const own = Me.parse((await api('GET', '/me')).body).apiKey
+    const again = CreatedApiKey.parse((await api('POST', '/api-keys', { body: { name: own.author.name } })).body)
+    expect(again.author).toEqual(own.author)
+  })
+
   it('tell when they were last used', async () => {
     const before = Date.now()
     const { id, key, lastUsedAt } = CreatedApiKey.parse(

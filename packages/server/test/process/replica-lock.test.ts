@@ -1,4 +1,6 @@
 /** Two processes on one PostgreSQL without Redis: one serves, the other waits, and they never serve side by side. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
@@ -125,6 +127,31 @@ async function heldRun(server: ServerProcess, live: string) {
   return { stream, goOn }
 }
 
+/** A run whose body has arrived but for its last byte; `finish` sends that and resolves with the response's first line. */
+async function slowRun(server: ServerProcess, live: string) {
+  const body = JSON.stringify({ path: 'hello' })
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('utf8')
+  const head = [
+    `POST /api/v3${live}/documents/run HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: Bearer ${adminKey}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    'Expect: 100-continue',
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  expect((await once(socket, 'data'))[0]).toMatch(/^HTTP\/1.1 100/)
+  socket.write(body.slice(0, -1))
+  return {
+    async finish() {
+      socket.write(body.slice(-1))
+      const [answer] = (await once(socket, 'data')) as [string]
+      socket.destroy()
+      return answer.slice(0, answer.indexOf('\r\n'))
+    },
+  }
+}
+
 async function changeLive(answerOf: ReturnType<typeof apiCaller>, project: TestProject, content: string) {
   const created = await answerOf('POST', `/projects/${project.id}/versions`, { body: { name: 'changed' } })
   const draft = `/projects/${project.id}/versions/${String(created.body['uuid'])}`
@@ -149,6 +176,7 @@ describe.skipIf(needsServer)('the lock of the only replica', { timeout: processT
     const document = `/api/v3${project.live}/documents/hello`
     const readers = [askWithoutEnd(`${first.url}${document}`, key), askWithoutEnd(`${first.url}/ready`, key)]
     const withRevoked = askWithoutEnd(`${first.url}${document}`, String(revoked.body['key']))
+    const slow = await slowRun(first, project.live)
     const next = await startWaiting()
     await killLockUntilOtherHasIt()
     await next.serving
@@ -158,6 +186,9 @@ describe.skipIf(needsServer)('the lock of the only replica', { timeout: processT
     const revokedAt = performance.now()
     await changeLive(successor, project, prompt('<user>new text</user>'))
     const changedAt = performance.now()
+    const calls = fake.requests.length
+    expect(await slow.finish()).toBe('HTTP/1.1 503 Service Unavailable')
+    expect(fake.requests).toHaveLength(calls)
     await delay(1_000)
     goOn()
     expect((await record(stream)).last).toMatchObject({ type: 'chain-completed' })

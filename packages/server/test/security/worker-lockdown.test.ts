@@ -60,6 +60,10 @@ const attempts: Record<string, string> = {
   'file by promises': `(await import('node:fs/promises')).readFile('/etc/hostname', 'utf8')`,
   'own file': `(await import('node:fs')).readFileSync(new URL(import.meta.url))`,
   'file by import of a module': `import('/etc/hostname')`,
+  'SQLite, whose files the permission model of Node 24 lets through': `new (await import('node:sqlite')).DatabaseSync(':memory:')`,
+  'a trace file, which the permission model of Node 20 lets through': `(await import('node:trace_events')).createTracing({ categories: ['node'] }).enable()`,
+  'flags of the engine': `(await import('node:v8')).setFlagsFromString('--expose-gc')`,
+  'code from a string in a new context': `(await import('node:vm')).runInNewContext('1')`,
   'code from a string': `new Function('return 1')()`,
   'a changed built-in': `(() => { 'use strict'; Array.prototype.join = () => 'changed' })()`,
 }

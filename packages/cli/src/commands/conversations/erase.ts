@@ -14,7 +14,8 @@ export const command = defineCommand({
   ],
   parse(raw) {
     const identifier = textFlag(raw, 'customIdentifier')
-    if (!identifier) throw new CliError('usage', 'No identifier', { hint: '--custom-identifier <identifier>' })
+    if (!identifier)
+      throw new CliError('usage', 'Missing input: the custom identifier', { hint: '--custom-identifier <identifier>' })
     const only = textFlag(raw, 'onlyProject')
     return { identifier, scope: only === undefined ? {} : { projectId: readProjectId(only, '--only-project') } }
   },

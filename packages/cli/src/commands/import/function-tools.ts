@@ -30,7 +30,16 @@ export function convertTools(tools: unknown, losses: string[]): Record<string, u
 export function convertResponseFormat(format: unknown, losses: string[]): Record<string, unknown> | undefined {
   if (!isJsonObject(format) || format['type'] === 'text') return undefined
   const holder = isJsonObject(format['json_schema']) ? format['json_schema'] : format
-  if (isJsonObject(holder['schema'])) return holder['schema']
+  if (isJsonObject(holder['schema'])) {
+    for (const key of ['strict', 'description']) {
+      const value = holder[key] ?? null
+      if (value === null) continue
+      losses.push(
+        `The setting "${key}" of the answer format has no counterpart: ${JSON.stringify(value).slice(0, 200)}`,
+      )
+    }
+    return holder['schema']
+  }
   losses.push(`The answer format ${JSON.stringify(format).slice(0, 200)} has no schema: say it in the prompt`)
   return undefined
 }

@@ -7,7 +7,8 @@ import { isWithin, problemOfName, readFormerText, writeFileAtomically } from '..
 import { promptEnding, promptsDirOf } from '../../sync/prompt-path.ts'
 import { shownFile } from '../../ui/shown-file.ts'
 import { findUnsupported } from '../import/find-unsupported.ts'
-import { type ImportedPrompt, type ReadSource, settlePaths } from '../import/imported-prompt.ts'
+import type { ImportedPrompt, ReadSource } from '../import/imported-prompt.ts'
+import { linkPrompts } from '../import/link-prompts.ts'
 import { readSource, type SourceKind, sourceKinds } from '../import/read-source.ts'
 
 interface ImportedFile {
@@ -60,7 +61,7 @@ export const command = defineCommand({
   },
   async run({ kind, source, dir, isDry, readsKey }, ctx) {
     const found = await readSource(kind, source, readsKey, ctx)
-    const prompts = settlePaths(found.prompts)
+    const prompts = await linkPrompts(found.prompts)
     if (prompts.length === 0) {
       const lines = found.refused.map(({ path, reason }) => `${path}: ${reason}`)
       throw new CliError('not_found', `No prompt of ${kind} in ${source}`, { lines })

@@ -1,4 +1,3 @@
-import { posix } from 'node:path'
 import { stringify } from 'yaml'
 
 /** A message as other tools know it; the content is in the language of stet already. */
@@ -9,11 +8,14 @@ export interface TextMessage {
 
 const ownTags = new Set(['system', 'user', 'assistant'])
 
-/** The text of a prompt: front matter of the keys that have a value, then the messages. */
-export function formatPrompt(config: Readonly<Record<string, unknown>>, messages: readonly TextMessage[]): string {
+/** The front matter of the keys that have a value. */
+export function formatFront(config: Readonly<Record<string, unknown>>): string {
   const kept = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined))
-  const head = Object.keys(kept).length > 0 ? `---\n${stringify(kept, { lineWidth: 0 })}---\n\n` : ''
-  return head + messages.map(formatMessage).join('\n')
+  return Object.keys(kept).length > 0 ? `---\n${stringify(kept, { lineWidth: 0 })}---\n\n` : ''
+}
+
+export function formatMessages(messages: readonly TextMessage[]): string {
+  return messages.map(formatMessage).join('\n')
 }
 
 function formatMessage({ role, content }: TextMessage): string {
@@ -68,7 +70,31 @@ export function variableName(name: string, losses: string[]): string {
   return variable
 }
 
-/** A reference from one prompt to another, relative, so that it holds in whatever folder both are written to. */
-export function referenceTo(target: string, from: string, attributes = ''): string {
-  return `<prompt path="${posix.relative(posix.dirname(from), target)}"${attributes} />`
+/** What one prompt says about another that it includes. */
+export interface Reference {
+  /** As the other tool names it. */
+  target: string
+  /** Expressions by the names under which the included prompt gets their values. */
+  passed: ReadonlyMap<string, string>
+  /** An expression for the object that holds all further variables; without it they are those of the including prompt. */
+  context?: string
+}
+
+/** Adds a reference. @returns its mark, for the text; nothing else in a converted text is a tag of this kind */
+export function markReference(reference: Reference, references: Reference[]): string {
+  references.push(reference)
+  return `<prompt path="${references.length - 1}" />`
+}
+
+const mark = /(?<=(?:^|[^\\])(?:\\\\)*)<prompt path="(\d+)" \/>/g
+
+export function replaceMarks(
+  text: string,
+  references: readonly Reference[],
+  replace: (reference: Reference) => string,
+): string {
+  return text.replaceAll(mark, (tag: string, number: string) => {
+    const reference = references[Number(number)]
+    return reference ? replace(reference) : tag
+  })
 }

@@ -25,9 +25,10 @@ export const command = defineCommand({
   parse(raw) {
     const messagesFile = textFlag(raw, 'messages')
     const [response, responseFile] = [textFlag(raw, 'response'), textFlag(raw, 'responseFile')]
-    if (messagesFile === undefined) throw new CliError('usage', 'Which messages?', { hint: '--messages <file>' })
+    if (messagesFile === undefined)
+      throw new CliError('usage', 'Missing input: the messages', { hint: '--messages <file>' })
     if (response !== undefined && responseFile !== undefined) {
-      throw new CliError('usage', 'Either --response or --response-file')
+      throw new CliError('usage', 'Use --response or --response-file, not both')
     }
     return { name: raw.args[0] ?? '', messagesFile, response, responseFile, customIdentifier: textFlag(raw, 'id') }
   },

@@ -12,7 +12,8 @@ export const command = defineCommand({
   flags: [{ long: '--type', value: '<kind>', summary: 'openai, anthropic, google, azure, custom, ...' }, ...entryFlags],
   parse(raw) {
     const provider = textFlag(raw, 'type')
-    if (provider === undefined) throw new CliError('usage', 'Which kind of provider?', { hint: '--type <kind>' })
+    if (provider === undefined)
+      throw new CliError('usage', 'Missing input: the kind of provider', { hint: '--type <kind>' })
     return { name: raw.args[0] ?? '', provider, entry: parseEntry(raw) }
   },
   async run({ name, provider, entry }, ctx) {

@@ -50,7 +50,7 @@ export async function mergeLive(
   for (const conflict of conflicts) {
     const one = workspace.compared.find(({ path }) => path === conflict.path)
     const entry = entries[conflict.path]
-    const decided = await decide(conflict, one, entry, options.preference, () => findBase(conflict.path, entry))
+    const decided = await decide(conflict, one, entry, options.preference, () => findBase(conflict, entry))
     const place = { path: conflict.path, localFile: one?.localFile }
     const problem = decided.isWritten ? await problemOfFile(workspace.promptsDir, place) : undefined
     if (problem !== undefined) {
@@ -85,7 +85,8 @@ async function decide(
   preference: Preference,
   findBase: () => Promise<string | undefined>,
 ): Promise<Decision> {
-  const mine = one?.state === 'remote-edit' ? one.remoteText : one?.localText
+  // The file may be older than the draft, or missing in a folder that follows the draft for the first time.
+  const mine = one?.state.startsWith('local-') ? one.localText : draftText
   if (preference === 'theirs') return { outcome: { action: 'merge-theirs', path }, isWritten: true, text: liveText }
   if (preference === 'ours') {
     // Between markers the file is nobody's text: ours is what the draft holds.
@@ -112,7 +113,7 @@ async function decide(
 /** Older publications than these are not searched for the text that a draft began with. */
 const maxVersions = 50
 
-/** Finds the text that both sides began with: the one the lock names, else what was live when the draft was opened. */
+/** Finds the text that both sides began with: the one the lock names, else the only one that live had before its present text. */
 function baseFinder({ client, version }: Workspace) {
   let published: Promise<Version[]> | undefined
   const textIn = async (path: string, versionUuid: string) => {
@@ -124,18 +125,30 @@ function baseFinder({ client, version }: Workspace) {
       throw error
     }
   }
-  return async (path: string, entry: LockEntry | undefined): Promise<string | undefined> => {
+  return async ({ path, liveHash }: LiveConflict, entry: LockEntry | undefined): Promise<string | undefined> => {
     const hash = entry?.merged ?? entry?.live
     if (hash === '') return undefined
     const parent = version.parentCommitUuid
     const first = parent === null ? undefined : await textIn(path, parent)
-    if (hash === undefined || first?.contentHash === hash) return first?.content
+    if (hash !== undefined && first?.contentHash === hash) return first.content
     published ??= client.versions.list({ status: 'merged' })
-    for (const { uuid } of (await published).slice(0, maxVersions)) {
-      const found = await textIn(path, uuid)
-      if (found?.contentHash === hash) return found.content
+    const all = await published
+    if (hash !== undefined) {
+      for (const { uuid } of all.slice(0, maxVersions)) {
+        const found = await textIn(path, uuid)
+        if (found?.contentHash === hash) return found.content
+      }
+      return undefined
     }
-    return undefined
+    // Without a note, any text that live had since the draft was opened may be the base. A guess would undo edits unseen.
+    const opened = all.find(({ uuid }) => uuid === parent)?.version ?? 0
+    const later = all.filter((one) => (one.version ?? 0) > opened)
+    if (later.length > maxVersions) return undefined
+    for (const { uuid } of later) {
+      const found = await textIn(path, uuid)
+      if (found?.contentHash !== first?.contentHash && found?.contentHash !== liveHash) return undefined
+    }
+    return first?.content
   }
 }
 

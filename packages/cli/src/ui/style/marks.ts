@@ -17,7 +17,7 @@ export interface Style {
 
 /**
  * The style of what goes to one end. NO_COLOR wins, then the flags, then FORCE_COLOR, then whether a human looks at that end:
- * data in a pipe stay plain while remarks are coloured.
+ * data in a pipe stay plain while remarks are colored.
  */
 export function createStyle(io: Io, wanted: boolean | undefined, end: 'stdout' | 'stderr' = 'stderr'): Style {
   const isColored = usesColor(io, wanted, end)

@@ -48,7 +48,7 @@ export interface Database<Stores> {
   lock?: ReplicaLock
   /** The lock is held, or none is needed. */
   isTaken: boolean
-  /** Waits for the lock, then migrates. False when the database was closed before. */
+  /** Waits for the lock, then migrates, once. False if the database was closed before. */
   take(): Promise<boolean>
   /** Checks by name; true = passed. */
   ready(): Promise<Record<string, boolean>>
@@ -98,18 +98,23 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
   const session = gatedSession(engine.session, gate)
   const client = createClient(engine, gate)
   const writeBatch = createWriteBatch(session)
+  const take = async () => {
+    if (!isTaken && !(await engine.lock?.take())) return false
+    for (const name of await migrate(session, join(packageRoot, 'prisma', 'migrations'))) {
+      log.info('database.migration-applied', { name })
+    }
+    await engine.lock?.announce()
+    engine.startUpkeep(gate.count)
+    return true
+  }
+  let taken: Promise<boolean> | undefined
   return {
     kind: engine.kind,
     ...(engine.lock && { lock: engine.lock }),
     isTaken,
-    async take() {
-      if (!isTaken && !(await engine.lock?.take())) return false
-      for (const name of await migrate(session, join(packageRoot, 'prisma', 'migrations'))) {
-        log.info('database.migration-applied', { name })
-      }
-      await engine.lock?.announce()
-      engine.startUpkeep(gate.count)
-      return true
+    take() {
+      taken ??= take()
+      return taken
     },
     client,
     stores: storesFor(client),

@@ -1,6 +1,6 @@
 import type { Logger } from '../../shared/logger.ts'
 import { lockDirectory } from './embedded/directory/directory-lock.ts'
-import { requireSpace, watchDiskSpace } from './embedded/disk-space.ts'
+import { requireBackupSpace, requireSpace, watchDiskSpace } from './embedded/disk-space.ts'
 import { compiledPglite } from './embedded/thread/compiled-pglite.ts'
 import { startDatabaseThread } from './embedded/thread/database-thread.ts'
 import { threadAdapter } from './embedded/thread/thread-adapter.ts'
@@ -54,6 +54,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
       },
       async backup(file) {
         if (disk.isLow()) throw diskFull()
+        await requireBackupSpace(directory, file, options.diskFloorBytes)
         await thread.ask('backup', { file })
       },
       async close() {

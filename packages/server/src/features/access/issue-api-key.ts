@@ -1,6 +1,7 @@
 /** Issues a further key of a workspace. The clear key is returned once and stored nowhere. */
 import { invalid, notFound } from '../../shared/app-error.ts'
-import type { Needs } from '../deps.ts'
+import type { Author } from '../../shared/author.ts'
+import type { Needs, Stores } from '../deps.ts'
 import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey } from './api-key.ts'
 import type { Caller, Scope } from './caller.ts'
 import { limitOf, type Plan } from './plan.ts'
@@ -41,12 +42,27 @@ export async function issueApiKey(
     projectId: input.projectId ?? null,
     plan,
     customLimit: plan === 'custom' ? (input.limit ?? null) : null,
-    author: caller.author,
     expiresAt: input.expiresAt ?? null,
   }
-  const apiKey = await deps.transaction((stores) => stores.apiKeys.create(caller.workspaceId, fields))
+  const apiKey = await deps.transaction(async (stores) => {
+    const author = await authorNamed(stores, caller.workspaceId, input.name)
+    return stores.apiKeys.create(caller.workspaceId, { ...fields, author })
+  })
   deps.log.info('audit.api-key-issued', { workspaceId: caller.workspaceId, apiKeyId: apiKey.id, by: caller.apiKeyId })
   return { apiKey, key }
+}
+
+// A key is for one person or program, and its name says which. Keys of the same name share an author.
+async function authorNamed({ workspaces }: Stores, workspaceId: number, name: string): Promise<Author> {
+  const known = await workspaces.findAuthorByName(workspaceId, name)
+  return known ?? workspaces.createAuthor(workspaceId, { name, email: `${mailboxOf(name)}@localhost` })
+}
+
+// Versions show an e-mail address, and published clients require one.
+function mailboxOf(name: string): string {
+  const ascii = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
+  const words = ascii.match(/[a-z0-9]+/g) ?? ['key']
+  return words.join('-').slice(0, 64)
 }
 
 // In UTC: one of 9999 with an offset may lie in the year 10000, which timestamps of four digits cannot tell.

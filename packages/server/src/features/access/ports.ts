@@ -40,6 +40,8 @@ export interface WorkspaceStore {
   findByName(name: string): Promise<Workspace | null>
   create(name: string): Promise<Workspace>
   createAuthor(workspaceId: number, input: Omit<Author, 'id'>): Promise<Author>
+  /** The oldest author of that name. */
+  findAuthorByName(workspaceId: number, name: string): Promise<Author | null>
   findFirstAuthor(workspaceId: number): Promise<Author | null>
   /** Serialises first starts of several servers on one database. */
   lockCreation(): Promise<void>

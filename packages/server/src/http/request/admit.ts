@@ -25,6 +25,14 @@ export function admit(deps: HttpDeps): RequestHandler {
   }
 }
 
+/** Asks again before the route: a body may take half a minute to arrive, and the place can be lost by then. */
+export function keepsPlace({ place }: Pick<HttpDeps, 'place'>): RequestHandler {
+  return async (_req, _res, next) => {
+    if (!place.isConfirmed()) await requirePlace(place)
+    next()
+  }
+}
+
 /** @throws AppError ServiceUnavailableError, before everything that begins work or reads a cache. */
 async function requirePlace(place: Place): Promise<void> {
   if (await place.confirm()) return

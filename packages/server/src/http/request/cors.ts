@@ -4,7 +4,7 @@ const allowedMethods = 'GET, POST, PUT, DELETE'
 const allowedHeaders =
   'Authorization, Content-Type, Accept, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id, X-Latitude-SDK-Version, X-Stet-SDK-Version, X-Retry-Count'
 const exposedHeaders =
-  'X-Request-Id, X-Conversation-Uuid, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Idempotency-Replayed'
+  'X-Request-Id, X-Conversation-Uuid, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Idempotency-Replayed, X-Stet-Warning'
 
 /**
  * Browsers of the listed origins may call; never `*`, never credentials. Preflights need no key.

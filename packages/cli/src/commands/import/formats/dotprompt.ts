@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../settings/json-file.ts'
-import type { ImportedPrompt } from '../imported-prompt.ts'
+import type { ForeignPrompt } from '../imported-prompt.ts'
 import { openAiKeys, splitModel, takeSettings } from '../model-settings.ts'
-import { formatPrompt } from '../prompt-text.ts'
+import { formatMessages } from '../prompt-text.ts'
 import { convertHandlebars } from './handlebars.ts'
 import { convertPicoschema } from './picoschema.ts'
 
@@ -15,7 +15,7 @@ export function importDotprompt(
   head: Readonly<Record<string, unknown>>,
   body: string,
   firstLine: number,
-): ImportedPrompt {
+): ForeignPrompt {
   const losses: string[] = []
   const { model, config, input, output, tools, name, description, ...rest } = head
   for (const [key, value] of Object.entries(rest)) {
@@ -31,11 +31,16 @@ export function importDotprompt(
   }
   noteTools(tools, losses)
   const isPartial = /(^|\/)_[^/]*$/.test(path)
-  const messages = convertHandlebars(body, { path, isPartial, firstLine }, losses)
-  const content = isPartial
-    ? `${messages.map((one) => one.content.trim()).join('\n')}\n`
-    : formatPrompt(front, messages)
-  return { path: path.replace(/(^|\/)_([^/]*)$/, '$1$2'), content, losses }
+  const { messages, references, types } = convertHandlebars(body, { isPartial, firstLine }, losses)
+  return {
+    path: path.replace(/(^|\/)_([^/]*)$/, '$1$2'),
+    // Text that others include has no settings of its own.
+    front: isPartial ? { parameters: front.parameters } : front,
+    text: isPartial ? messages.map((one) => one.content.trim()).join('\n') : formatMessages(messages),
+    references,
+    types,
+    losses,
+  }
 }
 
 function parametersOf(input: unknown, losses: string[]): Record<string, unknown> | undefined {

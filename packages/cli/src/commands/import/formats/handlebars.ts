@@ -1,4 +1,4 @@
-import { escapeText, referenceTo, type TextMessage, variableName } from '../prompt-text.ts'
+import { escapeText, markReference, type Reference, type TextMessage, variableName } from '../prompt-text.ts'
 
 /** A block that is open. `item` is what names within it belong to; undefined where it changes nothing. */
 interface Block {
@@ -9,11 +9,12 @@ interface Block {
 }
 
 interface State {
-  /** Of the prompt that is converted: references are relative to it. */
-  path: string
   messages: TextMessage[]
   blocks: Block[]
   isPartial: boolean
+  references: Reference[]
+  /** The types of variables that are no texts. */
+  types: Map<string, string>
   losses: string[]
   /** Of the tag that is being converted, from 1. */
   line: number
@@ -27,14 +28,15 @@ const tag = /\\?\{\{!--[\s\S]*?--\}\}|\\?\{\{\{[\s\S]*?\}\}\}|\\?\{\{[\s\S]*?\}\
  */
 export function convertHandlebars(
   template: string,
-  { path, isPartial, firstLine }: { path: string; isPartial: boolean; firstLine: number },
+  { isPartial, firstLine }: { isPartial: boolean; firstLine: number },
   losses: string[],
-): TextMessage[] {
+): Pick<State, 'messages' | 'references' | 'types'> {
   const state: State = {
-    path,
     messages: [{ role: 'user', content: '' }],
     blocks: [],
     isPartial,
+    references: [],
+    types: new Map(),
     losses,
     line: firstLine,
   }
@@ -48,7 +50,8 @@ export function convertHandlebars(
     done = match.index + match[0].length
   }
   write(state, escapeText(template.slice(done)))
-  return state.messages.filter(({ content }) => content.trim() !== '')
+  const { messages, references, types } = state
+  return { messages: messages.filter(({ content }) => content.trim() !== ''), references, types }
 }
 
 function countLineEnds(text: string): number {
@@ -96,6 +99,7 @@ function openBlock(state: State, name: string, args: readonly string[], source: 
     const depth = state.blocks.filter(({ item }) => item !== undefined).length
     const named = /as\s+\|\s*(\w+)/.exec(args.join(' '))?.[1]
     const item = named ?? (depth === 0 ? 'item' : `item${depth + 1}`)
+    state.types.set(first, 'array')
     write(state, `{{ for ${item}, ${item}Index in ${first} }}`)
     state.blocks.push({ close: name, item, end: '{{ endfor }}' })
   } else {
@@ -115,13 +119,19 @@ function otherwise(state: State, [helper, ...args]: readonly string[], source: s
   else lose(state, source)
 }
 
-function includePartial(state: State, [name = '', ...args]: readonly string[]): void {
-  const passed = args.map((arg) => {
-    const [key = '', value] = arg.split('=', 2)
-    return value === undefined ? '' : ` ${key}={{ ${translate(state, value)} }}`
-  })
-  write(state, referenceTo(name, state.path, passed.join('')))
-  note(state, `The partial "${name}" sees only what is passed as attributes: pass its variables, if it has any`)
+function includePartial(state: State, [target = '', ...args]: readonly string[]): void {
+  const passed = new Map<string, string>()
+  // A partial sees what stands around it, or the object that is named.
+  let context = state.blocks.findLast(({ item }) => item !== undefined)?.item
+  for (const arg of args) {
+    const [, key, value = ''] = /^(\w+)=([\s\S]*)$/.exec(arg) ?? []
+    if (key !== undefined) passed.set(variableName(key, state.losses), translate(state, value))
+    else if (arg !== 'this' && arg !== '.') {
+      context = translate(state, arg)
+      state.types.set(context, 'object')
+    }
+  }
+  write(state, markReference({ target, passed, ...(context !== undefined && { context }) }, state.references))
 }
 
 function callHelper(state: State, name: string, args: readonly string[], source: string): void {
@@ -169,7 +179,9 @@ function translate(state: State, text: string): string {
   return names(item !== undefined && !isNamed ? `${item}.${bare}` : bare, state)
 }
 
-function names(path: string, { losses }: State): string {
+function names(path: string, { losses, types }: State): string {
   const [first = '', ...rest] = path.split('.').filter((name) => name !== '')
-  return [variableName(first, losses), ...rest].join('.')
+  const variable = variableName(first, losses)
+  if (rest.length > 0 && !types.has(variable)) types.set(variable, 'object')
+  return [variable, ...rest].join('.')
 }

@@ -1,7 +1,7 @@
 import { convertResponseFormat, convertTools } from '../function-tools.ts'
-import type { ImportedPrompt } from '../imported-prompt.ts'
+import type { ForeignPrompt } from '../imported-prompt.ts'
 import { openAiKeys, takeSettings } from '../model-settings.ts'
-import { convertPlaceholders, formatPrompt, type TextMessage } from '../prompt-text.ts'
+import { convertPlaceholders, formatMessages, type TextMessage } from '../prompt-text.ts'
 
 const message = /<(system|user|assistant|developer|tool)((?:\s[^>]*)?)>([\s\S]*?)<\/\1>/g
 const part = /<image\s+url="([^"]*)"[^>]*?\/?>(?:\s*<\/image>)?|<tool\s+([^>]*)>([\s\S]*?)<\/tool>|<\/?text>/g
@@ -16,17 +16,17 @@ export function importHumanloop(
   head: Readonly<Record<string, unknown>>,
   body: string,
   firstLine: number,
-): ImportedPrompt {
+): ForeignPrompt {
   const losses: string[] = []
   const { endpoint, tools, response_format: format, template_language: language, ...settings } = head
   if (endpoint !== undefined && endpoint !== 'chat') losses.push(`The endpoint "${endpoint}" has no counterpart`)
   if (language !== undefined && language !== 'default') losses.push(...unconverted(body, String(language), firstLine))
-  const config = {
+  const front = {
     ...takeSettings(settings, openAiKeys, losses),
     tools: convertTools(tools, losses),
     schema: convertResponseFormat(format, losses),
   }
-  return { path, content: formatPrompt(config, messagesOf(body, losses)), losses }
+  return { path, front, text: formatMessages(messagesOf(body, losses)), losses }
 }
 
 /** Each construct of another template language, which stays as text. */

@@ -1,13 +1,14 @@
 import { isJsonObject } from '../../../settings/json-file.ts'
 import { convertResponseFormat, convertTools } from '../function-tools.ts'
-import type { ImportedPrompt, ReadSource } from '../imported-prompt.ts'
+import type { ForeignPrompt, ReadSource } from '../imported-prompt.ts'
 import type { JsonEntry } from '../json-entries.ts'
 import { openAiKeys, takeSettings } from '../model-settings.ts'
 import {
   convertPlaceholders,
   escapeText,
-  formatPrompt,
-  referenceTo,
+  formatMessages,
+  markReference,
+  type Reference,
   type TextMessage,
   variableName,
 } from '../prompt-text.ts'
@@ -35,10 +36,10 @@ export function importLangfuse(entries: readonly JsonEntry[]): ReadSource {
     if (typeof prompt === 'string') refused.push({ path: `entry ${index + 1}`, line: entry.line, reason: prompt })
     else byName.set(prompt.name, [...(byName.get(prompt.name) ?? []), prompt])
   }
-  const included = new Set(
-    [...JSON.stringify(entries).matchAll(reference)].map(([, parts]) => partsOf(parts).get('name')),
-  )
-  return { prompts: [...byName.values()].map((versions) => convertNewest(versions, included)), refused }
+  const included = new Set([...byName.values()].flat().flatMap(({ raw }) => textsOf(raw['prompt']).flatMap(includedBy)))
+  const chosen = new Map([...byName].map(([name, versions]) => [name, chooseVersion(versions)]))
+  const prompts = [...byName.values()].map((versions) => convertChosen(versions, included, chosen))
+  return { prompts, refused }
 }
 
 /** @returns why it is no prompt, as a text */
@@ -52,26 +53,46 @@ function readPrompt({ value: raw, line }: JsonEntry): LangfusePrompt | string {
   return { name: raw['name'], version: Number(raw['version'] ?? 1), labels, raw, line }
 }
 
-function convertNewest(versions: readonly LangfusePrompt[], included: ReadonlySet<string | undefined>): ImportedPrompt {
+function chooseVersion(versions: readonly LangfusePrompt[]): LangfusePrompt | undefined {
   const sorted = [...versions].sort((a, b) => b.version - a.version)
   const labelled = (label: string): LangfusePrompt | undefined => sorted.find(({ labels }) => labels.includes(label))
-  const chosen = labelled('production') ?? labelled('latest') ?? sorted[0]
+  return labelled('production') ?? labelled('latest') ?? sorted[0]
+}
+
+type Chosen = ReadonlyMap<string, LangfusePrompt | undefined>
+
+/** What the conversion of one prompt collects. */
+interface Found {
+  losses: string[]
+  references: Reference[]
+  types: Map<string, string>
+}
+
+function convertChosen(
+  versions: readonly LangfusePrompt[],
+  included: ReadonlySet<string | undefined>,
+  all: Chosen,
+): ForeignPrompt {
+  const chosen = chooseVersion(versions)
   if (!chosen) throw new RangeError('no version')
   const { name, version, labels, raw, line } = chosen
-  const losses: string[] = []
-  const others = sorted.filter((one) => one !== chosen).map((one) => one.version)
+  const found: Found = { losses: [], references: [], types: new Map() }
+  const { losses } = found
+  const others = versions.filter((one) => one !== chosen).map((one) => one.version)
+  others.sort((a, b) => b - a)
   if (others.length > 0) losses.push(`Version ${version} was taken; not the versions ${others.join(', ')}`)
   const further = labels.filter((label) => label !== 'production' && label !== 'latest')
   if (further.length > 0) losses.push(`The labels ${further.join(', ')} have no counterpart`)
   if (Array.isArray(raw['tags']) && raw['tags'].length > 0)
     losses.push(`The tags ${raw['tags'].join(', ')} have no counterpart`)
-  const config = configOf(raw['config'], losses)
+  const front = configOf(raw['config'], losses)
   const { prompt } = raw
-  // A text that others include has to stay text: a message cannot stand within a message.
-  if (typeof prompt === 'string' && included.has(name)) {
-    return { path: name, content: `${formatPrompt(config, [])}${convertText(prompt, name, losses)}\n`, losses, line }
-  }
-  return { path: name, content: formatPrompt(config, messagesOf(prompt, name, losses)), losses, line }
+  // A text that others include has to stay text: a message cannot stand within a message, nor a line end within a line.
+  const text =
+    typeof prompt === 'string' && included.has(name)
+      ? convertText(prompt, all, found)
+      : formatMessages(messagesOf(prompt, all, found))
+  return { path: name, front, text, line, ...found }
 }
 
 function configOf(config: unknown, losses: string[]): Record<string, unknown> {
@@ -83,22 +104,23 @@ function configOf(config: unknown, losses: string[]): Record<string, unknown> {
 }
 
 // A text prompt has no role; callers send it as what the user says.
-function messagesOf(prompt: unknown, path: string, losses: string[]): TextMessage[] {
-  if (typeof prompt === 'string') return [{ role: 'user', content: convertText(prompt, path, losses) }]
+function messagesOf(prompt: unknown, all: Chosen, found: Found): TextMessage[] {
+  if (typeof prompt === 'string') return [{ role: 'user', content: convertText(prompt, all, found) }]
   const messages: TextMessage[] = []
   for (const message of Array.isArray(prompt) ? prompt : []) {
     const { type, name, role, content }: Record<string, unknown> = isJsonObject(message) ? message : {}
-    if (type === 'placeholder' && typeof name === 'string') messages.push(placeholderMessage(name, losses))
+    if (type === 'placeholder' && typeof name === 'string') messages.push(placeholderMessage(name, found))
     else if (typeof role === 'string' && typeof content === 'string') {
-      messages.push({ role, content: convertText(content, path, losses) })
-    } else losses.push(`A message has no counterpart: ${JSON.stringify(message).slice(0, 200)}`)
+      messages.push({ role, content: convertText(content, all, found) })
+    } else found.losses.push(`A message has no counterpart: ${JSON.stringify(message).slice(0, 200)}`)
   }
   return messages
 }
 
 // Messages cannot be parameters; their JSON can.
-function placeholderMessage(name: string, losses: string[]): TextMessage {
+function placeholderMessage(name: string, { losses, types }: Found): TextMessage {
   const variable = variableName(name, losses)
+  types.set(variable, 'array')
   losses.push(
     `The placeholder "${name}" for messages is now the parameter "${variable}", printed as JSON in one user message`,
   )
@@ -116,21 +138,43 @@ function partsOf(text = ''): Map<string, string> {
   )
 }
 
-function convertText(text: string, path: string, losses: string[]): string {
+function textsOf(prompt: unknown): string[] {
+  const messages = Array.isArray(prompt) ? prompt : [{ content: prompt }]
+  return messages.filter(isJsonObject).flatMap(({ content }) => (typeof content === 'string' ? [content] : []))
+}
+
+function includedBy(text: string): (string | undefined)[] {
+  return [...text.matchAll(reference)].map(([, parts]) => partsOf(parts).get('name'))
+}
+
+function convertText(text: string, all: Chosen, { losses, references }: Found): string {
   let converted = ''
   let done = 0
   for (const match of text.matchAll(reference)) {
     const parts = partsOf(match[1])
     const target = parts.get('name')
     converted += convertPlaceholders(text.slice(done, match.index), losses)
-    converted += target === undefined ? escapeText(match[0]) : referenceTo(target, path)
-    if (target !== undefined) {
-      const pin = parts.get('version') ?? parts.get('label')
-      losses.push(
-        `"${path}" refers to "${target}"${pin ? ` (${pin})` : ''}: pass its variables as attributes, if it has any`,
-      )
+    if (target === undefined) converted += escapeText(match[0])
+    else {
+      converted += markReference({ target, passed: new Map() }, references)
+      notePin(target, parts, all.get(target), losses)
     }
     done = match.index + match[0].length
   }
   return converted + convertPlaceholders(text.slice(done), losses)
+}
+
+/** One version of each prompt is imported: a reference to another one is a loss. */
+function notePin(
+  target: string,
+  parts: Map<string, string>,
+  taken: LangfusePrompt | undefined,
+  losses: string[],
+): void {
+  const [version, label] = [parts.get('version'), parts.get('label')]
+  if (!taken || (version === undefined && label === undefined)) return
+  if (version === undefined ? taken.labels.includes(label ?? '') : taken.version === Number(version)) return
+  losses.push(
+    `The reference to "${target}" means ${version === undefined ? `the label ${label}` : `version ${version}`}: version ${taken.version} was taken`,
+  )
 }

@@ -3,7 +3,7 @@ import { CliError } from '../../../exit-code.ts'
 import { isJsonObject } from '../../../settings/json-file.ts'
 import { readLatitudeLock } from '../../../settings/latitude-lock.ts'
 import { type Refusal, scanPrompts } from '../../../sync/scan.ts'
-import type { ImportedPrompt } from '../imported-prompt.ts'
+import type { ForeignPrompt } from '../imported-prompt.ts'
 
 /** How long the other server may take to answer. */
 const TIMEOUT_MS = 60_000
@@ -12,11 +12,11 @@ const TIMEOUT_MS = 60_000
  * The prompt files of the discontinued service: a folder of `.promptl` files, or a project with `latitude-lock.json`, which names the
  * folder in `rootFolder`. The language is that of stet: texts are taken as they are.
  */
-export async function readLatitudeFolder(folder: string): Promise<{ prompts: ImportedPrompt[]; refused: Refusal[] }> {
+export async function readLatitudeFolder(folder: string): Promise<{ prompts: ForeignPrompt[]; refused: Refusal[] }> {
   const lock = await readLatitudeLock(folder)
   const root = lock ? join(folder, lock.rootFolder) : folder
   const { prompts, refused } = await scanPrompts(root, ['**/*.promptl'], ['**/node_modules/**'])
-  return { prompts: [...prompts].map(([path, { text }]) => ({ path, content: text, losses: [] })), refused }
+  return { prompts: [...prompts].map(([path, { text }]) => ({ path, text, losses: [] })), refused }
 }
 
 /**
@@ -25,7 +25,7 @@ export async function readLatitudeFolder(folder: string): Promise<{ prompts: Imp
  *
  * @param key goes to that address and to no other
  */
-export async function readLatitudeServer(address: string, key: string): Promise<ImportedPrompt[]> {
+export async function readLatitudeServer(address: string, key: string): Promise<ForeignPrompt[]> {
   const match = /^(https?:\/\/[^@]+?\/projects\/\d+)(?:\/versions\/([^/]+))?\/?$/.exec(address)
   if (!match) {
     throw new CliError('usage', 'Not the address of a project', {
@@ -46,6 +46,6 @@ export async function readLatitudeServer(address: string, key: string): Promise<
   const documents: unknown = await response.json()
   if (!Array.isArray(documents)) throw new CliError('invalid', `${url} did not answer with a list of documents`)
   return documents.filter(isJsonObject).flatMap(({ path, content }) => {
-    return typeof path === 'string' && typeof content === 'string' ? [{ path, content, losses: [] }] : []
+    return typeof path === 'string' && typeof content === 'string' ? [{ path, text: content, losses: [] }] : []
   })
 }

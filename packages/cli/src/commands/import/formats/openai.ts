@@ -1,9 +1,9 @@
 import { isJsonObject } from '../../../settings/json-file.ts'
 import { convertResponseFormat, convertTools } from '../function-tools.ts'
-import type { ImportedPrompt, ReadSource } from '../imported-prompt.ts'
+import type { ForeignPrompt, ReadSource } from '../imported-prompt.ts'
 import type { JsonEntry } from '../json-entries.ts'
 import { openAiKeys, takeSettings } from '../model-settings.ts'
-import { convertPlaceholders, formatPrompt, type TextMessage, variableName } from '../prompt-text.ts'
+import { convertPlaceholders, formatMessages, type TextMessage, variableName } from '../prompt-text.ts'
 
 // Set by the service on what it stores; they say nothing about the prompt.
 const bookkeeping = new Set(
@@ -27,7 +27,7 @@ export function importOpenAi(entries: readonly JsonEntry[]): ReadSource {
 }
 
 /** @returns why it is no prompt, as a text */
-function convertPrompt(raw: Record<string, unknown>): ImportedPrompt | string {
+function convertPrompt(raw: Record<string, unknown>): ForeignPrompt | string {
   const { instructions, input, messages, prompt, variables, tools, text, response_format, reasoning, ...rest } = raw
   const losses: string[] = []
   const found = [
@@ -41,14 +41,14 @@ function convertPrompt(raw: Record<string, unknown>): ImportedPrompt | string {
   const settings = Object.fromEntries(Object.entries(rest).filter(([key]) => !bookkeeping.has(key)))
   const { format = response_format, ...textSettings } = isJsonObject(text) ? text : {}
   noteLost(textSettings, 'text', losses)
-  const config = {
+  const front = {
     ...takeSettings(settings, openAiKeys, losses),
     ...effortOf(reasoning, losses),
     tools: convertTools(tools, losses),
     schema: convertResponseFormat(format, losses),
     parameters: defaultsOf(variables, losses),
   }
-  return { path: name, content: formatPrompt(config, found), losses }
+  return { path: name, front, text: formatMessages(found), losses }
 }
 
 function effortOf(reasoning: unknown, losses: string[]): { reasoningEffort?: unknown } {

@@ -1,7 +1,7 @@
 import { parse, YAMLParseError } from 'yaml'
 import { CliError } from '../../../exit-code.ts'
 import { isJsonObject } from '../../../settings/json-file.ts'
-import type { ImportedPrompt } from '../imported-prompt.ts'
+import type { ForeignPrompt } from '../imported-prompt.ts'
 import { importDotprompt } from './dotprompt.ts'
 import { importHumanloop } from './humanloop.ts'
 
@@ -12,7 +12,7 @@ const frontMatter = /^\uFEFF?\s*---[ \t]*\r?\n([\s\S]*?)\r?\n?---[ \t]*(?:\r?\n|
  *
  * @param path without the ending
  */
-export function importPromptFile(path: string, text: string): ImportedPrompt {
+export function importPromptFile(path: string, text: string): ForeignPrompt {
   const match = frontMatter.exec(text)
   const head = match ? readYaml(match[1] ?? '', path) : {}
   const body = text.slice(match?.[0].length ?? 0).replaceAll('\r\n', '\n')

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { stat, statfs } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { OperatorError } from '../../../shared/app-error.ts'
+import { databaseEntries } from './directory/own-entries.ts'
 
 /** Below this PostgreSQL could meet a full disk in its log, which ends the process. Bytes. */
 const FLOOR_BYTES = 256 * 1024 * 1024
@@ -23,6 +24,37 @@ export async function requireSpace(directory: string, floorBytes = FLOOR_BYTES):
   throw new OperatorError(
     `The disk of ${directory} has ${has} free, and ${what} takes ${needs}: free some space, and start again`,
   )
+}
+
+/**
+ * Looks before a backup of `directory` is written into `file`. The database is copied on its own disk, where it keeps its
+ * floor, and packed from there. The size of the database bounds both, because nothing is known about how well it compresses.
+ * @throws OperatorError
+ */
+export async function requireBackupSpace(directory: string, file: string, floorBytes = FLOOR_BYTES): Promise<void> {
+  const folder = dirname(resolve(file))
+  const [own, target] = await Promise.all([stat(directory), stat(folder)])
+  const size = await sizeOf(directory)
+  const isOneDisk = own.dev === target.dev
+  await requireFree(directory, (isOneDisk ? 2 * size : size) + floorBytes)
+  if (!isOneDisk) await requireFree(folder, size)
+}
+
+async function requireFree(folder: string, needed: number): Promise<void> {
+  const free = await freeBytes(folder)
+  if (free >= needed) return
+  const [takes, has] = [needed, free].map((bytes) => `${Math.floor(bytes / 1024 / 1024)} MB`)
+  throw new OperatorError(`The backup takes up to ${takes} on the disk of ${folder}, which has ${has} free`)
+}
+
+/** Bytes in the files of a database, which may be open: PostgreSQL deletes some meanwhile. */
+async function sizeOf(directory: string): Promise<number> {
+  let bytes = 0
+  for (const entry of await databaseEntries(directory)) {
+    const path = join(directory, entry.name)
+    bytes += entry.isDirectory() ? await sizeOf(path) : ((await stat(path).catch(() => undefined))?.size ?? 0)
+  }
+  return bytes
 }
 
 export interface DiskWatch {

@@ -20,6 +20,8 @@ export function postgresWorkspaceStore(client: DatabaseClient): WorkspaceStore {
     findByName: (name) => client.workspace.findFirst({ where: { name }, select: shown, orderBy: { id: 'asc' } }),
     create: (name) => client.workspace.create({ data: { name }, select: shown }),
     createAuthor: (workspaceId, input) => client.author.create({ data: { ...input, workspaceId }, select: author }),
+    findAuthorByName: (workspaceId, name) =>
+      client.author.findFirst({ where: { workspaceId, name }, select: author, orderBy: { id: 'asc' } }),
     findFirstAuthor: (workspaceId) =>
       client.author.findFirst({ where: { workspaceId }, select: author, orderBy: { id: 'asc' } }),
     async lockCreation() {

@@ -9,9 +9,9 @@ export interface KindTraits {
   baseUrl?: string
   takesDeveloper?: boolean
   /**
-   * `leading-system`: later system messages become user messages, and at least one user message is required; `prefix-
-   * at-end`: the same, and a final assistant message is marked; `user-at-end`: user and assistant alternate; `no-
-   * system-at-end`: the last message is not a system message.
+   * `leading-system`: later system messages become user messages, and at least one user message is required.
+   * `prefix-at-end`: the same, and a final assistant message is marked. `user-at-end`: user and assistant alternate.
+   * `no-system-at-end`: the last message is not a system message.
    */
   roles?: 'leading-system' | 'user-at-end' | 'prefix-at-end' | 'no-system-at-end'
   refusesNames?: boolean

@@ -1,10 +1,14 @@
 /** Takes the ways out of this process away: modules that open sockets, processes, threads and files, and their loaders. */
-import module, { createRequire, syncBuiltinESMExports } from 'node:module'
+import module, { createRequire, isBuiltin, syncBuiltinESMExports } from 'node:module'
 
 const require = createRequire(import.meta.url)
 
 /** Loaded so that they can be emptied: `import()` would hand them out anew otherwise. Everything else goes through them. */
-const EMPTIED = ['net', 'dgram', 'dns', 'dns/promises', 'child_process', 'worker_threads', 'fs', 'fs/promises']
+const EMPTIED = [
+  ...['net', 'dgram', 'dns', 'dns/promises', 'child_process', 'worker_threads', 'fs', 'fs/promises', 'v8', 'vm'],
+  // The permission model lets their files through: Node 24 those of SQLite, Node 20 those of traces.
+  ...['node:sqlite', 'trace_events'],
+]
 const OF_PROCESS = [
   ...['binding', '_linkedBinding', 'dlopen', 'getBuiltinModule', 'kill', '_kill', 'execve', 'abort', 'chdir', 'umask'],
   ...['setuid', 'setgid', 'seteuid', 'setegid', 'setgroups', 'initgroups', 'loadEnvFile', 'openStdin', 'report'],
@@ -15,7 +19,7 @@ type Holder = Record<PropertyKey, unknown>
 
 /** After everything that this process needs was loaded, and before the first template is. */
 export function closeModules(): void {
-  for (const name of EMPTIED) empty(require(name) as Holder, new Set())
+  for (const name of EMPTIED) if (isBuiltin(name)) empty(require(name) as Holder, new Set())
   closeHandle(process.stdin as unknown as Holder)
   closeHandle(process.stdout as unknown as Holder)
   empty(module as unknown as Holder, new Set())

@@ -18,9 +18,9 @@ interface Holder {
   bootId: string | null
 }
 
-/** The lock is a folder with a socket and a description of its holder. */
-/** The lock is taken; or a winner has removed our folder, which did not listen yet and looked like the remains of a dead process. */
+/** The lock is taken, or its winner removed our folder: before its socket listens, it looks like that of a dead process. */
 const LOST_RACE = new Set(['ENOTEMPTY', 'EEXIST', 'ENOENT'])
+/** The lock is a folder with a socket and a description of its holder. */
 const SOCKET = '.sock'
 const DESCRIPTION = '.json'
 /** Longer socket paths are cut or refused, by the system. Linux does not meet this limit: see `shortPath`. */

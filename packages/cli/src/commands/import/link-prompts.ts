@@ -1,0 +1,122 @@
+import { posix } from 'node:path'
+import { isJsonObject } from '../../settings/json-file.ts'
+import type { ForeignPrompt, ImportedPrompt } from './imported-prompt.ts'
+import { formatFront, type Reference, replaceMarks } from './prompt-text.ts'
+import { settlePaths } from './settle-paths.ts'
+
+/** As deep as the server follows references. */
+const maxReferenceDepth = 10
+
+/** A prompt whose path is settled. */
+interface Settled {
+  foreign: ForeignPrompt
+  path: string
+  /** The variables that a run of it reads, with their types. */
+  needs: Map<string, string>
+}
+
+/**
+ * Gives each prompt a path, makes references follow it, passes the variables that a referenced prompt needs, and declares all
+ * variables.
+ */
+export async function linkPrompts(foreign: readonly ForeignPrompt[]): Promise<ImportedPrompt[]> {
+  // The engine is most of the program: only commands that compile load it.
+  const { resolveReferencePath, scan } = await import('@stet/template')
+  const paths = settlePaths(foreign.map(({ path }) => path))
+  const prompts = foreign.map((one, index): Settled => ({ foreign: one, path: paths[index] ?? '', needs: new Map() }))
+  const find = finder(prompts)
+  for (const { foreign, path, needs } of prompts) {
+    if (!foreign.front) continue
+    const { parameters } = await scan({ path, content: withoutReferences(foreign), documents: {} })
+    for (const name of parameters) needs.set(name, foreign.types?.get(name) ?? 'text')
+  }
+  inheritNeeds(prompts, find)
+  const resolve = (path: string, from: string): string | undefined => resolveReferencePath(path, from)
+  return prompts.map((prompt): ImportedPrompt => {
+    const { path, foreign } = prompt
+    const { source, line } = foreign
+    const losses = [...foreign.losses]
+    if (path !== foreign.path) losses.push(`"${foreign.path}" is now named "${path}"`)
+    const content = foreign.front ? linkConverted(prompt, find) : linkVerbatim(prompt, find, resolve)
+    return { path, content, losses, ...(source !== undefined && { source }), ...(line !== undefined && { line }) }
+  })
+}
+
+type Find = (name: string, from: ForeignPrompt) => Settled | undefined
+
+/** Of prompts with the same name the one in the same file counts. */
+function finder(prompts: readonly Settled[]): Find {
+  const byName = new Map<string, Settled[]>()
+  for (const prompt of prompts) {
+    const { path } = prompt.foreign
+    byName.set(path, [...(byName.get(path) ?? []), prompt])
+  }
+  return (name, { source }) => {
+    const found = byName.get(name) ?? []
+    return found.find(({ foreign }) => foreign.source === source) ?? found[0]
+  }
+}
+
+/** The text with the variables of its references, and without what they lead to. */
+function withoutReferences({ text, references = [] }: ForeignPrompt): string {
+  return replaceMarks(text, references, ({ passed, context }) => {
+    const expressions = [...passed.values(), ...(context === undefined ? [] : [context])]
+    return expressions.map((expression) => `{{ ${expression} }}`).join('')
+  })
+}
+
+function inheritNeeds(prompts: readonly Settled[], find: Find): void {
+  for (let round = 0; round < maxReferenceDepth; round += 1) {
+    for (const { foreign, needs } of prompts) {
+      for (const reference of foreign.references ?? []) {
+        if (reference.context !== undefined) continue
+        for (const [name, type] of find(reference.target, foreign)?.needs ?? []) {
+          if (!reference.passed.has(name) && !needs.has(name)) needs.set(name, type)
+        }
+      }
+    }
+  }
+}
+
+function linkConverted({ foreign, path, needs }: Settled, find: Find): string {
+  const text = replaceMarks(foreign.text, foreign.references ?? [], (reference) => {
+    const target = find(reference.target, foreign)
+    return formatReference(reference, target, path)
+  })
+  const declared = isJsonObject(foreign.front?.['parameters']) ? foreign.front['parameters'] : {}
+  const found = Object.fromEntries([...needs].map(([name, type]) => [name, { type }]))
+  const parameters = { ...found, ...declared }
+  return formatFront({ ...foreign.front, ...(Object.keys(parameters).length > 0 && { parameters }) }) + text
+}
+
+function formatReference(reference: Reference, target: Settled | undefined, from: string): string {
+  const { passed, context } = reference
+  const needed = [...(target?.needs.keys() ?? [])].filter((name) => !passed.has(name))
+  const inherited = needed.map((name) => [name, context === undefined ? name : `${context}.${name}`] as const)
+  const attributes = [...passed, ...inherited].map(([name, expression]) => ` ${name}={{ ${expression} }}`)
+  // A prompt that was not imported keeps its name, as a path that can be written.
+  const to = target?.path ?? settlePaths([reference.target])[0] ?? ''
+  return `<prompt path="${relativePath(to, from)}"${attributes.join('')} />`
+}
+
+const referenceTag = /(<prompt\s(?:[^>]*?\s)?path=)("[^"]*"|'[^']*')/g
+
+/** A prompt of stet, byte for byte but for the paths of prompts that have another one now. */
+function linkVerbatim(
+  { foreign, path }: Settled,
+  find: Find,
+  resolve: (path: string, from: string) => string | undefined,
+): string {
+  return foreign.text.replaceAll(referenceTag, (tag: string, opening: string, quoted: string) => {
+    const written = quoted.slice(1, -1)
+    const name = resolve(written, foreign.path)
+    const target = name === undefined ? undefined : find(name, foreign)
+    if (!target || resolve(written, path) === target.path) return tag
+    return `${opening}"${relativePath(target.path, path)}"`
+  })
+}
+
+// Relative, so that it holds in whatever folder both are written to.
+function relativePath(target: string, from: string): string {
+  return posix.relative(posix.dirname(from), target)
+}

@@ -1,0 +1,38 @@
+import { problemOfPath } from '../../sync/prompt-path.ts'
+
+// Below the limits of file systems and of the server, with room for an ending and a number.
+const maxSegmentBytes = 200
+const maxPathBytes = 480
+
+/** Makes names to paths that the server and every file system take, in the order of the names; two that meet are told apart. */
+export function settlePaths(names: readonly string[]): string[] {
+  // Without case: on some systems names that differ in it are one file.
+  const taken = new Set<string>()
+  return names.map((name) => {
+    const segments = name
+      .normalize('NFC')
+      .split('/')
+      .map(safeSegment)
+      .filter((segment) => segment !== '')
+    while (Buffer.byteLength(segments.join('/')) > maxPathBytes) segments.shift()
+    const first = segments.join('/') || 'prompt'
+    let path = first
+    for (let number = 2; taken.has(path.toLowerCase()); number += 1) path = `${first}-${number}`
+    taken.add(path.toLowerCase())
+    return path
+  })
+}
+
+function safeSegment(segment: string): string {
+  const known = segment.trim().replaceAll(/[^\p{L}\p{M}\p{Nd}_.-]+/gu, '-')
+  // What stood at an end leaves no mark there.
+  const inner = known === segment ? known : known.replaceAll(/^-+|-+$/g, '')
+  const plain = shortened(inner).replace(/(?<!\.)\.+$/, '')
+  return plain !== '' && problemOfPath(plain) ? `_${plain}` : plain
+}
+
+function shortened(text: string): string {
+  const kept = [...text]
+  while (Buffer.byteLength(kept.join('')) > maxSegmentBytes) kept.length -= Math.max(1, kept.length - maxSegmentBytes)
+  return kept.join('')
+}
