@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '../../shared/app-error.ts'
-import { heldBytes } from '../../shared/held-bytes.ts'
+import { heldBytes } from '../../shared/text/held-bytes.ts'
 import type { SqlSession } from './sql-session.ts'
 
 /** Between two commits under load, at least and at most; rows that come in the meantime share the next one. */

@@ -1,7 +1,7 @@
 /** Live events of runs in memory: one append-only array for each run, readers with a cursor each. */
 import type { EncodedMessage, LogEntry, RunEventLog, RunLogReader } from '../../features/runs/ports.ts'
 import { createExpiringMap } from '../../shared/expiring-map.ts'
-import { heldBytes } from '../../shared/held-bytes.ts'
+import { heldBytes } from '../../shared/text/held-bytes.ts'
 
 interface Log {
   /** False while the run is queued: nobody writes it yet. */

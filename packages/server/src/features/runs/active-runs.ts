@@ -1,7 +1,7 @@
 /** The runs that this process drives, and conversations that were queued or ended here a moment ago: read without a statement. */
 import type { RunError } from '../../shared/app-error.ts'
 import { createExpiringMap } from '../../shared/expiring-map.ts'
-import { heldBytes } from '../../shared/held-bytes.ts'
+import { heldBytes } from '../../shared/text/held-bytes.ts'
 import type { StoredConversation } from './ports.ts'
 
 export interface ActiveRun {
