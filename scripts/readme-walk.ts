@@ -1,147 +1,168 @@
 /**
- * Walks the README as a newcomer would: a fresh clone, an empty data folder, only the commands and files that stand there; then an
- * empty folder, up to a typed application. The blocks are those behind `<!-- walk: … -->`; lines that begin with `$ ` are commands.
+ * Walks the README, and the first runs of other documents, as a newcomer would: a fresh clone, an empty data folder, only the commands
+ * and files that stand there; then an empty folder, up to a typed application. The blocks are those behind `<!-- walk: … -->`.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { run, say, withServer } from './walk/commands.ts'
+import { openDocument, type WalkedDocument } from './walk/document.ts'
+import { runWorkflow, type WorkflowContext } from './walk/workflow.ts'
 
-// Far above what anything takes: a busy machine makes no failure.
-const limitMs = 600_000
-
-const startedMs = Date.now()
 const folder = mkdtempSync(join(tmpdir(), 'stet-walk-'))
 const clone = join(folder, 'stet')
 execFileSync('git', ['clone', '-q', '.', clone])
-const readme = readFileSync(join(clone, 'README.md'), 'utf8')
-
-// Settings, not changes of the commands: another server may hold the default port of this machine. The two servers have an address
-// each, and so each has a home with a login of its own.
-const environment: NodeJS.ProcessEnv = { ...process.env, PORT: '0' }
-delete environment['CI']
+const readme = openDocument(clone, 'README.md')
+const [start = ''] = readme.commands('server')
+const [startOwn = ''] = readme.commands('own server')
 
 try {
-  await withServer('server', clone, async (address) => {
-    let answer = ''
-    for (const command of commandsBehind('client')) answer = await run(command, clone, address)
-    if (answer.trim().split(/\s+/).length < 5) throw new Error(`the last command answered only: ${answer}`)
+  await withServer(start, clone, async (address) => {
+    await walkFirstMinute(address)
+    await walkSdk(address)
+    await walkCi(address)
   })
-  // The command that starts this server makes the folder.
-  const own = join(clone, 'my-bot')
-  await withServer('own server', clone, async (address) => {
-    writeBlock('prompts/support/triage.promptl', own)
-    for (const command of commandsBehind('own client')) await run(command, own, address)
-    writeBlock('app.mts', own)
-    const [compile = '', start = ''] = commandsBehind('own application')
-    await run(compile, own, address)
-    const answer = await run(start, own, address)
-    if (!/^(urgent|can wait): (bug|billing|other)\n$/.test(answer)) throw new Error(`the application said: ${answer}`)
+  await withServer(startOwn, clone, async (address) => {
+    await walkOwnProject(address)
+    await walkMoving(address)
   })
   say('done')
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
 
-function say(text: string): void {
-  console.log(`walk: ${text} ${((Date.now() - startedMs) / 1000).toFixed(1)} s after the first command`)
+async function walkFirstMinute(address: string): Promise<void> {
+  const answer = await runAll(readme.commands('client'), clone, address)
+  if (answer.trim().split(/\s+/).length < 5) throw new Error(`the last command answered only: ${answer}`)
 }
 
-/** The fenced block behind a mark of the README. */
-function block(name: string): string {
-  const [, text] = new RegExp(`<!-- walk: ${name} -->\\s*\`\`\`\\w*\\n([\\s\\S]*?)\`\`\``).exec(readme) ?? []
-  if (text === undefined) throw new Error(`README.md has no block behind <!-- walk: ${name} -->`)
-  return text
+/** docs/sdk/README.md: the server and the prompts are those of the first minute. */
+async function walkSdk(address: string): Promise<void> {
+  const document = openDocument(clone, 'docs/sdk/README.md')
+  document.write('first-run.mjs', clone)
+  const said = await runAll(document.commands('first run'), clone, address)
+  if (said.match(/Where is my order\?/g)?.length !== 2) throw new Error(`the two runs of the SDK said: ${said}`)
+  say('docs/sdk/README.md')
 }
 
-function commandsBehind(name: string): string[] {
-  const lines = block(name).split('\n')
-  return lines.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2))
-}
-
-function writeBlock(name: string, cwd: string): void {
-  const file = join(cwd, name)
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, block(`file ${name}`))
-}
-
-async function run(command: string, cwd: string, address: string): Promise<string> {
-  console.log(`$ ${command}`)
-  const child = spawn('bash', ['-c', command], {
-    cwd,
-    env: {
-      ...environment,
-      STET_BASE_URL: address,
-      XDG_CONFIG_HOME: join(cwd, '.home', 'config'),
-      XDG_STATE_HOME: join(cwd, '.home', 'state'),
-    },
-    timeout: limitMs,
-    stdio: ['ignore', 'pipe', 'inherit'],
+/** docs/ci.md: a repository with the prompts of the first minute, a branch of it, and its merge. */
+async function walkCi(address: string): Promise<void> {
+  const document = openDocument(clone, 'docs/ci.md')
+  const keys: string[] = []
+  for (const command of document.commands('keys')) keys.push((await run(command, clone, at(address))).trim())
+  const [STET_API_KEY, STET_PUBLISH_KEY] = keys
+  const repository = await makePromptRepository(address)
+  const context = (github: Record<string, unknown>): WorkflowContext => ({
+    github: { ...github, sha: git(repository, 'rev-parse', 'HEAD'), repository: 'team/prompts' },
+    vars: { STET_BASE_URL: address },
+    secrets: { STET_API_KEY, STET_PUBLISH_KEY },
   })
+  const workflow = document.block('workflow')
+  const runOf = (github: Record<string, unknown>, branch: string): Promise<string[]> =>
+    runWorkflow(workflow, context(github), { repository, branch, folder: join(clone, `ci-${branch}`) })
+
+  git(repository, 'switch', '-q', '-c', 'tone')
+  changeReply(repository)
+  commit(repository, 'Friendlier tone')
+  const head = { repo: { full_name: 'team/prompts' } }
+  const pulled = await runOf(
+    { event_name: 'pull_request', event: { pull_request: { head } }, head_ref: 'tone', ref_name: '1/merge' },
+    'tone',
+  )
+  if (pulled.join() !== 'check,draft') throw new Error(`a pull request ran ${pulled}`)
+  if ((await liveReply(address)).includes('friendly')) throw new Error('a pull request changed live')
+  await walkGates(document, join(clone, 'ci-tone', 'draft'), { ...at(address), STET_API_KEY: STET_PUBLISH_KEY })
+
+  git(repository, 'switch', '-q', 'main')
+  git(repository, 'merge', '-q', '--ff-only', 'tone')
+  const pushed = await runOf({ event_name: 'push', event: {}, ref_name: 'main' }, 'main')
+  if (pushed.join() !== 'check,publish') throw new Error(`a push ran ${pushed}`)
+  if (!(await liveReply(address)).includes('friendly')) throw new Error('a push to main did not reach live')
+  say('docs/ci.md')
+}
+
+/** The commands of the table: all of them succeed where files, types and a draft that was just pushed agree. */
+async function walkGates(document: WalkedDocument, checkout: string, env: NodeJS.ProcessEnv): Promise<void> {
+  await run('npx stet types generate', checkout, env)
+  const gates = document.firstColumn('gates')
+  if (gates.length < 5) throw new Error(`only ${gates.length} gates in docs/ci.md`)
+  for (const command of gates) await run(`npx ${command}`, checkout, env)
+}
+
+/** What the document takes for granted: files in git, their configuration, and a lock file for `npm ci`. */
+async function makePromptRepository(address: string): Promise<string> {
+  const repository = join(clone, 'prompt-repository')
+  cpSync(join(clone, 'examples', 'prompts'), join(repository, 'prompts'), { recursive: true })
+  const name = { name: 'prompts', version: '1.0.0' }
+  writeFileSync(join(repository, 'package.json'), JSON.stringify({ ...name, private: true }))
+  writeFileSync(
+    join(repository, 'package-lock.json'),
+    JSON.stringify({ ...name, lockfileVersion: 3, requires: true, packages: { '': name } }),
+  )
+  git(repository, 'init', '-q', '-b', 'main')
+  await run('npx stet init --project 1 --dir prompts', repository, { ...at(address), STET_API_KEY: adminKey(clone) })
+  rmSync(join(repository, '.home'), { recursive: true, force: true })
+  commit(repository, 'Prompts')
+  return repository
+}
+
+function changeReply(repository: string): void {
+  const file = join(repository, 'prompts', 'support', 'reply.promptl')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('Never promise', 'Be friendly. Never promise'))
+}
+
+async function liveReply(address: string): Promise<string> {
+  const response = await fetch(`${address}/api/v3/projects/1/versions/live/documents/support/reply`, {
+    headers: { authorization: `Bearer ${adminKey(clone)}` },
+  })
+  return response.text()
+}
+
+async function walkOwnProject(address: string): Promise<void> {
+  // The command that starts this server makes the folder.
+  const own = join(clone, 'my-bot')
+  readme.write('prompts/support/triage.promptl', own)
+  await runAll(readme.commands('own client'), own, address)
+  readme.write('app.mts', own)
+  const answer = await runAll(readme.commands('own application'), own, address)
+  if (!/^(urgent|can wait): (bug|billing|other)\n$/.test(answer)) throw new Error(`the application said: ${answer}`)
+}
+
+/** docs/moving.md: files of the discontinued service, and the empty project 1 of a new server. */
+async function walkMoving(address: string): Promise<void> {
+  const old = join(clone, 'old-application')
+  mkdirSync(join(old, 'prompts', 'support'), { recursive: true })
+  git(old, 'init', '-q')
+  mkdirSync(join(old, '.stet'))
+  cpSync(join(clone, 'my-bot', '.stet', 'admin.key'), join(old, '.stet', 'admin.key'))
+  const text = '---\nprovider: OpenAI\nmodel: gpt-4o-mini\n---\n\n<user>\n  {{ ticket }}\n</user>\n'
+  writeFileSync(join(old, 'prompts', 'support', 'reply.promptl'), text)
+  await runAll(openDocument(clone, 'docs/moving.md').commands('moving'), old, address)
+  await run('npx stet status --check', old, at(address))
+  say('docs/moving.md')
+}
+
+/** @returns what the last of them said */
+async function runAll(commands: readonly string[], cwd: string, address: string): Promise<string> {
   let said = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    process.stdout.write(text)
-    said += text
-  })
-  const [code, signal]: unknown[] = await once(child, 'close')
-  if (code !== 0) throw new Error(`ended with ${code ?? signal}: ${command}`)
+  for (const command of commands) said = await run(command, cwd, at(address))
   return said
 }
 
-/** Starts the server of a block, does something with it, and ends it. */
-async function withServer(name: string, cwd: string, use: (address: string) => Promise<void>): Promise<void> {
-  const [command = ''] = commandsBehind(name)
-  console.log(`$ ${command}`)
-  const server = spawn('bash', ['-c', command], {
-    cwd,
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  })
-  // Not the end of the shell, which dies of the signal at once: every process that it started holds the two pipes until its own end.
-  const closed = once(server, 'close')
-  try {
-    const address = await addressSaidBy(server)
-    const { status } = await fetch(`${address}/ready`)
-    if (status !== 200) throw new Error(`${address}/ready answered ${status}`)
-    say(`${name} ready`)
-    await use(address)
-  } finally {
-    endGroup(server)
-    await closed
-  }
+function at(address: string): NodeJS.ProcessEnv {
+  return { STET_BASE_URL: address }
 }
 
-/** Where the server is, in its own words: a port that was looked for before could be another's by now. */
-function addressSaidBy(server: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no address after ${limitMs / 1000} s`)), limitMs)
-    const settle = (act: () => void): void => {
-      clearTimeout(timer)
-      act()
-    }
-    for (const [stream, shown] of [
-      [server.stdout, process.stdout],
-      [server.stderr, process.stderr],
-    ] as const) {
-      let text = ''
-      stream?.setEncoding('utf8').on('data', (more: string) => {
-        shown.write(more)
-        text += more
-        const [, address] = /\b(?:listening on|API) +(http:\/\/[^/\s]+)[/\s]/.exec(text) ?? []
-        if (address !== undefined) settle(() => resolve(address))
-      })
-    }
-    server.once('close', (code, signal) => settle(() => reject(new Error(`the server ended with ${code ?? signal}`))))
-  })
+function adminKey(server: string): string {
+  return readFileSync(join(server, '.stet', 'admin.key'), 'utf8').trim()
 }
 
-// The whole process group: the command line starts the package manager, which starts the server.
-function endGroup({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGTERM')
-  } catch {
-    // nobody of it is left
-  }
+function commit(repository: string, message: string): void {
+  git(repository, 'add', '-A')
+  git(repository, '-c', 'user.name=walk', '-c', 'user.email=walk@example.com', 'commit', '-q', '-m', message)
+}
+
+function git(repository: string, ...args: string[]): string {
+  return execFileSync('git', args, { cwd: repository, encoding: 'utf8' }).trim()
 }

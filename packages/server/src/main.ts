@@ -79,17 +79,20 @@ function addressOf(server: Server, config: Config): string {
 // @returns drains for another reason, which is told at the end.
 function drainOnSignal(server: Server, composition: Composition): (reason: OperatorError) => void {
   let isDraining = false
+  let isSignalled = false
   const drain = (reason?: OperatorError): void => {
     isDraining = true
     const end = (): void => (reason ? exitWith(reason) : process.exit(0))
     composition.shutDown(server).then(end, exitWith)
   }
   const onSignal = (): void => {
-    if (isDraining) process.exit(1)
-    drain()
+    if (isSignalled) process.exit(1)
+    isSignalled = true
+    if (!isDraining) drain()
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
   const onParentGone = (): void => {
+    isSignalled = true
     if (!isDraining) drain()
   }
   process.once('disconnect', onParentGone)

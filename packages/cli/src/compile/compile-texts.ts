@@ -1,5 +1,12 @@
 import type { PromptScan } from '@stet/template'
 
+/** The engine is most of the program: only commands that compile load it. */
+export async function loadEngine(): Promise<Pick<typeof import('@stet/template'), 'scan' | 'resolveReferencePath'>> {
+  // By name, so that the bundler leaves out the rest.
+  const { scan, resolveReferencePath } = await import('@stet/template')
+  return { scan, resolveReferencePath }
+}
+
 /**
  * Compiles prompts by the rules of the server. References are looked up among `texts` first, then among `others`.
  *
@@ -9,8 +16,7 @@ export async function compileTexts(
   texts: ReadonlyMap<string, string>,
   others: ReadonlyMap<string, string> = new Map(),
 ): Promise<Map<string, PromptScan>> {
-  // The engine is most of the program: only commands that compile load it.
-  const { scan } = await import('@stet/template')
+  const { scan } = await loadEngine()
   const documents = Object.fromEntries([...others, ...texts])
   const scans = new Map<string, PromptScan>()
   for (const [path, content] of texts) scans.set(path, await scan({ path, content, documents }))

@@ -5,6 +5,7 @@ import type { Database, DatabaseClient } from '../../src/adapters/database/datab
 import { backupDatabase, restoreDatabase } from '../../src/adapters/database/embedded/backup.ts'
 import { copyDatabase } from '../../src/adapters/database/embedded/directory/first-start.ts'
 import { snapshotIfDue, snapshotLooks, startSnapshots } from '../../src/adapters/database/embedded/snapshots.ts'
+import { runProgram } from '../support/child-program.ts'
 import { openTestDatabase, silent } from '../support/database-open.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { embeddedTemplate } from '../support/test-database.ts'
@@ -118,6 +119,27 @@ describe('backup of the embedded database', () => {
     await startSnapshots(running, { ...settings, directory: undefined }).stop()
     await startSnapshots(running, { ...settings, directory: folder }).stop()
     expect(await readdir(folder)).toHaveLength(1)
+  })
+
+  it('the next start deletes what a backup that was killed has left', async () => {
+    const killed = await runProgram('backup-child.ts', 'backup', directory, file, dataDir, 'copy.backup.part')
+    expect(killed).toMatchObject({ signal: 'SIGKILL', stderr: '' })
+    expect((await readdir(dataDir)).sort()).toEqual(['copy.backup.part', 'db'])
+    expect(await names()).toEqual(['kept'])
+    expect(await readdir(dataDir)).toEqual(['db'])
+    expect((await readdir(directory)).filter((name) => name.startsWith('stet-'))).toEqual([])
+  })
+
+  it('a restore that was killed can be repeated', async () => {
+    await backupDatabase(directory, file)
+    await rm(directory, { recursive: true })
+    await mkdir(directory)
+    const killed = await runProgram('backup-child.ts', 'restore', directory, file, directory, 'stet-work-')
+    expect(killed).toMatchObject({ signal: 'SIGKILL', stderr: '' })
+    expect((await readdir(directory)).filter((name) => name.startsWith('stet-work-'))).toHaveLength(1)
+    await restoreDatabase(directory, file)
+    expect((await readdir(directory)).filter((name) => name.startsWith('stet-'))).toEqual([])
+    expect(await names()).toEqual(['kept'])
   })
 
   describe('the schedule of snapshots', () => {

@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { PGlite } from '@electric-sql/pglite'
@@ -11,6 +12,7 @@ import { pgliteSession } from '../../src/adapters/database/embedded/thread/pglit
 import { logBytes, startUpkeep, vacuumWornTables } from '../../src/adapters/database/embedded/upkeep.ts'
 import { runProgram } from '../support/child-program.ts'
 import { silent } from '../support/database-open.ts'
+import { runServer, settingsFor } from '../support/server-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { embeddedTemplate } from '../support/test-database.ts'
 
@@ -63,6 +65,52 @@ describe('durability of the embedded database', () => {
     const { rows } = await pglite.query(`SELECT name FROM workspace WHERE name = 'acknowledged'`)
     expect(rows).toHaveLength(1)
     await pglite.close()
+  })
+
+  const damages = [
+    {
+      what: 'a control file',
+      damage: () => writeFile(join(directory, 'global', 'pg_control'), randomBytes(8192)),
+      says: 'database files are incompatible with server',
+    },
+    {
+      what: 'a log',
+      async damage() {
+        const log = join(directory, 'pg_wal')
+        for (const name of await readdir(log))
+          if (name.startsWith('0')) await writeFile(join(log, name), randomBytes(1024 * 1024))
+      },
+      says: 'could not locate a valid checkpoint record at [^\\n]*',
+    },
+    {
+      what: 'a catalog',
+      damage: () => writeFile(join(directory, 'base', '5', 'pg_filenode.map'), randomBytes(524)),
+      says: 'relation mapping file [^\\n]* contains invalid data',
+    },
+  ]
+  it.each(damages)('a start on $what that is damaged says so in one line', async ({ damage, says }) => {
+    await damage()
+    const { stderr, code, signal } = await runServer(settingsFor({ dataDir: folder, close: () => Promise.resolve() }))
+    expect(stderr).toMatch(
+      new RegExp(
+        `^stet-server: The database in ${directory} does not open: ${says}\\. If its files are damaged, restore a backup\n$`,
+      ),
+    )
+    expect(code === 1 || signal === 'SIGKILL').toBe(true)
+  })
+
+  it('refuses to read a page that is damaged', async () => {
+    const first = await openPglite(directory)
+    await first.exec(`INSERT INTO workspace (name) VALUES ('x')`)
+    const { rows } = await first.query<{ path: string }>(`SELECT pg_relation_filepath('workspace') AS path`)
+    await first.close()
+    const file = join(directory, rows[0]?.path ?? '')
+    const bytes = await readFile(file)
+    bytes[8191] = 255 - (bytes[8191] ?? 0)
+    await writeFile(file, bytes)
+    const again = await openPglite(directory)
+    await expect(again.query('SELECT * FROM workspace')).rejects.toThrow('invalid page in block 0')
+    await again.close()
   })
 
   describe('upkeep', () => {

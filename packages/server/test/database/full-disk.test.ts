@@ -55,6 +55,16 @@ describe.skipIf(skips)('the engine on a full disk', () => {
     expect(rows).toEqual([{ name: 'acknowledged' }])
     await pglite.close()
   })
+
+  it('ends the process with one line when the log cannot be written', async () => {
+    mount.fill()
+    const answered = once(child, 'message').then(([answer]) => `it went on: ${answer}`)
+    child.send(`SELECT pg_logical_emit_message(true, 'stet', repeat('x', 1000000)) FROM generate_series(1, 30)`)
+    expect(await Promise.race([end, answered])).toMatchObject({
+      signal: 'SIGKILL',
+      stderr: 'stet: the embedded database stops because a write of the log failed: no space left on device (ENOSPC)\n',
+    })
+  })
 })
 
 describe.skipIf(skips)('a snapshot on a disk without room', () => {

@@ -177,6 +177,9 @@ describe.skipIf(needsServer)('the lock of the only replica', { timeout: processT
     const readers = [askWithoutEnd(`${first.url}${document}`, key), askWithoutEnd(`${first.url}/ready`, key)]
     const withRevoked = askWithoutEnd(`${first.url}${document}`, String(revoked.body['key']))
     const slow = await slowRun(first, project.live)
+    const superseded = new Promise<void>((resolve) => {
+      first.child.stderr?.on('data', (text: Buffer) => text.includes('replica-lock-taken-by-other') && resolve())
+    })
     const next = await startWaiting()
     await killLockUntilOtherHasIt()
     await next.serving
@@ -190,6 +193,10 @@ describe.skipIf(needsServer)('the lock of the only replica', { timeout: processT
     expect(await slow.finish()).toBe('HTTP/1.1 503 Service Unavailable')
     expect(fake.requests).toHaveLength(calls)
     await delay(1_000)
+    // Its supervisor stops it while it drains already: that is a first signal all the same.
+    await superseded
+    first.child.kill('SIGTERM')
+    await delay(100)
     goOn()
     expect((await record(stream)).last).toMatchObject({ type: 'chain-completed' })
     const { code } = await first.ended

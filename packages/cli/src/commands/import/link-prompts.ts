@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { loadEngine } from '../../compile/compile-texts.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 import type { ForeignPrompt, ImportedPrompt } from './imported-prompt.ts'
 import { formatFront, type Reference, replaceMarks } from './prompt-text.ts'
@@ -20,8 +21,7 @@ interface Settled {
  * variables.
  */
 export async function linkPrompts(foreign: readonly ForeignPrompt[]): Promise<ImportedPrompt[]> {
-  // The engine is most of the program: only commands that compile load it.
-  const { resolveReferencePath, scan } = await import('@stet/template')
+  const { resolveReferencePath, scan } = await loadEngine()
   const paths = settlePaths(foreign.map(({ path }) => path))
   const prompts = foreign.map((one, index): Settled => ({ foreign: one, path: paths[index] ?? '', needs: new Map() }))
   const find = finder(prompts)
@@ -31,13 +31,12 @@ export async function linkPrompts(foreign: readonly ForeignPrompt[]): Promise<Im
     for (const name of parameters) needs.set(name, foreign.types?.get(name) ?? 'text')
   }
   inheritNeeds(prompts, find)
-  const resolve = (path: string, from: string): string | undefined => resolveReferencePath(path, from)
   return prompts.map((prompt): ImportedPrompt => {
     const { path, foreign } = prompt
     const { source, line } = foreign
     const losses = [...foreign.losses]
     if (path !== foreign.path) losses.push(`"${foreign.path}" is now named "${path}"`)
-    const content = foreign.front ? linkConverted(prompt, find) : linkVerbatim(prompt, find, resolve)
+    const content = foreign.front ? linkConverted(prompt, find) : linkVerbatim(prompt, find, resolveReferencePath)
     return { path, content, losses, ...(source !== undefined && { source }), ...(line !== undefined && { line }) }
   })
 }

@@ -48,20 +48,11 @@ const reasonOf = ({ page, code }: (typeof examples)[number]) =>
   NOT_RUN.find(([name, holds]) => page === name && code.includes(holds))?.[2]
 const runnable = examples.filter((example) => reasonOf(example) === undefined)
 
-const schema = 'schema: { type: object, properties: { urgency: { type: string } }, required: [urgency] }\n'
-const tools = 'tools:\n  get_weather: { description: Weather, parameters: { type: object } }\n'
-const PROMPTS = {
-  // that of the README
-  'support/reply': readFileSync(
-    new URL('../../../../../examples/prompts/support/reply.promptl', import.meta.url),
-    'utf8',
-  ),
-  'support/triage': prompt('<user>{{ ticket }}</user>', schema),
-  'support/report': prompt('<user>Report</user>'),
-  'support/steps': prompt('<step><user>{{ ticket }}</user></step><step><user>Shorter.</user></step>'),
-  'support/old': prompt('<user>Old</user>'),
-  weather: prompt('<user>Weather?</user>', tools),
-}
+// those that the README pushes
+const promptFolder = fileURLToPath(new URL('../../../../../examples/prompts/', import.meta.url))
+const prompts = readdirSync(promptFolder, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.promptl'))
+  .map((file) => ({ path: file.slice(0, -'.promptl'.length), content: readFileSync(promptFolder + file, 'utf8') }))
 
 let bench: RunBench
 let site: Server
@@ -72,7 +63,7 @@ beforeAll(async () => {
   bench.fake.setDefault(reply)
   const { client } = bench.server
   const { uuid } = await client.versions.create('first')
-  const changes = Object.entries(PROMPTS).map(([path, content]) => ({ path, content, status: 'added' as const }))
+  const changes = prompts.map((one) => ({ ...one, status: 'added' as const }))
   await client.versions.push(uuid, changes)
   await client.versions.publish(uuid)
   vi.stubEnv('STET_LOG', 'off')
@@ -110,7 +101,9 @@ function reply({ body }: FakeRequest) {
   if (body['tools'] && !isAnswered) {
     return { toolCalls: [{ id: 'a', name: 'get_weather', arguments: { city: 'Rome' } }] }
   }
-  return body['response_format'] ? { object: { urgency: 'high' } } : { text: 'It is on its way.' }
+  return body['response_format']
+    ? { object: { label: 'bug', urgency: 4, summary: 'Late' } }
+    : { text: 'It is on its way.' }
 }
 
 /** The routes that the page on web pages shows, served as it tells. */
@@ -127,10 +120,11 @@ async function answer(url: string, headers: object, sent: Promise<string>): Prom
 async function scene() {
   const stet = new sdk.Stet()
   const draft = await stet.versions.create('draft')
-  const result = await stet.prompts.run('support/report')
+  const reply = { parameters: { ticket: 'Where is my order?' } }
+  const result = await stet.prompts.run('support/reply', reply)
   const { contentHash: baseHash } = await stet.prompts.get('support/reply')
   const content = prompt('<user>New {{ ticket }}</user>')
-  const stream = stet.prompts.stream('support/report')
+  const stream = stet.prompts.stream('support/reply', reply)
   const openai = new OpenAI({ apiKey: 'sk-test', baseURL: bench.fake.url })
   return {
     ...sdk,
@@ -172,7 +166,7 @@ it.each(runnable)('$place', async ({ code }) => {
   const POST = (await run(code)) as ((request: Request) => Promise<Response>) | undefined
   if (!POST) return
   const parts = [{ type: 'text', text: 'Hello?' }]
-  const { uuid } = await new sdk.Stet().prompts.run('support/report')
+  const { uuid } = await new sdk.Stet().prompts.run('support/reply', { parameters: { ticket: 'Hello?' } })
   const body = JSON.stringify({ ticket: 'Hello?', conversationUuid: uuid, messages: [{ role: 'user', parts }] })
   const response = await POST(new Request(`${siteUrl}/`, { method: 'POST', body }))
   expect(response.status).toBe(200)

@@ -22,9 +22,14 @@ interface Entry {
   size?: number
 }
 
+/** The name of a backup that is being written. */
+export function partOf(file: string): string {
+  return `${file}.part`
+}
+
 /** Packs the files under `directory` into `file`, which appears whole or not at all. */
 export async function packDirectory(directory: string, file: string): Promise<void> {
-  const temporary = `${file}.part`
+  const temporary = partOf(file)
   try {
     const hash = createHash('sha256')
     await writeFile(temporary, MAGIC, { mode: 0o600 })

@@ -3,9 +3,16 @@ import { dirname, resolve } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import { OperatorError } from '../../../shared/app-error.ts'
 import { makeFolder } from '../../../shared/make-folder.ts'
-import { packDirectory, unpackDirectory } from './archive.ts'
+import { packDirectory, partOf, unpackDirectory } from './archive.ts'
 import { lockDirectory } from './directory/directory-lock.ts'
-import { buildDatabase, clearWork, copyDatabase, isDatabase, workFolder } from './directory/first-start.ts'
+import {
+  buildDatabase,
+  clearWork,
+  copyDatabase,
+  isDatabase,
+  workFolder,
+  writeOutside,
+} from './directory/first-start.ts'
 import { openPglite } from './open-pglite.ts'
 
 /** Writes a snapshot of the open database into `file`. Queries wait while the files are copied, not while they are packed. */
@@ -14,7 +21,7 @@ export async function backUp(pglite: PGlite, directory: string, file: string): P
   try {
     await pglite.exec('CHECKPOINT')
     await pglite.runExclusive(() => copyDatabase(directory, copy))
-    await packDirectory(copy, file)
+    await writeOutside(directory, partOf(file), () => packDirectory(copy, file))
   } finally {
     await rm(copy, { recursive: true, force: true })
   }
@@ -31,7 +38,7 @@ export async function backupDatabase(directory: string, file: string): Promise<v
     await clearWork(directory)
     if (!(await isDatabase(directory))) throw new OperatorError(`There is no database in ${directory}`)
     makeFolder(dirname(resolve(file)))
-    await packDirectory(directory, file)
+    await writeOutside(directory, partOf(file), () => packDirectory(directory, file))
     const proof = workFolder(directory)
     await unpackAndOpen(file, proof).finally(() => rm(proof, { recursive: true, force: true }))
   } finally {

@@ -25,12 +25,16 @@ export async function openPglite(
   const pglite = await PGlite.create({
     fs,
     startParams: START_PARAMETERS,
-    initDbStartParams: ['--wal-segsize=1'],
+    // Checksums are the default of PostgreSQL 18; a default may change.
+    initDbStartParams: ['--wal-segsize=1', '--data-checksums'],
     ...(program && { pgliteWasmModule: program }),
+  }).catch((error: unknown) => {
+    throw new OperatorError(fs.whyNotOpen(error))
   })
   endWithEngine(pglite, fs)
   try {
     await proveDurable(pglite, fs)
+    fs.setOpen()
   } catch (error) {
     await pglite.close()
     throw error

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { chmod, copyFile, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { OperatorError } from '../../../../shared/app-error.ts'
 import { syncPath, syncTree } from '../durable/sync-tree.ts'
 import { openPglite } from '../open-pglite.ts'
@@ -56,8 +56,28 @@ export function workFolder(directory: string): string {
 export async function clearWork(directory: string): Promise<void> {
   const names = await readdir(directory)
   const left = names.filter((name) => name.startsWith(WORK))
-  await Promise.all(left.map((name) => rm(join(directory, name), { recursive: true, force: true })))
+  await Promise.all(left.map((name) => deleteWork(join(directory, name))))
   if (names.includes(MADE)) await moveUp(directory)
+}
+
+/** A file holds the path of an unfinished file elsewhere. */
+async function deleteWork(path: string): Promise<void> {
+  const unfinished = (await stat(path)).isFile() ? await readFile(path, 'utf8') : ''
+  // Empty when the process was killed before it had written the path, and so before it made that file.
+  // A disk that is away or read-only now is no reason not to start.
+  if (unfinished !== '') await rm(unfinished, { force: true }).catch(() => undefined)
+  await rm(path, { recursive: true, force: true })
+}
+
+/** Writes `file`, an unfinished one outside of the database, by `write`. When this process is killed, the next start deletes it. */
+export async function writeOutside(directory: string, file: string, write: () => Promise<void>): Promise<void> {
+  const note = workFolder(directory)
+  await writeFile(note, resolve(file), { mode: 0o600 })
+  try {
+    await write()
+  } finally {
+    await rm(note, { force: true })
+  }
 }
 
 async function moveUp(directory: string): Promise<void> {

@@ -8,7 +8,7 @@ const OWN_PREFIX = 'stet-'
 export const LOCK = `${OWN_PREFIX}lock`
 /** A whole database on its way up into the directory. */
 export const MADE = `${OWN_PREFIX}made`
-/** Work that nobody continues: an unfinished database, a copy for a snapshot, the proof of a backup. */
+/** Work that a killed process leaves: an unfinished database, the proof of a backup, or a file with the path of an unfinished backup. */
 export const WORK = `${OWN_PREFIX}work-`
 
 /** The entries of the database itself; none when the directory is absent. */

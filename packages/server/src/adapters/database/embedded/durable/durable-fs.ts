@@ -10,6 +10,13 @@ import type { FsNode, FsStream, MountedOperations, RuntimeModule } from './runti
 type InitOptions = Parameters<NodeFS['init']>[1]
 
 const EIO = 29
+const WRITE_ERRORS = {
+  19: 'disk quota exceeded (EDQUOT)',
+  22: 'file too large (EFBIG)',
+  29: 'input/output error (EIO)',
+  51: 'no space left on device (ENOSPC)',
+  69: 'read-only file system (EROFS)',
+} as const
 /** A line of PostgreSQL's log, with the default prefix. */
 const FAILURE_LINE = /(?:FATAL|PANIC): {2}(.*)/
 /** Host systems that cannot sync a directory say so with one of these; for a file they are failures. */
@@ -24,6 +31,7 @@ export class DurableFs extends NodeFS {
   syncCount = 0
   readonly #changedDirectories = new Set<string>()
   #lastWords: string | undefined
+  #isOpen = false
 
   constructor(directory: string) {
     const absolute = resolve(directory)
@@ -53,14 +61,21 @@ export class DurableFs extends NodeFS {
     }
   }
 
-  /** What PostgreSQL logged with its latest FATAL or PANIC. */
-  get lastWords(): string | undefined {
-    return this.#lastWords
+  /** From now on a failure of the engine is one of a database that works. */
+  setOpen(): void {
+    this.#isOpen = true
+  }
+
+  /** The sentence for the operator about a start that failed, with what PostgreSQL logged with its latest FATAL or PANIC. */
+  whyNotOpen(cause: unknown): string {
+    const reason = this.#lastWords ?? reasonOf(cause)
+    return `The database in ${this.rootDir} does not open: ${reason}. If its files are damaged, restore a backup`
   }
 
   /** Ends the process, because the engine cannot execute another statement. */
   endWithEngine(cause: unknown): void {
-    this.fail('its engine failed', this.#lastWords ?? cause)
+    if (this.#isOpen) this.fail('its engine failed', this.#lastWords ?? cause)
+    else this.#end(`stet-server: ${this.whyNotOpen(cause)}`)
   }
 
   /** Puts the durable operations in the place of the mounted ones. */
@@ -92,8 +107,11 @@ export class DurableFs extends NodeFS {
 
   /** Ends the process: what was not synced was not acknowledged, and the next start recovers. */
   protected fail(what: string, cause: unknown): void {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    writeSync(2, `stet: the embedded database stops because ${what}: ${reason}\n`)
+    this.#end(`stet: the embedded database stops because ${what}: ${reasonOf(cause)}`)
+  }
+
+  #end(line: string): void {
+    writeSync(2, `${line}\n`)
     // In a thread `exit` ends that thread alone, and the process a moment later, by whoever watches the thread. The signal ends it
     // at once; it does not reach the first process of a container.
     if (!isMainThread) process.kill(process.pid, 'SIGKILL')
@@ -159,4 +177,12 @@ export class DurableFs extends NodeFS {
       node.name = newName
     }
   }
+}
+
+/** Errors of the file system in PGlite have a number of WASI and no message. */
+function reasonOf(cause: unknown): string {
+  const errno = (cause as { errno?: unknown } | undefined)?.errno
+  if (typeof errno === 'number' && errno in WRITE_ERRORS) return WRITE_ERRORS[errno as keyof typeof WRITE_ERRORS]
+  if (cause instanceof Error && cause.message !== '') return cause.message
+  return typeof errno === 'number' ? `error ${errno} of WASI` : String(cause)
 }

@@ -1,0 +1,98 @@
+/** Runs the commands and the servers of a walk, and shows what they print. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+// Far above what anything takes: a busy machine makes no failure.
+const limitMs = 600_000
+
+const startedMs = Date.now()
+
+// Settings, not changes of the commands: another server may hold the default port of this machine. The two servers have an address
+// each, and so each has a home with a login of its own.
+const environment: NodeJS.ProcessEnv = { ...process.env, PORT: '0' }
+delete environment['CI']
+
+export function say(text: string): void {
+  console.log(`walk: ${text} ${((Date.now() - startedMs) / 1000).toFixed(1)} s after the first command`)
+}
+
+/** @returns what it wrote to its standard output */
+export async function run(command: string, cwd: string, more: NodeJS.ProcessEnv): Promise<string> {
+  console.log(`$ ${command}`)
+  const child = spawn('bash', ['-c', command], {
+    cwd,
+    env: {
+      ...environment,
+      XDG_CONFIG_HOME: join(cwd, '.home', 'config'),
+      XDG_STATE_HOME: join(cwd, '.home', 'state'),
+      ...more,
+    },
+    timeout: limitMs,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    process.stdout.write(text)
+    said += text
+  })
+  const [code, signal]: unknown[] = await once(child, 'close')
+  if (code !== 0) throw new Error(`ended with ${code ?? signal}: ${command}`)
+  return said
+}
+
+/** Starts a server, does something with it, and ends it. */
+export async function withServer(command: string, cwd: string, use: (address: string) => Promise<void>): Promise<void> {
+  console.log(`$ ${command}`)
+  const server = spawn('bash', ['-c', command], {
+    cwd,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  // Not the end of the shell, which dies of the signal at once: every process that it started holds the two pipes until its own end.
+  const closed = once(server, 'close')
+  try {
+    const address = await addressSaidBy(server)
+    const { status } = await fetch(`${address}/ready`)
+    if (status !== 200) throw new Error(`${address}/ready answered ${status}`)
+    say('server ready')
+    await use(address)
+  } finally {
+    endGroup(server)
+    await closed
+  }
+}
+
+/** Where the server is, in its own words: a port that was looked for before could be another's by now. */
+function addressSaidBy(server: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no address after ${limitMs / 1000} s`)), limitMs)
+    const settle = (act: () => void): void => {
+      clearTimeout(timer)
+      act()
+    }
+    for (const [stream, shown] of [
+      [server.stdout, process.stdout],
+      [server.stderr, process.stderr],
+    ] as const) {
+      let text = ''
+      stream?.setEncoding('utf8').on('data', (more: string) => {
+        shown.write(more)
+        text += more
+        const [, address] = /\b(?:listening on|API) +(http:\/\/[^/\s]+)[/\s]/.exec(text) ?? []
+        if (address !== undefined) settle(() => resolve(address))
+      })
+    }
+    server.once('close', (code, signal) => settle(() => reject(new Error(`the server ended with ${code ?? signal}`))))
+  })
+}
+
+// The whole process group: the command line starts the package manager, which starts the server.
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGTERM')
+  } catch {
+    // nobody of it is left
+  }
+}

@@ -1,0 +1,42 @@
+/** A document whose marked blocks are executed: a fenced block behind `<!-- walk: name -->`. */
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+export interface WalkedDocument {
+  block(name: string): string
+  /** The lines of a block that begin with `$ `. */
+  commands(name: string): string[]
+  /** The code in the first column of the table behind a mark. */
+  firstColumn(name: string): string[]
+  /** Writes the file that a block `file …` shows, and what a block `more of …` adds to it. */
+  write(file: string, folder: string): void
+}
+
+export function openDocument(root: string, name: string): WalkedDocument {
+  const text = readFileSync(join(root, name), 'utf8')
+  const find = (mark: string): string | undefined =>
+    new RegExp(`<!-- walk: ${mark} -->\\s*\`\`\`\\w*\\n([\\s\\S]*?)\`\`\``).exec(text)?.[1]
+  const block = (mark: string): string => {
+    const found = find(mark)
+    if (found === undefined) throw new Error(`${name} has no block behind <!-- walk: ${mark} -->`)
+    return found
+  }
+  return {
+    block,
+    commands: (mark) =>
+      block(mark)
+        .split('\n')
+        .filter((line) => line.startsWith('$ '))
+        .map((line) => line.slice(2)),
+    firstColumn(mark) {
+      const [, table = ''] = new RegExp(`<!-- walk: ${mark} -->\\s*((?:\\|.*\\n)+)`).exec(text) ?? []
+      return [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, code = '']) => code)
+    },
+    write(file, folder) {
+      const target = join(folder, file)
+      mkdirSync(dirname(target), { recursive: true })
+      writeFileSync(target, block(`file ${file}`))
+      appendFileSync(target, find(`more of ${file}`) ?? '')
+    },
+  }
+}
