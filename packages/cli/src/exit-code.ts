@@ -122,12 +122,14 @@ function messageOf(serverResponse: string): string | undefined {
   }
 }
 
-function nextStep(code: FailureCode, details: unknown): string | undefined {
-  const suggestions = isRecord(details) && Array.isArray(details['suggestions']) ? details['suggestions'] : []
-  if (suggestions.length > 0) return `did you mean ${suggestions.join(', ')}?`
+function nextStep(code: FailureCode, given: unknown): string | undefined {
+  const { suggestions, missing, conflicts, provider, status } = isRecord(given) ? given : {}
+  if (Array.isArray(suggestions) && suggestions.length > 0) return `did you mean ${suggestions.join(', ')}?`
+  if (Array.isArray(missing) && missing.length > 0) return missing.map((name) => `-p ${name}=…`).join(' ')
   if (code === 'not_allowed') return 'stet login, or a key with the scope that is missing'
-  if (code === 'conflict' && isRecord(details) && listOf(details['conflicts']).length > 0) {
-    return 'stet pull, then try again'
+  if (code === 'conflict' && listOf(conflicts).length > 0) return 'stet pull, then try again'
+  if (code === 'run_failed' && provider !== undefined && (status === 401 || status === 403)) {
+    return `check the provider key "${provider}": stet providers list shows where it comes from`
   }
   return undefined
 }

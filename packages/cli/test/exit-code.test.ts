@@ -51,9 +51,18 @@ test.each([
 test('a failed run names the provider, its status, its own words and the prompt', async () => {
   const details = { provider: 'openai', status: 401, providerMessage: 'Incorrect API key provided.' }
   const init = { ...answer(422, 'ai_run_error'), details, prompt: 'support/reply' }
-  const { message, requestId } = await describeFailure(new sdk.RunError(init))
+  const { message, requestId, next } = await describeFailure(new sdk.RunError(init))
+  expect(next).toBe('check the provider key "openai": stet providers list shows where it comes from')
   expect(message).toBe('openai: 401 Incorrect API key provided (prompt support/reply)')
   expect(requestId).toBe('req_1')
+})
+
+test('parameters that the server misses are named as flags', async () => {
+  const error = new sdk.UnprocessableEntityError({
+    ...answer(422),
+    details: { missing: ['ticket', 'name'], invalid: [] },
+  })
+  expect((await describeFailure(error)).next).toBe('-p ticket=… -p name=…')
 })
 
 test('a stream that was lost names the command that goes on', async () => {
