@@ -74,6 +74,8 @@ export interface Composition {
 
 type ClosableModels = ReturnType<typeof createModelDrivers>
 
+/** Event logs, conversations, and what queued runs start with: each has its share. */
+const endedRunCaches = 3
 const maxEvents = 500_000
 const maxEventBytes = 32 * 1024 * 1024
 const stopWaitMs = 2_000
@@ -276,9 +278,9 @@ function createDeps({
     deletionWork: createDeletionWork(),
     idempotencyUpkeep: postgresIdempotencyUpkeep(database.ownSession),
     claimsInWork: new Map(),
-    eventLog: createRunEventLog(),
+    eventLog: createRunEventLog(config.endedRunBytes / endedRunCaches),
     storedLogs: createStoredLogs(runs),
-    activeRuns: createActiveRuns(),
+    activeRuns: createActiveRuns(config.endedRunBytes / endedRunCaches),
     runSettings: {
       instanceId: randomUUID(),
       graceMs: config.graceMs,

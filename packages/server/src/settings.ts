@@ -190,6 +190,12 @@ export const settings = {
     '33554432',
     'Bytes of responses that clients have not read yet, all together; above it the connections that have stood still longest are closed.',
   ),
+  endedRunBytes: of(
+    'STET_ENDED_RUN_BYTES',
+    whole(0, 17_179_869_184),
+    '67108864',
+    'Memory for runs that are queued or ended a moment ago, in bytes. It only saves reading them from the database; 0 keeps none.',
+  ),
   workers: of(
     'STET_WORKERS',
     whole(1, 10_000),

@@ -11,7 +11,7 @@ it('ends with an error when something does not close in time', async () => {
     {
       server,
       drain: createDrain(),
-      deps: { activeRuns: createActiveRuns(), log },
+      deps: { activeRuns: createActiveRuns(1_000_000), log },
       queueWork: { stop: () => Promise.resolve() },
       config: { drainDelayMs: 0, databaseUrl: undefined },
       isServing: true,

@@ -24,3 +24,27 @@ it('keeps the newest of too many', () => {
   map.delete('a')
   expect(map.get('a')).toBeUndefined()
 })
+
+it('keeps the newest of what fills too many bytes', () => {
+  const map = createExpiringMap<string>({ ttlMs: 60_000, maxEntries: 100, maxBytes: 10 })
+  map.set('a', 'old', 4)
+  map.set('b', 'replaced', 4)
+  map.set('b', 'new', 6)
+  expect([map.get('a'), map.get('b')]).toEqual(['old', 'new'])
+  map.set('c', 'newest', 4)
+  expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([undefined, 'new', 'newest'])
+  map.delete('b')
+  map.set('d', 'fits again', 6)
+  expect([map.get('c'), map.get('d')]).toEqual(['newest', 'fits again'])
+  map.clear()
+  map.set('e', 'all', 10)
+  expect(map.get('e')).toBe('all')
+})
+
+it('does not keep what is larger than the whole map, and nothing else pays for it', () => {
+  const map = createExpiringMap<string>({ ttlMs: 60_000, maxEntries: 100, maxBytes: 10 })
+  map.set('a', 'small', 4)
+  map.set('b', 'before', 4)
+  map.set('b', 'too large', 11)
+  expect([map.get('a'), map.get('b')]).toEqual(['small', undefined])
+})

@@ -1,21 +1,39 @@
-/** A map that forgets: each entry after `ttlMs`, the oldest beyond `maxEntries`. One timer, only while it holds something. */
+/**
+ * A map that forgets: each entry after `ttlMs`, the oldest beyond `maxEntries` and beyond `maxBytes`. One timer, only
+ * while it holds something.
+ */
 export interface ExpiringMap<V> {
   get(key: string): V | undefined
-  set(key: string, value: V): void
+  /** @param bytes what the entry fills. One that fills more than the map may is not kept. */
+  set(key: string, value: V, bytes?: number): void
   delete(key: string): void
   clear(): void
 }
 
-export function createExpiringMap<V>(options: { ttlMs: number; maxEntries: number }): ExpiringMap<V> {
-  const entries = new Map<string, { value: V; expiresAt: number }>()
+export interface ExpiringMapOptions {
+  ttlMs: number
+  maxEntries: number
+  maxBytes?: number
+}
+
+export function createExpiringMap<V>(options: ExpiringMapOptions): ExpiringMap<V> {
+  const { ttlMs, maxEntries, maxBytes = Number.POSITIVE_INFINITY } = options
+  const entries = new Map<string, { value: V; expiresAt: number; bytes: number }>()
+  let held = 0
   let timer: NodeJS.Timeout | undefined
+
+  const remove = (key: string) => {
+    held -= entries.get(key)?.bytes ?? 0
+    entries.delete(key)
+  }
+  const isOver = () => entries.size > maxEntries || held > maxBytes
 
   // Insertion order is expiry order, since every entry lives equally long and `set` re-inserts.
   const sweep = () => {
     const now = performance.now()
     for (const [key, entry] of entries) {
-      if (entry.expiresAt > now && entries.size <= options.maxEntries) break
-      entries.delete(key)
+      if (entry.expiresAt > now && !isOver()) break
+      remove(key)
     }
     if (entries.size > 0 || timer === undefined) return
     clearInterval(timer)
@@ -27,13 +45,18 @@ export function createExpiringMap<V>(options: { ttlMs: number; maxEntries: numbe
       const entry = entries.get(key)
       return entry !== undefined && entry.expiresAt > performance.now() ? entry.value : undefined
     },
-    set(key, value) {
-      entries.delete(key)
-      entries.set(key, { value, expiresAt: performance.now() + options.ttlMs })
-      if (entries.size > options.maxEntries) sweep()
-      timer ??= setInterval(sweep, Math.max(1_000, options.ttlMs / 4)).unref()
+    set(key, value, bytes = 0) {
+      remove(key)
+      if (bytes > maxBytes) return
+      entries.set(key, { value, expiresAt: performance.now() + ttlMs, bytes })
+      held += bytes
+      if (isOver()) sweep()
+      timer ??= setInterval(sweep, Math.max(1_000, ttlMs / 4)).unref()
     },
-    delete: (key) => void entries.delete(key),
-    clear: () => entries.clear(),
+    delete: remove,
+    clear() {
+      entries.clear()
+      held = 0
+    },
   }
 }

@@ -59,6 +59,17 @@ describe('write batch', () => {
     expect(await stored()).toEqual(items)
   })
 
+  it('writes large rows one by one, in their order', async () => {
+    const before = database.statementCount()
+    const sizes = [10, 800_000, 800_000, 10, 3_000_000, 10, 10]
+    const items = sizes.map((size, id) => ({ id, state: 'n'.repeat(size) }))
+    const written = await Promise.all(items.map((item) => database.writeBatch.write(insert, item)))
+    // The first two together, the next two, the largest alone, and what is left.
+    expect(database.statementCount() - before).toBe(4)
+    expect(written).toEqual(items.map(() => true))
+    expect(await stored()).toEqual(items)
+  })
+
   it('writes at once when idle', async () => {
     await database.writeBatch.write(insert, { id: 0, state: 'new' })
     // Longer than what a lone row keeps the next one waiting.

@@ -293,8 +293,8 @@ describe('two processes on one database', () => {
     const other: Deps = {
       ...deps,
       runs: postgresRunStore({ ...database, writeBatch }),
-      eventLog: createRunEventLog(),
-      activeRuns: createActiveRuns(),
+      eventLog: createRunEventLog(1_000_000),
+      activeRuns: createActiveRuns(1_000_000),
       claimsInWork: new Map(),
       runSettings: { ...deps.runSettings, instanceId: randomUUID() },
     }

@@ -76,7 +76,7 @@ it('an end that cannot be stored is never shown: the stream closes without one',
     throw new AppError('ServiceUnavailableError', 'The database is away')
   }
   // Given up among runs of its own: the server would look after it within seconds, and end it.
-  const activeRuns = createActiveRuns()
+  const activeRuns = createActiveRuns(1_000_000)
   const runSettings = { ...deps.runSettings, storeWaitMs: 600 }
   const run = await start({ runs: { ...deps.runs, end: away }, runSettings, activeRuns })
   const frames = run.frames('whole')

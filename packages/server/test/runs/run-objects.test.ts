@@ -16,7 +16,7 @@ function accessorsOf(made: object): string[] {
 }
 
 it('nothing that is made for each run, and lives as long, has accessors', () => {
-  const logs = createRunEventLog()
+  const logs = createRunEventLog(1_000_000)
   const writer = logs.open('run', () => {})
   const reader = logs.follow('run', 0)
   if (!reader) throw new Error('The log is open')

@@ -23,7 +23,7 @@ beforeEach(async () => {
   writes = []
   failures = []
   frames = undefined
-  const log = createRunEventLog()
+  const log = createRunEventLog(1_000_000)
   writer = log.open('run', (count) => listeners.push(count))
   server = createServer(({ socket }, res) => {
     serverSocket = socket

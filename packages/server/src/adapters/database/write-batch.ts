@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '../../shared/app-error.ts'
+import { heldBytes } from '../../shared/text/held-bytes.ts'
 import type { SqlSession } from './sql-session.ts'
 
 /** Between two commits under load, at least and at most; rows that come in the meantime share the next one. */
@@ -8,6 +9,11 @@ const LOAD_INTERVAL_MS = { least: 5, most: 20 }
 const LOAD_INTERVAL_COMMITS = 2
 /** A full batch does not wait. Also bounds the number of parameters of one statement. */
 const FULL_BATCH = 500
+/**
+ * Nor does one of this size, and a larger row is written alone: the embedded database needs several times the size of
+ * what it is sent, and never gives memory back.
+ */
+const FULL_BATCH_BYTES = 2_097_152
 
 /** A kind of write that many rows share one statement for. */
 export interface RowKind<Row> {
@@ -149,8 +155,10 @@ function nameOf(kind: { name: string }, key: string): string {
 function takeBatch(waiting: readonly Group[]): Set<Group> {
   const taken = new Set<Group>()
   const keys = new Set<string>()
+  let bytes = 0
   for (const group of waiting) {
-    if (taken.size >= FULL_BATCH) break
+    bytes += heldBytes(group.entries)
+    if (taken.size >= FULL_BATCH || (taken.size > 0 && bytes > FULL_BATCH_BYTES)) break
     const own = group.entries.map(({ kind, row }) => nameOf(kind, kind.key(row)))
     if (!own.some((key) => keys.has(key))) taken.add(group)
     for (const key of own) keys.add(key)

@@ -1,6 +1,7 @@
 /** Live events of runs in memory: one append-only array for each run, readers with a cursor each. */
 import type { EncodedMessage, LogEntry, RunEventLog, RunLogReader } from '../../features/runs/ports.ts'
 import { createExpiringMap } from '../../shared/expiring-map.ts'
+import { heldBytes } from '../../shared/text/held-bytes.ts'
 
 interface Log {
   /** False while the run is queued: nobody writes it yet. */
@@ -13,13 +14,14 @@ interface Log {
   onListeners: (count: number) => void
 }
 
-// After this the stored log answers. Both bounds keep a burst of runs from filling memory: at most 64 MB stay.
+// After this the stored log answers. A larger one goes at its end, so that a few of them do not push out all others.
 const afterEnd = { ttlMs: 60_000, maxEntries: 1_000 } as const
-const maxEndedCharacters = 65_536
+const maxEndedBytes = 131_072
 
-export function createRunEventLog(): RunEventLog {
+/** @param maxBytes what the logs of ended runs may fill together. */
+export function createRunEventLog(maxBytes: number): RunEventLog {
   const live = new Map<string, Log>()
-  const ended = createExpiringMap<Log>(afterEnd)
+  const ended = createExpiringMap<Log>({ ...afterEnd, maxBytes })
   return {
     expect(runUuid) {
       if (!live.has(runUuid) && !ended.get(runUuid)) live.set(runUuid, emptyLog())
@@ -53,7 +55,8 @@ export function createRunEventLog(): RunEventLog {
           // The listeners count no more, and what counted them holds the whole run.
           log.onListeners = ignore
           live.delete(runUuid)
-          if (charactersOf(log) <= maxEndedCharacters) ended.set(runUuid, log)
+          const bytes = heldBytes(log.messages) + heldBytes(log.entries)
+          if (bytes <= maxEndedBytes) ended.set(runUuid, log, bytes)
           wakeAll(log)
         },
       }
@@ -64,16 +67,6 @@ export function createRunEventLog(): RunEventLog {
       return log && createReader(log, afterId)
     },
   }
-}
-
-/** Roughly what a log holds in memory. */
-function charactersOf({ messages, entries }: Log): number {
-  let characters = 0
-  for (const { whole, declared } of messages) characters += whole.length + (declared === whole ? 0 : declared.length)
-  for (const { pieces } of entries) {
-    for (const piece of typeof pieces === 'string' ? [pieces] : pieces) characters += piece.length
-  }
-  return characters
 }
 
 function emptyLog(): Log {

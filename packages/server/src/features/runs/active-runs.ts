@@ -1,7 +1,7 @@
 /** The runs that this process drives, and conversations that were queued or ended here a moment ago: read without a statement. */
 import type { RunError } from '../../shared/app-error.ts'
 import { createExpiringMap } from '../../shared/expiring-map.ts'
-import { isLarge } from '../../shared/text/json-pieces.ts'
+import { heldBytes } from '../../shared/text/held-bytes.ts'
 import type { StoredConversation } from './ports.ts'
 
 export interface ActiveRun {
@@ -49,15 +49,15 @@ export interface ActiveRuns {
 
 /** What is remembered only saves statements: the database has it all. */
 const lately = { ttlMs: 60_000, maxEntries: 1_000 } as const
-// A larger conversation is read from its row: with the number of entries this bounds the memory, at 64 MB.
-const maxConversationCharacters = 65_536
-const maxInputCharacters = 65_536
+// A larger one is read from its row, so that a few of them do not push out all others.
+const maxRememberedBytes = 131_072
 
-export function createActiveRuns(): ActiveRuns {
+/** @param maxBytes what is remembered of queued runs may fill this much, and the same of conversations. */
+export function createActiveRuns(maxBytes: number): ActiveRuns {
   const active = new Map<string, ActiveRun>()
   const abandoned: AbandonedRun[] = []
-  const idle = createExpiringMap<StoredConversation>(lately)
-  const queued = createExpiringMap<QueuedHere>(lately)
+  const idle = createExpiringMap<StoredConversation>({ ...lately, maxBytes })
+  const queued = createExpiringMap<QueuedHere>({ ...lately, maxBytes })
   return {
     add(run) {
       active.set(run.conversationUuid, run)
@@ -65,7 +65,8 @@ export function createActiveRuns(): ActiveRuns {
     },
     remove(run, outcome) {
       if (active.get(run.conversationUuid) === run) active.delete(run.conversationUuid)
-      if (outcome && !isLarge(outcome, maxConversationCharacters)) idle.set(run.conversationUuid, outcome)
+      const bytes = heldBytes(outcome)
+      if (outcome && bytes <= maxRememberedBytes) idle.set(run.conversationUuid, outcome, bytes)
     },
     abandon: (run) => void abandoned.push(run),
     takeAbandoned: () => abandoned.splice(0),
@@ -78,9 +79,10 @@ export function createActiveRuns(): ActiveRuns {
       return conversation?.workspaceId === workspaceId ? conversation : undefined
     },
     rememberQueued(runUuid, run, isAlone) {
-      if (run.input.length > maxInputCharacters) return
-      queued.set(runUuid, run)
-      if (isAlone) idle.set(run.conversation.uuid, run.conversation)
+      const bytes = heldBytes(run)
+      if (bytes > maxRememberedBytes) return
+      queued.set(runUuid, run, bytes)
+      if (isAlone) idle.set(run.conversation.uuid, run.conversation, bytes)
     },
     takeQueued(runUuid) {
       const run = queued.get(runUuid)

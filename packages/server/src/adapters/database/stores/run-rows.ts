@@ -7,6 +7,7 @@ import type { Claim } from '../../../features/idempotency/claim.ts'
 import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../features/runs/ports.ts'
 import type { Message } from '../../../features/templates/message.ts'
 import { storableJson } from '../../../shared/storable-json.ts'
+import { isLarge } from '../../../shared/text/json-pieces.ts'
 import type { RowKind } from '../write-batch.ts'
 import { conversationPart, conversationRow, type RowPart } from './conversation-row.ts'
 
@@ -16,12 +17,15 @@ const runStart: RowPart = {
   values: 'i.run, i.uuid, i.workspace, i.owner, i.epoch, i.first_event, i.begun',
 }
 
-const runEnd: RowPart = {
+const runEnd = {
   input:
     'status text, messages json, last_event int, error_code text, error_message text, result json, at timestamptz, log_from int, log_bytes int',
   columns: 'status, last_event_id, error_code, error_message, result, ended_at',
-  values: 'i.status, i.last_event, i.error_code, i.error_message, i.result, i.at',
-}
+} satisfies Omit<RowPart, 'values'>
+
+/** @param isAlone the result is a parameter of its own. */
+const endValues = (isAlone: boolean) =>
+  `i.status, i.last_event, i.error_code, i.error_message, ${isAlone ? '$4::json' : 'i.result'}, i.at`
 const eventLog = 'substring($2::bytea FROM i.log_from FOR i.log_bytes)'
 
 const idempotencyRecord: RowPart = {
@@ -52,24 +56,23 @@ export const wholeRuns: RowKind<FirstRun & { end: RunEnd }> = {
   name: 'whole-run',
   order: 10,
   key: ({ run }) => run.uuid,
-  statement: (rows) => ({
-    sql: `
+  statement(rows) {
+    const { endRows, isAlone, params } = endParts(rows.map(({ end }) => end))
+    return {
+      sql: `
       WITH input AS (
         SELECT * FROM json_to_recordset($1::json) AS i(${conversationPart.input}, ${runStart.input}, ${runEnd.input})
       ), conversations AS (
         INSERT INTO conversation (${conversationPart.columns}, messages, status, epoch, last_event_id, created_at,
           updated_at)
-        SELECT ${conversationPart.values}, i.messages, i.status, i.epoch, i.last_event, i.begun, i.at FROM input i
+        SELECT ${conversationPart.values}, ${isAlone ? '$3::json' : 'i.messages'}, i.status, i.epoch, i.last_event,
+          i.begun, i.at FROM input i
       )
       INSERT INTO run (${runStart.columns}, ${runEnd.columns}, event_log)
-      SELECT ${runStart.values}, ${runEnd.values}, ${eventLog} FROM input i`,
-    params: [storableJson(wholeRunRows(rows)), Buffer.concat(rows.map(({ end }) => end.eventLog))],
-  }),
-}
-
-function wholeRunRows(rows: readonly (FirstRun & { end: RunEnd })[]) {
-  const place = logPlaces()
-  return rows.map(({ end, ...first }) => ({ ...firstRunRow(first), ...endRow(end), ...place(end) }))
+      SELECT ${runStart.values}, ${endValues(isAlone)}, ${eventLog} FROM input i`,
+      params: [storableJson(rows.map((row, place) => ({ ...firstRunRow(row), ...endRows[place] }))), ...params],
+    }
+  },
 }
 
 /** A first run of a request with an idempotency key: run and record, or neither when the key was used before. */
@@ -239,20 +242,22 @@ export const ends: RowKind<RunEnd> = {
   name: 'run-end',
   order: 30,
   key: (end) => end.runUuid,
-  statement: (rows) => ({
-    sql: `
+  statement(rows) {
+    const { endRows, isAlone, params } = endParts(rows)
+    return {
+      sql: `
       WITH input AS (
         SELECT i.*, ${eventLog} AS log FROM json_to_recordset($1::json) AS i(
           run uuid, uuid uuid, epoch int, epoch_after int, from_status text, ${runEnd.input})
         WHERE from_status IN ('queued', 'running')
       ), ended AS (
-        UPDATE run r SET (${runEnd.columns}) = (${runEnd.values}), event_log = i.log, input = NULL
+        UPDATE run r SET (${runEnd.columns}) = (${endValues(isAlone)}), event_log = i.log, input = NULL
         FROM input i
         WHERE r.uuid = i.run AND r.epoch = i.epoch AND r.status IS NOT DISTINCT FROM i.from_status
         RETURNING i.run, i.uuid, i.status, i.messages, i.last_event, i.epoch_after, i.at
       ), conversations AS (
-        UPDATE conversation c SET status = e.status, messages = e.messages, last_event_id = e.last_event,
-          epoch = e.epoch_after, updated_at = e.at
+        UPDATE conversation c SET status = e.status, messages = ${isAlone ? '$3::json' : 'e.messages'},
+          last_event_id = e.last_event, epoch = e.epoch_after, updated_at = e.at
         FROM ended e
         WHERE c.uuid = e.uuid
       )
@@ -261,14 +266,35 @@ export const ends: RowKind<RunEnd> = {
       SELECT r.uuid::text FROM run r JOIN input i ON r.uuid = i.run AND r.epoch = i.epoch
       WHERE r.ended_at IS NOT DISTINCT FROM i.at AND r.last_event_id = i.last_event
         AND i.from_status = 'running' AND i.epoch_after = i.epoch`,
-    params: [storableJson(endRows(rows)), Buffer.concat(rows.map((end) => end.eventLog))],
-    returnsKeys: true,
-  }),
+      params: [storableJson(endRows), ...params],
+      returnsKeys: true,
+    }
+  },
 }
 
-function endRows(ends: readonly RunEnd[]) {
+/** From here on an end is large. */
+const largeCharacters = 1_048_576
+
+/**
+ * PostgreSQL takes a list of rows apart by copying it, several times: a large end, which a batch writes alone, has its
+ * messages and its result beside the list. The parameters follow the one of the list.
+ */
+function endParts(ends: readonly RunEnd[]) {
+  const [first] = ends
+  const alone = ends.length === 1 && first && isLarge(first.messages, largeCharacters) ? first : undefined
   const place = logPlaces()
-  return ends.map((end) => ({ ...endRow(end), ...place(end) }))
+  return {
+    isAlone: alone !== undefined,
+    endRows: ends.map((end) => ({ ...endRow(end), ...(alone ? {} : jsonOf(end)), ...place(end) })),
+    params: [
+      Buffer.concat(ends.map(({ eventLog: file }) => file)),
+      ...(alone ? [storableJson(alone.messages), storableJson(alone.result)] : []),
+    ],
+  }
+}
+
+function jsonOf({ messages, result }: RunEnd): Pick<RunEnd, 'messages' | 'result'> {
+  return { messages, result }
 }
 
 /**
@@ -291,11 +317,9 @@ function endRow(end: RunEnd) {
     epoch: end.epoch,
     epoch_after: end.epochAfter,
     status: end.status,
-    messages: end.messages,
     last_event: end.lastEventId,
     error_code: end.result.error?.code ?? null,
     error_message: end.result.error?.message ?? null,
-    result: end.result,
     at: end.endedAt.toISOString(),
     from_status: end.from,
   }

@@ -1,0 +1,70 @@
+/** Ended runs that memory has no room for: what is read of them then comes from their rows, and is the same. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { prompt, type RunBench, runBench, textOf } from './run-bench.ts'
+
+let bench: RunBench
+beforeAll(async () => {
+  bench = await runBench({ plain: prompt('<user>Say it</user>') }, { STET_ENDED_RUN_BYTES: '120000' })
+})
+afterAll(() => bench.close())
+
+const statementsOf = async <T>(work: () => Promise<T>) => {
+  const before = bench.server.database.statementCount()
+  const result = await work()
+  return { result, statements: bench.server.database.statementCount() - before }
+}
+
+it('an ended run is pushed out of memory by others, and is read from its row without a difference', async () => {
+  const text = 'Größe '.repeat(1_000)
+  bench.fake.enqueue({ text })
+  const live = await bench.stream('plain')
+  expect(textOf(live)).toBe(text)
+  const uuid = String(live.last['uuid'])
+  const remembered = await statementsOf(() => bench.conversation(uuid))
+  expect(remembered.statements).toBe(0)
+  const early = await bench.streamAttach(uuid)
+  expect(early.text).toBe(live.text)
+
+  for (let other = 0; other < 8; other += 1) {
+    bench.fake.enqueue({ text })
+    expect(await bench.run('plain')).toMatchObject({ status: 200 })
+  }
+  const read = await statementsOf(() => bench.conversation(uuid))
+  expect(read.statements).toBeGreaterThan(0)
+  expect(read.result).toEqual(remembered.result)
+  const late = await statementsOf(() => bench.streamAttach(uuid))
+  expect(late.statements).toBeGreaterThan(0)
+  expect(late.result.text).toBe(live.text)
+})
+
+it('large answers that end at once are stored as they came', async () => {
+  // More than a megabyte, which is written in another way, and a lone half of a pair, which no database stores.
+  const text = `${'"Größe"\n'.repeat(150_000)}\u0000`
+  const stored = text.replace('\u0000', '\uFFFD')
+  const answers = await Promise.all(
+    [0, 1, 2].map(() => {
+      bench.fake.enqueue({ text })
+      return bench.run('plain')
+    }),
+  )
+  for (const { status, body } of answers) {
+    expect(status).toBe(200)
+    const { conversation } = await bench.conversation(body['uuid'])
+    expect((conversation as unknown[]).at(-1)).toEqual({ role: 'assistant', content: [{ type: 'text', text: stored }] })
+  }
+})
+
+it('a large answer whose run was stored before it came is stored as it came, and the conversation goes on', async () => {
+  const text = '"Größe"\n'.repeat(150_000)
+  bench.fake.enqueue({ text, delayMs: 100 })
+  const uuid = String((await bench.run('plain')).body['uuid'])
+  const { conversation } = await bench.conversation(uuid)
+  const messages = conversation as unknown[]
+  expect(messages.at(-1)).toEqual({ role: 'assistant', content: [{ type: 'text', text }] })
+  bench.fake.enqueue({ text: 'More' })
+  const next = await bench.chat(uuid, { messages: [{ role: 'user', content: 'And?' }] })
+  expect(next.status).toBe(200)
+  const after = (await bench.conversation(uuid))['conversation'] as unknown[]
+  expect(after.slice(0, messages.length)).toEqual(messages)
+  expect(after).toHaveLength(messages.length + 2)
+})
