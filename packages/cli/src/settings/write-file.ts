@@ -109,7 +109,7 @@ function codeOf(error: unknown): string | undefined {
   return isJsonObject(error) && typeof error['code'] === 'string' ? error['code'] : undefined
 }
 
-/** Whether a file, or the nearest folder of it that exists, really lies within the folder, links followed. */
+/** Whether a file, or its nearest existing parent, is inside the folder after resolving links. */
 export async function isWithin(folder: string, file: string): Promise<boolean> {
   const root = await realpathOfNearest(folder)
   const target = await realpathOfNearest(file)
@@ -118,7 +118,7 @@ export async function isWithin(folder: string, file: string): Promise<boolean> {
   return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
 }
 
-// What does not exist yet cannot be a link: its nearest parent decides. A link to nowhere counts as outside.
+// A missing file cannot be a link, so its nearest existing parent decides. A dangling link counts as outside.
 async function realpathOfNearest(file: string): Promise<string | undefined> {
   try {
     return await realpath(file)

@@ -185,7 +185,7 @@ export async function saveLock(
   await writeLockFile(settings.lockFile, lock)
 }
 
-// What a draft built on means nothing to a folder that follows a published version.
+// A draft's bases do not apply to a folder that follows a published version.
 function withoutDraftNotes(prompts: Readonly<Record<string, LockEntry>>): Record<string, LockEntry> {
   const entries = Object.entries(prompts).map(([path, { live: _, merged: __, ...entry }]) => [path, entry] as const)
   return Object.fromEntries(entries)

@@ -69,7 +69,7 @@ export async function keyPrefix(api: Api, exchange: Exchange): Promise<string> {
   const authorization = headers.get('authorization') ?? ''
   // the promise is kept, not its result: calls that begin together go on together, and so share one request
   if (prompts.caller?.authorization !== authorization) {
-    // without a hash, entries of this caller are found until another one calls: nobody else may read them
+    // without a hash of the key, only this caller may find its entries
     prompts.caller = { authorization, hash: sha256(authorization).then((hash) => hash || randomUuid()) }
   }
   return `${(await prompts.caller.hash).slice(0, 16)}|`

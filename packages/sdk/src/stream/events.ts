@@ -108,7 +108,7 @@ export interface StreamEventMap<O extends OutputKind> {
 export type Exposed = 'messages' | 'config' | 'ids' | 'tools' | 'errors'
 
 /**
- * What a forwarded run shows beyond the answer; nothing by default. `true` forwards every event as it came.
+ * What to forward besides the answer; nothing by default. `true` forwards every event unchanged.
  *
  * @example { expose: ['tools'] }
  */

@@ -35,7 +35,7 @@ export async function requestHeaders(
   return headers
 }
 
-/** Marks a `fetch` by a function that tells whether it answers without a server, and so without a key. */
+/** Marks a `fetch` that may respond without a server, and therefore without a key. The function returns whether it does. */
 const OFFLINE = Symbol.for('stet.offline')
 
 async function authorization({ apiKey, fetch }: Settings): Promise<string | null> {

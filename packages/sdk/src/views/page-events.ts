@@ -33,7 +33,7 @@ export function figures(usage: Usage): Usage {
   ])
 }
 
-/** What a page sees of each type of event; the compiler asks for a new type. */
+/** The keys of each event type that a page may see. A new event type does not compile until it is listed. */
 const VIEWS: { [T in StreamEvent['type']]: (data: Of<T>, may: May) => Of<T> | undefined } = {
   'chain-started': chain,
   'step-started': chain,

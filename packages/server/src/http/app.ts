@@ -35,7 +35,7 @@ import { versionRoutes } from './routes/versions.ts'
 /** Takes every request; Express, with the prototypes of its requests and responses, stands behind it. */
 export type App = RequestListener & Pick<Express, 'request' | 'response'>
 
-/** Of one connection, answered at once. Published clients wait for each answer. */
+/** Requests of one connection that are processed concurrently. Published clients do not pipeline. */
 const pipelinedRequests = 8
 
 export function createApp(deps: HttpDeps): App {

@@ -5,10 +5,10 @@ import type { Reference } from './prompt-text.ts'
 export interface ForeignPrompt {
   /** As the other tool names it. */
   path: string
-  /** What becomes the front matter; absent where `text` is a prompt of stet already, front matter included. */
+  /** Becomes the front matter; absent if `text` is already a stet prompt with front matter. */
   front?: Readonly<Record<string, unknown>>
   text: string
-  /** What the marks in `text` stand for, by their number. */
+  /** The replacements for the marks in `text`, by number. */
   references?: readonly Reference[]
   /** The types of variables that are no texts. */
   types?: ReadonlyMap<string, string>

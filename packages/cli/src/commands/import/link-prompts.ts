@@ -43,7 +43,7 @@ export async function linkPrompts(foreign: readonly ForeignPrompt[]): Promise<Im
 
 type Find = (name: string, from: ForeignPrompt) => Settled | undefined
 
-/** Of prompts with the same name the one in the same file counts. */
+/** Among prompts with the same name, the one in the same file wins. */
 function finder(prompts: readonly Settled[]): Find {
   const byName = new Map<string, Settled[]>()
   for (const prompt of prompts) {

@@ -70,7 +70,7 @@ export function variableName(name: string, losses: string[]): string {
   return variable
 }
 
-/** What one prompt says about another that it includes. */
+/** One prompt's reference to another. */
 export interface Reference {
   /** As the other tool names it. */
   target: string

@@ -4,7 +4,7 @@ import { problemOfPath } from '../../sync/prompt-path.ts'
 const maxSegmentBytes = 200
 const maxPathBytes = 480
 
-/** Makes names to paths that the server and every file system take, in the order of the names; two that meet are told apart. */
+/** Turns names into paths that the server and every file system accept, in the order of the names. Collisions get a suffix. */
 export function settlePaths(names: readonly string[]): string[] {
   // Without case: on some systems names that differ in it are one file.
   const taken = new Set<string>()

@@ -1,7 +1,7 @@
 import type { Project, Stet } from '@stet/sdk'
 import { CliError } from '../../exit-code.ts'
 
-/** The id of a project as somebody typed it. */
+/** Parses a project id from the command line. */
 export function readProjectId(text: string, name: string): number {
   if (/^[1-9]\d*$/.test(text)) return Number(text)
   throw new CliError('usage', `${name}: the id of a project, not "${text}"`, { hint: 'stet projects list' })

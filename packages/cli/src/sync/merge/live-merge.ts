@@ -18,7 +18,7 @@ export interface LiveConflict {
   isMerged: boolean
 }
 
-/** What was done about one of them; `blocked` names what a person has to do first. */
+/** The outcome for one conflict; `blocked` says what the user has to do first. */
 export type MergeOutcome =
   | { action: 'merge' | 'merge-conflict' | 'merge-ours' | 'merge-theirs' | 'merge-restore'; path: string }
   | { action: 'merge-blocked'; path: string; reason: string }
@@ -71,7 +71,7 @@ export async function mergeLive(
   return outcomes
 }
 
-/** What to do about one conflict. `text` is the file's new content; without one the file goes. */
+/** The resolution of one conflict. `text` is the file's new content; without it the file is deleted. */
 interface Decision {
   outcome: MergeOutcome
   isWritten: boolean
@@ -89,7 +89,7 @@ async function decide(
   const mine = one?.state.startsWith('local-') ? one.localText : draftText
   if (preference === 'theirs') return { outcome: { action: 'merge-theirs', path }, isWritten: true, text: liveText }
   if (preference === 'ours') {
-    // Between markers the file is nobody's text: ours is what the draft holds.
+    // A file with conflict markers is not a version of the prompt, so "ours" is the draft's text.
     return { outcome: { action: 'merge-ours', path }, isWritten: one?.hasMarkers === true, text: draftText }
   }
   const blocked = (reason: string): Decision => ({

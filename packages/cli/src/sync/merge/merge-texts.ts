@@ -3,7 +3,7 @@ export interface MergeSides {
   base: string | undefined
   mine: string
   theirs: string
-  /** What stands behind the markers of a conflict. */
+  /** The labels after the conflict markers. */
   names: { mine: string; theirs: string }
 }
 

@@ -27,7 +27,7 @@ function asEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** What of a text reaches an output: only a terminal gets it escaped, a pipe gets it as it is. */
+/** Escapes text for terminals. Pipes get it unchanged. */
 function textFor(isTerminal: boolean, isJson: boolean): (text: string) => string {
   return (text) => {
     const pieces = text.split(ownSequence)

@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts'
 import type { SqlQueries, SqlSession, SqlStatement } from './sql-session.ts'
 
 const STATEMENT_TIMEOUT_MS = 30_000
-/** Our own locks are held for milliseconds: a statement that waits longer waits for somebody else's. */
+/** Our own locks are held for milliseconds. A statement that waits longer is blocked by someone else's lock. */
 const LOCK_TIMEOUT_MS = 5_000
 /** For a free connection of the pool: a queue, not a failure, unlike a server that does not answer. */
 const POOL_WAIT_MS = 30_000

@@ -1,4 +1,4 @@
-/** What the operating system adds to the walls of a worker process: probed once, with the programs that are there. */
+/** Isolation by the operating system, probed once with the available programs. */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
@@ -11,7 +11,7 @@ export interface Isolation {
 }
 
 const MEGABYTE = 1024 * 1024
-/** Of the data segment: heap, thread stacks, buffers. Node 24 maps 580 MB of it at the start, without using them. */
+/** Limit of the data segment: heap, thread stacks, buffers. Node 24 maps 580 MB at start without using them. */
 const MAX_DATA_BYTES = 1_024 * MEGABYTE
 const LIMITS = ['--core=0', '--fsize=0', '--nofile=64', `--data=${MAX_DATA_BYTES}`]
 const FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']

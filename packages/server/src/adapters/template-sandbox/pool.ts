@@ -62,7 +62,7 @@ interface Pool {
 /** Limits the wait for a worker process, in call times; a tick that comes late counts once. */
 const MAX_WAIT_FACTOR = 10
 const MAX_RESTART_DELAY_MS = 5_000
-/** A new process costs about as much CPU, so an evaluation that nobody wants any more may use that first. */
+/** Replacing a process costs about as much CPU, so a canceled evaluation may first use that much. */
 const CANCEL_GRACE_MS = 100
 
 /** Runs each call in one of `size + 1` worker processes, of which a single workspace uses at most `size`. */
@@ -167,7 +167,7 @@ async function work(pool: Pool, slot: Slot, child: SandboxedChild, job: Job): Pr
     slot.child?.kill()
     if (!(await restart(pool, slot))) return
   }
-  // Whose call ended a worker process waits for the next one: no workspace can use up the others meanwhile.
+  // A call that ended its worker keeps its place until the replacement is ready, so one workspace cannot use up all workers.
   if (!isAnswered) pool.queue.release(job)
   free(pool, slot)
 }

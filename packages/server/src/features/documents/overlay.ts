@@ -12,7 +12,7 @@ export function shownIn(slot: Slot): DocumentText | null {
   return slot.draft.deletedAt === null ? slot.draft : null
 }
 
-/** What preconditions are compared with. */
+/** The hashes that preconditions are compared with. */
 export function hashesOf(slot: Slot): ActualHashes {
   return { shown: shownIn(slot)?.contentHash ?? null, live: slot.live?.contentHash ?? null }
 }

@@ -1,4 +1,4 @@
-/** What a writer may demand: `If-Match`, `If-None-Match` and `baseHash` of the replaced text, `liveHash` of live's. */
+/** A writer's preconditions: `If-Match`, `If-None-Match` and `baseHash` for the replaced text, `liveHash` for live's. */
 import { AppError, conflict } from '../../shared/app-error.ts'
 
 /** Header values as they were sent. */
@@ -10,13 +10,13 @@ export interface Preconditions extends ExpectedHashes {
 /** From a body; an empty hash expects no document. */
 export interface ExpectedHashes {
   baseHash?: string
-  /** Of live's text that the new text was merged with. */
+  /** The hash of the live text that was merged in. */
   liveHash?: string
 }
 
 /** The hashes at one path; null = no document. */
 export interface ActualHashes {
-  /** What the addressed version shows. */
+  /** The hash of the text in the addressed version. */
   shown: string | null
   live: string | null
 }
@@ -57,7 +57,7 @@ function differs(expected: string | undefined, actual: string | null): expected 
   return expected !== undefined && hashIn(expected) !== (actual ?? '')
 }
 
-// An ETag goes on with a hash of the references, which says nothing about the text that a writer replaces.
+// An ETag may end with a hash of the references, which does not concern the replaced text.
 function hashIn(tag: string): string {
   return tag.slice(0, 64)
 }

@@ -94,7 +94,7 @@ function versionKey(versionRef: string): string {
   return `version:${versionRef.toLowerCase()}`
 }
 
-/** Who pays for what is compiled for a request. */
+/** The workspace and key that a request's compilations count against. */
 export function ownerOf({ caller, signal, isRun }: Omit<ReadableVersion, 'projectId' | 'versionRef'>): EvaluationOwner {
   const { workspaceId, apiKeyId } = caller
   return { workspaceId, apiKeyId, signal, isRun }

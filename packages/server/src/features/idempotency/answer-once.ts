@@ -11,7 +11,7 @@ export interface AnswerOnceInput {
   claim: Claim
   /** The answer holds a secret. */
   isSecret: boolean
-  /** What a success tells of beyond the subject of the claim: what the request created. */
+  /** What the request created, if it is not part of the claim's subject. */
   subjectOf?(): AnswerSubject
   /** Its answer is kept in its transaction, see `answerInTransaction`. */
   work(own: TransactionDeps): Promise<KeptAnswer>

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { AppError, conflict, invalid } from '../../shared/app-error.ts'
 
-/** What an answer tells of: when that is deleted, the answer goes with it. */
+/** The subject of a stored response. It is deleted together with its subject. */
 export interface AnswerSubject {
   projectId?: number
   conversationUuid?: string

@@ -35,7 +35,7 @@ export interface IdempotencyRecord {
 export interface IdempotencyStore {
   /** False when a record is there: a constraint decides, whoever asks at the same time. */
   claim(claim: Claim, ownerId: string, answer?: string): Promise<boolean>
-  /** Null also, and the record is dropped, when what it tells of was deleted. */
+  /** Also null, and the record is dropped, if its subject was deleted. */
   find(id: string): Promise<IdempotencyRecord | null>
   /** The next owner of a record without run and answer; false when it has another owner than `from`, or is done. */
   takeOver(id: string, from: string, ownerId: string): Promise<boolean>

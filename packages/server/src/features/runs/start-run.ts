@@ -67,7 +67,7 @@ export async function startRun(
     input.mode === 'json' && !input.claim && !isInDoubt
       ? deps.runs.createSoon(conversation, run)
       : deps.runs.create(conversation, run, input.claim)
-  // Without a claim nobody can come first: the row is written beside the provider call, if it can be expected to be.
+  // Without a claim there is no competitor: the row is written beside the provider call, unless storage is unavailable.
   if (input.claim || isInDoubt) requireFirstUse(await storedOrAbandoned(deps, run, created))
   const driven = driveRun(deps, {
     conversation: firstState(conversation, run, 'running'),
@@ -116,7 +116,7 @@ export async function prepareRun(
   }
 }
 
-// What the log says of each compiled text: a caller that repeats itself a thousand times a second is one line in it.
+// Warnings already logged, by compiled text, so that a repeated request is logged once.
 const logged = new WeakMap<Runnable['scan'], Set<string>>()
 
 function warnOfUnknown(deps: Needs<'log'>, input: StartRunInput, { scan, text }: Runnable): void {

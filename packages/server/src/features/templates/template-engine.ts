@@ -64,12 +64,12 @@ export type TemplateStep =
     }
   | { done: true; added: Message[] }
 
-/** Who pays for an evaluation, and how long its result is wanted. Workspaces, and the keys of each, take turns. */
+/** The workspace and key that an evaluation counts against, and its cancellation. Workspaces, and the keys of each, take turns. */
 export interface EvaluationOwner {
   workspaceId: number
   /** Absent where the key is no longer known, as in a run from the queue. */
   apiKeyId?: number | undefined
-  /** Aborted when nobody wants the result any more: a queued evaluation is dropped, a running one is ended. */
+  /** Aborted when the caller has left. A queued evaluation is then dropped and a running one ended. */
   signal?: AbortSignal | undefined
   /** The evaluation is part of a run that has begun: it waits for its turn and is never refused. */
   isRun?: boolean | undefined

@@ -21,7 +21,7 @@ const lookMs = 250
 const stalledLooks = 2
 
 interface Watched {
-  /** Of the socket when it was last seen to move. */
+  /** The socket's state when it last made progress. */
   progress: number
   movedAt: number
   /** Since then. */
@@ -93,7 +93,7 @@ function isEventStream(res: ServerResponse): boolean {
 
 type WithHandle = Socket & { _handle?: { writeQueueSize?: number } | null }
 
-/** What the system has taken. Node itself tells parts of a large write by the queue of the handle alone. */
+/** Bytes accepted by the system. For parts of a large write, only the handle's queue shows progress. */
 function writtenBytes(socket: WithHandle): number {
   return socket.bytesWritten - (socket._handle?.writeQueueSize ?? 0)
 }

@@ -19,7 +19,7 @@ function watch(socket: Socket): Set<ServerResponse> {
   queued.set(socket, waiting)
   socket.once('close', () => {
     for (const res of waiting) {
-      // What Node does with the response whose turn it is; it has no public call for it.
+      // Repeats what Node does for the response at the front of the queue; there is no public API for it.
       Object.assign(res, { destroyed: true, _closed: true })
       res.emit('close')
     }

@@ -121,7 +121,7 @@ function otherwise(state: State, [helper, ...args]: readonly string[], source: s
 
 function includePartial(state: State, [target = '', ...args]: readonly string[]): void {
   const passed = new Map<string, string>()
-  // A partial sees what stands around it, or the object that is named.
+  // A partial sees its surrounding context, or the named object.
   let context = state.blocks.findLast(({ item }) => item !== undefined)?.item
   for (const arg of args) {
     const [, key, value = ''] = /^(\w+)=([\s\S]*)$/.exec(arg) ?? []

@@ -61,7 +61,7 @@ function chooseVersion(versions: readonly LangfusePrompt[]): LangfusePrompt | un
 
 type Chosen = ReadonlyMap<string, LangfusePrompt | undefined>
 
-/** What the conversion of one prompt collects. */
+/** Collected while one prompt is converted. */
 interface Found {
   losses: string[]
   references: Reference[]

@@ -66,7 +66,7 @@ export class LanedPool extends pg.Pool {
   async #enter(name: string): Promise<Lane> {
     const lane = this.#lanes.get(name) ?? { name, running: 0, waiting: new Set() }
     this.#lanes.set(name, lane)
-    // Who waits is let in by who leaves, which keeps the count as it is.
+    // A leaving caller passes its place to a waiting one, so the count does not change.
     if (lane.running >= PER_LANE) await waitIn(lane, this.#waitMs)
     else lane.running += 1
     return lane

@@ -47,7 +47,7 @@ export interface ReplicaLockListener {
 interface Held {
   connection: Connection
   pid: number
-  /** Start of the database session: tells it from a later one with the same pid. */
+  /** Start of the database session; distinguishes it from a later one with the same pid. */
   since: string
 }
 
@@ -248,7 +248,7 @@ export class ReplicaLock {
     const [holder] = (await this.#query(connection, HOLDER, [LOCK_KEY])).rows
     if (!holder) return 'unknown'
     if (Number(holder['pid']) !== lost.pid || holder['since'] !== lost.since) return 'superseded'
-    // The session of our broken connection: the database has not noticed yet that nobody is behind it.
+    // The session of our own broken connection, which the database still considers alive.
     await this.#query(connection, 'SELECT pg_terminate_backend($1)', [lost.pid])
     return 'unknown'
   }

@@ -6,7 +6,7 @@ import { databaseEntries } from './directory/own-entries.ts'
 
 /** Below this PostgreSQL could meet a full disk in its log, which ends the process. Bytes. */
 const FLOOR_BYTES = 256 * 1024 * 1024
-/** What opening a database may write: new files of the log, and what it recovers. Bytes. */
+/** Bytes that opening a database may write: new log files and recovery. */
 const OPEN_BYTES = 16 * 1024 * 1024
 const LOOK_EVERY_MS = 2_000
 

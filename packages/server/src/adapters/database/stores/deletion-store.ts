@@ -91,7 +91,7 @@ function hidingOn(
       ),
     hideOfProject: async (projectId) => uuidsOf(await hide(hiding('c.project_id = $1'), [projectId])),
     async hideExpired({ id, days }, after) {
-      // What ended before an instant was created before it: that has an index.
+      // A conversation that ended before an instant was also created before it, and creation time has an index.
       const expired = `c.project_id = $1 AND c.created_at < now() - $2::int * interval '1 day'
         AND c.updated_at < now() - $2::int * interval '1 day'
         AND (c.created_at, c.uuid) > ($3::timestamptz, $4::uuid)`

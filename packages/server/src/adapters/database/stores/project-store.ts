@@ -49,7 +49,7 @@ export function postgresProjectStore(client: DatabaseClient): ProjectStore {
       return rows.length > 0
     },
     async markDeleted(id) {
-      // Its own texts go at once; what lies below it goes in batches.
+      // The project's own texts are removed at once, its rows in batches.
       await client.$executeRaw`
         UPDATE project SET deleted_at = now(), name = '', default_provider = NULL, default_model = NULL WHERE id = ${id}`
       const keys = await client.$queryRaw<{ hash: string }[]>`

@@ -41,7 +41,7 @@ function empty(holder: Holder, seen: Set<unknown>): void {
   }
 }
 
-/** What makes instances talk to others; the streams of this process need the rest. */
+/** Methods that open connections. The streams of this process need the other methods. */
 const OF_INSTANCES = [
   'connect',
   'listen',

@@ -22,7 +22,7 @@ export function keepRetention(deps: RetentionDeps): Repeated {
 export async function applyRetention(deps: RetentionDeps): Promise<number> {
   let count = 0
   for (const project of await deps.deletions.listRetained(deps.runSettings.retentionDays)) {
-    // Each batch goes on where the one before ended: what must stay is read once.
+    // Each batch continues after the previous one, so rows to keep are read only once.
     for (let after: SweepPlace | undefined; ; ) {
       const hidden = await deps.deletions.hideExpired(project, after)
       for (const { uuid } of hidden) deps.activeRuns.forget(uuid)

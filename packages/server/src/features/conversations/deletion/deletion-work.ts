@@ -1,4 +1,4 @@
-/** What deleting shares within the process: requests wake the purge, and it leaves alone what a request works on. */
+/** Shared within the process: requests wake the purge, and it skips rows that a request is working on. */
 export interface DeletionWork {
   /** Something was hidden. */
   wake(): void

@@ -18,7 +18,7 @@ export interface ProjectDefaults {
   model: string | null
 }
 
-/** Who waits for a step. */
+/** The caller that waits for a step. */
 export type StepAsker = Pick<EvaluationOwner, 'signal' | 'isRun'>
 
 export interface RunPlan {

@@ -57,7 +57,7 @@ async function take(directory: string, shortDirectory: string): Promise<Director
     await mkdir(own, { mode: 0o700 })
     const self: Holder = { pid: process.pid, host: hostname(), bootId: bootId() }
     await writeFile(join(own, `${name}${DESCRIPTION}`), `${JSON.stringify(self)}\n`, { mode: 0o600 })
-    // It listens before it is in its place: nobody meets a lock whose holder does not answer.
+    // Listen first, rename second, so that a lock never exists without a listening holder.
     server = await listenAt(directory, join(shortDirectory, `${LOCK}-${name}`, `${name}${SOCKET}`))
     await chmod(join(own, `${name}${SOCKET}`), 0o600)
     // A folder replaces one that is empty, or absent, and no other: of several processes exactly one succeeds.
@@ -137,7 +137,7 @@ function stateOf(path: string): Promise<'alive' | 'dead' | 'absent'> {
       socket.destroy()
       tell('alive')
     })
-    // A socket that nobody listens on refuses; one that is busy, or of another user, is somebody's.
+    // A dead holder's socket refuses connections. Any other error means that the holder is alive.
     socket.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') tell('absent')
       else tell(error.code === 'ECONNREFUSED' ? 'dead' : 'alive')

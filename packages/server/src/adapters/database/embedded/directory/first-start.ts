@@ -95,7 +95,7 @@ async function moveUp(directory: string): Promise<void> {
   await syncPath(directory)
 }
 
-/** Copies the files of a database that nobody writes to meanwhile. Several times faster than `cp` of Node. */
+/** Copies the files of a database that is not being written to. Several times faster than Node's `cp`. */
 export async function copyDatabase(from: string, to: string): Promise<void> {
   await mkdir(to, { mode: 0o700 })
   const entries = await databaseEntries(from)

@@ -1,4 +1,4 @@
-/** What stet keeps inside a database directory beside the database itself: a mount of that directory alone has all of it. */
+/** stet's own entries inside the database directory. They are inside, so that a mount of that directory contains them. */
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 

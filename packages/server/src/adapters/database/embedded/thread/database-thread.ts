@@ -50,7 +50,7 @@ export function startDatabaseThread(file: string): DatabaseThread {
   const ask: DatabaseThread['ask'] = (task, input, { isFirst = false } = {}) =>
     new Promise((resolve, reject) => {
       if (state === 'ended') throw failure ?? closed()
-      // What holds the session goes on to its end: a transaction must be rolled back once the database answers again.
+      // The transaction that holds the session is not refused: it must be rolled back once the database responds again.
       if (silence?.isSilent() && !isFirst) throw databaseAway()
       made += 1
       requests.add({ request: { id: made, task, input }, resolve: resolve as Asked['resolve'], reject }, isFirst)
@@ -122,7 +122,7 @@ function requestsOf(worker: Worker): Requests {
       return
     }
     sent.set(asked.request.id, asked)
-    // Whoever waits for an answer keeps the process; a database that nobody asks does not.
+    // Pending requests keep the process alive; an idle database does not.
     if (sent.size === 1) worker.ref()
   }
   return {
