@@ -47,7 +47,8 @@ const REFUSED = 'This prompt ended its evaluation several times within a minute;
 export function createTemplateSandbox(options: TemplateSandboxOptions): TemplateEngine {
   const { childFile, poolSize = 2, timeoutMs = 1_000, maxPerKey = 1_000, maxPerWorkspace = 2_000, log } = options
   const { network, limits } = isolation()
-  log.info('template.isolation', { network, limits })
+  const isComplete = network === 'namespace' && limits === 'kernel'
+  log[isComplete ? 'debug' : 'info']('template.isolation', { network, limits })
   const sandbox: Sandbox = {
     pool: createTemplatePool({ childFile, size: poolSize, timeoutMs, maxPerKey, maxPerWorkspace, log }),
     cache: createScanCache(),

@@ -1,4 +1,4 @@
-/** One `openai` client per provider key. It builds the requests; our transport sends them (ADR 30). */
+/** One `openai` client per provider key. It builds the requests; our transport sends them (ADR 38). */
 import { LRUCache } from 'lru-cache'
 import type { OpenAI } from 'openai'
 import type { ResolvedProvider } from '../../../features/providers/model-driver.ts'
