@@ -59,6 +59,10 @@ const belowProject: Record<ProjectTable, string> = {
   version: `DELETE FROM version WHERE id IN (SELECT id FROM version WHERE project_id = $1 LIMIT ${most})`,
   api_key: `DELETE FROM api_key WHERE id IN (SELECT id FROM api_key WHERE project_id = $1 LIMIT ${most})
     RETURNING hash AS key`,
+  // Named after a key: it goes with its last key and version.
+  author: `DELETE FROM author WHERE id IN (SELECT a.id FROM project p JOIN author a ON a.workspace_id = p.workspace_id
+    WHERE p.id = $1 AND NOT EXISTS (SELECT FROM api_key k WHERE k.author_id = a.id)
+      AND NOT EXISTS (SELECT FROM version v WHERE v.author_id = a.id) LIMIT ${most})`,
 }
 
 export function postgresDeletionStore(session: SqlSession): DeletionStore {

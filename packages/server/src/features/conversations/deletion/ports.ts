@@ -47,6 +47,7 @@ export const projectTables = [
   'document',
   'version',
   'api_key',
+  'author',
 ] as const
 export type ProjectTable = (typeof projectTables)[number]
 
