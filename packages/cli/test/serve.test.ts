@@ -75,9 +75,9 @@ test('serve says where it is, keeps the first key when it may, passes the signal
     said += text
   })
   await expect.poll(() => said, { timeout: 120_000 }).toMatch(/^✔ API {3}\S+\n/m)
-  const dataFiles = () => readdir(join(folder, 'data'))
-  expect(await dataFiles()).toContain('db.lock')
+  const databaseFiles = () => readdir(join(folder, 'data', 'db'))
+  expect(await databaseFiles()).toContain('stet-lock')
   killed.kill('SIGKILL')
   // Given back last of all: after the port, and when nothing more is written.
-  await expect.poll(dataFiles, { timeout: 120_000 }).not.toContain('db.lock')
+  await expect.poll(databaseFiles, { timeout: 120_000 }).not.toContain('stet-lock')
 })
