@@ -31,7 +31,7 @@ test('serve says where it is, keeps the first key when it may, passes the signal
   })
   await expect.poll(() => stderr, { timeout: 120_000 }).toContain('First API key')
   const key = (await readFile(join(folder, 'data', 'admin.key'), 'utf8')).trim()
-  // It lies in a checkout, and git must not offer to commit the key.
+  // The folder is in a checkout: git must not offer to commit the key.
   expect(await readFile(join(folder, 'data', '.gitignore'), 'utf8')).toBe('*\n')
   expect(stdout).toBe('')
   const [, address = ''] = /^✔ API {3}(\S+)\/api\/v3$/m.exec(stderr) ?? []

@@ -30,7 +30,7 @@ export function makeDataFolder(config: Config): void {
   if (config.databaseUrl !== undefined) return
   if (statSync(config.dataDir, { throwIfNoEntry: false })?.isDirectory()) return
   makeFolder(config.dataDir)
-  // The folder holds keys and often lies in a checkout: git must not offer to commit it.
+  // The folder contains keys and is often in a checkout: git must not offer to commit it.
   writeFileSync(join(config.dataDir, '.gitignore'), '*\n', { mode: ownerOnly })
 }
 

@@ -76,7 +76,7 @@ function addressOf(server: Server, config: Config): string {
 
 // The first signal drains, a second one leaves at once. The end of a parent that keeps a channel (`stet serve`, however
 // it ended) is a first signal: nobody else would stop this process, which holds the port and the lock.
-// @returns drains for another reason, which is told at the end.
+// @returns a function that drains for another reason, which the last line reports.
 function drainOnSignal(server: Server, composition: Composition): (reason: OperatorError) => void {
   let isDraining = false
   let isSignalled = false

@@ -64,7 +64,7 @@ async function drainAndClose(input: ShutDownInput, drainDelayMs: number): Promis
   deps.log.info('server.closed')
 }
 
-/** What was accepted and waits for no run: short, so the next server waits for it. */
+/** Accepted requests that wait for no run. They are short, so the handover waits for them. */
 async function requestsEnd(drain: Drain): Promise<void> {
   const startedAt = performance.now()
   while (drain.openRequests() > 0 && performance.now() - startedAt < answersWaitMs) await pause(lookMs)

@@ -125,7 +125,7 @@ it('the server closes an unread conversation after STET_STALL_SECONDS, and answe
   const path = `/conversations/${String(log.body['uuid'])}`
   // Several, so that the buffers of the system do not take it all.
   const socket = ask(Number(new URL(server.url).port), request(path).repeat(6))
-  // What is sent to a socket that was closed comes back as an error.
+  // Writing to a closed socket raises an error.
   await expect
     .poll(() => {
       if (!socket.destroyed) socket.write(' ')

@@ -9,7 +9,7 @@ export interface DatabaseProxy {
   goAway(): Promise<void>
   /** The server is frozen: connections stay, nothing is answered. */
   freeze(): void
-  /** A firewall forgets the connections: the server's clients lose them, the database is told nothing. */
+  /** As if a firewall dropped the connections: clients lose them, the database is not notified. */
   forgetClients(): void
   /** Once a statement holds this text: the server does what it is asked, and its answers are lost. */
   loseAnswersFrom(text: string): void

@@ -45,18 +45,15 @@ async function collect(stream: RunStream): Promise<StreamEvent[]> {
 }
 const idsOf = (events: readonly StreamEvent[]) => events.map(({ id }) => Number(id))
 
-it.each([true, false])(
-  'a refusal of the provider is told in its words, without the key (stream: %s)',
-  async (stream) => {
-    const token = 'sk-test'
-    const refusal = { status: 401, body: { error: { message: `Incorrect API key provided: ${token}.` } } }
-    bench.fake.enqueue(refusal)
-    const error = (await stet.prompts.run('hello', { stream }).catch((e: unknown) => e)) as RunError
-    expect(error).toBeInstanceOf(RunError)
-    const sentence = 'openai: 401 Incorrect API key provided: *** (prompt hello)'
-    expect(error.message).toBe(`${sentence} [${error.requestId}]`)
-  },
-)
+it.each([true, false])("a provider refusal shows the provider's words without the key (stream: %s)", async (stream) => {
+  const token = 'sk-test'
+  const refusal = { status: 401, body: { error: { message: `Incorrect API key provided: ${token}.` } } }
+  bench.fake.enqueue(refusal)
+  const error = (await stet.prompts.run('hello', { stream }).catch((e: unknown) => e)) as RunError
+  expect(error).toBeInstanceOf(RunError)
+  const sentence = 'openai: 401 Incorrect API key provided: *** (prompt hello)'
+  expect(error.message).toBe(`${sentence} [${error.requestId}]`)
+})
 
 describe('a stream that is cut on its way', () => {
   it('loses and doubles nothing, wherever the cuts are', async () => {
