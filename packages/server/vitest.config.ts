@@ -41,7 +41,7 @@ export default defineConfig({
         test: {
           name: 'embedded',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/database/**', 'test/alone/**', 'test/clients/**', ...(postgres ? onlyShared : [])],
+          exclude: ['test/database/**', 'test/serial/**', 'test/clients/**', ...(postgres ? onlyShared : [])],
           env: { STET_TEST_DATABASE_URL: '' },
         },
       },
@@ -56,12 +56,12 @@ export default defineConfig({
           execArgv: shortLived,
         },
       },
-      // What is measured of a server process is not measured beside other tests.
+      // Measures memory and handles of a server process: other tests would disturb it.
       {
         extends: true,
         test: {
-          name: 'alone',
-          include: ['test/alone/**/*.test.ts'],
+          name: 'serial',
+          include: ['test/serial/**/*.test.ts'],
           env: { STET_TEST_DATABASE_URL: '' },
           isolate: true,
           fileParallelism: false,

@@ -8,7 +8,7 @@ const file = fileURLToPath(new URL('../../../docs/compatibility.md', import.meta
 const read = <T>(name: string): T =>
   JSON.parse(readFileSync(new URL(`../test/clients/results/${name}.json`, import.meta.url), 'utf8')) as T
 
-const clients = ['latitude-5', 'latitude-5-later', 'latitude-4', 'python', 'cli'].map((name) =>
+const clients = ['latitude-5', 'latitude-5.2-5.7', 'latitude-4', 'python', 'cli'].map((name) =>
   read<ClientResults>(name),
 )
 const deviations = Object.entries(read<DeviationResults>('deviations'))

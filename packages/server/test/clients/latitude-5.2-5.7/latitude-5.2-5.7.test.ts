@@ -70,7 +70,7 @@ const startInBackground = async (path: string): Promise<string> => {
   return BackgroundResult.parse(await (await send('POST', run, body)).json()).uuid
 }
 
-const matrix = clientMatrix('latitude-5-later', {
+const matrix = clientMatrix('latitude-5.2-5.7', {
   client: 'TypeScript SDK (@latitude-data/sdk)',
   version: '5.2 to 5.7',
   as: 'the requests that 5.1.0 does not make or makes differently, rebuilt in the suite',
