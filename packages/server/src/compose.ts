@@ -125,9 +125,10 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
   for (const unknown of config.unknownVariables) log.warn('config.unknown-variable', { ...unknown })
   const serverTools = await loadServerTools(config.tools)
   const { database, encryptionKeys } = await connectWithKeys(config, log)
-  const deps = createDeps({ config, database, encryptionKeys, serverTools, log, limits })
-  const drain = createDrain()
   let work: StartedWork | undefined
+  const isReadOnly = () => database.writesClosed() || work?.queueWork.hasBegun() === false
+  const deps = createDeps({ config, database, encryptionKeys, serverTools, log, limits, isReadOnly })
+  const drain = createDrain()
   const start = async (): Promise<StartedWork | undefined> => {
     if (!(await database.take())) return undefined
     const { writesClosed } = database
@@ -251,6 +252,8 @@ interface Parts {
   serverTools: ServerTools
   log: Logger
   limits: Partial<ProviderLimits> | undefined
+  /** There is no room for writes, or what a start must write first is not written yet. */
+  isReadOnly(): boolean
 }
 
 function createDeps({
@@ -260,9 +263,10 @@ function createDeps({
   serverTools,
   log,
   limits,
+  isReadOnly,
 }: Parts): Deps & { models: ClosableModels } {
   const guard = { allowedPrivateHosts: config.allowedPrivateHosts }
-  const runs = postgresRunStore(database)
+  const runs = postgresRunStore({ ...database, writesClosed: isReadOnly })
   return {
     stores: database.stores,
     transaction: database.transaction,

@@ -7,8 +7,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { copyDatabase } from '../../src/adapters/database/embedded/directory/first-start.ts'
 import { openPglite } from '../../src/adapters/database/embedded/open-pglite.ts'
 import { apiCaller } from '../http/api-call.ts'
+import { createTestProject } from '../http/scenario.ts'
+import { prompt } from '../runs/run-bench.ts'
 import { type ProgramEnd, programEnd, startProgram } from '../support/child-program.ts'
 import { openTestDatabase } from '../support/database-open.ts'
+import { fakeProvider } from '../support/fake-provider.ts'
 import { isSkippedWithoutTmpfs, type PrivateMount, tmpfsOf } from '../support/private-mount.ts'
 import { processTestMs, runServer, type ServerProcess, settingsFor, startServer } from '../support/server-process.ts'
 import { embeddedTemplate, packageRoot } from '../support/test-database.ts'
@@ -146,6 +149,41 @@ describe.skipIf(skips)('the server on a full disk', { timeout: processTestMs }, 
       stderr: `stet-server: The disk of ${mount.path}/db has 0 MB free, and opening the database takes 16 MB: free some space, and start again\n`,
     })
     expect(await readdir(join(mount.path, 'db'))).toEqual(before)
+  })
+
+  it('refuses every run at a read-only start, before its provider is called', async () => {
+    const fake = await fakeProvider()
+    settings = { ...settings, OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: fake.url }
+    server = await startServer(settings)
+    const key = (await readFile(join(mount.path, 'admin.key'), 'utf8')).trim()
+    const { live } = await createTestProject(apiCaller(server.url, key), { hello: prompt('<user>Hi</user>') })
+    const run = (body = {}, headers = {}) =>
+      apiCaller(server?.url ?? '', key)('POST', `${live}/documents/run`, { body: { path: 'hello', ...body }, headers })
+    const { body } = await run()
+    const chat = () =>
+      apiCaller(server?.url ?? '', key)('POST', `/conversations/${String(body['uuid'])}/chat`, {
+        body: { messages: [{ role: 'user', content: 'More' }] },
+      })
+    server.child.kill('SIGTERM')
+    expect(await server.ended).toMatchObject({ code: 0 })
+
+    mount.fill(100 * 1024 * 1024)
+    server = await startServer(settings)
+    expect((await fetch(`${server.url}/ready`)).status).toBe(503)
+    const keyed = { 'idempotency-key': 'a' }
+    const runs = [run(), run({}, keyed), run({ stream: true }), run({ background: true }), chat()]
+    for (const answer of await Promise.all(runs)) {
+      expect(answer).toMatchObject({ status: 503, body: { name: 'ServiceUnavailableError' } })
+      expect(answer.headers.get('retry-after')).not.toBeNull()
+    }
+    expect(fake.requests).toHaveLength(1)
+    mount.empty()
+    const isReady = async () => (await fetch(`${server?.url}/ready`)).status
+    await expect.poll(isReady).toBe(200)
+    for (const answer of [await run(), await run({}, keyed), await chat()])
+      expect(answer).toMatchObject({ status: 200 })
+    expect(fake.requests).toHaveLength(4)
+    await fake.close()
   })
 
   it('ends on SIGTERM when its disk has become full', async () => {

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
-import { batchEntry, type RowKind } from '../../src/adapters/database/write-batch.ts'
+import { batchEntry, createWriteBatch, type RowKind } from '../../src/adapters/database/write-batch.ts'
+import { AppError } from '../../src/shared/app-error.ts'
 import { openTestDatabase } from '../support/database-open.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 
@@ -25,7 +26,6 @@ const end: RowKind<Item> = {
   name: 'end item',
   order: 2,
   key: (row) => String(row.id),
-  follows: (row) => ({ kind: insert, key: String(row.id) }),
   statement: (rows) => ({
     sql: `UPDATE item SET state = changed.state FROM unnest($1::int[], $2::text[]) AS changed (id, state)
           WHERE item.id = changed.id AND item.state = 'new' RETURNING item.id::text AS key`,
@@ -126,46 +126,25 @@ describe('write batch', () => {
     expect(await Promise.all([ended, inserted])).toEqual([true, true])
   })
 
-  const long = 600_000
-
-  it('holds a row back for a while, and writes it then', async () => {
-    const start = performance.now()
-    expect(await database.writeBatch.hold(insert, { id: 1, state: 'new' }, 50)).toBe(true)
-    expect(performance.now() - start).toBeGreaterThan(45)
-    expect(await stored()).toEqual([{ id: 1, state: 'new' }])
-  })
-
-  it('writes a held row with the row that follows it, at once', async () => {
-    const held = database.writeBatch.hold(insert, { id: 1, state: 'new' }, long)
-    const other = database.writeBatch.hold(insert, { id: 2, state: 'new' }, long)
-    expect(await database.writeBatch.write(end, { id: 1, state: 'done' })).toBe(true)
-    expect(await held).toBe(true)
-    expect(await stored()).toEqual([{ id: 1, state: 'done' }])
-    await database.writeBatch.flush()
-    expect(await other).toBe(true)
-  })
-
-  it('hands a held row to who writes more of it, once', async () => {
-    const held = database.writeBatch.hold(insert, { id: 1, state: 'new' }, long)
-    const taken = database.writeBatch.takeHeld(insert, '1')
-    expect(database.writeBatch.takeHeld(insert, '1')).toBeUndefined()
-    expect(taken?.row).toEqual({ id: 1, state: 'new' })
-    taken?.settle(database.writeBatch.write(insert, { id: 1, state: 'done' }))
-    expect(await held).toBe(true)
-    expect(await stored()).toEqual([{ id: 1, state: 'done' }])
-  })
-
-  it('flush writes what is held', async () => {
-    const held = database.writeBatch.hold(insert, { id: 1, state: 'bad' }, long)
-    const refused = expect(held).rejects.toThrow()
-    await database.writeBatch.flush()
-    await refused
-  })
-
   it('flush waits for everything that was handed in before', async () => {
     const written = database.writeBatch.write(insert, { id: 1, state: 'new' })
     await database.writeBatch.flush()
     expect(await stored()).toHaveLength(1)
     await written
+  })
+
+  it('is proven by a commit, until a batch finds the database away', async () => {
+    let isAway = false
+    const away = () => Promise.reject(new AppError('ServiceUnavailableError', 'away'))
+    const batch = createWriteBatch({
+      ...database.session,
+      batch: (statements) => (isAway ? away() : database.session.batch(statements)),
+    })
+    expect(batch.isProven()).toBe(false)
+    await batch.write(insert, { id: 1, state: 'new' })
+    expect(batch.isProven()).toBe(true)
+    isAway = true
+    await expect(batch.write(insert, { id: 2, state: 'new' })).rejects.toThrow('away')
+    expect(batch.isProven()).toBe(false)
   })
 })

@@ -180,13 +180,13 @@ it('a warm run awaits no statement before its provider call; after a write in be
     const before = database.statementCount()
     let atCall = 0
     // The row is held back until the provider has been called: a run that waited for it would never get there.
-    const held = async (...rows: Parameters<typeof deps.runs.createSoon>) => {
+    const held = async (...rows: Parameters<typeof deps.runs.create>) => {
       await called
       atCall = database.statementCount() - before
-      return deps.runs.createSoon(...rows)
+      return deps.runs.create(...rows)
     }
     const run = await startRun(
-      { ...deps, runs: { ...deps.runs, createSoon: held } },
+      { ...deps, runs: { ...deps.runs, isStorageInDoubt: () => false, create: held } },
       { ...noMore, caller, projectId: Number(projectId), versionRef: 'live', path: 'hello', parameters: { name: 'A' } },
     )
     await run.result()
@@ -211,7 +211,7 @@ const caller = {
 
 it('a failure names the conversation when there is one', async () => {
   const { runs } = bench.server.deps
-  const { createSoon, end } = runs
+  const { create, end } = runs
   const broken = () => Promise.reject(new AppError('InternalServerError', 'The database refuses it'))
   const named = async () => {
     bench.fake.enqueue({ text: 'Hello' })
@@ -220,13 +220,13 @@ it('a failure names the conversation when there is one', async () => {
     return headers.get('x-conversation-uuid')
   }
   try {
-    runs.createSoon = broken
+    runs.create = broken
     expect(await named()).toBeNull()
-    runs.createSoon = createSoon
+    runs.create = create
     runs.end = broken
     const uuid = await named()
     expect(await bench.conversation(uuid)).toMatchObject({ uuid })
   } finally {
-    Object.assign(runs, { createSoon, end })
+    Object.assign(runs, { create, end })
   }
 })

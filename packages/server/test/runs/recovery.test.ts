@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { inflateRawSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { recoverRuns } from '../../src/features/runs/driving/recover-runs.ts'
-import type { NewConversation, NewRun, RunEnd } from '../../src/features/runs/ports.ts'
+import type { NewRun, RunEnd } from '../../src/features/runs/ports.ts'
 import { RunError } from '../../src/shared/app-error.ts'
 import { prompt, type RunBench, record, runBench, systemMessage, userMessage } from './run-bench.ts'
 import { undrivenRun } from './undriven-run.ts'
@@ -88,56 +88,6 @@ it('the first end wins, the same end again is acknowledged again, later ones wri
   const found = await runs.findConversation(1, conversation.uuid)
   expect(found).toMatchObject({ ...conversation, status: 'completed', lastEventId: 9, messages: [systemMessage('x')] })
   expect(await runs.findConversation(2, conversation.uuid)).toBeNull()
-})
-
-it('a start that waits for its end is stored with it in one statement, as both would have been', async () => {
-  const { deps, database } = bench.server
-  const stored = async ({ uuid }: NewConversation) => {
-    const { rows: found } = await database.session.query(
-      `SELECT to_jsonb(c) - 'uuid' - 'version_uuid' - 'document_uuid' AS conversation,
-         to_jsonb(r) - 'uuid' - 'conversation_uuid' AS run
-       FROM conversation c JOIN run r ON r.conversation_uuid = c.uuid WHERE c.uuid = $1`,
-      [uuid],
-    )
-    return found
-  }
-  const failed = { toolRequests: [], tokenUsage: noUsage, cost: 1.5, costUnknown: true, covers: 1 }
-  const error = { code: 'ai_run_error' as const, message: "It's \u{1F600}", details: { a: ['b'] } }
-  const changes: Partial<RunEnd>[] = [
-    {},
-    { status: 'error', result: { ...failed, error }, eventLog: Buffer.alloc(3_000, 7) },
-  ]
-  const ways = changes.map((change) => ({
-    apart: rows('owner'),
-    together: rows('owner'),
-    later: { endedAt: new Date(at.getTime() + 1_234), ...change },
-  }))
-  for (const { apart, later } of ways) {
-    await deps.runs.create(apart.conversation, apart.run)
-    expect(await deps.runs.end(endOf(apart.run, later))).toBe(true)
-  }
-  const before = database.statementCount()
-  // Starts and ends in one turn: whatever stands still, no start waits for so long that it is stored by itself.
-  const begun = ways.map(({ together }) => deps.runs.createSoon(together.conversation, together.run))
-  const ends = await Promise.all(ways.map(({ together, later }) => deps.runs.end(endOf(together.run, later))))
-  expect(database.statementCount() - before).toBe(1)
-  expect(ends).toEqual([true, true])
-  expect(await Promise.all(begun)).toEqual([true, true])
-  for (const { apart, together } of ways) {
-    const whole = await stored(together.conversation)
-    expect(whole).toEqual(await stored(apart.conversation))
-    expect(whole).toHaveLength(1)
-  }
-})
-
-it('a start that waits is stored by itself before a stop of its run', async () => {
-  const { runs } = bench.server.deps
-  const { conversation, run } = rows('owner')
-  const begun = runs.createSoon(conversation, run)
-  expect(await runs.requestStop(run.uuid)).toBe(true)
-  expect(await begun).toBe(true)
-  expect(await runs.findConversation(1, conversation.uuid)).toMatchObject({ status: 'running' })
-  expect(await runs.end(endOf(run, { status: 'stopped' }))).toBe(true)
 })
 
 it('of many claims of one conversation one wins, and none while a run is active', async () => {

@@ -15,6 +15,9 @@ const FULL_BATCH = 500
  */
 const FULL_BATCH_BYTES = 2_097_152
 
+/** For how long a commit is evidence that the database stores rows. */
+const PROOF_MS = 1_000
+
 /** A kind of write that many rows share one statement for. */
 export interface RowKind<Row> {
   name: string
@@ -22,8 +25,6 @@ export interface RowKind<Row> {
   order: number
   /** Tells the rows of a kind apart; two rows with one key never share a batch. */
   key(row: Row): string
-  /** The row of `kind` and `key` that must be written before this one: it is held no longer. */
-  follows?(row: Row): { kind: { name: string }; key: string }
   /**
    * The statement for these rows. With `RETURNING … AS key` (text) a row counts as written when its key comes back:
    * that is how a compare-and-set learns whether it won. Without, every row counts as written.
@@ -47,25 +48,10 @@ export interface WriteBatch {
   write<Row>(kind: RowKind<Row>, row: Row): Promise<boolean>
   /** Rows that stand or fall together. Resolves after the commit, with one answer per row. */
   writeTogether(entries: readonly BatchEntry[]): Promise<boolean[]>
-  /** As `write`, but up to `holdMs` later: until then `takeHeld` may have the row for a statement that writes more. */
-  hold<Row>(kind: RowKind<Row>, row: Row, holdMs: number): Promise<boolean>
-  /** Hands out a row that is held; whoever takes it writes it, and says by `settle` what came of it. */
-  takeHeld<Row>(kind: RowKind<Row>, key: string): HeldRow<Row> | undefined
-  /** The database was away for the last rows: the next ones may not be stored either. */
-  isInDoubt(): boolean
+  /** The latest batch was committed, less than `PROOF_MS` ago: rows handed in now will very probably be stored. */
+  isProven(): boolean
   /** Resolves when everything that was handed in before has been committed or refused. */
   flush(): Promise<void>
-}
-
-interface HeldRow<Row> {
-  row: Row
-  settle(written: Promise<boolean>): void
-}
-
-interface Held extends HeldRow<unknown> {
-  /** Ends the holding: the row goes the way of all others. */
-  release(): void
-  timer: NodeJS.Timeout
 }
 
 interface Group {
@@ -79,8 +65,7 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
   let waiting: Group[] = []
   let draining: Promise<void> | undefined
   let mayStartAt = Number.NEGATIVE_INFINITY
-  const held = new Map<string, Held>()
-  let isInDoubt = false
+  let provenAt = Number.NEGATIVE_INFINITY
 
   const drain = async () => {
     // The rows of the same turn get in, and what it sends elsewhere is on its way before the database takes a core.
@@ -91,53 +76,23 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
       const start = performance.now()
       const batch = takeBatch(waiting)
       waiting = waiting.filter((group) => !batch.has(group))
-      isInDoubt = !(await commitBatch(session, [...batch]))
+      provenAt = (await commitBatch(session, [...batch])) ? performance.now() : Number.NEGATIVE_INFINITY
       mayStartAt = start + intervalAfter(batch.size, performance.now() - start)
     }
     draining = undefined
   }
 
-  const takeHeld = (kind: { name: string }, key: string): Held | undefined => {
-    const name = nameOf(kind, key)
-    const found = held.get(name)
-    held.delete(name)
-    clearTimeout(found?.timer)
-    return found
-  }
-
-  const writeTogether = (entries: readonly BatchEntry[]) => {
-    for (const { kind, row } of entries) {
-      const first = kind.follows?.(row)
-      if (first) takeHeld(first.kind, first.key)?.release()
-    }
-    return new Promise<boolean[]>((resolve, reject) => {
+  const writeTogether = (entries: readonly BatchEntry[]) =>
+    new Promise<boolean[]>((resolve, reject) => {
       waiting.push({ entries, resolve, reject })
       draining ??= drain()
     })
-  }
-
-  const write: WriteBatch['write'] = async (kind, row) => (await writeTogether([batchEntry(kind, row)]))[0] === true
 
   return {
     writeTogether,
-    write,
-    hold: (kind, row, holdMs) =>
-      new Promise((settle) => {
-        const release = () => settle(write(kind, row))
-        const timer = setTimeout(() => takeHeld(kind, kind.key(row))?.release(), holdMs)
-        held.set(nameOf(kind, kind.key(row)), { row, settle, release, timer })
-      }),
-    isInDoubt: () => isInDoubt,
-    // Under the name of a kind lie rows of that kind alone.
-    takeHeld: <Row>(kind: RowKind<Row>, key: string) => takeHeld(kind, key) as HeldRow<Row> | undefined,
-    flush() {
-      for (const { timer, release } of held.values()) {
-        clearTimeout(timer)
-        release()
-      }
-      held.clear()
-      return draining ?? Promise.resolve()
-    },
+    write: async (kind, row) => (await writeTogether([batchEntry(kind, row)]))[0] === true,
+    isProven: () => performance.now() - provenAt < PROOF_MS,
+    flush: () => draining ?? Promise.resolve(),
   }
 }
 

@@ -29,6 +29,7 @@ export interface ContinueInput extends ConversationAddress {
  * Whatever goes wrong later is the run's own error.
  */
 export async function continueConversation(deps: DriveDeps, input: ContinueInput): Promise<StartedRun> {
+  deps.runs.assertOpen()
   const found = await findStored(deps, input)
   if (found.status === 'running' || found.status === 'queued') throw busy()
   const added = [...answerPendingCalls(found.messages, input.messages), ...input.messages]

@@ -127,13 +127,10 @@ export interface StoredConversation extends NewConversation {
 export interface RunStore {
   /** A conversation with its first run, running or queued; false, and nothing stored, when the claim was used before. */
   create(conversation: NewConversation, run: NewRun | NewQueuedRun, claim?: Claim): Promise<boolean>
-  /** Writes are refused, or failed a moment ago: a run must be stored before any of its work begins. */
+  /** @throws AppError ServiceUnavailableError while the server is read-only. */
+  assertOpen(): void
+  /** No write has succeeded lately: a run must be stored before its provider is called. */
   isStorageInDoubt(): boolean
-  /**
-   * `create` of a run that nobody is told of before its end: the rows may wait a moment for it, for its tool calls or for
-   * a stop, whichever comes first.
-   */
-  createSoon(conversation: NewConversation, run: NewRun): Promise<boolean>
   /**
    * Starts the next run of a conversation; false when another one took the epoch or is active, or the claim was used before.
    * @param added what the run begins with: stored with it, so that they are kept however the run ends.

@@ -57,18 +57,15 @@ export async function startRun(
   deps: StartDeps,
   input: StartRunInput & { mode: 'json' | 'stream' },
 ): Promise<StartedRun> {
+  deps.runs.assertOpen()
   const { conversation, prompt } = await prepareRun(deps, input, 'run')
   const run = newRun(deps, conversation)
   const plan = planOf(deps, prompt, { runUuid: run.uuid, stream: input.mode === 'stream' })
   const ready = await renderAhead(plan, input.signal)
-  // A plain answer names the run at its end; the head of a stream waits for the row.
-  const isInDoubt = deps.runs.isStorageInDoubt()
-  const created =
-    input.mode === 'json' && !input.claim && !isInDoubt
-      ? deps.runs.createSoon(conversation, run)
-      : deps.runs.create(conversation, run, input.claim)
-  // Without a claim there is no competitor: the row is written beside the provider call, unless storage is unavailable.
-  if (input.claim || isInDoubt) requireFirstUse(await storedOrAbandoned(deps, run, created))
+  const mustBeStored = input.claim !== undefined || deps.runs.isStorageInDoubt()
+  const created = deps.runs.create(conversation, run, input.claim)
+  // Otherwise the row is written beside the provider call, which must not wait for a commit.
+  if (mustBeStored) requireFirstUse(await storedOrAbandoned(deps, run, created))
   const driven = driveRun(deps, {
     conversation: firstState(conversation, run, 'running'),
     run,

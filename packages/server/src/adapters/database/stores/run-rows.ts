@@ -51,30 +51,6 @@ export const firstRuns: RowKind<FirstRun> = {
   }),
 }
 
-/** A conversation with its first run that has ended already: neither was stored before. */
-export const wholeRuns: RowKind<FirstRun & { end: RunEnd }> = {
-  name: 'whole-run',
-  order: 10,
-  key: ({ run }) => run.uuid,
-  statement(rows) {
-    const { endRows, isAlone, params } = endParts(rows.map(({ end }) => end))
-    return {
-      sql: `
-      WITH input AS (
-        SELECT * FROM json_to_recordset($1::json) AS i(${conversationPart.input}, ${runStart.input}, ${runEnd.input})
-      ), conversations AS (
-        INSERT INTO conversation (${conversationPart.columns}, messages, status, epoch, last_event_id, created_at,
-          updated_at)
-        SELECT ${conversationPart.values}, ${isAlone ? '$3::json' : 'i.messages'}, i.status, i.epoch, i.last_event,
-          i.begun, i.at FROM input i
-      )
-      INSERT INTO run (${runStart.columns}, ${runEnd.columns}, event_log)
-      SELECT ${runStart.values}, ${endValues(isAlone)}, ${eventLog} FROM input i`,
-      params: [storableJson(rows.map((row, place) => ({ ...firstRunRow(row), ...endRows[place] }))), ...params],
-    }
-  },
-}
-
 /** A first run of a request with an idempotency key: run and record, or neither when the key was used before. */
 export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
   name: 'claimed-first-run',
@@ -222,7 +198,6 @@ export const stops: RowKind<{ runUuid: string }> = {
   name: 'run-stop',
   order: 25,
   key: ({ runUuid }) => runUuid,
-  follows: ({ runUuid }) => ({ kind: firstRuns, key: runUuid }),
   statement: (rows) => ({
     sql: `
       UPDATE run SET stop_requested_at = now()

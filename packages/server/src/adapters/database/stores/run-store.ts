@@ -4,9 +4,10 @@ import type { PromptInput } from '../../../features/runs/execution/prompt-input.
 import type { ConversationOrigin, RunStore, StoredConversation, StoredRun } from '../../../features/runs/ports.ts'
 import type { RunStatus } from '../../../features/runs/run.ts'
 import type { DatabaseClient } from '../database.ts'
+import { diskFull } from '../gate/database-error.ts'
 import type { SqlSession } from '../sql-session.ts'
 import type { WriteBatch } from '../write-batch.ts'
-import { claimedFirstRuns, ends, firstRuns, nextRuns, queueClaims, stops, wholeRuns } from './run-rows.ts'
+import { claimedFirstRuns, ends, firstRuns, nextRuns, queueClaims, stops } from './run-rows.ts'
 
 const runFields = {
   uuid: true,
@@ -33,12 +34,9 @@ export interface RunStoreDatabase {
   /** For the loops of the process, which no request waits for. */
   ownSession: SqlSession
   writeBatch: WriteBatch
-  /** Whether writes are refused at present. */
+  /** Writes are refused at present, because there is no room for them. */
   writesClosed(): boolean
 }
-
-/** How long a start that nobody was told of waits for its end: both are written at once where a provider is that quick. */
-const START_HOLD_MS = 20
 
 export function postgresRunStore({ client, ownSession, writeBatch, writesClosed }: RunStoreDatabase): RunStore {
   return {
@@ -46,8 +44,10 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       claim
         ? writeBatch.write(claimedFirstRuns, { conversation, run, claim })
         : writeBatch.write(firstRuns, { conversation, run }),
-    isStorageInDoubt: () => writesClosed() || writeBatch.isInDoubt(),
-    createSoon: (conversation, run) => writeBatch.hold(firstRuns, { conversation, run }, START_HOLD_MS),
+    assertOpen() {
+      if (writesClosed()) throw diskFull()
+    },
+    isStorageInDoubt: () => !writeBatch.isProven(),
     async listQueued() {
       const { rows } = await ownSession.query(
         `SELECT uuid::text AS run, queued_by FROM run WHERE status = 'queued' AND ended_at IS NULL ORDER BY created_at, uuid`,
@@ -69,13 +69,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
     startQueued: (run, isRepeat) => writeBatch.write(queueClaims, { run, isRepeat }),
     requestStop: (runUuid) => writeBatch.write(stops, { runUuid }),
     createNext: (run, added, claim) => writeBatch.write(nextRuns, { run, added, ...(claim && { claim }) }),
-    end(end) {
-      const held = writeBatch.takeHeld(firstRuns, end.runUuid)
-      if (!held) return writeBatch.write(ends, end)
-      const written = writeBatch.write(wholeRuns, { ...held.row, end })
-      held.settle(written)
-      return written
-    },
+    end: (end) => writeBatch.write(ends, end),
     async findConversation(workspaceId, uuid) {
       const row = await client.conversation.findFirst({
         where: { workspaceId, uuid, ...shown },

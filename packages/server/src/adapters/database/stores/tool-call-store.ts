@@ -9,7 +9,6 @@ import { storableJson } from '../../../shared/storable-json.ts'
 import type { DatabaseClient } from '../database.ts'
 import type { SqlSession } from '../sql-session.ts'
 import { batchEntry, type RowKind, type WriteBatch } from '../write-batch.ts'
-import { firstRuns } from './run-rows.ts'
 
 const state = { waiting: 'waiting', answered: 'answered', closed: 'closed' } as const satisfies Record<
   ToolCallState,
@@ -61,7 +60,6 @@ const issues: RowKind<NewToolCall> = {
   // After the run that they belong to.
   order: 22,
   key: (call) => call.id,
-  follows: ({ runUuid }) => ({ kind: firstRuns, key: runUuid }),
   statement: (rows) => ({
     sql: `
       INSERT INTO tool_call (id, workspace_id, project_id, run_uuid, state, created_at)

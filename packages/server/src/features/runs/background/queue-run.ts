@@ -10,6 +10,7 @@ const retryAfterSeconds = 5
 
 /** @throws as `startRun`; AppError ServiceUnavailableError, nothing stored, when the key has too many queued runs. */
 export async function queueRun(deps: QueueDeps, input: StartRunInput): Promise<ClaimedRun> {
+  deps.runs.assertOpen()
   const { conversation, prompt } = await prepareRun(deps, input, 'background')
   const { apiKeyId } = input.caller
   const { uuid: conversationUuid, workspaceId, createdAt } = conversation
