@@ -22,7 +22,7 @@ import type { VersionStore } from './versions/ports.ts'
 
 // Features that may not import each other still speak of who calls, of projects and versions, and of claims.
 export type { Caller } from './access/caller.ts'
-export type { Version } from './documents/version.ts'
+export type { Version } from './documents/document.ts'
 export type { Claim } from './idempotency/claim.ts'
 export type { ClaimedRun } from './idempotency/ports.ts'
 export type { Project } from './projects/project.ts'

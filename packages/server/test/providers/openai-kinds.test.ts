@@ -1,8 +1,8 @@
 /** What each OpenAI-shaped kind is sent, where it differs from OpenAI itself. */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { azureAddress } from '../../src/adapters/providers/openai/azure.ts'
+import { plainChunks } from '../../src/adapters/providers/openai/chat/answer.ts'
 import { chatBody } from '../../src/adapters/providers/openai/chat/body.ts'
-import { plainChunks } from '../../src/adapters/providers/openai/chat/chunks.ts'
 import { baseUrlOf } from '../../src/adapters/providers/openai/kinds.ts'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
 import type { ModelRequest } from '../../src/features/providers/model-driver.ts'

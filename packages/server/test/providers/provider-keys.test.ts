@@ -3,16 +3,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
 import { postgresProviderKeyStore } from '../../src/adapters/database/stores/provider-key-store.ts'
 import { createLiveCache } from '../../src/adapters/in-process/live-cache.ts'
-import { addressGuard } from '../../src/adapters/providers/address-guard.ts'
+import { addressGuard } from '../../src/adapters/providers/transport/address-guard.ts'
 import { secretBox } from '../../src/adapters/secrets/secret-box.ts'
 import type { Stores } from '../../src/features/deps.ts'
 import { chooseModel, chooseProvider, matchProvider } from '../../src/features/providers/choose-provider.ts'
-import { deleteProviderKey } from '../../src/features/providers/delete-provider-key.ts'
 import { environmentProviders } from '../../src/features/providers/environment-providers.ts'
-import { listProviderKeys } from '../../src/features/providers/list-provider-keys.ts'
-import { listProviders, type ProviderEntry } from '../../src/features/providers/list-providers.ts'
+import { listProviderKeys, listProviders, type ProviderEntry } from '../../src/features/providers/list-providers.ts'
 import { maskToken } from '../../src/features/providers/provider-key.ts'
-import { createProviderKey, updateProviderKey } from '../../src/features/providers/save-provider-key.ts'
+import {
+  createProviderKey,
+  deleteProviderKey,
+  updateProviderKey,
+} from '../../src/features/providers/save-provider-key.ts'
 import { openTestDatabase, silent } from '../support/database-open.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ProviderLimits } from '../../src/adapters/providers/transport/limits.ts'
+import type { ProviderLimits } from '../../src/adapters/providers/transport/transport.ts'
 import type { ApiAnswer } from '../http/api-call.ts'
 import type { FakeReply, FakeRequest } from '../support/fake-provider.ts'
 import { type ProviderFault, providerFaults, said, storeProtocols, wires } from './provider-faults.ts'

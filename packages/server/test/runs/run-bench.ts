@@ -1,7 +1,7 @@
 /** A server with a fake provider and published prompts; streams are recorded whole and checked on the way. */
 import { createParser } from 'eventsource-parser'
 import { expect } from 'vitest'
-import type { ProviderLimits } from '../../src/adapters/providers/transport/limits.ts'
+import type { ProviderLimits } from '../../src/adapters/providers/transport/transport.ts'
 import type { Message } from '../../src/features/templates/message.ts'
 import { type ApiAnswer, withoutPings } from '../http/api-call.ts'
 import { assertDeclared } from '../http/declared-answers.ts'

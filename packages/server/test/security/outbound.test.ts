@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { addressGuard } from '../../src/adapters/providers/address-guard.ts'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
 import {
   AddressRefused,
+  addressGuard,
   checkedLookup,
   type GuardSettings,
-} from '../../src/adapters/providers/transport/guarded-connect.ts'
+} from '../../src/adapters/providers/transport/address-guard.ts'
 import { isPrivateAddress } from '../../src/adapters/providers/transport/private-address.ts'
 import { systemClock } from '../../src/shared/clock.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'

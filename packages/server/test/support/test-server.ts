@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import { Stet } from '@stet/sdk'
 import type { Database } from '../../src/adapters/database/database.ts'
-import type { ProviderLimits } from '../../src/adapters/providers/transport/limits.ts'
+import type { ProviderLimits } from '../../src/adapters/providers/transport/transport.ts'
 import { compose } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
 import { generateEncryptionKey } from '../../src/data-files.ts'

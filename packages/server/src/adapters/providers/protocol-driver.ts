@@ -1,10 +1,17 @@
-/** A model call, the same for every protocol: prepare, send with retries, read as a stream or whole. */
+/** One model call, the same for every protocol: prepare, send with retries, read as a stream or whole. */
 import type { ModelChunk, ModelDriver, ModelRequest, TakeChunks } from '../../features/providers/model-driver.ts'
+import type { Clock } from '../../shared/clock.ts'
 import type { ChunkReader } from './answer/chunk-reader.ts'
+import { statusFailure } from './answer/failure.ts'
 import { streamChunks } from './answer/stream.ts'
-import { headerText, type LeanResponse } from './transport/lean-transport.ts'
-import type { ProviderLimits } from './transport/limits.ts'
 import { withRetries } from './transport/retry.ts'
+import {
+  headerText,
+  type LeanRequest,
+  type LeanResponse,
+  type LeanTransport,
+  type ProviderLimits,
+} from './transport/transport.ts'
 
 /** One call, in the terms of a protocol. */
 export interface PreparedCall {
@@ -40,4 +47,25 @@ async function callProtocol(
   } catch (error) {
     throw signal.aborted ? signal.reason : error
   }
+}
+
+export interface CallDeps {
+  transport: LeanTransport
+  /** Needed for `Retry-After` dates. */
+  clock: Clock
+}
+
+/** @throws ProviderError, also for an error status. After an abort it rejects with the transport's own error. */
+export async function sendCall(
+  { transport, clock }: CallDeps,
+  { provider, signal, stream }: ModelRequest,
+  sent: Pick<LeanRequest, 'url' | 'headers' | 'body'>,
+): Promise<LeanResponse> {
+  const { trustedAddress: isTrusted, token } = provider
+  const response = await transport.send({ ...sent, isStream: stream, isTrusted, signal })
+  const { status, headers } = response
+  if (status >= 200 && status < 300) return response
+  // The status is enough. An unreadable or truncated error page must not hide it.
+  const body = await response.text().catch(() => '')
+  throw statusFailure({ status, headers, body }, { token, now: clock.now() })
 }

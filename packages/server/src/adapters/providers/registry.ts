@@ -3,13 +3,11 @@ import type { ModelDriver, ModelDrivers, ResolvedProvider } from '../../features
 import type { Clock } from '../../shared/clock.ts'
 import { anthropicDriver } from './anthropic/driver.ts'
 import { demoDriver } from './demo/driver.ts'
-import { openaiChatDriver } from './openai/chat/driver.ts'
 import { openaiClients } from './openai/client.ts'
+import { openaiChatDriver, openaiResponsesDriver } from './openai/driver.ts'
 import { baseUrlOf, servesResponses } from './openai/kinds.ts'
-import { openaiResponsesDriver } from './openai/responses/driver.ts'
-import type { GuardSettings } from './transport/guarded-connect.ts'
-import { leanTransport } from './transport/lean-transport.ts'
-import { type ProviderLimits, providerLimits } from './transport/limits.ts'
+import type { GuardSettings } from './transport/address-guard.ts'
+import { leanTransport, type ProviderLimits, providerLimits } from './transport/transport.ts'
 
 export interface ModelDriversSettings {
   guard: GuardSettings

@@ -4,11 +4,11 @@ import {
   assertCreatablePath,
   comparePaths,
   isCreatablePath,
-  normaliseDocumentPath,
+  normalizeDocumentPath,
   similarPaths,
 } from './document-path.ts'
 
-describe('normaliseDocumentPath', () => {
+describe('normalizeDocumentPath', () => {
   it.each([
     ['a/b', 'a/b'],
     ['/a', 'a'],
@@ -18,16 +18,16 @@ describe('normaliseDocumentPath', () => {
     ['/', ''],
     ['e\u0301', '\u00e9'],
     ['A', 'A'],
-  ])('%j is %j', (given, expected) => expect(normaliseDocumentPath(given)).toBe(expected))
+  ])('%j is %j', (given, expected) => expect(normalizeDocumentPath(given)).toBe(expected))
 
   it('composes no text that is too long for a path, whatever it is made of', () => {
     const marks = `a${'\u0301'.repeat(800)}${'\u0323'.repeat(800)}`
-    expect(normaliseDocumentPath(`/${marks}/`)).toBe(marks)
+    expect(normalizeDocumentPath(`/${marks}/`)).toBe(marks)
   })
 
   it('composes whatever may become a path', () => {
     // The longest form of ΐ: its iota has a form of three bytes.
-    expect(normaliseDocumentPath('\u1fbe\u0308\u0301'.repeat(256))).toBe('\u0390'.repeat(256))
+    expect(normalizeDocumentPath('\u1fbe\u0308\u0301'.repeat(256))).toBe('\u0390'.repeat(256))
     const characters = Array.from({ length: 0x30000 }, (_, point) => String.fromCodePoint(point))
     const longest = new Map<string, string>()
     for (const character of characters) {
@@ -44,8 +44,8 @@ describe('normaliseDocumentPath', () => {
   it('leaves a creatable path as it is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const path = normaliseDocumentPath(text)
-        if (isCreatablePath(path)) expect(normaliseDocumentPath(path)).toBe(path)
+        const path = normalizeDocumentPath(text)
+        if (isCreatablePath(path)) expect(normalizeDocumentPath(path)).toBe(path)
       }),
     )
   })

@@ -11,12 +11,12 @@ const maxComposableBytes = 3.5 * maxBytes
  * NFC, without leading slashes and without one trailing slash; the same for paths in URLs and in bodies. What is too long
  * for a path in any form is not composed: that takes a time that grows with the square of the marks in a row.
  */
-export function normaliseDocumentPath(path: string): string {
+export function normalizeDocumentPath(path: string): string {
   return composed(withoutLeadingSlashes(path).replace(/\/$/, ''))
 }
 
 /** The leading part of a path: its trailing slash belongs to it. */
-export function normalisePathPrefix(prefix: string): string {
+export function normalizePathPrefix(prefix: string): string {
   return composed(withoutLeadingSlashes(prefix))
 }
 

@@ -12,7 +12,7 @@ import {
   loadFromVersion,
 } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
-import { isCreatablePath, normaliseDocumentPath, normalisePathPrefix, similarPaths } from './document-path.ts'
+import { isCreatablePath, normalizeDocumentPath, normalizePathPrefix, similarPaths } from './document-path.ts'
 import {
   ownerOf,
   projectScope,
@@ -38,7 +38,7 @@ interface ReadText extends CheckedText {
 export async function listDocuments(deps: Reads, input: VersionAddress & { prefix?: string }): Promise<Document[]> {
   const { version } = await resolveVersion(deps, input)
   const { workspaceId } = input.caller
-  const prefix = input.prefix === undefined ? undefined : normalisePathPrefix(input.prefix)
+  const prefix = input.prefix === undefined ? undefined : normalizePathPrefix(input.prefix)
   const texts = await deps.stores.documents.list(workspaceId, version, prefix)
   const checked = await checkTexts(
     deps,
@@ -71,7 +71,7 @@ export async function findDocument(
   input: ReadableVersion & { path: string },
   version: Version,
 ): Promise<ReadText | null> {
-  const path = normaliseDocumentPath(input.path)
+  const path = normalizeDocumentPath(input.path)
   if (!isCreatablePath(path)) return null
   const owner = ownerOf(input)
   const scope = projectScope(version.projectId)
@@ -124,7 +124,7 @@ async function readExisting(
   version: Version,
 ): Promise<ReadText> {
   const found = await findDocument(deps, input, version)
-  if (!found) throw await documentNotFound(deps, input.caller.workspaceId, version, normaliseDocumentPath(input.path))
+  if (!found) throw await documentNotFound(deps, input.caller.workspaceId, version, normalizeDocumentPath(input.path))
   return found
 }
 

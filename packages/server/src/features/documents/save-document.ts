@@ -1,15 +1,15 @@
-/** Writes one document of a version: a draft's overlay, or by force a merged set in place. Identical text changes nothing. */
+/** Writes or deletes one document of a version: a draft's overlay, or by force a merged set in place. */
 import { randomUUID } from 'node:crypto'
 import { AppError, conflict, invalid, mergedVersion } from '../../shared/app-error.ts'
 import type { Needs, Version } from '../deps.ts'
 import { changeProject, type ProjectWriter } from './change-project.ts'
 import { describeChecked, hashContent, loadFromVersion, loadWith, scanText } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
-import { assertCreatablePath, normaliseDocumentPath } from './document-path.ts'
-import { editMerged, hashesOf, type NewText, shownIn, writeText } from './overlay.ts'
+import { assertCreatablePath, normalizeDocumentPath } from './document-path.ts'
+import { deleteText, editMerged, hashesOf, type NewText, shownIn, writeText } from './overlay.ts'
 import type { Slot } from './ports.ts'
 import { assertPreconditions, type Preconditions } from './preconditions.ts'
-import { describeText, findDocument } from './read-document.ts'
+import { describeText, documentNotFound, findDocument } from './read-document.ts'
 import { findVersionRow, ownerOf, resolveVersion, type VersionAddress } from './version-ref.ts'
 
 type Writes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'log'>
@@ -36,7 +36,7 @@ export async function createDocument(deps: Writes, input: DocumentInput): Promis
 
 /** What is there comes back as it is. @throws AppError BadRequestError, NotFoundError. */
 export async function getOrCreateDocument(deps: Writes, input: DocumentInput): Promise<Document> {
-  assertCreatablePath(normaliseDocumentPath(input.path))
+  assertCreatablePath(normalizeDocumentPath(input.path))
   const { version: addressed } = await resolveVersion(deps, input)
   const existing = await findDocument(deps, input, addressed)
   if (existing) return existing.document
@@ -88,7 +88,7 @@ async function saveDocument(
   input: DocumentInput,
   write: (writer: ProjectWriter, version: Version, path: string) => Promise<DocumentText>,
 ): Promise<Document> {
-  const path = normaliseDocumentPath(input.path)
+  const path = normalizeDocumentPath(input.path)
   assertCreatablePath(path)
   const { version: addressed } = await resolveVersion(deps, input)
   const written = { path, content: input.content }
@@ -163,4 +163,30 @@ function assertMayPublish({ caller }: VersionAddress): void {
 
 function newText({ at }: ProjectWriter, { content }: DocumentInput, path: string): NewText {
   return { path, content, contentHash: hashContent(content), documentUuid: randomUUID(), at }
+}
+
+export interface DeleteDocumentInput extends VersionAddress {
+  path: string
+  ifMatch?: string
+}
+
+/** @throws AppError BadRequestError for a merged version, NotFoundError, PreconditionFailedError. */
+export async function deleteDocument(
+  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'log'>,
+  input: DeleteDocumentInput,
+): Promise<{ documentUuid: string; path: string }> {
+  const path = normalizeDocumentPath(input.path)
+  const { workspaceId } = input.caller
+  return changeProject(deps, input, async ({ stores, at, touch }) => {
+    const version = await findVersionRow(stores, input)
+    if (version.number !== null) throw mergedVersion()
+    const [slot] = await stores.documents.listSlots(workspaceId, version, [path])
+    const row = slot ? deleteText(slot, at) : null
+    if (!slot || !row) throw await documentNotFound({ stores }, workspaceId, version, path)
+    const { ifMatch } = input
+    assertPreconditions(path, hashesOf(slot), ifMatch === undefined ? {} : { ifMatch })
+    await stores.documents.saveDraft(workspaceId, version, [row])
+    await touch(version)
+    return { documentUuid: row.documentUuid, path }
+  })
 }

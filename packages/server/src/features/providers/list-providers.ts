@@ -1,8 +1,8 @@
-/** The provider entries that a workspace's prompts can use, from memory when warm; tokens are opened only on use. */
+/** The providers that the prompts of a workspace can name; tokens are opened only on use. */
 import { RunError } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { ResolvedProvider } from './model-driver.ts'
-import { type ProviderKey, providerNameKey, tokenContext } from './provider-key.ts'
+import { type ListedProviderKey, maskToken, type ProviderKey, providerNameKey, tokenContext } from './provider-key.ts'
 
 type ListDeps = Needs<'stores' | 'liveCache' | 'environmentProviders' | 'secrets' | 'clock' | 'log'>
 
@@ -84,4 +84,30 @@ function openKey(deps: ListDeps, key: ProviderKey): ResolvedProvider {
     const message = `The token of provider '${key.name}' cannot be read; store it again`
     throw new RunError('ai_provider_config_error', message, { details: { provider: key.name }, cause })
   }
+}
+
+/** By name. */
+export async function listProviderKeys(
+  deps: Needs<'stores' | 'environmentProviders'>,
+  input: { workspaceId: number },
+): Promise<ListedProviderKey[]> {
+  const stored = await deps.stores.providerKeys.list(input.workspaceId)
+  const taken = new Set(stored.map((key) => providerNameKey(key.name)))
+  const { since } = deps.environmentProviders
+  const others = deps.environmentProviders
+    .list()
+    .filter((entry) => !taken.has(providerNameKey(entry.name)))
+    .map((entry) => ({
+      id: 0,
+      name: entry.name,
+      provider: entry.kind,
+      maskedToken: maskToken(entry.token),
+      url: entry.url,
+      defaultModel: entry.defaultModel,
+      configuration: entry.configuration,
+      createdAt: since,
+      updatedAt: since,
+      lastUsedAt: null,
+    }))
+  return [...stored, ...others].sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))
 }

@@ -1,4 +1,4 @@
-/** Stores and changes provider entries: tokens are sealed, addresses checked, and the next model call sees the change. */
+/** Stores, changes and deletes provider keys: tokens are sealed, addresses checked, and the next model call sees the change. */
 import { conflict, invalid, notFound } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { priceRuleProblem } from './price-rule.ts'
@@ -143,4 +143,19 @@ function refused(path: string, reason: string) {
   return invalid(`Invalid request: ${path}: ${reason}`, {
     issues: [{ path: path.split('.'), code: 'custom', message: reason }],
   })
+}
+
+/** @throws NotFoundError; ConflictError for entries that need no row (id 0). */
+export async function deleteProviderKey(
+  deps: Needs<'stores' | 'liveCache' | 'log'>,
+  input: { workspaceId: number; id: number; apiKeyId: number },
+): Promise<ProviderKey> {
+  const { workspaceId, id } = input
+  if (id === 0) throw conflict('Entries of the environment and the demo provider cannot be deleted')
+  const key = await deps.stores.providerKeys.findOptional(workspaceId, id)
+  if (!key) throw notFound('Provider key not found')
+  await deps.stores.providerKeys.delete(workspaceId, id)
+  deps.liveCache.drop(`workspace:${workspaceId}`)
+  deps.log.info('audit.provider-key-deleted', { workspaceId, providerKeyId: id, by: input.apiKeyId })
+  return key
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../shared/app-error.ts'
 import { parameterValues, wireParameters } from './parameters.ts'
-import { withUserMessage } from './user-message.ts'
+import { withUserMessage } from './template-engine.ts'
 
 const declare = (keys: Record<string, unknown>) => ({ parameters: { p: keys } })
 

@@ -1,8 +1,9 @@
-/** Turns what a caller sends into the values that a prompt sees, and describes a prompt's parameters for the wire. */
+/** The parameters of a prompt: the values of a run, their description on the wire, and as the arguments of a tool. */
 import { declaredType, readParameters } from '@stet/template/parameters'
 import { unprocessable } from '../../shared/app-error.ts'
 import { exceededBound, inputBounds } from '../../shared/text/json-bounds.ts'
 import { refuseValue } from '../../shared/text-guard.ts'
+import type { TemplateScan } from './template-engine.ts'
 
 /** A variable as the wire describes it: strict clients know three types only. */
 export type WireParameter = { type: 'text' | 'image' | 'file' } & Record<string, unknown>
@@ -68,5 +69,36 @@ function wireType(type: string): WireParameter['type'] {
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const schemaTypes: Readonly<Record<string, string>> = {
+  number: 'number',
+  integer: 'integer',
+  boolean: 'boolean',
+  object: 'object',
+  array: 'array',
+  null: 'null',
+}
+
+export function argumentsOf({ config, parameters }: Pick<TemplateScan, 'config' | 'parameters'>): {
+  type: 'object'
+  [key: string]: unknown
+} {
+  const declared = isMap(config['parameters']) ? config['parameters'] : {}
+  const names = [...new Set([...Object.keys(declared), ...parameters])]
+  const properties = Object.fromEntries(names.map((name) => [name, propertyOf(declared[name])]))
+  return { type: 'object', properties, required: names, additionalProperties: false }
+}
+
+// Texts, images and files all travel as text: the latter two as URL, data URL or base64.
+function propertyOf(declaration: unknown): Record<string, unknown> {
+  const keys = isMap(declaration) ? declaration : { type: declaration }
+  const { type, description } = keys
+  const known = typeof type === 'string' && Object.hasOwn(schemaTypes, type) ? schemaTypes[type] : undefined
+  return { type: known ?? 'string', ...(typeof description === 'string' ? { description } : {}) }
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,5 @@
 /** Reads a step's effective configuration: checks the keys that stet knows, and keeps its own apart from the provider's. */
-import { configError } from './config-error.ts'
-import { readTools, type ToolDefinition } from './prompt-tools.ts'
+import { configError, readTools, type ToolDefinition } from './prompt-tools.ts'
 
 /** A checked configuration. Absent keys are left out. */
 export interface PromptConfig {

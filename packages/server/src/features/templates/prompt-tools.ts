@@ -1,6 +1,5 @@
-/** Reads the `tools` of a prompt: both shapes become client tools; what stet does not offer is refused by name. */
+/** Reads the `tools` of a prompt: both shapes become client tools; unsupported ones are refused by name. */
 import { RunError } from '../../shared/app-error.ts'
-import { configError } from './config-error.ts'
 
 /** A tool that the caller answers. */
 export interface ToolDefinition {
@@ -97,4 +96,8 @@ function unsupportedTool(name: string): RunError {
   return new RunError('unsupported_feature_error', `Tool '${name}' is not available in stet`, {
     details: { feature: name },
   })
+}
+
+export function configError(path: string, key: string, message: string): RunError {
+  return new RunError('document_config_error', `${path}: ${message}`, { details: { key, path } })
 }

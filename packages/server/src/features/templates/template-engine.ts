@@ -1,5 +1,5 @@
 /** The port to the prompt language: what a prompt says about itself, and one rendered step at a time. */
-import { AppError } from '../../shared/app-error.ts'
+import { AppError, RunError } from '../../shared/app-error.ts'
 import type { Message } from './message.ts'
 
 /** Where and why a prompt does not compile. Lines and columns count from 1 and refer to the content as stored. */
@@ -100,4 +100,23 @@ export interface TemplateEngine {
    */
   inTurn<T>(owner: EvaluationOwner, work: () => Promise<T>): Promise<T>
   close(): Promise<void>
+}
+
+/** @throws RunError `chain_compile_error` */
+export function assertCompiles(scan: TemplateScan): void {
+  const [issue] = scan.errors
+  if (!issue) return
+  const { code, message, path, line, column, endLine, endColumn, frame } = issue
+  const end = { ...(endLine !== undefined && { endLine }), ...(endColumn !== undefined && { endColumn }) }
+  throw new RunError('chain_compile_error', `${path}:${line}:${column} ${message}`, {
+    details: { compileCode: code, path, line, column, ...end, frame },
+  })
+}
+
+export const USER_MESSAGE_VARIABLE = 'LATITUDE_USER_MESSAGE'
+
+/** The source to run when there is a user message; positions of the prompt's own text stay. */
+export function withUserMessage(source: TemplateSource, scan: Pick<TemplateScan, 'parameters'>): TemplateSource {
+  if (scan.parameters.includes(USER_MESSAGE_VARIABLE)) return source
+  return { ...source, content: `${source.content}\n<user>{{ ${USER_MESSAGE_VARIABLE} }}</user>` }
 }

@@ -1,5 +1,5 @@
 /** What versions need from storage. The live version of a project is the one with its highest number. */
-import type { Version } from '../documents/version.ts'
+import type { Version } from '../documents/document.ts'
 
 export interface NewVersion {
   title: string

@@ -4,7 +4,7 @@ import { invalid, mergedVersion } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
 import { hashContent } from '../documents/check-document.ts'
-import { assertCreatablePath, normaliseDocumentPath } from '../documents/document-path.ts'
+import { assertCreatablePath, normalizeDocumentPath } from '../documents/document-path.ts'
 import { deleteText, hashesOf, shownIn, writeText } from '../documents/overlay.ts'
 import type { DraftWrite, Slot } from '../documents/ports.ts'
 import { assertHashes, type ExpectedHashes } from '../documents/preconditions.ts'
@@ -58,7 +58,7 @@ function readChanges(changes: readonly Change[]): Map<string, Change> {
   const seen = new Set<string>()
   const wanted = new Map<string, Change>()
   for (const change of changes) {
-    const path = normaliseDocumentPath(change.path)
+    const path = normalizeDocumentPath(change.path)
     assertCreatablePath(path)
     if (seen.has(path)) throw invalid(`A push names each path once: ${path}`, { path })
     seen.add(path)

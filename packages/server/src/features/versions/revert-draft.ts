@@ -2,7 +2,7 @@
 import { mergedVersion } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
-import { normaliseDocumentPath } from '../documents/document-path.ts'
+import { normalizeDocumentPath } from '../documents/document-path.ts'
 import { isChange } from '../documents/overlay.ts'
 import type { DraftRow, Slot } from '../documents/ports.ts'
 import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
@@ -25,7 +25,7 @@ export async function revertDraft(
   input: RevertDraftInput,
 ): Promise<{ versionUuid: string; reverted: Reverted[] }> {
   const { workspaceId, apiKeyId } = input.caller
-  const paths = input.paths && [...new Set(input.paths.map(normaliseDocumentPath))]
+  const paths = input.paths && [...new Set(input.paths.map(normalizeDocumentPath))]
   return changeProject(deps, input, async ({ stores, at, touch, audit }) => {
     const version = await findVersionRow(stores, input)
     if (version.number !== null) throw mergedVersion()

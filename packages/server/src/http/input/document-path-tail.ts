@@ -1,5 +1,5 @@
 /** Document paths contain slashes: brings every form of a documents address into one that a route can match. */
-import { normaliseDocumentPath } from '../../features/documents/document-path.ts'
+import { normalizeDocumentPath } from '../../features/documents/document-path.ts'
 import { invalid } from '../../shared/app-error.ts'
 import { refuseText } from '../../shared/text-guard.ts'
 
@@ -34,5 +34,5 @@ export function readTail(tail: string): string {
     throw invalid('Malformed path')
   }
   if (refuseText(path) !== undefined) throw invalid('Malformed path')
-  return normaliseDocumentPath(path)
+  return normalizeDocumentPath(path)
 }

@@ -1,9 +1,13 @@
 import { contract, type Document as DocumentBody } from '@stet/contract'
 import type { Response } from 'express'
-import { deleteDocument } from '../../features/documents/delete-document.ts'
 import type { Document } from '../../features/documents/document.ts'
 import { listDocuments } from '../../features/documents/read-document.ts'
-import { createDocument, createOrUpdateDocument, getOrCreateDocument } from '../../features/documents/save-document.ts'
+import {
+  createDocument,
+  createOrUpdateDocument,
+  deleteDocument,
+  getOrCreateDocument,
+} from '../../features/documents/save-document.ts'
 import { resolveVersion } from '../../features/documents/version-ref.ts'
 import { listProviders } from '../../features/providers/list-providers.ts'
 import type { HttpDeps } from '../http-deps.ts'

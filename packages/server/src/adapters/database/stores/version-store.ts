@@ -1,7 +1,7 @@
 /** Versions in the database. */
 import { randomUUID } from 'node:crypto'
 import { Prisma } from '../../../../generated/prisma/client.ts'
-import type { Version } from '../../../features/documents/version.ts'
+import type { Version } from '../../../features/documents/document.ts'
 import type { VersionStore } from '../../../features/versions/ports.ts'
 import { notFound } from '../../../shared/app-error.ts'
 import type { DatabaseClient } from '../database.ts'

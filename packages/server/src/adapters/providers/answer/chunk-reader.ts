@@ -1,7 +1,7 @@
-/** The interface that every protocol implements to read responses. */
+/** The interface that every protocol implements to read responses, and the errors of unreadable ones. */
 import type { ModelChunk } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
-import { asObject } from './json.ts'
+import { asObject } from '../json.ts'
 
 /** Reads the frames of one streamed response. */
 export interface ChunkReader {

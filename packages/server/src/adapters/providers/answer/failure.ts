@@ -1,8 +1,8 @@
-/** Converts statuses and error texts of providers to ProviderError, without secrets; the same for every protocol. */
+/** Converts error statuses and error bodies of providers to ProviderError, without secrets. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ProviderError, type ProviderErrorKind } from '../../../features/providers/provider-error.ts'
+import { asObject, asText } from '../json.ts'
 import { retryAfterOf } from '../transport/retry.ts'
-import { errorText, failureText, retryDelayIn } from './failure-text.ts'
 import { scrubbed } from './scrub.ts'
 
 /** `token` is the provider key's own, which some services repeat in their error texts. */
@@ -37,4 +37,68 @@ function kindOf(status: number): ProviderErrorKind {
   if (status === 429) return 'rate_limited'
   if (status === 408 || status === 504) return 'timeout'
   return status >= 500 ? 'unavailable' : 'rejected'
+}
+
+/** A body of no known form is told as it is; HTML, which proxies send, without its marks. */
+function failureText(body: string): string {
+  try {
+    const failure = failureObject(body)
+    return errorText(failure['error'] ?? failure) ?? body
+  } catch {
+    return /^\s*<(!doctype|html|head|body)\b/i.test(body) ? pageText(body) : body
+  }
+}
+
+/** Milliseconds that the body asks to wait: Google has no header for it. */
+function retryDelayIn(body: string): number | undefined {
+  try {
+    const { details } = asObject(failureObject(body)['error'])
+    const delays = Array.isArray(details) ? details.map((detail) => asText(asObject(detail)['retryDelay'])) : []
+    const seconds = Number.parseFloat(delays.find((delay) => delay !== '') ?? '')
+    return Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A body's object; Google wraps it into a list. @throws SyntaxError */
+function failureObject(body: string): Record<string, unknown> {
+  const parsed: unknown = JSON.parse(body)
+  const [first] = Array.isArray(parsed) ? (parsed as unknown[]) : [parsed]
+  return typeof first === 'string' ? { error: first } : asObject(first)
+}
+
+/** The text of an error object in any of the usual forms. */
+function errorText(error: unknown): string | undefined {
+  if (typeof error === 'string') return error
+  if (typeof error !== 'object' || error === null) return undefined
+  const { message, detail, failed_generation, metadata } = asObject(error)
+  const said = messageText(message) ?? messageText(detail) ?? JSON.stringify(error)
+  // What the model wrote (Groq) and what the service behind a gateway said (OpenRouter) is where the reason stands.
+  const more = [asText(failed_generation), asText(asObject(metadata)['raw'])].filter((text) => text !== '')
+  return [said, ...more].join(': ')
+}
+
+/** Text, or the faults of a request one by one: `[{loc, msg}]`, also within `detail` (Mistral). */
+function messageText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  const list = Array.isArray(value) ? value : asObject(value)['detail']
+  if (Array.isArray(list)) return list.map(faultText).join('; ')
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : undefined
+}
+
+function faultText(fault: unknown): string {
+  const { loc, msg } = asObject(fault)
+  if (typeof msg !== 'string') return JSON.stringify(fault) ?? ''
+  return Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : msg
+}
+
+const shownCharacters = 20_000
+
+function pageText(page: string): string {
+  const text = page
+    .slice(0, shownCharacters)
+    .replace(/<(style|script)\b[^>]*>[^<]*<\/\1>/gi, ' ')
+    .replace(/<[^<>]*>/g, ' ')
+  return text.replace(/\s+/g, ' ').trim()
 }

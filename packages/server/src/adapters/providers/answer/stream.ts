@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { createParser } from 'eventsource-parser'
 import type { ChunkSource, ModelChunk, TakeChunks } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
-import type { ProviderLimits } from '../transport/limits.ts'
+import type { ProviderLimits } from '../transport/transport.ts'
 import { transportError } from '../transport/transport-error.ts'
 import type { ChunkReader } from './chunk-reader.ts'
 

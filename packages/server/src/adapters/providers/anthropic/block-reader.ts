@@ -2,10 +2,9 @@
  * Reads content blocks as they grow: text, signed thinking, tool calls, and the call that carries a structured answer.
  */
 import type { ModelChunk, ResolvedProvider } from '../../../features/providers/model-driver.ts'
-import { asText } from '../answer/json.ts'
-import { addSource } from '../answer/source.ts'
-import { parseArguments } from '../answer/tool-arguments.ts'
+import { addSource, parseArguments } from '../answer/content.ts'
 import { type WellFormedText, wellFormedText } from '../answer/well-formed-text.ts'
+import { asText } from '../json.ts'
 import { answerToolName, isWrapped, unwrapped } from './structured.ts'
 
 type Json = Record<string, unknown>

@@ -1,11 +1,9 @@
-/** Converts message parts to content blocks. */
+/** Converts message parts to content blocks of the Messages API. */
 import type Anthropic from '@anthropic-ai/sdk'
 import type { ResolvedProvider } from '../../../features/providers/model-driver.ts'
 import type { MessagePart } from '../../../features/templates/message.ts'
-import { type Media, mediaOf } from '../request/media.ts'
-import { toolIdIn } from '../request/tool-ids.ts'
-import { resultText, unsupported } from '../request/unsupported.ts'
-import { cacheMark } from './cache.ts'
+import { type Media, mediaOf, resultText, unsupported } from '../request/parts.ts'
+import { toolIdIn } from '../request/tools.ts'
 
 type PartOf<T extends MessagePart['type']> = Extract<MessagePart, { type: T }>
 
@@ -90,4 +88,12 @@ function imageSource(media: Media): Anthropic.ImageBlockParam['source'] {
 function markOf(part: MessagePart): { cache_control?: Anthropic.CacheControlEphemeral } {
   const mark = cacheMark(part)
   return mark ? { cache_control: mark } : {}
+}
+
+/** The cache mark of a part, message or configuration, under either of its names. `true` means the default mark. */
+export function cacheMark(holder: Readonly<Record<string, unknown>>): Anthropic.CacheControlEphemeral | undefined {
+  const mark = holder['cache_control'] ?? holder['cacheControl']
+  if (mark === true || mark === 'ephemeral') return { type: 'ephemeral' }
+  if (typeof mark !== 'object' || mark === null || Array.isArray(mark)) return undefined
+  return { type: 'ephemeral', ...mark }
 }

@@ -1,10 +1,10 @@
 /** A model request as the body of a Messages call. */
 import type Anthropic from '@anthropic-ai/sdk'
 import type { ModelRequest, ToolDefinition } from '../../../features/providers/model-driver.ts'
-import { asNumber, asObject } from '../answer/json.ts'
+import { asNumber, asObject } from '../json.ts'
 import { keys, type SettingRules, settingsBody, tokenLimit } from '../request/settings.ts'
-import { parallelCallsOf, toolChoiceOf } from '../request/tool-choice.ts'
-import { cacheMark } from './cache.ts'
+import { parallelCallsOf, toolChoiceOf } from '../request/tools.ts'
+import { cacheMark } from './blocks.ts'
 import { anthropicMessages } from './messages.ts'
 import { answerInstruction, answerTool, answerToolName } from './structured.ts'
 

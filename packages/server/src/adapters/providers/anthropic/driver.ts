@@ -1,11 +1,10 @@
 /** The driver for Anthropic's Messages API. Only the types of the vendor's package are used (ADR 11). */
 import type { ModelDriver } from '../../../features/providers/model-driver.ts'
-import { protocolDriver } from '../protocol-driver.ts'
+import { type CallDeps, protocolDriver, sendCall } from '../protocol-driver.ts'
 import { requestHeaders } from '../request/headers.ts'
-import { type CallDeps, sendCall } from '../send-call.ts'
-import type { ProviderLimits } from '../transport/limits.ts'
+import type { ProviderLimits } from '../transport/transport.ts'
+import { messageReader, plainMessage } from './answer.ts'
 import { anthropicBody } from './body.ts'
-import { messageReader, plainMessage } from './chunks.ts'
 
 const apiVersion = '2023-06-01'
 const ownAddress = 'https://api.anthropic.com'

@@ -5,10 +5,9 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import type { ResolvedProvider } from '../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../features/templates/message.ts'
+import { unsupported } from '../request/parts.ts'
 import { filesFromUser, withLeadingSystem, withoutDeveloper, withUser } from '../request/roles.ts'
-import { unsupported } from '../request/unsupported.ts'
-import { assistantBlock, resultBlock, textBlock, userBlock } from './blocks.ts'
-import { cacheMark } from './cache.ts'
+import { assistantBlock, cacheMark, resultBlock, textBlock, userBlock } from './blocks.ts'
 
 export interface AnthropicConversation {
   system: Anthropic.TextBlockParam[]

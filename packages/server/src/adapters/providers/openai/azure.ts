@@ -1,7 +1,7 @@
 /** Where an Azure resource answers, by what its entry tells: an API version means the older addresses, one per deployment. */
 import type { ResolvedProvider } from '../../../features/providers/model-driver.ts'
 import { RunError } from '../../../shared/app-error.ts'
-import { asText } from '../answer/json.ts'
+import { asText } from '../json.ts'
 
 export interface AzureAddress {
   baseUrl: string

@@ -1,7 +1,7 @@
 /** Errors that OpenAI-compatible services report within a response. */
 import type { ProviderError } from '../../../features/providers/provider-error.ts'
 import { brokenOff } from '../answer/failure.ts'
-import { asObject } from '../answer/json.ts'
+import { asObject } from '../json.ts'
 
 /** Statuses for codes and types that are not numbers. */
 const statuses: Readonly<Record<string, number>> = {

@@ -2,7 +2,7 @@
 import type { ResolvedProvider } from '../../../features/providers/model-driver.ts'
 import { RunError } from '../../../shared/app-error.ts'
 import { keys } from '../request/settings.ts'
-import type { ToolIdForm } from '../request/tool-ids.ts'
+import type { ToolIdForm } from '../request/tools.ts'
 import { azureAddress } from './azure.ts'
 
 export interface KindTraits {

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
-import { headerText } from './lean-transport.ts'
+import { headerText } from './transport.ts'
 
 export interface RetrySettings {
   maxRetries: number

@@ -1,6 +1,6 @@
 /** Errors of undici and the system as ProviderError. */
 import { ProviderError } from '../../../features/providers/provider-error.ts'
-import { AddressRefused } from './guarded-connect.ts'
+import { AddressRefused } from './address-guard.ts'
 
 const connectFailures = new Set([
   'ENOTFOUND',

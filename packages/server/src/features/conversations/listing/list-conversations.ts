@@ -1,7 +1,7 @@
 /** Lists conversations in pages, newest first; a page stays where it is, whatever comes in meanwhile. */
 import { readUuid } from '../../../shared/uuid.ts'
 import type { Caller, Needs } from '../../deps.ts'
-import { normaliseDocumentPath } from '../../documents/document-path.ts'
+import { normalizeDocumentPath } from '../../documents/document-path.ts'
 import { deletedProjects, findProject } from '../../documents/version-ref.ts'
 import { type ConversationSummary, toSummary } from '../conversation.ts'
 import type { ConversationFilter } from '../ports.ts'
@@ -57,7 +57,7 @@ function possibleFilter(caller: Caller, filter: ConversationFilter): Conversatio
     ...(caller.projectId === null ? {} : { projectId: caller.projectId }),
     ...(version === undefined ? {} : { versionUuid: version }),
     ...(document === undefined ? {} : { documentUuid: document }),
-    ...(path === undefined ? {} : { path: normaliseDocumentPath(path) }),
+    ...(path === undefined ? {} : { path: normalizeDocumentPath(path) }),
   }
 }
 

@@ -1,9 +1,8 @@
 /** Content besides text, reasoning and calls: generated images, and content that stet cannot represent. */
 import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { uncarried } from '../../answer/chunk-reader.ts'
-import { generatedImage } from '../../answer/generated-file.ts'
-import { asObject, asText } from '../../answer/json.ts'
-import { addSource } from '../../answer/source.ts'
+import { addSource, generatedImage } from '../../answer/content.ts'
+import { asObject, asText } from '../../json.ts'
 
 export interface Attachments {
   /** @throws ProviderError `uncarried` for sound. */

@@ -1,13 +1,13 @@
 /** A model request as the body of a chat-completions call. */
 import type OpenAI from 'openai'
 import type { ModelRequest, ResolvedProvider, ToolDefinition } from '../../../../features/providers/model-driver.ts'
+import { asObject } from '../../json.ts'
+import { toolsRefused } from '../../request/parts.ts'
 import { meetsStrict, schemaInstruction, schemaName } from '../../request/schema.ts'
 import { settingsBody, tokenLimit } from '../../request/settings.ts'
-import { toolsRefused } from '../../request/unsupported.ts'
+import { toolSettings } from '../../request/tools.ts'
 import { azureAddress } from '../azure.ts'
 import { isOpenaiItself, type KindTraits, traitsOf } from '../kinds.ts'
-import { toolSettings } from '../tool-settings.ts'
-import { googleOptions } from './google.ts'
 import { chatMessages } from './messages.ts'
 
 export type ChatBody = OpenAI.ChatCompletionCreateParams
@@ -79,3 +79,22 @@ function chatTool({ name, description, parameters }: ToolDefinition): OpenAI.Cha
 }
 
 const namedFunction = (choice: { name: string }) => ({ type: 'function', function: choice })
+
+function googleOptions(settings: Record<string, unknown>): Record<string, unknown> {
+  const thinking = asObject(settings['thinkingConfig'])
+  const safety = asObject(settings['safetySettings'])
+  const google = {
+    ...(Object.keys(thinking).length > 0 ? { thinking_config: snakeKeys(thinking) } : {}),
+    ...(Object.keys(safety).length > 0 ? { safety_settings: snakeKeys(safety) } : {}),
+  }
+  return Object.keys(google).length > 0 ? { extra_body: { google } } : {}
+}
+
+function snakeKeys(object: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(object).map(([key, value]) => [
+      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  )
+}

@@ -2,8 +2,7 @@
 import type OpenAI from 'openai'
 import type { ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import type { MessagePart } from '../../../../features/templates/message.ts'
-import { addressOf, dataUrl, type Media, mediaOf } from '../../request/media.ts'
-import { unsupported } from '../../request/unsupported.ts'
+import { addressOf, dataUrl, type Media, mediaOf, unsupported } from '../../request/parts.ts'
 import { traitsOf } from '../kinds.ts'
 
 type UserPart = OpenAI.ChatCompletionContentPart

@@ -2,6 +2,7 @@
 import type OpenAI from 'openai'
 import type { ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../../features/templates/message.ts'
+import { resultText, unsupported } from '../../request/parts.ts'
 import {
   filesFromUser,
   inTurn,
@@ -11,8 +12,7 @@ import {
   withUser,
   withUserAtEnd,
 } from '../../request/roles.ts'
-import { toolIdIn } from '../../request/tool-ids.ts'
-import { resultText, unsupported } from '../../request/unsupported.ts'
+import { toolIdIn } from '../../request/tools.ts'
 import { traitsOf } from '../kinds.ts'
 import { mediaPart } from './media.ts'
 

@@ -2,7 +2,7 @@
  * Separates Gemini's thoughts, which arrive as answer text between two marks. A flag on the delta says that it contains
  * a thought.
  */
-import { asObject } from '../../answer/json.ts'
+import { asObject } from '../../json.ts'
 
 export interface ThoughtMarks {
   /** @param delta the source of the text. */

@@ -4,10 +4,10 @@
  */
 import type OpenAI from 'openai'
 import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
-import { asObject } from '../../answer/json.ts'
+import { asObject } from '../../json.ts'
 import { meetsStrict, schemaName } from '../../request/schema.ts'
 import { keys, type SettingRules, settingsBody, tokenLimit } from '../../request/settings.ts'
-import { toolSettings } from '../tool-settings.ts'
+import { toolSettings } from '../../request/tools.ts'
 import { inputItems } from './messages.ts'
 
 export type ResponsesBody = OpenAI.Responses.ResponseCreateParams

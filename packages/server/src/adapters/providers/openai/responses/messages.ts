@@ -2,9 +2,8 @@
 import type OpenAI from 'openai'
 import type { ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../../features/templates/message.ts'
-import { addressOf, dataUrl, mediaOf } from '../../request/media.ts'
+import { addressOf, dataUrl, mediaOf, resultText, unsupported } from '../../request/parts.ts'
 import { filesFromUser, withoutDeveloper } from '../../request/roles.ts'
-import { resultText, unsupported } from '../../request/unsupported.ts'
 import { traitsOf } from '../kinds.ts'
 
 type InputItem = OpenAI.Responses.ResponseInputItem

@@ -1,9 +1,8 @@
 /** Output items with a start and an end: calls, encrypted reasoning, generated images, messages. */
 import type { ModelChunk, ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import { uncarried } from '../../answer/chunk-reader.ts'
-import { generatedImage } from '../../answer/generated-file.ts'
-import { asObject, asText } from '../../answer/json.ts'
-import { parseArguments } from '../../answer/tool-arguments.ts'
+import { generatedImage, parseArguments } from '../../answer/content.ts'
+import { asObject, asText } from '../../json.ts'
 
 type Item = Record<string, unknown>
 

@@ -1,8 +1,8 @@
 /** Puts together the tools of a step: the caller's, the operator's and other prompts. No two may share a name. */
 import { RunError } from '../../../../shared/app-error.ts'
 import type { Needs } from '../../../deps.ts'
-import { configError } from '../../../templates/config-error.ts'
 import type { PromptConfig } from '../../../templates/prompt-config.ts'
+import { configError } from '../../../templates/prompt-tools.ts'
 import { type AgentDeps, loadAgents } from './load-agents.ts'
 import type { StepTool, Toolbox } from './step-tool.ts'
 import type { ToolScope } from './tool-scope.ts'

@@ -1,11 +1,10 @@
 /** Finds the prompts that a step offers as tools, in the version that runs, and describes each to the model. */
 import { AppError } from '../../../../shared/app-error.ts'
 import type { Needs } from '../../../deps.ts'
-import { normaliseDocumentPath } from '../../../documents/document-path.ts'
+import { normalizeDocumentPath } from '../../../documents/document-path.ts'
 import { loadRunnable } from '../../../documents/read-document.ts'
-import { argumentsOf } from '../../../templates/agent-arguments.ts'
-import { configError } from '../../../templates/config-error.ts'
-import { isToolName, toolNames } from '../../../templates/prompt-tools.ts'
+import { argumentsOf } from '../../../templates/parameters.ts'
+import { configError, isToolName, toolNames } from '../../../templates/prompt-tools.ts'
 import type { AgentTool } from './step-tool.ts'
 import type { ToolScope } from './tool-scope.ts'
 
@@ -77,5 +76,5 @@ function resolvePath(written: string, from: string): string | undefined {
     else if (segments.pop() === undefined) return undefined
   }
   const resolved = segments.join('/').replace(/\.promptl$/, '')
-  return resolved === '' ? undefined : normaliseDocumentPath(resolved)
+  return resolved === '' ? undefined : normalizeDocumentPath(resolved)
 }

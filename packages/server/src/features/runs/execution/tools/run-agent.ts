@@ -1,8 +1,8 @@
 /** Runs another prompt as the answer of a tool call. Its failure is an error result; what it cost counts for its parent. */
 import { AppError, RunError } from '../../../../shared/app-error.ts'
 import type { Needs } from '../../../deps.ts'
-import { assertCompiles } from '../../../templates/assert-compiles.ts'
 import { parameterValues } from '../../../templates/parameters.ts'
+import { assertCompiles } from '../../../templates/template-engine.ts'
 import type { RunSpending } from '../../run.ts'
 import type { ShowEvents } from '../../run-event.ts'
 import type { RunCompletion } from '../execute-run.ts'

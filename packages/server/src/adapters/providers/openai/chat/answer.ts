@@ -1,18 +1,15 @@
 /** Converts frames of a streamed response, or one plain response, to stet's chunks. */
 import type { ModelChunk, ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import { brokenInTheMiddle, type ChunkReader, parseAnswer, uncarried, unreadable } from '../../answer/chunk-reader.ts'
-import { asObject, asText } from '../../answer/json.ts'
-import { addSource } from '../../answer/source.ts'
-import { type CountedUsage, countedUsage } from '../../answer/usage.ts'
+import { addSource, type CountedUsage, countedUsage } from '../../answer/content.ts'
 import { wellFormedText } from '../../answer/well-formed-text.ts'
+import { asObject, asText } from '../../json.ts'
 import { frameError } from '../errors.ts'
 import { traitsOf } from '../kinds.ts'
 import { attachments } from './attachments.ts'
-import { sealedThoughtsOf, spokenOf, thoughtOf } from './delta-text.ts'
-import { finishReasonOf } from './finish-reason.ts'
+import { chatUsage, finishReasonOf, sealedThoughtsOf, spokenOf, thoughtOf } from './delta.ts'
 import { thoughtMarks } from './thought-marks.ts'
-import { toolCallAssembly } from './tools.ts'
-import { chatUsage } from './usage.ts'
+import { toolCallAssembly } from './tool-calls.ts'
 
 type Json = Record<string, unknown>
 

@@ -1,8 +1,8 @@
 /** Assembles tool calls from their fragments. */
 import type { ModelChunk, PartSeal } from '../../../../features/providers/model-driver.ts'
 import { uncarried } from '../../answer/chunk-reader.ts'
-import { asObject, asText } from '../../answer/json.ts'
-import { parseArguments } from '../../answer/tool-arguments.ts'
+import { parseArguments } from '../../answer/content.ts'
+import { asObject, asText } from '../../json.ts'
 
 export interface ToolCallAssembly {
   /**

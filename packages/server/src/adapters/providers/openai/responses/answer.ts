@@ -1,12 +1,11 @@
 /** Converts frames of a streamed Responses call, or one plain response, to stet's chunks. */
-import type { ModelChunk, ResolvedProvider } from '../../../../features/providers/model-driver.ts'
+import type { FinishReason, ModelChunk, ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import { brokenInTheMiddle, type ChunkReader, parseAnswer, uncarried, unreadable } from '../../answer/chunk-reader.ts'
-import { asObject, asText } from '../../answer/json.ts'
-import { addSource } from '../../answer/source.ts'
+import { addSource, type CountedUsage, countedUsage } from '../../answer/content.ts'
 import { wellFormedText } from '../../answer/well-formed-text.ts'
+import { asNumber, asObject, asText } from '../../json.ts'
 import { frameError } from '../errors.ts'
 import { traitsOf } from '../kinds.ts'
-import { finishOf } from './finish.ts'
 import { type OutputItems, outputItems } from './output-items.ts'
 
 /** Reads frames. The final frame repeats the whole response; only its end is used. */
@@ -116,4 +115,37 @@ function readThought(item: Record<string, unknown>, into: ModelChunk[]): void {
 
 function listOf(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.map(asObject) : []
+}
+
+function finishOf(
+  response: Record<string, unknown>,
+  { hasCalls, namesDeployments }: { hasCalls: boolean; namesDeployments: boolean },
+): ModelChunk {
+  const servedModel = namesDeployments ? asText(response['model']) : ''
+  return {
+    type: 'finish',
+    finishReason: reasonOf(response, hasCalls),
+    ...responseUsage(response['usage']),
+    ...(servedModel === '' ? {} : { servedModel }),
+  }
+}
+
+function reasonOf(response: Record<string, unknown>, hasCalls: boolean): FinishReason {
+  const { reason } = asObject(response['incomplete_details'])
+  if (reason === 'max_output_tokens' || reason === 'max_tokens') return 'length'
+  if (reason === 'content_filter') return 'content-filter'
+  if (response['status'] === 'incomplete') return 'other'
+  return hasCalls ? 'tool-calls' : 'stop'
+}
+
+function responseUsage(value: unknown): CountedUsage {
+  const usage = asObject(value)
+  const details = asObject(usage['input_tokens_details'])
+  return countedUsage({
+    input: asNumber(usage['input_tokens']) ?? 0,
+    output: asNumber(usage['output_tokens']) ?? 0,
+    reasoning: asNumber(asObject(usage['output_tokens_details'])['reasoning_tokens']) ?? 0,
+    cachedInput: asNumber(details['cached_tokens']) ?? 0,
+    cacheWrite: asNumber(details['cache_write_tokens']) ?? 0,
+  })
 }

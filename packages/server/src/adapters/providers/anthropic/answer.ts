@@ -1,11 +1,11 @@
 /** Converts frames of a streamed message, or one plain message, to stet's chunks. */
-import type { ModelChunk, ResolvedProvider } from '../../../features/providers/model-driver.ts'
+import type { FinishReason, ModelChunk, ResolvedProvider } from '../../../features/providers/model-driver.ts'
+import type { ProviderError } from '../../../features/providers/provider-error.ts'
 import { brokenInTheMiddle, type ChunkReader, parseAnswer, uncarried, unreadable } from '../answer/chunk-reader.ts'
-import { asObject, asText } from '../answer/json.ts'
+import { type CountedUsage, countedUsage } from '../answer/content.ts'
+import { brokenOff } from '../answer/failure.ts'
+import { asNumber, asObject, asText } from '../json.ts'
 import { type BlockReader, blockReader } from './block-reader.ts'
-import { anthropicFrameError } from './errors.ts'
-import { finishReasonOf } from './finish-reason.ts'
-import { anthropicUsage } from './usage.ts'
 
 type Json = Record<string, unknown>
 
@@ -77,4 +77,56 @@ export function plainMessage(body: string, provider: ResolvedProvider, schema: J
 function refuseLone(blocks: BlockReader, reason: string): void {
   const loneType = blocks.loneType()
   if (loneType !== undefined && reason === 'end_turn') throw uncarried(loneType)
+}
+
+const reasons: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool-calls',
+  refusal: 'content-filter',
+}
+
+/**
+ * @param hasCalls whether a tool of the prompt was called. The call that carries a structured answer does not count.
+ */
+function finishReasonOf(reason: string, hasCalls: boolean): FinishReason {
+  const known = Object.hasOwn(reasons, reason) ? (reasons[reason] ?? 'other') : reason === '' ? 'unknown' : 'other'
+  return known === 'tool-calls' && !hasCalls ? 'stop' : known
+}
+
+/** @param frames usage objects in order of arrival. A later count replaces an earlier one. */
+function anthropicUsage(frames: readonly unknown[]): CountedUsage {
+  const latest = (key: string) =>
+    frames.map((frame) => asNumber(asObject(frame)[key])).findLast((count) => count !== undefined) ?? 0
+  const cachedInput = latest('cache_read_input_tokens')
+  const cacheWrite = latest('cache_creation_input_tokens')
+  const details = frames.map((frame) => asObject(asObject(frame)['output_tokens_details'])['thinking_tokens'])
+  return countedUsage({
+    input: latest('input_tokens') + cachedInput + cacheWrite,
+    output: latest('output_tokens'),
+    reasoning: details.map(asNumber).findLast((count) => count !== undefined) ?? 0,
+    cachedInput,
+    cacheWrite,
+  })
+}
+
+/** Statuses for error types, because frames have no status. */
+const statuses: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+}
+
+function anthropicFrameError(error: unknown, token: string): ProviderError {
+  const type = asText(asObject(error)['type'])
+  return brokenOff(Object.hasOwn(statuses, type) ? statuses[type] : undefined, error, token)
 }

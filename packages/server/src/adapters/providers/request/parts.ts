@@ -1,4 +1,7 @@
-/** The content of an image or file part: a URL for the provider to fetch, or the data. stet never fetches it. */
+/** The content of message parts. stet never fetches a URL: the provider does. */
+
+import type { ResolvedProvider } from '../../../features/providers/model-driver.ts'
+import { ProviderError } from '../../../features/providers/provider-error.ts'
 import type { MessagePart } from '../../../features/templates/message.ts'
 
 export type Media = { url: string; mimeType: string } | { base64: string; mimeType: string }
@@ -43,4 +46,18 @@ function decoded(text: string): string {
   } catch {
     return text
   }
+}
+
+/** @param where the end of the sentence, e.g. `in system messages`. */
+export function unsupported(provider: ResolvedProvider, type: string, where: string): ProviderError {
+  return new ProviderError('unsupported', `Provider '${provider.name}' takes no ${type} parts ${where}`)
+}
+
+export function toolsRefused(provider: ResolvedProvider): ProviderError {
+  return new ProviderError('unsupported', `Provider '${provider.name}' takes no tools`)
+}
+
+/** A tool's result as text, which every protocol accepts. */
+export function resultText(result: unknown): string {
+  return typeof result === 'string' ? result : (JSON.stringify(result) ?? 'null')
 }

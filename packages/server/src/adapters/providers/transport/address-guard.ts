@@ -1,8 +1,42 @@
-/** Connects only to checked addresses: resolves the name, checks the result, and connects to exactly that address. */
-import { lookup as resolveName } from 'node:dns'
+/** The rules for addresses: checked when one is saved, so that mistakes show at once, and at each connection. */
+import { lookup, lookup as resolveName } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
+import type { AddressGuard } from '../../../features/providers/ports.ts'
+import { invalid } from '../../../shared/app-error.ts'
 import { isPrivateAddress } from './private-address.ts'
+
+const resolveMs = 2_000
+
+export function addressGuard(settings: GuardSettings): AddressGuard {
+  return {
+    async assertOutboundAddress(text) {
+      const url = URL.canParse(text) ? new URL(text) : undefined
+      if (!url || !/^https?:$/.test(url.protocol)) throw refused('must be an http or https URL')
+      if (url.username !== '' || url.password !== '') throw refused('must not contain credentials')
+      if (isAllowedHost(settings.allowedPrivateHosts, url)) return 'allowed'
+      const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+      const addresses = isIP(host) === 0 ? await resolveAll(settings.resolve ?? lookup, host) : [host]
+      if (addresses.some(isPrivateAddress)) throw refused(refusal)
+      return 'public'
+    },
+  }
+}
+
+/** Empty if the name does not resolve now. It may later, and each connection is checked anyway. */
+function resolveAll(resolve: typeof lookup, host: string): Promise<string[]> {
+  return new Promise((done) => {
+    const timer = setTimeout(done, resolveMs, [])
+    resolve(host, { all: true }, (error, addresses) => {
+      clearTimeout(timer)
+      done(error ? [] : addresses.map(({ address }) => address))
+    })
+  })
+}
+
+function refused(reason: string) {
+  return invalid(`Invalid request: url: ${reason}`, { issues: [{ path: ['url'], code: 'custom', message: reason }] })
+}
 
 /** The server may not call this address. No connection was made. */
 export class AddressRefused extends Error {
@@ -16,7 +50,7 @@ export interface GuardSettings {
   resolve?: typeof resolveName
 }
 
-export const refusal = 'The address is not allowed: it leads into a private or reserved network'
+const refusal = 'The address is not allowed: it leads into a private or reserved network'
 
 /** A connector for undici. `connectMs` covers name resolution, TCP and TLS. */
 export function guardedConnect(settings: GuardSettings, connectMs: number): buildConnector.connector {
@@ -46,7 +80,7 @@ export function checkedLookup(resolve: typeof resolveName): LookupFunction {
 }
 
 /** Whether the operator allows this host and port to have a private address. */
-export function isAllowedHost(
+function isAllowedHost(
   allowed: readonly string[],
   { hostname, protocol, port }: { hostname: string; protocol: string; port?: string | null },
 ): boolean {

@@ -1,0 +1,57 @@
+/** Tool choice and tool-call ids, in any notation that prompts and services use. */
+
+import { createHash } from 'node:crypto'
+import { asObject, asText } from '../json.ts'
+
+export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
+
+const words: Readonly<Record<string, ToolChoice>> = {
+  auto: 'auto',
+  none: 'none',
+  required: 'required',
+  any: 'required',
+}
+
+/** Undefined if the prompt does not set it, or sets an unknown value. */
+export function toolChoiceOf(settings: Record<string, unknown>): ToolChoice | undefined {
+  const written = settings['toolChoice'] ?? settings['tool_choice']
+  const choice = asObject(written)
+  const word = typeof written === 'string' ? written : asText(choice['type'])
+  if (Object.hasOwn(words, word)) return words[word]
+  const name = asText(asObject(choice['function'])['name']) || asText(choice['name']) || asText(choice['toolName'])
+  return name === '' ? undefined : { name }
+}
+
+/** Whether one response may call several tools; undefined if not set. */
+export function parallelCallsOf(settings: Record<string, unknown>): boolean | undefined {
+  const written = settings['parallelToolCalls'] ?? settings['parallel_tool_calls']
+  return typeof written === 'boolean' ? written : undefined
+}
+
+/** The tool-related keys of a body. Services reject both keys in a request without tools. */
+export function toolSettings(
+  settings: Record<string, unknown>,
+  /** The protocol's notation for the one tool that must be called. */
+  named: (choice: { name: string }) => Record<string, unknown>,
+): Record<string, unknown> {
+  const choice = toolChoiceOf(settings)
+  const parallel = parallelCallsOf(settings)
+  return {
+    ...(choice === undefined ? {} : { tool_choice: typeof choice === 'string' ? choice : named(choice) }),
+    ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
+  }
+}
+
+export interface ToolIdForm {
+  fits: RegExp
+  length: number
+}
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** A matching id is kept. Any other id is derived from the original, so no table is needed. */
+export function toolIdIn(form: ToolIdForm | undefined, id: string): string {
+  if (!form || form.fits.test(id)) return id
+  const digest = createHash('sha256').update(id).digest()
+  return Array.from(digest.subarray(0, form.length), (byte) => alphabet.charAt(byte % alphabet.length)).join('')
+}
