@@ -119,6 +119,12 @@ module.exports = {
       to: { path: '^packages/(server|sdk|cli)/' },
     },
     {
+      name: 'vocabulary-and-routes-are-plain',
+      severity: 'error',
+      from: { path: '^packages/contract/src/(vocabulary/|routes\\.ts$)' },
+      to: { pathNot: '^packages/contract/src/(vocabulary/|error-causes\\.ts$)' },
+    },
+    {
       name: 'sdk-and-cli-take-only-types-from-contract',
       severity: 'error',
       from: { path: '^packages/(sdk|cli)/src' },

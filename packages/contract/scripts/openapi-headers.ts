@@ -1,5 +1,5 @@
 /** Headers of requests and responses, as the document names them. */
-import type { RouteMetadata } from '../src/common.ts'
+import type { RouteMetadata } from '../src/routes.ts'
 import type { JsonSchema } from './component-schemas.ts'
 
 export const REQUEST_HEADERS = {

@@ -1,5 +1,5 @@
-import type { RouteMetadata } from './common.ts'
 import { ERROR_CAUSES, type ErrorCause } from './error-causes.ts'
+import type { RouteMetadata } from './routes.ts'
 
 interface RouteShape {
   method: string
@@ -47,7 +47,7 @@ const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
  */
 export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause[] {
   const { method, path, query } = route
-  const { scope, idempotent, answersSecret, streams, preconditions = [], errors = [] } = metadata
+  const { scope, idempotent, answersSecret, streams, preconditions = [], errors } = metadata
   const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
   const causes = new Set<ErrorCause>([
     ...everywhere,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { ErrorCause } from './error-causes.ts'
+import type * as vocabulary from './vocabulary/index.ts'
+import { KEY_SCOPES } from './vocabulary/scopes.ts'
 
 /** Where the API is mounted; the contract's paths are relative to it. */
 export const API_PREFIX = '/api/v3'
@@ -24,40 +25,30 @@ export const LIMITS = {
   retentionDays: 3_650,
 } as const
 
-/** A scope that a key can hold. `admin` includes the other four, which are independent of one another. */
-export const KeyScope = z.enum(['read', 'run', 'write', 'publish', 'admin'])
-export type KeyScope = z.infer<typeof KeyScope>
+export const KeyScope = z.enum(KEY_SCOPES)
+export type KeyScope = Held<z.infer<typeof KeyScope>, vocabulary.KeyScope>
+
+/** A value as JSON carries it: an optional key is absent, never undefined. */
+type Wire<T> = T extends readonly (infer Item)[]
+  ? Wire<Item>[]
+  : T extends object
+    ? { [Key in keyof T]: Wire<Exclude<T[Key], undefined>> }
+    : T
+
+/** True for two types with the same keys, the same optionality and the same values on the wire. */
+export type Same<One, Other> =
+  (<T>() => T extends Wire<One> ? 1 : 2) extends <T>() => T extends Wire<Other> ? 1 : 2 ? true : false
 
 /**
- * What the server must know about a route before its handler runs.
+ * A type of the vocabulary to which a schema is held: the compiler refuses a schema whose type differs in any key.
  *
  * @example
- * const { scope } = contract.projects.create.metadata // 'write'
+ * export type Span = Held<z.infer<typeof Span>, vocabulary.Span>
  */
-export interface RouteMetadata {
-  /** The scope that a key needs; a list means one of them is enough, `any` means a valid key is. */
-  readonly scope: KeyScope | 'any' | readonly KeyScope[]
-  /** Spends a point of the key's rate limit. */
-  readonly rateLimited: boolean
-  /** Honours `Idempotency-Key`. */
-  readonly idempotent: boolean
-  /** The answer shows a secret: kept for repetitions, it is encrypted. */
-  readonly answersSecret?: true
-  /** Can answer with an event stream. */
-  readonly streams: boolean
-  /** Whatever is sent as a body is not looked at. */
-  readonly ignoresBody?: true
-  /** A DELETE that reads a body; that of any other is ignored. */
-  readonly readsBody?: true
-  /** The causes of errors that do not follow from the rest; see `causesOf`. */
-  readonly errors?: readonly ErrorCause[]
-  /** The answer shows messages: how, depends on the client that `X-Latitude-SDK-Version` names. */
-  readonly showsMessages?: true
-  /** Goes on after the event that `Last-Event-ID` names. */
-  readonly resumes?: true
-  /** The precondition headers that the route reads. */
-  readonly preconditions?: readonly ('If-Match' | 'If-None-Match')[]
-}
+export type Held<
+  _Derived extends Same<_Derived, Plain> extends true ? unknown : ['the vocabulary has', Plain],
+  Plain,
+> = Plain
 
 /**
  * A body that writes the response itself: an event stream, or JSON bytes that are ready. It is never validated.

@@ -1,42 +1,90 @@
 import { type AppRoute, initContract } from '@ts-rest/core'
-import { apiKeys } from './api-keys.ts'
 import { causesOf } from './causes-of.ts'
-import type { RouteMetadata } from './common.ts'
-import { conversations } from './conversations.ts'
-import { documents } from './documents.ts'
+import type { Same } from './common.ts'
 import { ERROR_CAUSES } from './error-causes.ts'
 import { ERROR_STATUSES } from './errors.ts'
-import { evaluations } from './evaluations.ts'
-import { logs } from './logs.ts'
-import { projects } from './projects.ts'
-import { providerApiKeys } from './provider-api-keys.ts'
-import { runs } from './runs.ts'
-import { tools } from './tools.ts'
-import { versions } from './versions.ts'
+import { type RouteMetadata, routes } from './routes.ts'
+import { apiKeyRoutes } from './schemas/api-keys.ts'
+import { conversationRoutes } from './schemas/conversations.ts'
+import { documentRoutes } from './schemas/documents.ts'
+import { evaluationRoutes } from './schemas/evaluations.ts'
+import { logRoutes } from './schemas/logs.ts'
+import { projectRoutes } from './schemas/projects.ts'
+import { providerKeyRoutes } from './schemas/provider-api-keys.ts'
+import { runRoutes } from './schemas/runs.ts'
+import { toolRoutes } from './schemas/tools.ts'
+import { versionRoutes } from './schemas/versions.ts'
+import type { RouteTypes } from './vocabulary/route-types.ts'
 
 /**
- * Every route of the API. Paths are relative to {@link API_PREFIX}.
+ * Every route of the API: the records of `routes.ts` joined with their schemas. Paths are relative to {@link API_PREFIX}.
  *
  * @example
  * contract.documents.get.path // '/projects/:projectId/versions/:versionUuid/documents/:path'
  */
 export const contract = initContract().router({
-  apiKeys,
-  projects,
-  versions,
-  documents,
-  runs,
-  conversations,
-  tools,
-  evaluations,
-  logs,
-  providerApiKeys,
+  apiKeys: join(routes.apiKeys, apiKeyRoutes),
+  projects: join(routes.projects, projectRoutes),
+  versions: join(routes.versions, versionRoutes),
+  documents: join(routes.documents, documentRoutes),
+  runs: join(routes.runs, runRoutes),
+  conversations: join(routes.conversations, conversationRoutes),
+  tools: join(routes.tools, toolRoutes),
+  evaluations: join(routes.evaluations, evaluationRoutes),
+  logs: join(routes.logs, logRoutes),
+  providerApiKeys: join(routes.providerApiKeys, providerKeyRoutes),
 })
-export type Contract = typeof contract
+export type Contract = Agreeing<typeof contract, Difference<typeof contract>>
+
+/** The contract; does not compile when a route and the vocabulary differ. */
+type Agreeing<Routers, None extends never> = Routers | None
+
+/** The routes whose body, query or result is not what `RouteTypes` says, and those that only one side has. */
+type Difference<Routers> =
+  | {
+      [Router in keyof Routers]: {
+        [Name in keyof Routers[Router]]: Same<TypesOf<Routers[Router][Name]>, Known<Router, Name>> extends true
+          ? never
+          : [Router, Name]
+      }[keyof Routers[Router]]
+    }[keyof Routers]
+  | (Same<Names<Routers>, Names<RouteTypes>> extends true ? never : 'names')
+type Names<Routers> = { [Router in keyof Routers]: { [Name in keyof Routers[Router]]: true } }
+type Known<Router, Name> = Router extends keyof RouteTypes
+  ? Name extends keyof RouteTypes[Router]
+    ? RouteTypes[Router][Name]
+    : never
+  : never
+
+type TypesOf<Shape> = Sent<Shape, 'body'> & Sent<Shape, 'query'> & { result: Result<Shape> }
+type Sent<Shape, Part extends string> =
+  Shape extends Record<Part, { _zod: { input: infer Value } }> ? Record<Part, Value> : unknown
+type Result<Shape> = Shape extends { responses: { 201: infer Created } }
+  ? Output<Created>
+  : Shape extends { responses: { 200: infer Found } }
+    ? Output<Found>
+    : never
+type Output<Schema> = Schema extends { _zod: { output: infer Value } } ? Value : never
+
+type Joined<Records extends Record<string, RouteMetadata>, Shapes> = {
+  [Name in keyof Records & keyof Shapes]: Shapes[Name] &
+    Pick<Records[Name], 'method' | 'path'> & { metadata: Records[Name] }
+}
+
+function join<Records extends Record<string, RouteMetadata>, Shapes extends Record<keyof Records, object>>(
+  records: Records,
+  shapes: Shapes & Record<Exclude<keyof Shapes, keyof Records>, never>,
+): Joined<Records, Shapes> {
+  const joined = Object.entries(records).map(([name, metadata]) => {
+    const { method, path } = metadata
+    return [name, { method, path, ...shapes[name], metadata }]
+  })
+  return Object.fromEntries(joined)
+}
 
 for (const { route, metadata } of listRoutes()) dropUnusedStatuses(route, metadata)
 
-/** No error is declared that nobody can see. */
+/** A route declares only the error statuses that it can respond with. */
 function dropUnusedStatuses(route: AppRoute, metadata: RouteMetadata): void {
   const used = new Set<number>(causesOf(route, metadata).map((cause) => ERROR_CAUSES[cause].status))
   for (const status of Object.keys(ERROR_STATUSES).map(Number)) if (!used.has(status)) delete route.responses[status]

@@ -1,49 +1,14 @@
 import { z } from 'zod'
-import { JsonObject } from './common.ts'
+import { type Held, JsonObject } from './common.ts'
+import { ERROR_CODES, RUN_ERROR_CODES } from './vocabulary/error-codes.ts'
+import type * as vocabulary from './vocabulary/index.ts'
 
-/** Every `name` of an error except `DocumentRunError`, which is a failed run. */
-export const ErrorCode = z.enum([
-  'BadRequestError',
-  'UnauthorizedError',
-  'ForbiddenError',
-  'NotFoundError',
-  'MethodNotAllowedError',
-  'ConflictError',
-  'PreconditionFailedError',
-  'PayloadTooLargeError',
-  'UnsupportedMediaTypeError',
-  'UnprocessableEntityError',
-  'RateLimitError',
-  'InternalServerError',
-  'ServiceUnavailableError',
-])
-export type ErrorCode = z.infer<typeof ErrorCode>
+export const ErrorCode = z.enum(ERROR_CODES)
+export type ErrorCode = Held<z.infer<typeof ErrorCode>, vocabulary.ErrorCode>
 
-/** Why a run failed: the `errorCode` of a `DocumentRunError` and of a `chain-error` event. */
-export const RunErrorCode = z.enum([
-  'chain_compile_error',
-  'document_config_error',
-  'missing_provider_error',
-  'ai_provider_config_error',
-  'ai_run_error',
-  'rate_limit_error',
-  'max_step_count_exceeded_error',
-  'invalid_response_format_error',
-  'unsupported_provider_response_type_error',
-  'unsupported_feature_error',
-  'abort_error',
-  'run_timeout_error',
-  'worker_lost',
-  'unknown_error',
-])
-export type RunErrorCode = z.infer<typeof RunErrorCode>
+export const RunErrorCode = z.enum(RUN_ERROR_CODES)
+export type RunErrorCode = Held<z.infer<typeof RunErrorCode>, vocabulary.RunErrorCode>
 
-/**
- * The body of every error.
- *
- * @example
- * { "name": "NotFoundError", "message": "Conversation not found", "errorCode": "NotFoundError", "details": {} }
- */
 export const ErrorBody = z
   .object({
     name: z.enum([...ErrorCode.options, 'DocumentRunError']),
@@ -61,7 +26,7 @@ export const ErrorBody = z
     description:
       'The body of every error. Names, codes and the keys of `details` are stable; messages may grow more precise.',
   })
-export type ErrorBody = z.infer<typeof ErrorBody>
+export type ErrorBody = Held<z.infer<typeof ErrorBody>, vocabulary.ErrorBody>
 
 /** The statuses that a route may declare, and what each is used for. */
 export const ERROR_STATUSES = {

@@ -1,4 +1,3 @@
-export { ApiKey, apiKeys, CreateApiKeyBody, CreatedApiKey, KeyPlan, Me, RotateApiKeyBody } from './api-keys.ts'
 export { causesOf, readsBody } from './causes-of.ts'
 export {
   API_PREFIX,
@@ -9,23 +8,25 @@ export {
   LIMITS,
   PromptText,
   type ResponseTap,
-  type RouteMetadata,
   Timestamp,
   Uuid,
 } from './common.ts'
 export { type Contract, contract, listRoutes, type Route } from './contract.ts'
+export { ERROR_CAUSES, type ErrorCause } from './error-causes.ts'
+export { ERROR_STATUSES, ErrorBody, ErrorCode, type ErrorStatus, RunErrorCode } from './errors.ts'
+export { type OperationName, type OperationRoute, operations } from './operations.ts'
+export { type RouteMetadata, routes } from './routes.ts'
+export { ApiKey, CreateApiKeyBody, CreatedApiKey, KeyPlan, Me, RotateApiKeyBody } from './schemas/api-keys.ts'
 export {
   Conversation,
   ConversationOrigin,
   ConversationPage,
   ConversationSummary,
-  conversations,
   DeletedConversation,
   EraseConversationsQuery,
   ErasedConversations,
   ListConversationsQuery,
-  RunState,
-} from './conversations.ts'
+} from './schemas/conversations.ts'
 export {
   CompileIssue,
   CreateDocumentBody,
@@ -33,12 +34,9 @@ export {
   DeletedDocument,
   Document,
   DocumentParameter,
-  documents,
   GetOrCreateDocumentBody,
   ListDocumentsQuery,
-} from './documents.ts'
-export { ERROR_CAUSES, type ErrorCause } from './error-causes.ts'
-export { ERROR_STATUSES, ErrorBody, ErrorCode, type ErrorStatus, RunErrorCode } from './errors.ts'
+} from './schemas/documents.ts'
 export {
   AnnotateBody,
   Annotation,
@@ -46,15 +44,14 @@ export {
   Evaluation,
   EvaluationConfiguration,
   EvaluationMetric,
-  evaluations,
   ListEvaluationsQuery,
-} from './evaluations.ts'
-export { CreateLogBody, LogEntry, logs, Span } from './logs.ts'
-export { MessageInput } from './message-input.ts'
+} from './schemas/evaluations.ts'
+export { CreateLogBody, LogEntry, Span } from './schemas/logs.ts'
 export {
   FilePart,
   ImagePart,
   Message,
+  MessageInput,
   MessagePart,
   ReasoningPart,
   RedactedReasoningPart,
@@ -63,37 +60,38 @@ export {
   ToolCall,
   ToolCallPart,
   ToolResultPart,
-} from './messages.ts'
-export { type OperationName, type OperationRoute, operations } from './operations.ts'
+} from './schemas/messages.ts'
 export {
   CreatedProject,
   CreateProjectBody,
   DeletedProject,
   DeleteProjectBody,
   Project,
-  projects,
   UpdateProjectBody,
-} from './projects.ts'
+} from './schemas/projects.ts'
 export {
   CreateProviderKeyBody,
   ProviderKey,
   ProviderKind,
-  providerApiKeys,
   UpdateProviderKeyBody,
-} from './provider-api-keys.ts'
-export { LatitudeEvent, ProviderEvent, RunEvent, RunFailure, ToolSource } from './run-events.ts'
+} from './schemas/provider-api-keys.ts'
+export { LatitudeEvent, ProviderEvent, RunEvent, RunFailure, ToolSource } from './schemas/run-events.ts'
 export {
+  AttachBody,
   BackgroundRun,
+  ChatBody,
   FinishReason,
   ObjectResponse,
+  RunDocumentBody,
   RunResponse,
   RunResult,
   RunSource,
+  RunState,
+  StopResult,
   TextResponse,
   Usage,
-} from './run-result.ts'
-export { AttachBody, ChatBody, RunDocumentBody, runs, StopResult } from './runs.ts'
-export { ToolResultBody, ToolResultTaken, tools } from './tools.ts'
+} from './schemas/runs.ts'
+export { ToolResultBody, ToolResultTaken } from './schemas/tools.ts'
 export {
   Change,
   ChangeStatus,
@@ -109,5 +107,4 @@ export {
   Version,
   VersionDiff,
   VersionStatus,
-  versions,
-} from './versions.ts'
+} from './schemas/versions.ts'

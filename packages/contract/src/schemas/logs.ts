@@ -1,30 +1,22 @@
-import { initContract } from '@ts-rest/core'
 import { z } from 'zod'
 import {
   absent,
   ContentHash,
   DocumentPath,
+  type Held,
   Id,
   JsonObject,
   LIMITS,
   orTap,
-  type RouteMetadata,
   Timestamp,
   text,
   Uuid,
   VersionParams,
-} from './common.ts'
-import { withErrors } from './errors.ts'
-import { MessageInput } from './message-input.ts'
+} from '../common.ts'
+import { withErrors } from '../errors.ts'
+import type * as vocabulary from '../vocabulary/index.ts'
+import { MessageInput } from './messages.ts'
 
-const c = initContract()
-
-/**
- * The body that records a prompt's execution outside stet.
- *
- * @example
- * { "path": "support/reply", "messages": [{ "role": "user", "content": "Hello" }], "response": "Hi Ada!" }
- */
 export const CreateLogBody = absent({
   path: DocumentPath,
   messages: z.array(MessageInput).max(LIMITS.messages).meta({ description: 'What was sent and answered so far.' }),
@@ -35,20 +27,13 @@ export const CreateLogBody = absent({
   }),
   duration: z.int32().nonnegative().exactOptional().meta({ description: 'Milliseconds.' }),
 }).meta({ id: 'CreateLogBody' })
-export type CreateLogBody = z.input<typeof CreateLogBody>
+export type CreateLogBody = Held<z.input<typeof CreateLogBody>, vocabulary.CreateLogBody>
 
-/** A place in a trace, in hex. */
 export const Span = z
   .object({ id: z.string().regex(/^[0-9a-f]{16}$/), traceId: z.string().regex(/^[0-9a-f]{32}$/) })
   .meta({ id: 'Span' })
-export type Span = z.infer<typeof Span>
+export type Span = Held<z.infer<typeof Span>, vocabulary.Span>
 
-/**
- * A recorded execution. Its `uuid` is that of its conversation.
- *
- * @example
- * { "id": 1, "uuid": "c1d2…", "documentUuid": "0b7e…", "duration": 1200, "source": "api", … }
- */
 export const LogEntry = z
   .object({
     id: Id,
@@ -67,23 +52,14 @@ export const LogEntry = z
     completionSpan: Span,
   })
   .meta({ id: 'LogEntry' })
-export type LogEntry = z.infer<typeof LogEntry>
+export type LogEntry = Held<z.infer<typeof LogEntry>, vocabulary.LogEntry>
 
-export const logs = c.router({
+export const logRoutes = {
   create: {
-    method: 'POST',
-    path: '/projects/:projectId/versions/:versionUuid/documents/logs',
     summary: 'Record a log',
     description: 'Keeps a conversation that happened outside stet. Nothing is executed.',
     pathParams: VersionParams,
     body: CreateLogBody,
     responses: withErrors({ 200: orTap(LogEntry) }),
-    metadata: {
-      scope: 'run',
-      rateLimited: true,
-      idempotent: true,
-      streams: false,
-      errors: ['unknown-document', 'too-many-evaluations'],
-    } as const satisfies RouteMetadata,
   },
-})
+}

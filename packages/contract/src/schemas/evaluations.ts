@@ -1,37 +1,29 @@
-import { initContract } from '@ts-rest/core'
 import { z } from 'zod'
 import {
   absent,
   ConversationParams,
+  type Held,
   Id,
   JsonObject,
   LIMITS,
   Name,
   nullsAbsent,
   orTap,
-  type RouteMetadata,
   Timestamp,
   text,
   Uuid,
   utf8Bytes,
-} from './common.ts'
-import { withErrors } from './errors.ts'
+} from '../common.ts'
+import { withErrors } from '../errors.ts'
+import type * as vocabulary from '../vocabulary/index.ts'
+import { EVALUATION_METRICS } from '../vocabulary/resources/evaluations.ts'
 
-const c = initContract()
-
-/** How an evaluation scores: `binary` takes 0 or 1, `rating` a number in a range. */
-export const EvaluationMetric = z.enum(['binary', 'rating'])
-export type EvaluationMetric = z.infer<typeof EvaluationMetric>
+export const EvaluationMetric = z.enum(EVALUATION_METRICS)
+export type EvaluationMetric = Held<z.infer<typeof EvaluationMetric>, vocabulary.EvaluationMetric>
 
 const description = text({ max: LIMITS.descriptionLength })
 const rating = z.number().min(-LIMITS.rating).max(LIMITS.rating)
 
-/**
- * How the scores of an evaluation are read. The ratings and thresholds belong to the metric `rating`.
- *
- * @example
- * { "reverseScale": false, "minRating": 1, "maxRating": 5, "minThreshold": 4 }
- */
 export const EvaluationConfiguration = absent({
   reverseScale: z.boolean().exactOptional().meta({ description: 'A low score is a good one. Default: false.' }),
   criteria: description.exactOptional().meta({ description: 'What is judged, for those who judge.' }),
@@ -42,14 +34,8 @@ export const EvaluationConfiguration = absent({
   minThreshold: rating.exactOptional().meta({ description: 'The lowest score that passes. Default: `minRating`.' }),
   maxThreshold: rating.exactOptional().meta({ description: 'The highest score that passes. Default: `maxRating`.' }),
 }).meta({ id: 'EvaluationConfiguration' })
-export type EvaluationConfiguration = z.input<typeof EvaluationConfiguration>
+export type EvaluationConfiguration = Held<z.input<typeof EvaluationConfiguration>, vocabulary.EvaluationConfiguration>
 
-/**
- * The body that creates an evaluation.
- *
- * @example
- * { "projectId": 1, "name": "Helpful", "metric": "rating", "configuration": { "minThreshold": 4 } }
- */
 export const CreateEvaluationBody = absent({
   projectId: Id,
   documentUuid: Uuid.exactOptional().meta({ description: 'Absent: every prompt of the project.' }),
@@ -58,14 +44,8 @@ export const CreateEvaluationBody = absent({
   metric: EvaluationMetric,
   configuration: EvaluationConfiguration.exactOptional(),
 }).meta({ id: 'CreateEvaluationBody' })
-export type CreateEvaluationBody = z.input<typeof CreateEvaluationBody>
+export type CreateEvaluationBody = Held<z.input<typeof CreateEvaluationBody>, vocabulary.CreateEvaluationBody>
 
-/**
- * A way for people to score conversations.
- *
- * @example
- * { "uuid": "7d5e…", "projectId": 1, "name": "Helpful", "type": "human", "metric": "rating", … }
- */
 export const Evaluation = z
   .object({
     uuid: Uuid,
@@ -80,20 +60,13 @@ export const Evaluation = z
     updatedAt: Timestamp,
   })
   .meta({ id: 'Evaluation' })
-export type Evaluation = z.infer<typeof Evaluation>
+export type Evaluation = Held<z.infer<typeof Evaluation>, vocabulary.Evaluation>
 
-/** Which evaluations to list. */
 export const ListEvaluationsQuery = z
   .object({ projectId: z.string().exactOptional(), documentUuid: z.string().exactOptional() })
   .meta({ id: 'ListEvaluationsQuery' })
-export type ListEvaluationsQuery = z.input<typeof ListEvaluationsQuery>
+export type ListEvaluationsQuery = Held<z.input<typeof ListEvaluationsQuery>, vocabulary.ListEvaluationsQuery>
 
-/**
- * The body that scores a conversation.
- *
- * @example
- * { "score": 4, "metadata": { "reason": "Polite, and it answers the question" } }
- */
 export const AnnotateBody = nullsAbsent(
   z
     .object({
@@ -114,14 +87,8 @@ export const AnnotateBody = nullsAbsent(
       error: `must have at most ${LIMITS.metadataBytes} bytes as JSON`,
     }),
 ).meta({ id: 'AnnotateBody' })
-export type AnnotateBody = z.input<typeof AnnotateBody>
+export type AnnotateBody = Held<z.input<typeof AnnotateBody>, vocabulary.AnnotateBody>
 
-/**
- * The score that somebody gave a conversation.
- *
- * @example
- * { "uuid": "a1b2…", "score": 4, "normalizedScore": 75, "hasPassed": true, "error": null, … }
- */
 export const Annotation = z
   .object({
     uuid: Uuid,
@@ -137,7 +104,7 @@ export const Annotation = z
     updatedAt: Timestamp,
   })
   .meta({ id: 'Annotation' })
-export type Annotation = z.infer<typeof Annotation>
+export type Annotation = Held<z.infer<typeof Annotation>, vocabulary.Annotation>
 
 const evaluationUuid = z.string().meta({ description: 'The uuid of the evaluation.' })
 
@@ -145,75 +112,37 @@ function isText(value: unknown): boolean {
   return typeof value === 'string'
 }
 
-export const evaluations = c.router({
+export const evaluationRoutes = {
   create: {
-    method: 'POST',
-    path: '/evaluations',
     summary: 'Create an evaluation',
     description: 'Needs a range above nothing, with the thresholds inside it: else 400.',
     body: CreateEvaluationBody,
     responses: withErrors({ 201: orTap(Evaluation) }),
-    metadata: {
-      scope: 'write',
-      rateLimited: true,
-      idempotent: true,
-      streams: false,
-      errors: ['unknown-project', 'unknown-document'],
-    } as const satisfies RouteMetadata,
   },
   list: {
-    method: 'GET',
-    path: '/evaluations',
     summary: 'List evaluations',
     description: 'The newest first.',
     query: ListEvaluationsQuery,
     responses: withErrors({ 200: z.array(Evaluation) }),
-    metadata: {
-      scope: 'read',
-      rateLimited: true,
-      idempotent: false,
-      streams: false,
-      errors: ['unknown-project'],
-    } as const satisfies RouteMetadata,
   },
   get: {
-    method: 'GET',
-    path: '/evaluations/:evaluationUuid',
     summary: 'Get an evaluation',
     description: 'By its uuid.',
     pathParams: z.object({ evaluationUuid }),
     responses: withErrors({ 200: Evaluation }),
-    metadata: { scope: 'read', rateLimited: true, idempotent: false, streams: false } as const satisfies RouteMetadata,
   },
   annotate: {
-    method: 'POST',
-    path: '/conversations/:conversationUuid/evaluations/:evaluationUuid/annotate',
     summary: 'Annotate a conversation',
     description:
       'Gives a conversation a score. Each call makes a new annotation; the newest counts. A score out of range is 422.',
     pathParams: ConversationParams.extend({ evaluationUuid }),
     body: AnnotateBody,
     responses: withErrors({ 201: orTap(Annotation) }),
-    metadata: {
-      scope: 'run',
-      rateLimited: true,
-      idempotent: true,
-      streams: false,
-      errors: ['unknown-version', 'nothing-live', 'score-range'],
-    } as const satisfies RouteMetadata,
   },
   annotations: {
-    method: 'GET',
-    path: '/conversations/:conversationUuid/annotations',
     summary: 'List the annotations of a conversation',
     description: 'The newest first.',
     pathParams: ConversationParams,
     responses: withErrors({ 200: z.array(Annotation) }),
-    metadata: {
-      scope: ['read', 'run'],
-      rateLimited: true,
-      idempotent: false,
-      streams: false,
-    } as const satisfies RouteMetadata,
   },
-})
+}

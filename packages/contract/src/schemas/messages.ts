@@ -1,17 +1,71 @@
 import { z } from 'zod'
-import { JsonObject, LIMITS, utf8Bytes } from './common.ts'
-import { documentedAs } from './documented.ts'
-import {
-  FilePart,
-  ImagePart,
-  MessagePart,
-  ReasoningPart,
-  RedactedReasoningPart,
-  Role,
-  TextPart,
-  ToolCallPart,
-  ToolResultPart,
-} from './messages.ts'
+import { type Held, JsonObject, LIMITS, utf8Bytes } from '../common.ts'
+import { documentedAs } from '../documented.ts'
+import type * as vocabulary from '../vocabulary/index.ts'
+import { ROLES } from '../vocabulary/message.ts'
+
+export const Role = z.enum(ROLES)
+export type Role = Held<z.infer<typeof Role>, vocabulary.Role>
+
+const shapes = {
+  text: { type: z.literal('text'), text: z.string() },
+  image: {
+    type: z.literal('image'),
+    image: z.string().meta({ description: 'A URL, a data URL or base64.' }),
+    mimeType: z.string().exactOptional(),
+  },
+  file: {
+    type: z.literal('file'),
+    file: z.string().meta({ description: 'A URL, a data URL or base64.' }),
+    mimeType: z.string(),
+  },
+  reasoning: { type: z.literal('reasoning'), text: z.string(), id: z.string().exactOptional() },
+  redactedReasoning: { type: z.literal('redacted-reasoning'), data: z.string() },
+  toolCall: { type: z.literal('tool-call'), toolCallId: z.string(), toolName: z.string(), args: JsonObject },
+  toolResult: {
+    type: z.literal('tool-result'),
+    toolCallId: z.string(),
+    toolName: z.string(),
+    result: z.unknown(),
+    isError: z.boolean().exactOptional(),
+  },
+}
+
+export const TextPart = z.looseObject(shapes.text).meta({ id: 'TextPart' })
+export type TextPart = Held<z.infer<typeof TextPart>, vocabulary.TextPart>
+export const ImagePart = z.looseObject(shapes.image).meta({ id: 'ImagePart' })
+export type ImagePart = Held<z.infer<typeof ImagePart>, vocabulary.ImagePart>
+export const FilePart = z.looseObject(shapes.file).meta({ id: 'FilePart' })
+export type FilePart = Held<z.infer<typeof FilePart>, vocabulary.FilePart>
+export const ReasoningPart = z.looseObject(shapes.reasoning).meta({ id: 'ReasoningPart' })
+export type ReasoningPart = Held<z.infer<typeof ReasoningPart>, vocabulary.ReasoningPart>
+export const RedactedReasoningPart = z.looseObject(shapes.redactedReasoning).meta({ id: 'RedactedReasoningPart' })
+export type RedactedReasoningPart = Held<z.infer<typeof RedactedReasoningPart>, vocabulary.RedactedReasoningPart>
+export const ToolCallPart = z.looseObject(shapes.toolCall).meta({ id: 'ToolCallPart' })
+export type ToolCallPart = Held<z.infer<typeof ToolCallPart>, vocabulary.ToolCallPart>
+export const ToolResultPart = z.looseObject(shapes.toolResult).meta({ id: 'ToolResultPart' })
+export type ToolResultPart = Held<z.infer<typeof ToolResultPart>, vocabulary.ToolResultPart>
+
+export const MessagePart = z
+  .discriminatedUnion('type', [
+    TextPart,
+    ImagePart,
+    FilePart,
+    ReasoningPart,
+    RedactedReasoningPart,
+    ToolCallPart,
+    ToolResultPart,
+  ])
+  .meta({ id: 'MessagePart' })
+export type MessagePart = Held<z.infer<typeof MessagePart>, vocabulary.MessagePart>
+
+export const Message = z
+  .looseObject({ role: Role, content: z.array(MessagePart) })
+  .meta({ id: 'Message', description: 'A message as it is returned. It can be sent back as it is.' })
+export type Message = Held<z.infer<typeof Message>, vocabulary.Message>
+
+export const ToolCall = z.object({ id: z.string(), name: z.string(), arguments: JsonObject }).meta({ id: 'ToolCall' })
+export type ToolCall = Held<z.infer<typeof ToolCall>, vocabulary.ToolCall>
 
 const isSmall = (value: unknown): boolean => utf8Bytes(JSON.stringify(value) ?? '') <= LIMITS.toolPayloadBytes
 const tooLarge = { error: `must have at most ${LIMITS.toolPayloadBytes} bytes as JSON` }
@@ -43,14 +97,6 @@ function partsOf<const P extends readonly [z.core.$ZodTypeDiscriminable, ...z.co
   return z.discriminatedUnion('type', parts, { error: 'is not a type of part that this role can have' })
 }
 
-/**
- * A message as callers send it. Content may be plain text; a text part may carry its text as `content`, a tool call
- * its arguments as `toolArguments` or in `toolCalls`, and a tool message may have the PromptL form. What comes out
- * has the one form of {@link Message}.
- *
- * @example
- * MessageInput.parse({ role: 'user', content: 'Hello' }) // { role: 'user', content: [{ type: 'text', text: 'Hello' }] }
- */
 export const MessageInput = documentedAs(
   z.preprocess(withOneForm, byRole),
   z.looseObject({ role: Role, content: z.union([z.string(), z.array(MessagePart)]) }).meta({
@@ -61,7 +107,7 @@ export const MessageInput = documentedAs(
       'that the API returns can be sent back.',
   }),
 )
-export type MessageInput = z.input<typeof MessageInput>
+export type MessageInput = Held<z.input<typeof MessageInput>, vocabulary.MessageInput>
 
 type Bag = Record<string, unknown>
 

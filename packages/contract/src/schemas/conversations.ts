@@ -1,37 +1,15 @@
-import { initContract } from '@ts-rest/core'
 import { z } from 'zod'
-import {
-  ContentHash,
-  ConversationParams,
-  Id,
-  LIMITS,
-  orTap,
-  type RouteMetadata,
-  Timestamp,
-  text,
-  Uuid,
-} from './common.ts'
-import { documentedAs } from './documented.ts'
-import { RunErrorCode, withErrors } from './errors.ts'
+import { ContentHash, ConversationParams, type Held, Id, LIMITS, orTap, Timestamp, text, Uuid } from '../common.ts'
+import { documentedAs } from '../documented.ts'
+import { RunErrorCode, withErrors } from '../errors.ts'
+import type * as vocabulary from '../vocabulary/index.ts'
+import { CONVERSATION_ORIGINS } from '../vocabulary/run-state.ts'
 import { Message, ToolCall } from './messages.ts'
-import { RunSource, Usage } from './run-result.ts'
+import { RunSource, RunState, Usage } from './runs.ts'
 
-const c = initContract()
+export const ConversationOrigin = z.enum(CONVERSATION_ORIGINS)
+export type ConversationOrigin = Held<z.infer<typeof ConversationOrigin>, vocabulary.ConversationOrigin>
 
-/** The state of the latest run of a conversation. */
-export const RunState = z.enum(['queued', 'running', 'completed', 'error', 'stopped'])
-export type RunState = z.infer<typeof RunState>
-
-/** How a conversation came to be; `log` was recorded, not run. */
-export const ConversationOrigin = z.enum(['run', 'background', 'log'])
-export type ConversationOrigin = z.infer<typeof ConversationOrigin>
-
-/**
- * A conversation: the messages of a run and of the chats that followed.
- *
- * @example
- * { "uuid": "c1d2…", "conversation": [{ "role": "user", "content": […] }], "status": "completed", … }
- */
 export const Conversation = z
   .object({
     uuid: Uuid,
@@ -54,35 +32,22 @@ export const Conversation = z
     endedAt: Timestamp.nullable(),
   })
   .meta({ id: 'Conversation' })
-export type Conversation = z.infer<typeof Conversation>
+export type Conversation = Held<z.infer<typeof Conversation>, vocabulary.Conversation>
 
-/**
- * A conversation as lists show it, without its messages.
- *
- * @example
- * { "uuid": "c1d2…", "path": "support/reply", "status": "completed", "cost": 0.0000072, … }
- */
 export const ConversationSummary = Conversation.omit({ conversation: true }).meta({ id: 'ConversationSummary' })
-export type ConversationSummary = z.infer<typeof ConversationSummary>
+export type ConversationSummary = Held<z.infer<typeof ConversationSummary>, vocabulary.ConversationSummary>
 
-/**
- * A page of conversations.
- *
- * @example
- * { "items": [{ "uuid": "c1d2…", … }], "nextCursor": null }
- */
 export const ConversationPage = z
   .object({
     items: z.array(ConversationSummary),
     nextCursor: z.string().nullable().meta({ description: 'Opaque; null: this was the last page.' }),
   })
   .meta({ id: 'ConversationPage' })
-export type ConversationPage = z.infer<typeof ConversationPage>
+export type ConversationPage = Held<z.infer<typeof ConversationPage>, vocabulary.ConversationPage>
 
 const instant = z.iso.datetime({ offset: true }).meta({ pattern: undefined })
 const pageSize = z.int().min(1).max(LIMITS.pageSize)
 
-/** Which conversations to list; all that is given must hold. */
 export const ListConversationsQuery = z
   .object({
     projectId: z.string().exactOptional(),
@@ -108,100 +73,51 @@ export const ListConversationsQuery = z
     cursor: z.string().exactOptional().meta({ description: 'The `nextCursor` of the page before.' }),
   })
   .meta({ id: 'ListConversationsQuery' })
-export type ListConversationsQuery = z.input<typeof ListConversationsQuery>
+export type ListConversationsQuery = Held<z.input<typeof ListConversationsQuery>, vocabulary.ListConversationsQuery>
 
-/** Whose conversations to delete. */
 export const EraseConversationsQuery = z
   .object({
     customIdentifier: text({ min: 1, max: LIMITS.customIdentifierLength }),
     projectId: z.string().exactOptional().meta({ description: 'Only those of this project.' }),
   })
   .meta({ id: 'EraseConversationsQuery' })
-export type EraseConversationsQuery = z.input<typeof EraseConversationsQuery>
+export type EraseConversationsQuery = Held<z.input<typeof EraseConversationsQuery>, vocabulary.EraseConversationsQuery>
 
-/**
- * A conversation that was deleted.
- *
- * @example
- * { "uuid": "c1d2…" }
- */
 export const DeletedConversation = z.object({ uuid: Uuid }).meta({ id: 'DeletedConversation' })
-export type DeletedConversation = z.infer<typeof DeletedConversation>
+export type DeletedConversation = Held<z.infer<typeof DeletedConversation>, vocabulary.DeletedConversation>
 
-/**
- * How many conversations of an identifier were deleted.
- *
- * @example
- * { "deleted": 12, "active": 1 } // stop the active one, then delete again
- */
 export const ErasedConversations = z
   .object({
     deleted: z.int().nonnegative(),
     active: z.int().nonnegative().meta({ description: 'Left, because a run of theirs is active.' }),
   })
   .meta({ id: 'ErasedConversations' })
-export type ErasedConversations = z.infer<typeof ErasedConversations>
+export type ErasedConversations = Held<z.infer<typeof ErasedConversations>, vocabulary.ErasedConversations>
 
-export const conversations = c.router({
+export const conversationRoutes = {
   list: {
-    method: 'GET',
-    path: '/conversations',
     summary: 'List conversations',
     description: 'The newest first, in pages that stay the same when new conversations come in.',
     query: ListConversationsQuery,
     responses: withErrors({ 200: ConversationPage }),
-    metadata: {
-      scope: 'read',
-      rateLimited: true,
-      idempotent: false,
-      streams: false,
-      errors: ['unknown-project'],
-    } as const satisfies RouteMetadata,
   },
   get: {
-    method: 'GET',
-    path: '/conversations/:conversationUuid',
     summary: 'Get a conversation',
     description: 'Readable from the moment its uuid is known.',
     pathParams: ConversationParams,
     responses: withErrors({ 200: orTap(Conversation) }),
-    metadata: {
-      scope: ['read', 'run'],
-      rateLimited: true,
-      idempotent: false,
-      streams: false,
-      showsMessages: true,
-    } as const satisfies RouteMetadata,
   },
   erase: {
-    method: 'DELETE',
-    path: '/conversations',
     summary: 'Delete the conversations of a custom identifier',
     description:
       'Deletes every ended conversation with this `customIdentifier` for good. Those with an active run are left and counted.',
     query: EraseConversationsQuery,
     responses: withErrors({ 200: ErasedConversations }),
-    metadata: {
-      scope: 'write',
-      rateLimited: true,
-      idempotent: false,
-      streams: false,
-      errors: ['unknown-project'],
-    } as const satisfies RouteMetadata,
   },
   delete: {
-    method: 'DELETE',
-    path: '/conversations/:conversationUuid',
     summary: 'Delete a conversation',
     description: 'Deletes its messages, runs, event logs, tool calls and annotations for good.',
     pathParams: ConversationParams,
     responses: withErrors({ 200: DeletedConversation }),
-    metadata: {
-      scope: 'write',
-      rateLimited: true,
-      idempotent: false,
-      streams: false,
-      errors: ['conversation-busy'],
-    } as const satisfies RouteMetadata,
   },
-})
+}

@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { JsonObject, Uuid } from './common.ts'
-import { RunErrorCode } from './errors.ts'
+import { type Held, JsonObject, Uuid } from '../common.ts'
+import { RunErrorCode } from '../errors.ts'
+import type * as vocabulary from '../vocabulary/index.ts'
+import { TOOL_SOURCES } from '../vocabulary/run-event.ts'
 import { Message, ToolCall } from './messages.ts'
-import { FinishReason, RunResponse, RunSource, Usage } from './run-result.ts'
+import { FinishReason, RunResponse, RunSource, Usage } from './runs.ts'
 
 const cost = z.number().nonnegative()
 
@@ -15,12 +17,6 @@ const everyEvent = {
   source: RunSource,
 }
 
-/**
- * Why the run failed, in the words of the JSON error of the same failure.
- *
- * @example
- * { "name": "DocumentRunError", "errorCode": "ai_run_error", "code": "ai_run_error", "message": "…", "details": {…} }
- */
 export const RunFailure = z
   .object({
     name: z.literal('DocumentRunError'),
@@ -30,15 +26,8 @@ export const RunFailure = z
     details: z.looseObject({ errorCode: RunErrorCode }),
   })
   .meta({ id: 'RunFailure' })
-export type RunFailure = z.infer<typeof RunFailure>
+export type RunFailure = Held<z.infer<typeof RunFailure>, vocabulary.RunFailure>
 
-/**
- * The data of a `latitude-event`: the course of the run. `chain-completed` and `chain-error` are terminal; every run
- * has exactly one of them, as its last event.
- *
- * @example
- * if (event.type === 'chain-error') throw new Error(event.error.message)
- */
 export const LatitudeEvent = z
   .discriminatedUnion('type', [
     z.object({ type: z.literal('chain-started'), ...everyEvent }),
@@ -76,21 +65,14 @@ export const LatitudeEvent = z
     }),
   ])
   .meta({ id: 'LatitudeEvent', description: 'The course of a run. Each event carries the whole conversation so far.' })
-export type LatitudeEvent = z.infer<typeof LatitudeEvent>
+export type LatitudeEvent = Held<z.infer<typeof LatitudeEvent>, vocabulary.LatitudeEvent>
 
-/** Who runs a tool that the model calls. */
-export const ToolSource = z.enum(['client', 'agentAsTool', 'serverTool'])
-export type ToolSource = z.infer<typeof ToolSource>
+export const ToolSource = z.enum(TOOL_SOURCES)
+export type ToolSource = Held<z.infer<typeof ToolSource>, vocabulary.ToolSource>
 
 const toolCall = { toolCallId: z.string(), toolName: z.string(), args: JsonObject }
 const stepEnd = { finishReason: FinishReason, usage: Usage }
 
-/**
- * The data of a `provider-event`: the stream of the model, part by part.
- *
- * @example
- * if (event.type === 'text-delta') process.stdout.write(event.textDelta)
- */
 export const ProviderEvent = z
   .discriminatedUnion('type', [
     z.object({ type: z.literal('start-step'), step: z.int().positive() }),
@@ -115,18 +97,12 @@ export const ProviderEvent = z
     }),
   ])
   .meta({ id: 'ProviderEvent', description: 'The stream of the model. Small: it carries no messages.' })
-export type ProviderEvent = z.infer<typeof ProviderEvent>
+export type ProviderEvent = Held<z.infer<typeof ProviderEvent>, vocabulary.ProviderEvent>
 
-/**
- * One event of the stream: the name of the SSE event and its data.
- *
- * @example
- * const frame: RunEvent = { event: 'provider-event', data: { type: 'text-delta', id: 'txt-0', textDelta: 'Hel' } }
- */
 export const RunEvent = z
   .discriminatedUnion('event', [
     z.object({ event: z.literal('latitude-event'), data: LatitudeEvent }),
     z.object({ event: z.literal('provider-event'), data: ProviderEvent }),
   ])
   .meta({ id: 'RunEvent' })
-export type RunEvent = z.infer<typeof RunEvent>
+export type RunEvent = Held<z.infer<typeof RunEvent>, vocabulary.RunEvent>

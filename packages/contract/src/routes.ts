@@ -1,0 +1,156 @@
+import type { ErrorCause } from './error-causes.ts'
+import type { KeyScope } from './vocabulary/scopes.ts'
+
+/**
+ * What clients and server must know about a route before they read a body.
+ *
+ * @example
+ * const { scope } = routes.projects.create // 'write'
+ */
+export interface RouteMetadata {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Relative to `API_PREFIX`, with `:parameters`. */
+  readonly path: string
+  /** The scope that a key needs; a list: one of them; `any`: every valid key. */
+  readonly scope: KeyScope | 'any' | readonly KeyScope[]
+  /** Counts against the key's rate limit. */
+  readonly rateLimited: boolean
+  /** Supports `Idempotency-Key`. */
+  readonly idempotent: boolean
+  /** Can respond with an event stream. */
+  readonly streams: boolean
+  /** Without a key too, a repeated POST does its work once. */
+  readonly repeatable?: true
+  /** The response contains a secret: its stored copy is encrypted. */
+  readonly answersSecret?: true
+  /** The route ignores any body that is sent. */
+  readonly ignoresBody?: true
+  /** A DELETE that reads a body; every other one ignores it. */
+  readonly readsBody?: true
+  /** The response contains messages, whose form depends on `X-Latitude-SDK-Version`. */
+  readonly showsMessages?: true
+  /** Continues after the event that `Last-Event-ID` names. */
+  readonly resumes?: true
+  /** The precondition headers that the route reads. */
+  readonly preconditions?: readonly ('If-Match' | 'If-None-Match')[]
+  /** The error causes that do not follow from the other fields; see `causesOf`. */
+  readonly errors: readonly ErrorCause[]
+}
+
+/** Every route of the API. The server mounts these records; the clients bundle them. */
+// biome-ignore format: a table, one record per route
+export const routes = {
+  apiKeys: {
+    me: { method: 'GET', path: '/me', scope: 'any', rateLimited: true, idempotent: false, streams: false, errors: [] },
+    list: { method: 'GET', path: '/api-keys', scope: 'admin', rateLimited: true, idempotent: false, streams: false,
+      errors: ['restricted-key'] },
+    create: { method: 'POST', path: '/api-keys', scope: 'admin', rateLimited: true, idempotent: true, streams: false,
+      answersSecret: true, errors: ['restricted-key', 'unknown-project'] },
+    rotate: { method: 'POST', path: '/api-keys/:id/rotate', scope: 'admin', rateLimited: true, idempotent: true,
+      streams: false, answersSecret: true, errors: ['restricted-key', 'unknown-api-key', 'revoked-key', 'expired-key'] },
+    revoke: { method: 'DELETE', path: '/api-keys/:id', scope: 'admin', rateLimited: true, idempotent: false,
+      streams: false, errors: ['restricted-key', 'unknown-api-key', 'last-admin-key'] },
+  },
+  projects: {
+    list: { method: 'GET', path: '/projects', scope: 'read', rateLimited: true, idempotent: false, streams: false,
+      errors: [] },
+    create: { method: 'POST', path: '/projects', scope: 'write', rateLimited: true, idempotent: true, streams: false,
+      errors: ['restricted-key'] },
+    update: { method: 'PUT', path: '/projects/:projectId', scope: 'write', rateLimited: true, idempotent: false,
+      streams: false, errors: [] },
+    delete: { method: 'DELETE', path: '/projects/:projectId', scope: 'admin', rateLimited: true, idempotent: false,
+      streams: false, readsBody: true, errors: ['other-name', 'project-busy'] },
+  },
+  versions: {
+    list: { method: 'GET', path: '/projects/:projectId/versions', scope: 'read', rateLimited: true, idempotent: false,
+      streams: false, errors: [] },
+    create: { method: 'POST', path: '/projects/:projectId/versions', scope: 'write', rateLimited: true, idempotent: true,
+      streams: false, errors: [] },
+    get: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid', scope: 'read', rateLimited: true,
+      idempotent: false, streams: false, errors: [] },
+    publish: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/publish', scope: 'publish',
+      rateLimited: true, idempotent: true, streams: false,
+      errors: ['not-a-draft', 'live-changed', 'draft-kept-changing', 'draft-does-not-compile', 'too-many-evaluations'] },
+    push: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/push', scope: 'write', rateLimited: true,
+      idempotent: true, streams: false,
+      errors: ['invalid-path', 'repeated-path', 'merged-version', 'other-base', 'other-live'] },
+    revert: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/revert', scope: 'write',
+      rateLimited: true, idempotent: true, streams: false, errors: ['merged-version'] },
+    diff: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/diff', scope: 'read', rateLimited: true,
+      idempotent: false, streams: false, errors: [] },
+  },
+  documents: {
+    list: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/documents', scope: 'read',
+      rateLimited: true, idempotent: false, streams: false, errors: ['too-many-evaluations'] },
+    create: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents', scope: 'write',
+      rateLimited: true, idempotent: true, streams: false,
+      errors: ['invalid-path', 'merged-version', 'path-taken', 'too-many-evaluations'] },
+    get: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/documents/:path', scope: 'read',
+      rateLimited: true, idempotent: false, streams: false, preconditions: ['If-None-Match'],
+      errors: ['too-many-evaluations'] },
+    getOrCreate: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents/get-or-create',
+      scope: 'write', rateLimited: true, idempotent: true, streams: false,
+      errors: ['invalid-path', 'merged-version', 'too-many-evaluations'] },
+    createOrUpdate: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents/create-or-update',
+      scope: 'write', rateLimited: true, idempotent: true, streams: false, preconditions: ['If-Match', 'If-None-Match'],
+      errors: ['invalid-path', 'merged-version', 'live-hash-of-merged', 'missing-publish-scope', 'other-base', 'other-live', 'too-many-evaluations'] },
+    delete: { method: 'DELETE', path: '/projects/:projectId/versions/:versionUuid/documents/:path', scope: 'write',
+      rateLimited: true, idempotent: false, streams: false, preconditions: ['If-Match'], errors: ['merged-version'] },
+  },
+  runs: {
+    run: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents/run', scope: 'run',
+      rateLimited: true, idempotent: true, streams: true, showsMessages: true,
+      errors: ['messages-with-steps', 'unknown-document', 'parameters', 'prompt-does-not-compile', 'run-failed', 'queue-full', 'too-many-evaluations'] },
+    chat: { method: 'POST', path: '/conversations/:conversationUuid/chat', scope: 'run', rateLimited: true,
+      idempotent: true, streams: true, showsMessages: true,
+      errors: ['unknown-tool-call', 'conversation-busy', 'run-failed'] },
+    attach: { method: 'POST', path: '/conversations/:conversationUuid/attach', scope: 'run', rateLimited: true,
+      idempotent: false, streams: true, showsMessages: true, resumes: true, repeatable: true,
+      errors: ['run-failed', 'run-out-of-reach'] },
+    stop: { method: 'POST', path: '/conversations/:conversationUuid/stop', scope: 'run', rateLimited: true,
+      idempotent: false, streams: false, ignoresBody: true, errors: [] },
+  },
+  conversations: {
+    list: { method: 'GET', path: '/conversations', scope: 'read', rateLimited: true, idempotent: false, streams: false,
+      errors: ['unknown-project'] },
+    get: { method: 'GET', path: '/conversations/:conversationUuid', scope: ['read', 'run'], rateLimited: true,
+      idempotent: false, streams: false, showsMessages: true, errors: [] },
+    erase: { method: 'DELETE', path: '/conversations', scope: 'write', rateLimited: true, idempotent: false,
+      streams: false, errors: ['unknown-project'] },
+    delete: { method: 'DELETE', path: '/conversations/:conversationUuid', scope: 'write', rateLimited: true,
+      idempotent: false, streams: false, errors: ['conversation-busy'] },
+  },
+  tools: {
+    result: { method: 'POST', path: '/tools/results', scope: 'run', rateLimited: true, idempotent: false, streams: false,
+      repeatable: true, errors: ['unissued-tool-call'] },
+  },
+  evaluations: {
+    create: { method: 'POST', path: '/evaluations', scope: 'write', rateLimited: true, idempotent: true, streams: false,
+      errors: ['unknown-project', 'unknown-document'] },
+    list: { method: 'GET', path: '/evaluations', scope: 'read', rateLimited: true, idempotent: false, streams: false,
+      errors: ['unknown-project'] },
+    get: { method: 'GET', path: '/evaluations/:evaluationUuid', scope: 'read', rateLimited: true, idempotent: false,
+      streams: false, errors: [] },
+    annotate: { method: 'POST', path: '/conversations/:conversationUuid/evaluations/:evaluationUuid/annotate',
+      scope: 'run', rateLimited: true, idempotent: true, streams: false,
+      errors: ['unknown-version', 'nothing-live', 'score-range'] },
+    annotations: { method: 'GET', path: '/conversations/:conversationUuid/annotations', scope: ['read', 'run'],
+      rateLimited: true, idempotent: false, streams: false, errors: [] },
+  },
+  logs: {
+    create: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents/logs', scope: 'run',
+      rateLimited: true, idempotent: true, streams: false, errors: ['unknown-document', 'too-many-evaluations'] },
+  },
+  providerApiKeys: {
+    list: { method: 'GET', path: '/provider-api-keys', scope: 'admin', rateLimited: true, idempotent: false,
+      streams: false, errors: ['restricted-key'] },
+    create: { method: 'POST', path: '/provider-api-keys', scope: 'admin', rateLimited: true, idempotent: true,
+      streams: false, errors: ['restricted-key', 'name-taken'] },
+    get: { method: 'GET', path: '/provider-api-keys/:id', scope: 'admin', rateLimited: true, idempotent: false,
+      streams: false, errors: ['restricted-key', 'unknown-provider-key'] },
+    update: { method: 'PUT', path: '/provider-api-keys/:id', scope: 'admin', rateLimited: true, idempotent: false,
+      streams: false, errors: ['restricted-key', 'unknown-provider-key', 'name-taken', 'fixed-entry'] },
+    delete: { method: 'DELETE', path: '/provider-api-keys/:id', scope: 'admin', rateLimited: true, idempotent: false,
+      streams: false, errors: ['restricted-key', 'unknown-provider-key', 'fixed-entry'] },
+  },
+} as const satisfies Record<string, Record<string, RouteMetadata>>

@@ -1,0 +1,178 @@
+import { initContract } from '@ts-rest/core'
+import { z } from 'zod'
+import {
+  absent,
+  ConversationParams,
+  DocumentPath,
+  type Held,
+  JsonObject,
+  LIMITS,
+  nameText,
+  orTap,
+  text,
+  Uuid,
+  VersionParams,
+} from '../common.ts'
+import { withErrors } from '../errors.ts'
+import type * as vocabulary from '../vocabulary/index.ts'
+import { RUN_STATES } from '../vocabulary/run-state.ts'
+import { FINISH_REASONS } from '../vocabulary/usage.ts'
+import { Message, MessageInput, ToolCall } from './messages.ts'
+import { ProviderKind } from './provider-api-keys.ts'
+
+const c = initContract()
+
+export const RunState = z.enum(RUN_STATES)
+export type RunState = Held<z.infer<typeof RunState>, vocabulary.RunState>
+
+export const Usage = z
+  .object({
+    inputTokens: z.int().nonnegative(),
+    outputTokens: z.int().nonnegative(),
+    promptTokens: z.int().nonnegative(),
+    completionTokens: z.int().nonnegative(),
+    totalTokens: z.int().nonnegative(),
+    reasoningTokens: z.int().nonnegative(),
+    cachedInputTokens: z.int().nonnegative(),
+  })
+  .meta({ id: 'Usage' })
+export type Usage = Held<z.infer<typeof Usage>, vocabulary.Usage>
+
+export const FinishReason = z.enum(FINISH_REASONS)
+export type FinishReason = Held<z.infer<typeof FinishReason>, vocabulary.FinishReason>
+
+const responseShape = {
+  text: z.string(),
+  reasoning: z.string().exactOptional(),
+  usage: Usage,
+  cost: z.number().nonnegative().meta({ description: 'In USD; 0 when unknown.' }),
+  model: z.string(),
+  provider: ProviderKind,
+  finishReason: FinishReason,
+  documentLogUuid: Uuid.meta({ description: 'The uuid of the conversation.' }),
+  input: z.array(Message).meta({ description: 'What was sent to the model.' }),
+  output: z.array(Message).meta({ description: 'What came back, tool turns included.' }),
+}
+
+export const TextResponse = z
+  .object({ streamType: z.literal('text'), ...responseShape, toolCalls: z.array(ToolCall) })
+  .meta({ id: 'TextResponse' })
+export type TextResponse = Held<z.infer<typeof TextResponse>, vocabulary.TextResponse>
+
+export const ObjectResponse = z
+  .object({
+    streamType: z.literal('object'),
+    object: z.unknown(),
+    ...responseShape,
+    toolCalls: z.array(ToolCall).max(0),
+  })
+  .meta({ id: 'ObjectResponse' })
+export type ObjectResponse = Held<z.infer<typeof ObjectResponse>, vocabulary.ObjectResponse>
+
+export const RunResponse = z
+  .discriminatedUnion('streamType', [TextResponse, ObjectResponse])
+  .meta({ id: 'RunResponse' })
+export type RunResponse = Held<z.infer<typeof RunResponse>, vocabulary.RunResponse>
+
+export const RunSource = z.object({ documentUuid: Uuid, commitUuid: Uuid }).meta({ id: 'RunSource' })
+export type RunSource = Held<z.infer<typeof RunSource>, vocabulary.RunSource>
+
+export const RunResult = z
+  .object({
+    uuid: Uuid.meta({ description: 'The conversation; it can be read, continued and annotated from now on.' }),
+    conversation: z.array(Message).meta({ description: 'Everything: prompt, answers, tool calls and results.' }),
+    response: RunResponse.meta({ description: 'Of the last model step.' }),
+    toolRequests: z.array(ToolCall).meta({ description: 'Calls that wait for the caller; continue by chat.' }),
+    source: RunSource,
+    tokenUsage: Usage.meta({ description: 'The sum of all steps.' }),
+    cost: z.number().nonnegative().meta({ description: 'The sum of all steps, in USD.' }),
+  })
+  .meta({ id: 'RunResult' })
+export type RunResult = Held<z.infer<typeof RunResult>, vocabulary.RunResult>
+
+export const BackgroundRun = z.strictObject({ uuid: Uuid }).meta({ id: 'BackgroundRun' })
+export type BackgroundRun = Held<z.infer<typeof BackgroundRun>, vocabulary.BackgroundRun>
+
+const toolName = nameText({ min: 1, max: LIMITS.toolNameLength })
+
+const callerShape = {
+  stream: z.boolean().default(false).meta({ description: 'Answers with the events of the run as they happen.' }),
+  tools: z.array(toolName).max(LIMITS.toolNames).exactOptional().meta({
+    description: 'Names of the tools that the caller runs and answers while the run waits.',
+  }),
+  mcpHeaders: JsonObject.exactOptional().meta({ description: 'Accepted, not used.' }),
+}
+
+export const RunDocumentBody = absent({
+  path: DocumentPath,
+  parameters: JsonObject.default({}).meta({ description: 'Values of the parameters by name.' }),
+  ...callerShape,
+  background: z.boolean().default(false).meta({ description: 'Answers at once; attach to the run for its result.' }),
+  messages: z.array(MessageInput).max(LIMITS.messages).exactOptional().meta({
+    description: 'Appended after the compiled prompt; not for prompts that use `<step>`.',
+  }),
+  userMessage: z.string().exactOptional().meta({ deprecated: true, description: 'Use `messages`.' }),
+  customIdentifier: text({ max: LIMITS.customIdentifierLength }).exactOptional().meta({
+    description: 'Kept with the conversation, to find it by.',
+  }),
+}).meta({ id: 'RunDocumentBody' })
+export type RunDocumentBody = Held<z.input<typeof RunDocumentBody>, vocabulary.RunDocumentBody>
+
+export const ChatBody = absent({
+  messages: z.array(MessageInput).min(1).max(LIMITS.messages).meta({ description: 'Appended to the conversation.' }),
+  ...callerShape,
+}).meta({ id: 'ChatBody' })
+export type ChatBody = Held<z.input<typeof ChatBody>, vocabulary.ChatBody>
+
+export const AttachBody = absent({
+  stream: z.boolean().default(false).meta({ description: 'Answers with the events, those after `Last-Event-ID`.' }),
+}).meta({ id: 'AttachBody' })
+export type AttachBody = Held<z.input<typeof AttachBody>, vocabulary.AttachBody>
+
+export const StopResult = z
+  .object({
+    uuid: Uuid,
+    stopped: z.boolean().meta({ description: 'Whether this call stopped a run.' }),
+    status: RunState,
+  })
+  .meta({ id: 'StopResult' })
+export type StopResult = Held<z.infer<typeof StopResult>, vocabulary.StopResult>
+
+export const runRoutes = {
+  run: {
+    summary: 'Run a prompt',
+    description:
+      'Answers with the result, with the event stream (`stream`), or at once with the uuid of the conversation ' +
+      '(`background`). A run that fails is 422 `DocumentRunError`, or a `chain-error` event in a stream.',
+    pathParams: VersionParams,
+    body: RunDocumentBody,
+    responses: withErrors({ 200: orTap(z.union([RunResult, BackgroundRun])) }),
+  },
+  chat: {
+    summary: 'Continue a conversation',
+    description:
+      'One model step on the whole conversation, with the configuration recorded when it started. 409 while a run ' +
+      'of the conversation is active.',
+    pathParams: ConversationParams,
+    body: ChatBody,
+    responses: withErrors({ 200: orTap(RunResult) }),
+  },
+  attach: {
+    summary: 'Attach to a run',
+    description:
+      'The latest run of the conversation, queued, running or ended: its events from the first on, or those after ' +
+      '`Last-Event-ID`; without `stream` its result. Text parts carry their text under `text` and `content`.',
+    pathParams: ConversationParams,
+    body: AttachBody,
+    responses: withErrors({ 200: orTap(RunResult) }),
+  },
+  stop: {
+    summary: 'Stop a run',
+    description:
+      'Queued or running, in the foreground or the background; any body is ignored. Idempotent: an ended run stays ' +
+      'as it is. The answer waits up to 2 seconds for the end.',
+    pathParams: ConversationParams,
+    body: c.noBody(),
+    responses: withErrors({ 200: StopResult }),
+  },
+} as const

@@ -1,0 +1,51 @@
+/** The `name` of an error, except `DocumentRunError`, which is a failed run. */
+export const ERROR_CODES = [
+  'BadRequestError',
+  'UnauthorizedError',
+  'ForbiddenError',
+  'NotFoundError',
+  'MethodNotAllowedError',
+  'ConflictError',
+  'PreconditionFailedError',
+  'PayloadTooLargeError',
+  'UnsupportedMediaTypeError',
+  'UnprocessableEntityError',
+  'RateLimitError',
+  'InternalServerError',
+  'ServiceUnavailableError',
+] as const
+export type ErrorCode = (typeof ERROR_CODES)[number]
+
+/** Why a run failed: the `errorCode` of a `DocumentRunError` and of a `chain-error` event. */
+export const RUN_ERROR_CODES = [
+  'chain_compile_error',
+  'document_config_error',
+  'missing_provider_error',
+  'ai_provider_config_error',
+  'ai_run_error',
+  'rate_limit_error',
+  'max_step_count_exceeded_error',
+  'invalid_response_format_error',
+  'unsupported_provider_response_type_error',
+  'unsupported_feature_error',
+  'abort_error',
+  'run_timeout_error',
+  'worker_lost',
+  'unknown_error',
+] as const
+export type RunErrorCode = (typeof RUN_ERROR_CODES)[number]
+
+/**
+ * The body of every error. `errorCode` is the name, the code of the run error, or `internal_server_error`.
+ *
+ * @example { name: 'NotFoundError', message: 'Conversation not found', errorCode: 'NotFoundError', details: {} }
+ */
+export interface ErrorBody {
+  name: ErrorCode | 'DocumentRunError'
+  message: string
+  errorCode: Exclude<ErrorCode, 'InternalServerError'> | 'internal_server_error' | RunErrorCode
+  /** What the caller can act on; empty when there is nothing. */
+  details: Record<string, unknown>
+  /** Errors of attach only: the same message again. */
+  error?: { message: string }
+}

@@ -1,0 +1,92 @@
+import type { RunErrorCode } from '../error-codes.ts'
+import type { Message, ToolCall } from '../message.ts'
+import type { ConversationOrigin, RunState } from '../run-state.ts'
+import type { Usage } from '../usage.ts'
+import type { RunSource } from './runs.ts'
+
+/**
+ * A conversation as lists show it, without its messages.
+ *
+ * @example const failed = items.filter(({ status }) => status === 'error')
+ */
+export interface ConversationSummary {
+  uuid: string
+  source: RunSource
+  status: RunState
+  error: { errorCode: RunErrorCode; message: string } | null
+  /** The tool calls that wait for the caller. */
+  toolRequests: ToolCall[]
+  projectId: number
+  versionUuid: string
+  documentUuid: string
+  path: string
+  /** The content hash of the prompt as it ran. */
+  contentHash: string
+  customIdentifier: string | null
+  origin: ConversationOrigin
+  tokenUsage: Usage
+  /** US dollars. */
+  cost: number
+  createdAt: string
+  updatedAt: string
+  endedAt: string | null
+}
+
+/**
+ * A conversation: the messages of a run and of the chats that followed.
+ *
+ * @example const last = conversation.conversation.at(-1)
+ */
+export interface Conversation extends ConversationSummary {
+  /** Empty while queued, growing while running. */
+  conversation: Message[]
+}
+
+/** @example const isLastPage = page.nextCursor === null */
+export interface ConversationPage {
+  items: ConversationSummary[]
+  nextCursor: string | null
+}
+
+/**
+ * The filter of the list of conversations. A conversation must match every field that is given.
+ *
+ * @example { status: 'error', from: '2026-01-01T00:00:00Z' }
+ */
+export interface ListConversationsQuery {
+  projectId?: string
+  versionUuid?: string
+  documentUuid?: string
+  path?: string
+  status?: RunState
+  origin?: ConversationOrigin
+  customIdentifier?: string
+  /** Created at this instant or later. */
+  from?: string
+  /** Created at this instant or earlier. */
+  to?: string
+  /** Default: 25. */
+  limit?: number
+  cursor?: string
+}
+
+/** @example { customIdentifier: 'customer-7' } */
+export interface EraseConversationsQuery {
+  customIdentifier: string
+  projectId?: string
+}
+
+export interface DeletedConversation {
+  uuid: string
+}
+
+/**
+ * How many conversations of an identifier were deleted.
+ *
+ * @example { deleted: 12, active: 1 } // stop the active one, then delete again
+ */
+export interface ErasedConversations {
+  deleted: number
+  /** Kept, because their run is active. */
+  active: number
+}

@@ -1,0 +1,3 @@
+/** The key scopes. `admin` includes the other four, which are independent of one another. */
+export const KEY_SCOPES = ['read', 'run', 'write', 'publish', 'admin'] as const
+export type KeyScope = (typeof KEY_SCOPES)[number]
