@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { expect, it } from 'vitest'
-import { createActiveRuns } from './features/runs/active-runs.ts'
+import { createActiveRuns } from './features/runs/leases/active-runs.ts'
 import { createDrain } from './http/request/drain.ts'
 import { shutDown } from './shut-down.ts'
 

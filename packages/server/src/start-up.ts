@@ -2,14 +2,13 @@
 import type { Config } from './config.ts'
 import { keepAdminKey } from './data-files.ts'
 import { type CreateProject, createFirstWorkspace } from './features/access/first-start.ts'
-import { keepRetention } from './features/conversations/deletion/apply-retention.ts'
+import { keepRetention } from './features/conversations/deletion/delete-conversations.ts'
 import { purgeDeleted } from './features/conversations/deletion/purge-deleted.ts'
 import type { Deps } from './features/deps.ts'
 import { dropIdempotencyRecords, releaseLostClaims } from './features/idempotency/drop-records.ts'
-import { workRunQueue } from './features/runs/background/work-run-queue.ts'
-import { dropEventLogs } from './features/runs/driving/drop-event-logs.ts'
-import { keepLease, takeLease } from './features/runs/driving/keep-lease.ts'
-import { recoverRuns } from './features/runs/driving/recover-runs.ts'
+import { dropEventLogs } from './features/runs/events/stored-events.ts'
+import { keepLease, recoverRuns, takeLease } from './features/runs/leases/keep-lease.ts'
+import { workRunQueue } from './features/runs/queue/work-run-queue.ts'
 import { type Repeated, repeat } from './shared/time/repeat.ts'
 
 interface StartUpInput {

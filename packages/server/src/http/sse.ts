@@ -1,6 +1,6 @@
 /** Tap 2: the frames of a run -> one response. A slow reader delays itself only; one that leaves is released at once. */
 import type { ServerResponse } from 'node:http'
-import type { RunFrames, StartedRun } from '../features/runs/watching/watch-run.ts'
+import type { RunFrames, StartedRun } from '../features/runs/events/watch-run.ts'
 import type { Logger } from '../shared/logger.ts'
 import { failureFields } from './response/failure-fields.ts'
 

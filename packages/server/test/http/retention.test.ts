@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { applyRetention } from '../../src/features/conversations/deletion/apply-retention.ts'
+import { applyRetention } from '../../src/features/conversations/deletion/delete-conversations.ts'
 import { prompt, type RunBench, runBench } from '../runs/run-bench.ts'
 import { tablesHolding } from '../support/stored-text.ts'
 import { createTestProject } from './scenario.ts'

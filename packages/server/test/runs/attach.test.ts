@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { unpackEventLog } from '../../src/features/runs/encoding/event-log-file.ts'
-import { endOfRun } from '../../src/features/runs/watching/stored-end.ts'
-import { storedReader } from '../../src/features/runs/watching/stored-reader.ts'
-import { framesOf } from '../../src/features/runs/watching/watch-run.ts'
+import { endOfRun, storedReader } from '../../src/features/runs/events/stored-events.ts'
+import { framesOf } from '../../src/features/runs/events/watch-run.ts'
 import { prompt, type RunBench, record, runBench } from './run-bench.ts'
 
 let bench: RunBench

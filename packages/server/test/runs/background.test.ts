@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startQueuedRun } from '../../src/features/runs/background/start-queued-run.ts'
+import { startQueuedRun } from '../../src/features/runs/queue/work-run-queue.ts'
 import { prompt, type RunBench, runBench, textOf } from './run-bench.ts'
 
 let bench: RunBench

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { endLost } from '../../src/features/runs/driving/end-undriven.ts'
+import { endLost } from '../../src/features/runs/leases/end-orphaned.ts'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
 import { undrivenRun } from './undriven-run.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createActiveRuns } from '../../src/features/runs/active-runs.ts'
+import { createActiveRuns } from '../../src/features/runs/leases/active-runs.ts'
 import { type StartDeps, startRun } from '../../src/features/runs/start-run.ts'
 import type { Message } from '../../src/features/templates/message.ts'
 import { AppError, type RunError } from '../../src/shared/app-error.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { inflateRawSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { recoverRuns } from '../../src/features/runs/driving/recover-runs.ts'
+import { recoverRuns } from '../../src/features/runs/leases/keep-lease.ts'
 import type { NewRun, RunEnd } from '../../src/features/runs/ports.ts'
 import { RunError } from '../../src/shared/app-error.ts'
 import { prompt, type RunBench, record, runBench, systemMessage, userMessage } from './run-bench.ts'

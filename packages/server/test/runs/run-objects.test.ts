@@ -3,10 +3,10 @@ import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.t
 import { messageReader } from '../../src/adapters/providers/anthropic/answer.ts'
 import { chunkReader } from '../../src/adapters/providers/openai/chat/answer.ts'
 import { responseReader } from '../../src/adapters/providers/openai/responses/answer.ts'
-import { createRunRecorder } from '../../src/features/runs/driving/run-recorder.ts'
 import { createEventEncoder } from '../../src/features/runs/encoding/encode-event.ts'
-import { createRunProgress } from '../../src/features/runs/execution/run-progress.ts'
-import { framesOf } from '../../src/features/runs/watching/watch-run.ts'
+import { createRunRecorder } from '../../src/features/runs/events/run-recorder.ts'
+import { framesOf } from '../../src/features/runs/events/watch-run.ts'
+import { createRunProgress } from '../../src/features/runs/run-step.ts'
 import { providerAt } from '../support/model-request.ts'
 
 /** Names of accessors, which make an engine keep all properties of an object literal in a dictionary: 250 to 450 bytes. */

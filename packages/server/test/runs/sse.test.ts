@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.ts'
 import { createJsonLogger } from '../../src/adapters/logging/json-logger.ts'
 import type { MessageForm } from '../../src/features/runs/encoding/frames.ts'
+import { framesOf, type RunFrames } from '../../src/features/runs/events/watch-run.ts'
 import type { RunLogWriter } from '../../src/features/runs/ports.ts'
-import { framesOf, type RunFrames } from '../../src/features/runs/watching/watch-run.ts'
 import { writeRunStream } from '../../src/http/sse.ts'
 
 let server: Server

@@ -1,5 +1,6 @@
 /** Signals to the owners of runs in this process. */
 import type { RunSignals } from '../../features/runs/ports.ts'
+import type { ToolSignals } from '../../features/runs/tools/tool.ts'
 import { createExpiringMap } from '../../shared/expiring-map.ts'
 
 // A signal waits for its listener while a run is being claimed; the durable flag covers whatever takes longer.
@@ -21,6 +22,17 @@ export function createRunSignals(): RunSignals {
         hear()
       }
       return () => listeners.delete(runUuid)
+    },
+  }
+}
+
+export function createToolSignals(): ToolSignals {
+  const waiting = new Map<string, () => void>()
+  return {
+    notify: (callId) => waiting.get(callId)?.(),
+    subscribe(callId, wake) {
+      waiting.set(callId, wake)
+      return () => void waiting.delete(callId)
     },
   }
 }

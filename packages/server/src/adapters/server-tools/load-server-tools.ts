@@ -4,7 +4,7 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
-import type { ServerTool, ServerTools } from '../../features/runs/execution/tools/step-tool.ts'
+import type { ServerTool, ServerTools } from '../../features/runs/tools/tool.ts'
 
 const Definition = z.object({
   description: z.string().min(1).optional(),

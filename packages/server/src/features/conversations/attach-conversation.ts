@@ -1,13 +1,13 @@
 /** Joins the latest run of a conversation, queued, running or ended: its events from any place on, or its result. */
+
+import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
+import { endOfRun, resultOfLog, storedReader } from '../runs/events/stored-events.ts'
+import { framesOf, type StartedRun, storedRunResult } from '../runs/events/watch-run.ts'
 import type { RunLogReader, StoredConversation } from '../runs/ports.ts'
 import type { RunResult } from '../runs/run.ts'
-import { storedRunResult } from '../runs/watching/run-result.ts'
-import { endOfRun, resultOfLog } from '../runs/watching/stored-end.ts'
-import { storedReader } from '../runs/watching/stored-reader.ts'
-import { framesOf, type StartedRun } from '../runs/watching/watch-run.ts'
-import { type ConversationAddress, type FindDeps, findStored } from './find-conversation.ts'
+import { type ConversationAddress, type FindDeps, findRun, findStored, type RunAddress } from './find-conversation.ts'
 
 export type AttachDeps = FindDeps & Needs<'eventLog' | 'storedLogs'>
 
@@ -54,7 +54,7 @@ export async function attachResult(
   }
 }
 
-export async function untilEnd(reader: RunLogReader, signal: AbortSignal): Promise<void> {
+async function untilEnd(reader: RunLogReader, signal: AbortSignal): Promise<void> {
   const leave = () => reader.release()
   signal.addEventListener('abort', leave, { once: true })
   if (signal.aborted) leave()
@@ -81,7 +81,7 @@ async function follow(
   throw new AppError('ServiceUnavailableError', 'The run cannot be followed at present', { details: { retryAfter: 1 } })
 }
 
-export async function readerOf(
+async function readerOf(
   deps: AttachDeps,
   conversation: StoredConversation,
   afterId: number,
@@ -104,4 +104,59 @@ export async function readerOf(
 
 export function isActive({ status }: StoredConversation): boolean {
   return status === 'queued' || status === 'running'
+}
+
+const lookAgainMs = 250
+
+/**
+ * Listens from now on. A run that another process drives is waited for: its events are there when it has ended.
+ * @param mode `stream` for the frames, `json` for the result.
+ * @param signal the caller has left.
+ * @throws AppError NotFoundError.
+ */
+export async function joinRun(
+  deps: AttachDeps,
+  { mode, ...address }: RunAddress & { mode: 'json' | 'stream' },
+  signal: AbortSignal,
+): Promise<StartedRun> {
+  // Who waits for the end takes no events: it must find none on its way.
+  const reader = await followRun(deps, address, mode === 'stream' ? 0 : Number.MAX_SAFE_INTEGER, signal)
+  return {
+    conversationUuid: address.conversationUuid,
+    committed: Promise.resolve(),
+    frames: (form) => framesOf(reader, form),
+    async result(whileHere = signal) {
+      await untilEnd(reader, whileHere)
+      if (whileHere.aborted) throw hasLeft()
+      return resultOf(await findRun(deps, address))
+    },
+  }
+}
+
+async function followRun(
+  deps: AttachDeps,
+  address: RunAddress,
+  afterId: number,
+  signal: AbortSignal,
+): Promise<RunLogReader> {
+  for (;;) {
+    const conversation = await findRun(deps, address)
+    const reader = await readerOf(deps, conversation, afterId)
+    if (reader) return reader
+    if (signal.aborted) throw hasLeft()
+    await pause(lookAgainMs)
+  }
+}
+
+// Nobody is left to be answered.
+function hasLeft(): AppError {
+  return new AppError('ServiceUnavailableError', 'The caller has left')
+}
+
+function resultOf(conversation: StoredConversation) {
+  const result = conversation.latestRun?.result
+  if (isActive(conversation) || !result) {
+    throw new AppError('InternalServerError', 'The end of the run could not be stored')
+  }
+  return storedRunResult(conversation, result)
 }

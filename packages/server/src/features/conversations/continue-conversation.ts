@@ -1,17 +1,17 @@
 /** Continues a conversation by one model step, with the configuration it began with. One active run at a time. */
 import { randomUUID } from 'node:crypto'
-import { conflict, notFound } from '../../shared/app-error.ts'
-import type { Claim } from '../deps.ts'
-import { type DriveDeps, driveRun } from '../runs/drive-run.ts'
-import { planChat } from '../runs/execution/plan-steps.ts'
-import { createRunProgress } from '../runs/execution/run-progress.ts'
-import { awaitedTools } from '../runs/execution/tools/tool-scope.ts'
+import { conflict, invalid, notFound } from '../../shared/app-error.ts'
+import type { Caller, Claim, Needs } from '../deps.ts'
+import { deletedProjects } from '../documents/version-ref.ts'
+import { type StartedRun, watchRun } from '../runs/events/watch-run.ts'
+import { planChat } from '../runs/execute-run.ts'
 import type { NewRun, StoredConversation } from '../runs/ports.ts'
+import { createRunProgress } from '../runs/run-step.ts'
 import { runState, storedOrAbandoned } from '../runs/start-run.ts'
-import { type StartedRun, watchRun } from '../runs/watching/watch-run.ts'
-import type { Message } from '../templates/message.ts'
+import { type DriveDeps, driveRun } from '../runs/supervise-run.ts'
+import { awaitedTools } from '../runs/tools/tool.ts'
+import type { Message, MessagePart } from '../templates/message.ts'
 import { type ConversationAddress, findStored } from './find-conversation.ts'
-import { answerPendingCalls } from './pending-calls.ts'
 
 export interface ContinueInput extends ConversationAddress {
   messages: Message[]
@@ -85,4 +85,61 @@ function nextRun(deps: Pick<DriveDeps, 'runSettings' | 'clock'>, conversation: S
 
 function busy(): Error {
   return conflict('The conversation is busy', { retryAfter: 1 })
+}
+
+type ToolCallPart = Extract<MessagePart, { type: 'tool-call' }>
+
+/**
+ * What stands between the conversation and the new messages: an error result for each call that they leave unanswered.
+ * @throws AppError BadRequestError for a result that answers no call.
+ */
+export function answerPendingCalls(conversation: readonly Message[], added: readonly Message[]): Message[] {
+  const all = [...conversation, ...added]
+  const called = new Set(toolCalls(all).map((part) => part.toolCallId))
+  const stranger = resultIds(added).find((id) => !called.has(id))
+  if (stranger !== undefined) {
+    throw invalid(`There is no tool call '${stranger}' in the conversation`, { toolCallId: stranger })
+  }
+  const answered = new Set(resultIds(all))
+  const pending = toolCalls(conversation).filter((part) => !answered.has(part.toolCallId))
+  return pending.length === 0 ? [] : [{ role: 'tool', content: pending.map(missingResult) }]
+}
+
+function toolCalls(messages: readonly Message[]): ToolCallPart[] {
+  return messages.flatMap((message) => message.content.filter((part) => part.type === 'tool-call'))
+}
+
+function resultIds(messages: readonly Message[]): string[] {
+  return messages.flatMap((message) =>
+    message.content.flatMap((part) => (part.type === 'tool-result' ? [part.toolCallId] : [])),
+  )
+}
+
+function missingResult({ toolCallId, toolName }: ToolCallPart): MessagePart {
+  return { type: 'tool-result', toolCallId, toolName, result: 'No result was given', isError: true }
+}
+
+export interface AnswerToolCallInput {
+  caller: Caller
+  toolCallId: string
+  result: unknown
+  isError: boolean
+}
+
+/**
+ * Results that come too late, or for a call that does not wait, are accepted and change nothing.
+ * @throws AppError NotFoundError for an id that no run of the workspace issued, as far as the key sees them.
+ */
+export async function answerToolCall(
+  deps: Needs<'toolCalls' | 'toolSignals' | 'stores' | 'liveCache' | 'clock'>,
+  { caller, toolCallId, result, isError }: AnswerToolCallInput,
+): Promise<void> {
+  const { workspaceId } = caller
+  const projectId = await deps.toolCalls.findProject(workspaceId, toolCallId)
+  const isSeen = projectId !== null && (caller.projectId === null || caller.projectId === projectId)
+  if (!isSeen || (await deletedProjects(deps)).has(projectId)) {
+    throw notFound('Tool call not found')
+  }
+  const answer = { id: toolCallId, workspaceId, result, isError, answeredAt: deps.clock.now() }
+  if (await deps.toolCalls.answer(answer)) deps.toolSignals.notify(toolCallId)
 }

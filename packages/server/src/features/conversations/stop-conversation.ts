@@ -1,9 +1,10 @@
 /** Stops the run of a conversation: recorded first, then signalled, so that it holds whoever drives the run. */
 import { afterListening } from '../../shared/time/listening-time.ts'
 import type { Needs } from '../deps.ts'
-import { endQueued } from '../runs/driving/end-undriven.ts'
+import { endQueued } from '../runs/leases/end-orphaned.ts'
 import type { StoredConversation } from '../runs/ports.ts'
 import type { RunStatus } from '../runs/run.ts'
+import { isActive } from './attach-conversation.ts'
 import { type ConversationAddress, type FindDeps, findStored } from './find-conversation.ts'
 
 type StopDeps = FindDeps & Needs<'eventLog' | 'runQueue' | 'runSettings' | 'runSignals' | 'clock'>
@@ -52,8 +53,4 @@ async function untilEnded(deps: StopDeps, found: StoredConversation, runUuid: st
   isOver = true
   stopTimer()
   reader?.release()
-}
-
-function isActive({ status }: StoredConversation): boolean {
-  return status === 'queued' || status === 'running'
 }

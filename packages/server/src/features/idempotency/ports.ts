@@ -1,5 +1,5 @@
 /** What idempotency needs from storage: one record for each key that was used, kept for a day. */
-import type { AnswerSubject, Claim } from './claim.ts'
+import type { AnswerSubject, Claim } from './idempotency-key.ts'
 
 /** What a request was answered, and what each repetition of it is answered. */
 export interface KeptAnswer {

@@ -1,7 +1,6 @@
 /** Starts a run once, however often its request is sent; repetitions learn which run that is. */
 import type { Needs } from '../deps.ts'
-import { type Claim, otherRequest } from './claim.ts'
-import { isKept, readAnswer, writeAnswer } from './kept-answer.ts'
+import { type Claim, isKept, otherRequest, readAnswer, writeAnswer } from './idempotency-key.ts'
 import type { ClaimedRun, KeptAnswer } from './ports.ts'
 
 /** Started now, or the run of an earlier request, or the answer to one that was refused before it ran. */

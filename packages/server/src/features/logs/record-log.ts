@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Caller, Needs } from '../deps.ts'
 import { loadRunnable } from '../documents/read-document.ts'
+import type { NewConversation } from '../runs/ports.ts'
 import { newConversation } from '../runs/start-run.ts'
 import type { Message } from '../templates/message.ts'
-import type { LogEntry, LoggedConversation, NewLogEntry } from './log-entry.ts'
 
 export interface RecordLogInput {
   caller: Caller
@@ -49,4 +49,37 @@ function answer(text: string): Message {
 
 function newSpanId(): string {
   return randomBytes(8).toString('hex')
+}
+
+/** Trace position in hex: 16 and 32 digits. */
+export interface Span {
+  id: string
+  traceId: string
+}
+
+/** A conversation that never ran in stet. */
+export interface LoggedConversation extends NewConversation {
+  origin: 'log'
+  messages: Message[]
+}
+
+/** The data stored beside the conversation. */
+export interface NewLogEntry {
+  /** The addressed version. */
+  versionId: number
+  parameters: Record<string, unknown>
+  durationMs: number | null
+  promptSpan: Span
+  completionSpan: Span
+}
+
+export interface LogEntry extends NewLogEntry {
+  id: number
+  conversation: LoggedConversation
+  resolvedContent: string
+}
+
+export interface LogStore {
+  /** Writes both rows or none. Resolves with the id after the commit. */
+  create(conversation: LoggedConversation, entry: NewLogEntry): Promise<number>
 }

@@ -3,7 +3,7 @@ import type { RunErrorCode } from '../../shared/app-error.ts'
 import type { Claim } from '../deps.ts'
 import type { Usage } from '../providers/usage.ts'
 import type { Message, ToolCall } from '../templates/message.ts'
-import type { PromptInput } from './execution/prompt-input.ts'
+import type { PromptInput } from './execute-run.ts'
 import type { RunStatus, StepResponse } from './run.ts'
 
 export interface RunSettings {

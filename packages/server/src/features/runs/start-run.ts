@@ -1,20 +1,24 @@
 /** Starts a run of a prompt: everything that can be refused is refused here; then the run goes on by itself. */
 import { randomUUID } from 'node:crypto'
 import { conflict, invalid } from '../../shared/app-error.ts'
+import { similarNames } from '../../shared/text/similar-names.ts'
 import type { Caller, Claim, Needs } from '../deps.ts'
 import { loadRunnable, type Runnable } from '../documents/read-document.ts'
 import type { Message } from '../templates/message.ts'
-import { parameterValues } from '../templates/parameters.ts'
-import { assertCompiles, USER_MESSAGE_VARIABLE, withUserMessage } from '../templates/template-engine.ts'
-import { type DriveDeps, driveRun } from './drive-run.ts'
-import { renderAhead } from './execution/plan-steps.ts'
-import { type PromptInput, planOf } from './execution/prompt-input.ts'
-import { createRunProgress } from './execution/run-progress.ts'
+import { parameterNames, parameterValues } from '../templates/parameters.ts'
+import {
+  assertCompiles,
+  type TemplateScan,
+  USER_MESSAGE_VARIABLE,
+  withUserMessage,
+} from '../templates/template-engine.ts'
+import { type StartedRun, watchRun } from './events/watch-run.ts'
+import { type PromptInput, planOf, renderAhead } from './execute-run.ts'
 import type { NewConversation, NewRun, StoredConversation, StoredRun } from './ports.ts'
-import { unknownParameters } from './unknown-parameters.ts'
-import { type StartedRun, watchRun } from './watching/watch-run.ts'
+import { createRunProgress } from './run-step.ts'
+import { type DriveDeps, driveRun } from './supervise-run.ts'
 
-export type { StartedRun } from './watching/watch-run.ts'
+export type { StartedRun } from './events/watch-run.ts'
 
 export interface StartRunInput {
   caller: Caller
@@ -220,4 +224,31 @@ export function runState(run: Omit<NewRun, 'ownerId'>): StoredRun {
     createdAt,
     endedAt: null,
   }
+}
+
+// A caller may send a thousand of them, as long as a body may be: a few beginnings tell what is wrong.
+const mostNamed = 5
+const longestName = 64
+
+/** One line of ASCII that names them and what was probably meant; undefined when there are none. */
+function unknownParameters(
+  { config, parameters }: Pick<TemplateScan, 'config' | 'parameters'>,
+  given: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const known = parameterNames(config, parameters)
+  const unknown = Object.keys(given).filter((name) => !known.has(name))
+  if (unknown.length === 0) return undefined
+  const sentences = unknown.slice(0, mostNamed).map((name) => {
+    const [meant] = similarNames(name, known, { limit: 1, atLeast: 0.5 })
+    return `unknown parameter ${quoted(name)}${meant === undefined ? '' : `, did you mean ${quoted(meant)}?`}`
+  })
+  return sentences.join('; ')
+}
+
+/** JSON's quotes and escapes, in ASCII: a header holds nothing else. */
+function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, longestName)).replace(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

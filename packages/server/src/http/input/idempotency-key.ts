@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import { type AnswerSubject, type Claim, claimFor } from '../../features/idempotency/claim.ts'
+import { type AnswerSubject, type Claim, claimFor } from '../../features/idempotency/idempotency-key.ts'
 import { readUuid } from '../../shared/uuid.ts'
 import { callerOf } from '../request/request-context.ts'
 

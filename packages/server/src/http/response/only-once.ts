@@ -2,7 +2,7 @@
 import type { RouteMetadata } from '@stet/contract'
 import type { Request, Response } from 'express'
 import { answerOnce } from '../../features/idempotency/answer-once.ts'
-import type { AnswerSubject } from '../../features/idempotency/claim.ts'
+import type { AnswerSubject } from '../../features/idempotency/idempotency-key.ts'
 import type { KeptAnswer } from '../../features/idempotency/ports.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { idempotencyClaim } from '../input/idempotency-key.ts'

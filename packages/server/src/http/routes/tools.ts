@@ -1,5 +1,5 @@
 import type { contract } from '@stet/contract'
-import { answerToolCall } from '../../features/conversations/answer-tool-call.ts'
+import { answerToolCall } from '../../features/conversations/continue-conversation.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import type { Routes } from '../mount.ts'
 import { callerOf } from '../request/request-context.ts'

@@ -1,5 +1,5 @@
 import type { LogEntry as LogEntryBody } from '@stet/contract'
-import type { LogEntry } from '../../features/logs/log-entry.ts'
+import type { LogEntry } from '../../features/logs/record-log.ts'
 import { timestamp } from './timestamp.ts'
 
 export function logEntryBody(entry: LogEntry): LogEntryBody {

@@ -1,6 +1,5 @@
 /** Logs in the database: a conversation that never ran and what stands beside it, by group commit. */
-import type { LoggedConversation, NewLogEntry } from '../../../features/logs/log-entry.ts'
-import type { LogStore } from '../../../features/logs/ports.ts'
+import type { LoggedConversation, LogStore, NewLogEntry } from '../../../features/logs/record-log.ts'
 import { storableJson } from '../../../shared/storable-json.ts'
 import type { DatabaseClient } from '../database.ts'
 import type { RowKind, WriteBatch } from '../write-batch.ts'

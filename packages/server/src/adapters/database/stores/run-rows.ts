@@ -3,7 +3,7 @@
  * stands at the list where it is joined: PostgreSQL then expects one row, not a hundred, and looks the others up by
  * index. Comparisons of states and times are written so that no index serves them: those would find most of the table.
  */
-import type { Claim } from '../../../features/idempotency/claim.ts'
+import type { Claim } from '../../../features/idempotency/idempotency-key.ts'
 import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../features/runs/ports.ts'
 import type { Message } from '../../../features/templates/message.ts'
 import { storableJson } from '../../../shared/storable-json.ts'

@@ -1,6 +1,6 @@
 /** Conversations and runs in the database: writes by group commit, reads by the client. */
 import type { Conversation, Run } from '../../../../generated/prisma/client.ts'
-import type { PromptInput } from '../../../features/runs/execution/prompt-input.ts'
+import type { PromptInput } from '../../../features/runs/execute-run.ts'
 import type { ConversationOrigin, RunStore, StoredConversation, StoredRun } from '../../../features/runs/ports.ts'
 import type { RunStatus } from '../../../features/runs/run.ts'
 import type { DatabaseClient } from '../database.ts'

@@ -1,10 +1,5 @@
 /** Tool calls in the database: writes by group commit, reads by the client. */
-import type {
-  GivenAnswer,
-  NewToolCall,
-  ToolCallState,
-  ToolCallStore,
-} from '../../../features/runs/execution/tools/tool-calls.ts'
+import type { GivenAnswer, NewToolCall, ToolCallState, ToolCallStore } from '../../../features/runs/tools/tool.ts'
 import { storableJson } from '../../../shared/storable-json.ts'
 import type { DatabaseClient } from '../database.ts'
 import type { SqlSession } from '../sql-session.ts'

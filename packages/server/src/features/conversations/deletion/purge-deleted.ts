@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Repeated } from '../../../shared/time/repeat.ts'
 import type { Needs } from '../../deps.ts'
 import { deletedProjects, deletedProjectsScope } from '../../documents/version-ref.ts'
-import { finishErasures } from './erase-conversations.ts'
+import { finishErasures } from './delete-conversations.ts'
 import { conversationTables, type PurgedRows, projectTables, purgeBatch } from './ports.ts'
 
 export type PurgeDeps = Needs<
@@ -94,5 +94,24 @@ async function purgeTable(signal: AbortSignal, purge: () => Promise<PurgedRows>)
     keys.push(...own)
     if (count < purgeBatch.largeRows) return keys
     await pause(performance.now() - start)
+  }
+}
+
+export interface DeletionWork {
+  /** Something was hidden. */
+  wake(): void
+  onWake(hear: () => void): void
+  /** Ids of erasures that a request works on. */
+  erasing: Set<number>
+}
+
+export function createDeletionWork(): DeletionWork {
+  let purge = () => {}
+  return {
+    wake: () => purge(),
+    onWake(hear) {
+      purge = hear
+    },
+    erasing: new Set(),
   }
 }

@@ -1,8 +1,8 @@
 /** Numbers and encodes events, once for all readers: provider-events as ready frames, the others as pieces around messages. */
 import type { Clock } from '../../../shared/clock.ts'
+import type { LatitudeEvent, ProviderEvent, RunEvent } from '../events/run-event.ts'
 import type { EventPiece, LogEntry } from '../ports.ts'
 import type { MessageSlice, RunSource, StepResponse } from '../run.ts'
-import type { LatitudeEvent, ProviderEvent, RunEvent } from '../run-event.ts'
 import { frameJson } from './frame-json.ts'
 import { encodeMessage, isRange } from './message-list.ts'
 

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import type { Message } from '../templates/message.ts'
+import { answerPendingCalls } from './continue-conversation.ts'
+
+const call = (...ids: string[]): Message => ({
+  role: 'assistant',
+  content: ids.map((toolCallId) => ({ type: 'tool-call', toolCallId, toolName: 't', args: {} })),
+})
+const result = (toolCallId: string): Message => ({
+  role: 'tool',
+  content: [{ type: 'tool-result', toolCallId, toolName: 't', result: 1 }],
+})
+const missing = (toolCallId: string) => ({
+  type: 'tool-result',
+  toolCallId,
+  toolName: 't',
+  result: 'No result was given',
+  isError: true,
+})
+
+it('every open call gets a result, answered ones none', () => {
+  expect(answerPendingCalls([call('a'), result('a')], [])).toEqual([])
+  expect(answerPendingCalls([call('a', 'b', 'c'), result('b')], [result('c')])).toEqual([
+    { role: 'tool', content: [missing('a')] },
+  ])
+})
+
+it('new messages may bring calls of their own with their results', () => {
+  expect(answerPendingCalls([], [call('own'), result('own')])).toEqual([])
+})
+
+it('a result needs a call', () => {
+  expect(() => answerPendingCalls([call('a')], [result('b')])).toThrow(
+    expect.objectContaining({ code: 'BadRequestError', details: { toolCallId: 'b' } }),
+  )
+})

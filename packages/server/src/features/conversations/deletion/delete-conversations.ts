@@ -1,0 +1,150 @@
+/** Deletes an ended conversation: no reader finds it any more, and its rows are purged in the background. */
+import { conflict, notFound } from '../../../shared/app-error.ts'
+import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
+import type { Caller, Needs } from '../../deps.ts'
+import { findProject } from '../../documents/version-ref.ts'
+import { isActive } from '../attach-conversation.ts'
+import { type ConversationAddress, type FindDeps, findStored } from '../find-conversation.ts'
+import type { Erasure, ErasureRequest, SweepPlace } from './ports.ts'
+
+/** @throws AppError NotFoundError; ConflictError while a run is active. */
+export async function deleteConversation(
+  deps: FindDeps & Needs<'deletions' | 'deletionWork' | 'log'>,
+  address: ConversationAddress,
+): Promise<{ uuid: string }> {
+  const found = await findStored(deps, address)
+  const { uuid, workspaceId } = found
+  if (isActive(found)) throw busy()
+  if (!(await deps.deletions.hideConversation(workspaceId, uuid))) {
+    // A chat or another deletion was faster; what memory holds may be older than that.
+    if (await deps.runs.findConversation(workspaceId, uuid)) throw busy()
+    throw notFound('Conversation not found')
+  }
+  // A chat may have ended in the database a moment ago: its process remembers the conversation only after that.
+  await deps.activeRuns.find(workspaceId, uuid)?.ended
+  deps.activeRuns.forget(uuid)
+  deps.log.info('audit.conversation-deleted', {
+    workspaceId,
+    conversationUuid: uuid,
+    by: address.caller.apiKeyId,
+  })
+  deps.deletionWork.wake()
+  return { uuid }
+}
+
+function busy(): Error {
+  return conflict('The conversation is busy', { retryAfter: 1 })
+}
+
+export interface EraseInput {
+  caller: Caller
+  customIdentifier: string
+  projectId?: number
+}
+
+export interface ErasedConversations {
+  deleted: number
+  /** Left, because a run of theirs is active. */
+  active: number
+}
+
+type EraseDeps = Needs<'deletions' | 'deletionWork' | 'activeRuns'>
+
+/** @throws AppError NotFoundError for the project. */
+export async function eraseConversations(
+  deps: EraseDeps & Needs<'stores' | 'liveCache' | 'clock' | 'log'>,
+  { caller, customIdentifier, projectId }: EraseInput,
+): Promise<ErasedConversations> {
+  if (projectId !== undefined) await findProject(deps, caller, projectId)
+  const { workspaceId, apiKeyId } = caller
+  const request: ErasureRequest = {
+    workspaceId,
+    projectId: caller.projectId ?? projectId ?? null,
+    customIdentifier,
+    createdAt: deps.clock.now(),
+  }
+  const id = await deps.deletions.beginErasure(request)
+  deps.deletionWork.erasing.add(id)
+  try {
+    const deleted = await hideErased(deps, request)
+    const left = new Set([...(await deps.deletions.listLeft(request)), ...activeHere(deps, request)])
+    await deps.deletions.endErasure(id)
+    // Not the identifier: it may name a person.
+    deps.log.info('audit.conversations-erased', { workspaceId, count: deleted, by: apiKeyId })
+    return { deleted, active: left.size }
+  } finally {
+    deps.deletionWork.erasing.delete(id)
+    deps.deletionWork.wake()
+  }
+}
+
+/** Finishes what an earlier process has begun, or a request that failed half way. */
+export async function finishErasures(deps: EraseDeps): Promise<void> {
+  for (const erasure of await deps.deletions.listErasures()) {
+    if (!deps.deletionWork.erasing.has(erasure.id)) await finishErasure(deps, erasure)
+  }
+}
+
+async function finishErasure(deps: EraseDeps, erasure: Erasure): Promise<void> {
+  await hideErased(deps, erasure)
+  await deps.deletions.endErasure(erasure.id)
+}
+
+async function hideErased(deps: EraseDeps, request: ErasureRequest): Promise<number> {
+  let count = 0
+  for (;;) {
+    const hidden = await deps.deletions.hideErased(request, activeHere(deps, request))
+    for (const uuid of hidden) deps.activeRuns.forget(uuid)
+    count += hidden.length
+    if (hidden.length === 0) return count
+  }
+}
+
+/** Runs of this process count until their end was shown, though their rows may say otherwise by then. */
+function activeHere(deps: Needs<'activeRuns'>, request: ErasureRequest): string[] {
+  return deps.activeRuns
+    .list()
+    .map((run) => run.view())
+    .filter(
+      ({ workspaceId, projectId, customIdentifier }) =>
+        workspaceId === request.workspaceId &&
+        customIdentifier === request.customIdentifier &&
+        (request.projectId === null || projectId === request.projectId),
+    )
+    .map(({ uuid }) => uuid)
+}
+
+type RetentionDeps = Needs<'deletions' | 'deletionWork' | 'activeRuns' | 'runSettings' | 'log'>
+
+const applyEveryMs = 10 * 60_000
+
+/** Starts to apply it, every ten minutes. */
+export function keepRetention(deps: RetentionDeps): Repeated {
+  return repeat(applyEveryMs, async () => {
+    try {
+      await applyRetention(deps)
+    } catch {
+      deps.log.warn('deletion.retention-not-applied')
+    }
+  })
+}
+
+/** @returns how many conversations were deleted. */
+export async function applyRetention(deps: RetentionDeps): Promise<number> {
+  let count = 0
+  for (const project of await deps.deletions.listRetained(deps.runSettings.retentionDays)) {
+    // Each batch continues after the previous one, so rows to keep are read only once.
+    for (let after: SweepPlace | undefined; ; ) {
+      const hidden = await deps.deletions.hideExpired(project, after)
+      for (const { uuid } of hidden) deps.activeRuns.forget(uuid)
+      count += hidden.length
+      after = hidden.at(-1)
+      if (!after) break
+    }
+  }
+  if (count > 0) {
+    deps.log.info('deletion.retention-applied', { count })
+    deps.deletionWork.wake()
+  }
+  return count
+}

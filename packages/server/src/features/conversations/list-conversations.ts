@@ -1,0 +1,95 @@
+/** Lists conversations in pages, newest first; a page stays where it is, whatever comes in meanwhile. */
+
+import { invalid } from '../../shared/app-error.ts'
+import { readUuid } from '../../shared/uuid.ts'
+import type { Caller, Needs } from '../deps.ts'
+import { normalizeDocumentPath } from '../documents/document-path.ts'
+import { deletedProjects, findProject } from '../documents/version-ref.ts'
+import { type ConversationSummary, toSummary } from './conversation.ts'
+import type { ConversationFilter, ConversationPlace } from './ports.ts'
+
+export interface ListConversationsInput {
+  caller: Caller
+  filter: ConversationFilter
+  limit?: number
+  /** What the page before gave. */
+  cursor?: string
+}
+
+export interface ConversationPage {
+  items: ConversationSummary[]
+  /** Null on the last page. */
+  nextCursor: string | null
+}
+
+const defaultLimit = 25
+// Nothing was created outside, and PostgreSQL reads no year 0 and none of five digits.
+const instants = { first: 0, last: Date.UTC(9999, 0) } as const
+
+/** @throws AppError NotFoundError for the project, BadRequestError for the cursor. */
+export async function listConversations(
+  deps: Needs<'stores' | 'liveCache' | 'secrets'>,
+  { caller, limit = defaultLimit, ...input }: ListConversationsInput,
+): Promise<ConversationPage> {
+  const { workspaceId } = caller
+  if (input.filter.projectId !== undefined) await findProject(deps, caller, input.filter.projectId)
+  const after = input.cursor === undefined ? undefined : readCursor(deps, workspaceId, input.cursor)
+  const hiddenProjects = [...(await deletedProjects(deps))]
+  const filter = possibleFilter(caller, { ...input.filter, hiddenProjects })
+  if (!filter) return { items: [], nextCursor: null }
+  // One more than asked for tells whether there is a next page.
+  const page = { limit: limit + 1, ...(after === undefined ? {} : { after }) }
+  const found = await deps.stores.conversations.list(workspaceId, filter, page)
+  const items = found.slice(0, limit).map(toSummary)
+  const last = found.length > limit ? items.at(-1) : undefined
+  return { items, nextCursor: last ? writeCursor(deps, workspaceId, last) : null }
+}
+
+/** In the forms that are stored; undefined when nothing can fit, as with a malformed uuid. */
+function possibleFilter(caller: Caller, filter: ConversationFilter): ConversationFilter | undefined {
+  const { versionUuid, documentUuid, path, from, to, ...rest } = filter
+  const uuids = [versionUuid, documentUuid].map((uuid) => (uuid === undefined ? undefined : (readUuid(uuid) ?? null)))
+  const [version, document] = uuids
+  if (version === null || document === null) return undefined
+  return {
+    ...rest,
+    ...(from === undefined ? {} : { from: possibleInstant(from) }),
+    ...(to === undefined ? {} : { to: possibleInstant(to) }),
+    ...(caller.projectId === null ? {} : { projectId: caller.projectId }),
+    ...(version === undefined ? {} : { versionUuid: version }),
+    ...(document === undefined ? {} : { documentUuid: document }),
+    ...(path === undefined ? {} : { path: normalizeDocumentPath(path) }),
+  }
+}
+
+function possibleInstant(instant: Date): Date {
+  return new Date(Math.min(Math.max(instant.getTime(), instants.first), instants.last))
+}
+
+function writeCursor(deps: Needs<'secrets'>, workspaceId: number, place: ConversationPlace): string {
+  return deps.secrets.seal(`${place.createdAt.getTime()} ${place.uuid}`, contextOf(workspaceId))
+}
+
+/** @throws AppError BadRequestError for one that this server did not write for the workspace. */
+function readCursor(deps: Needs<'secrets'>, workspaceId: number, cursor: string): ConversationPlace {
+  const [time = '', uuid = ''] = open(deps, workspaceId, cursor).split(' ')
+  return { createdAt: new Date(Number(time)), uuid }
+}
+
+function open(deps: Needs<'secrets'>, workspaceId: number, cursor: string): string {
+  try {
+    return deps.secrets.open(cursor, contextOf(workspaceId))
+  } catch {
+    throw badCursor()
+  }
+}
+
+// Bound to what it is for: no other sealed text passes as a cursor, nor a cursor of another workspace.
+function contextOf(workspaceId: number): string {
+  return `workspace:${workspaceId}/conversation-cursor`
+}
+
+function badCursor(): Error {
+  const message = 'is not a cursor of this list'
+  return invalid(`Invalid request: cursor: ${message}`, { issues: [{ path: ['cursor'], code: 'custom', message }] })
+}

@@ -1,0 +1,104 @@
+/** A claim is what a request with an Idempotency-Key asks for: to be the only one of its kind that does the work. */
+import { createHash } from 'node:crypto'
+import { AppError, conflict, invalid } from '../../shared/app-error.ts'
+import type { Needs } from '../deps.ts'
+import type { KeptAnswer } from './ports.ts'
+
+/** The subject of a stored response. It is deleted together with its subject. */
+export interface AnswerSubject {
+  projectId?: number
+  conversationUuid?: string
+}
+
+export interface Claim extends AnswerSubject {
+  /** SHA-256 of all that the caller's key is valid for. */
+  id: string
+  /** SHA-256 of the body: the same key with another body is refused. */
+  requestHash: string
+}
+
+export interface ClaimInput extends AnswerSubject {
+  apiKeyId: number
+  method: string
+  path: string
+  /** As the caller sent it. */
+  key: string
+  /** A parsed JSON value. */
+  body: unknown
+}
+
+const printable = /^[\x20-\x7e]{1,255}$/
+
+/** @throws AppError BadRequestError for a key that is no 1 to 255 printable ASCII characters. */
+export function claimFor({ apiKeyId, method, path, key, body, ...subject }: ClaimInput): Claim {
+  if (!printable.test(key)) {
+    const message = 'must have 1 to 255 printable ASCII characters'
+    throw invalid(`Invalid request: Idempotency-Key: ${message}`, {
+      issues: [{ path: ['Idempotency-Key'], code: 'custom', message }],
+    })
+  }
+  // Neither a method nor a path holds a line end, so no two scopes share a text.
+  return { id: sha256([apiKeyId, method, path, key].join('\n')), requestHash: sha256(canonicalJson(body)), ...subject }
+}
+
+export function otherRequest(): AppError {
+  return new AppError('UnprocessableEntityError', 'Idempotency-Key was already used with a different request')
+}
+
+export function inProgress(): AppError {
+  return conflict('A request with this Idempotency-Key is in progress', { reason: 'in_progress', retryAfter: 1 })
+}
+
+/** One text for all spellings of a JSON value: keys in order, no spaces. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) => (isPlainObject(item) ? inOrder(item) : item))
+}
+
+function inOrder(object: object): object {
+  return Object.fromEntries(Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+// Nothing was done, or what was missing may be there the next time: a repetition executes.
+const notKept = new Set([400, 401, 403, 404, 405, 409, 412, 413, 415, 429, 503])
+
+export function isKept({ status }: KeptAnswer): boolean {
+  return !notKept.has(status)
+}
+
+export interface AnswerForm {
+  /** Of the claim: a sealed answer opens for it alone. */
+  id: string
+  isSecret: boolean
+}
+
+export function writeAnswer(deps: Needs<'secrets'>, { id, isSecret }: AnswerForm, answer: KeptAnswer): string {
+  const text = JSON.stringify(answer)
+  return isSecret ? deps.secrets.seal(text, contextOf(id)) : text
+}
+
+/** @throws AppError ConflictError for a sealed answer whose encryption key has left the ring. */
+export function readAnswer(deps: Needs<'secrets'>, { id, isSecret }: AnswerForm, text: string): KeptAnswer {
+  // Only `writeAnswer` has written what stands there.
+  return JSON.parse(isSecret ? unseal(deps, id, text) : text) as KeptAnswer
+}
+
+// The work was done: neither doing it again nor an answer without the secret would be honest.
+function unseal(deps: Needs<'secrets'>, id: string, sealed: string): string {
+  try {
+    return deps.secrets.open(sealed, contextOf(id))
+  } catch {
+    throw conflict('The answer kept for this Idempotency-Key can no longer be read', { reason: 'unreadable' })
+  }
+}
+
+function contextOf(id: string): string {
+  return `idempotency:${id}`
+}

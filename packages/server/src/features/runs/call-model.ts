@@ -1,0 +1,289 @@
+/** One model call of a step as events; on a failure what had arrived stays in the conversation. */
+
+import { RunError } from '../../shared/app-error.ts'
+import { newToolCallId } from '../../shared/ids.ts'
+import { parseStorable, storableText } from '../../shared/storable-json.ts'
+import type { FinishReason, GeneratedFile, ModelChunk, PartSeal, ResolvedProvider } from '../providers/model-driver.ts'
+import { ProviderError } from '../providers/provider-error.ts'
+import { type Usage, usageOf } from '../providers/usage.ts'
+import type { Message, MessagePart, ToolCall } from '../templates/message.ts'
+import type { ProviderEvent, RunEvent, ShowEvents, ToolSource } from './events/run-event.ts'
+import type { RunPlan } from './execute-run.ts'
+import type { RunProgress, StepSetUp } from './run-step.ts'
+import type { ShownCalls } from './tools/shown-calls.ts'
+
+export interface ModelCall {
+  setUp: StepSetUp
+  plan: RunPlan
+  progress: RunProgress
+  messages: Message[]
+  /** Takes every tool call before it is shown. */
+  shown: ShownCalls
+  /** Number of the call within its step, from 0. */
+  turn: number
+  showEvents: ShowEvents
+  signal: AbortSignal
+}
+
+/** @throws RunError, or the reason of `signal`. */
+export async function callModel(call: ModelCall): Promise<ModelAnswer> {
+  const { prompt, provider, model, driver, toolbox } = call.setUp
+  const answer = createModelAnswer(call.turn, toolbox)
+  const request = {
+    provider,
+    model,
+    messages: call.messages,
+    settings: prompt.settings,
+    tools: [...toolbox.values()].map(({ definition }) => definition),
+    ...(prompt.schema && { schema: prompt.schema }),
+    stream: call.plan.stream,
+    maxRetries: prompt.maxRetries,
+    signal: call.signal,
+  }
+  try {
+    await driver.call(request)((chunks) => takeChunks(call, answer, chunks))
+  } catch (failure) {
+    const partial = answer.partialMessage()
+    if (partial) call.progress.list.append([partial])
+    if (!(failure instanceof ProviderError)) throw failure
+    call.showEvents([{ provider: failureEvent(failure) }])
+    throw toRunError(failure, provider, model)
+  }
+  call.showEvents([{ provider: { type: 'finish-step', finishReason: answer.finishReason, usage: answer.usage } }])
+  return answer
+}
+
+// In the turn in which they were read, but for tool calls: those are stored before anybody sees them.
+function takeChunks(
+  { shown, showEvents }: ModelCall,
+  answer: ModelAnswer,
+  chunks: readonly ModelChunk[],
+): Promise<void> | undefined {
+  const events: RunEvent[] = []
+  const known = answer.calls.length
+  for (const chunk of chunks) {
+    const event = answer.take(chunk)
+    if (event) events.push({ provider: event })
+  }
+  const calls = answer.calls.slice(known)
+  if (calls.length > 0) return shown.show(calls).then(() => showEvents(events))
+  if (events.length > 0) showEvents(events)
+  return undefined
+}
+
+/** A call that cannot be made: `reason` goes back to the model. */
+export interface FaultyCall extends ToolCall {
+  reason: string
+}
+
+interface Gathered {
+  text: string
+  reasoning: string
+  calls: ToolCall[]
+  faultyCalls: FaultyCall[]
+  finishReason: FinishReason
+  usage: Usage
+  /** Tokens of the input that were written to the provider's cache. */
+  cacheWriteTokens: number
+  /** What answered, where that is not the name that was asked for. */
+  servedModel: string | undefined
+}
+
+export interface ModelAnswer extends Readonly<Gathered> {
+  /** The event that shows the chunk; undefined for what is kept without being shown. */
+  take(chunk: ModelChunk): ProviderEvent | undefined
+  /** The whole answer. */
+  message(): Message
+  /** Text, reasoning and files that arrived before a failure; undefined when there was none. */
+  partialMessage(): Message | undefined
+}
+
+/**
+ * @param turn number of the model call within its step, from 0; it names the parts.
+ * @param tools those that the model was offered, by name.
+ */
+export function createModelAnswer(turn: number, tools: ReadonlyMap<string, { source: ToolSource }>): ModelAnswer {
+  const parts: MessagePart[] = []
+  const ids = createToolIds()
+  const own: Gathered = {
+    text: '',
+    reasoning: '',
+    calls: [],
+    faultyCalls: [],
+    finishReason: 'unknown',
+    usage: usageOf({}),
+    cacheWriteTokens: 0,
+    servedModel: undefined,
+  }
+
+  const take = (chunk: ModelChunk): ProviderEvent | undefined => {
+    switch (chunk.type) {
+      case 'text-delta':
+        own.text += chunk.text
+        growText(parts, chunk.text)
+        return { type: 'text-delta', id: `txt-${turn}`, textDelta: chunk.text }
+      case 'reasoning-delta': {
+        const id = chunk.id ?? `rsn-${turn}`
+        own.reasoning += chunk.text
+        growReasoning(parts, id, chunk.text)
+        return { type: 'reasoning-delta', id, text: chunk.text }
+      }
+      case 'reasoning-end':
+        sealReasoning(parts, chunk.id ?? `rsn-${turn}`, chunk.seal)
+        return undefined
+      case 'redacted-reasoning':
+        parts.push({ ...chunk })
+        return undefined
+      case 'tool-input-start':
+        return { type: 'tool-input-start', id: ids.of(chunk.id), toolName: storableText(chunk.toolName) }
+      case 'tool-input-delta':
+        return { type: 'tool-input-delta', id: ids.of(chunk.id), delta: chunk.delta }
+      case 'tool-call':
+        return takeCall(own, parts, { chunk, id: ids.ofCall(chunk.id), source: tools.get(chunk.toolName)?.source })
+      case 'source':
+        return { ...chunk.payload, type: 'source' }
+      case 'file': {
+        const { url, mimeType } = chunk
+        parts.push(filePart({ url, mimeType }))
+        return { type: 'file', url, mimeType }
+      }
+      case 'finish':
+        own.finishReason = chunk.finishReason
+        own.usage = chunk.usage
+        own.cacheWriteTokens = chunk.cacheWriteTokens ?? 0
+        own.servedModel = chunk.servedModel
+        return undefined
+    }
+  }
+
+  return Object.assign(own, {
+    take,
+    message: (): Message => ({
+      role: 'assistant',
+      content: parts.length > 0 ? parts : [{ type: 'text', text: '' }],
+    }),
+    partialMessage(): Message | undefined {
+      const kept = parts.filter((part) => part.type !== 'tool-call')
+      return kept.length > 0 ? { role: 'assistant', content: kept } : undefined
+    },
+  })
+}
+
+// Ids on the wire are stet's own, unique over the server; a provider's are unique within one answer at best.
+function createToolIds(): { of(providerId: string): string; ofCall(providerId: string): string } {
+  const ids = new Map<string, string>()
+  const called = new Set<string>()
+  const of = (providerId: string) => {
+    const id = ids.get(providerId) ?? newToolCallId()
+    ids.set(providerId, id)
+    return id
+  }
+  return {
+    of,
+    // A provider that gives one id to two calls of an answer does not make them one.
+    ofCall(providerId) {
+      const id = called.has(of(providerId)) ? newToolCallId() : of(providerId)
+      called.add(id)
+      return id
+    },
+  }
+}
+
+type ToolCallChunk = Extract<ModelChunk, { type: 'tool-call' }>
+
+function takeCall(
+  own: Gathered,
+  parts: MessagePart[],
+  { chunk, id, source }: { chunk: ToolCallChunk; id: string; source: ToolSource | undefined },
+): ProviderEvent {
+  const { args = {} } = chunk
+  const toolName = storableText(chunk.toolName)
+  parts.push({ type: 'tool-call', toolCallId: id, toolName, args, ...chunk.seal })
+  const call = { id, name: toolName, arguments: args }
+  const shown = { toolCallId: id, toolName, args }
+  if (source === undefined || chunk.args === undefined) {
+    const reason = source === undefined ? `There is no tool '${toolName}'` : 'The arguments are not a JSON object'
+    own.faultyCalls.push({ ...call, reason })
+    return { type: 'tool-error', ...shown, error: reason }
+  }
+  own.calls.push(call)
+  return { type: 'tool-call', ...shown, _sourceData: { source } }
+}
+
+function filePart({ url, mimeType }: GeneratedFile): MessagePart {
+  return mimeType.startsWith('image/') ? { type: 'image', image: url, mimeType } : { type: 'file', file: url, mimeType }
+}
+
+function growText(parts: MessagePart[], text: string): void {
+  const last = parts.at(-1)
+  if (last?.type === 'text') last.text += text
+  else parts.push({ type: 'text', text })
+}
+
+function growReasoning(parts: MessagePart[], id: string, text: string): void {
+  const last = parts.at(-1)
+  if (last?.type === 'reasoning' && last.id === id && !('provider' in last)) last.text += text
+  else parts.push({ type: 'reasoning', text, id })
+}
+
+// A seal covers one stretch of reasoning: what follows is a part of its own, even under the same id.
+function sealReasoning(parts: MessagePart[], id: string, seal: PartSeal): void {
+  const last = parts.at(-1)
+  if (last?.type === 'reasoning' && last.id === id && !('provider' in last)) Object.assign(last, seal)
+  else parts.push({ type: 'reasoning', text: '', id, ...seal })
+}
+
+function toRunError(failure: ProviderError, provider: ResolvedProvider, model: string): RunError {
+  if (failure.kind === 'uncarried') {
+    const details = { type: failure.contentType ?? 'unknown' }
+    return new RunError('unsupported_provider_response_type_error', failure.message, { details, cause: failure })
+  }
+  const details = {
+    provider: provider.name,
+    model,
+    ...defined({ status: failure.status, providerMessage: failure.providerMessage }),
+  }
+  if (failure.kind === 'rate_limited') {
+    const retryAfter =
+      failure.retryAfterMs === undefined ? undefined : Math.max(1, Math.ceil(failure.retryAfterMs / 1000))
+    return new RunError('rate_limit_error', failure.message, {
+      details: { ...details, ...defined({ retryAfter }) },
+      cause: failure,
+    })
+  }
+  const code = failure.kind === 'misconfigured' ? 'ai_provider_config_error' : 'ai_run_error'
+  return new RunError(code, failure.message, { details, cause: failure })
+}
+
+function failureEvent(failure: ProviderError): ProviderEvent {
+  const { message, status } = failure
+  return { type: 'error', error: status === undefined ? { message } : { message, status } }
+}
+
+function defined(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+const fence = '```'
+const opening = /^\s*```[\w-]*[ \t]*\r?\n/
+const shownCharacters = 2_000
+
+// By hand: one expression for both fences tries every place of a long run of blanks as the start of the last one.
+function withoutFence(text: string): string {
+  const opened = opening.exec(text)
+  const rest = text.trimEnd()
+  if (!opened || !rest.endsWith(fence) || rest.length < opened[0].length + fence.length) return text
+  return rest.slice(opened[0].length, -fence.length)
+}
+
+/** @throws RunError `invalid_response_format_error` */
+export function readStructuredAnswer(text: string): unknown {
+  try {
+    return parseStorable(withoutFence(text))
+  } catch (cause) {
+    throw new RunError('invalid_response_format_error', 'The answer was asked for as JSON, but it does not parse', {
+      details: { text: storableText(text.slice(0, shownCharacters)) },
+      cause,
+    })
+  }
+}

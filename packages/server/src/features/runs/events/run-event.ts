@@ -1,0 +1,67 @@
+/** The vocabulary of a run's events, before they are numbered and encoded. */
+import type { FinishReason, GeneratedFile } from '../../providers/model-driver.ts'
+import type { Usage } from '../../providers/usage.ts'
+import type { ToolCall } from '../../templates/message.ts'
+import type { StepResponse } from '../run.ts'
+
+/** Who answers a tool call: the caller, another prompt, or the server itself. */
+export type ToolSource = 'client' | 'agentAsTool' | 'serverTool'
+
+interface ToolReference {
+  toolCallId: string
+  toolName: string
+  args: Record<string, unknown>
+}
+
+/** What the model does, part by part. */
+export type ProviderEvent =
+  | { type: 'start-step'; step: number }
+  | { type: 'reasoning-delta'; id: string; text: string }
+  | { type: 'text-delta'; id: string; textDelta: string }
+  | { type: 'tool-input-start'; id: string; toolName: string }
+  | { type: 'tool-input-delta'; id: string; delta: string }
+  | ({ type: 'tool-call'; _sourceData: { source: ToolSource } } & ToolReference)
+  | ({ type: 'tool-result'; result: unknown; isError: boolean } & ToolReference)
+  | ({ type: 'tool-error'; error: string } & ToolReference)
+  | { type: 'source'; [key: string]: unknown }
+  | ({ type: 'file' } & GeneratedFile)
+  | { type: 'finish-step'; finishReason: FinishReason; usage: Usage }
+  | { type: 'finish'; finishReason: FinishReason; usage: Usage }
+  | { type: 'error'; error: { message: string; status?: number } }
+
+/** How a run failed, as every reader sees it. */
+export interface ChainError {
+  name: 'DocumentRunError'
+  message: string
+  errorCode: string
+  code: string
+  details: Record<string, unknown>
+}
+
+/** What the run does; each carries the conversation up to that point. */
+export type LatitudeEvent =
+  | { type: 'chain-started' }
+  | { type: 'step-started' }
+  | { type: 'provider-started'; config: Record<string, unknown> }
+  | { type: 'provider-completed'; response: StepResponse; tokenUsage: Usage; finishReason: FinishReason }
+  | { type: 'step-completed' }
+  /** Only for callers that declare no published SDK. */
+  | { type: 'tools-requested'; tools: ToolCall[] }
+  | {
+      type: 'chain-completed'
+      response: StepResponse
+      toolCalls: ToolCall[]
+      finishReason: FinishReason
+      tokenUsage: Usage
+      cost: number
+      toolRequests: ToolCall[]
+    }
+  | { type: 'chain-error'; error: ChainError; cost: number; tokenUsage: Usage }
+
+export type RunEvent =
+  | { provider: ProviderEvent }
+  /** `covers`: how many messages of the conversation the event shows. */
+  | { latitude: LatitudeEvent; covers: number }
+
+/** Where a run's events go, in their order: they are recorded when it returns. */
+export type ShowEvents = (events: readonly RunEvent[]) => void

@@ -1,0 +1,140 @@
+/** Event logs of ended runs, unpacked: one for all that read the same run, kept while somebody does. */
+
+import { RunError } from '../../../shared/app-error.ts'
+import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
+import type { Needs } from '../../deps.ts'
+import { usageOf } from '../../providers/usage.ts'
+import { createEventEncoder } from '../encoding/encode-event.ts'
+import { entriesAfter, type StoredLog, unpackEventLog } from '../encoding/event-log-file.ts'
+import type { LogEntry, RunLogReader, RunStore, StoredConversation, StoredRun, StoredRunResult } from '../ports.ts'
+import { createRunProgress } from '../run-step.ts'
+import { terminalEvent } from '../supervise-run.ts'
+import type { RunEvent } from './run-event.ts'
+
+export interface StoredLogs {
+  /** Null when the run's log has been dropped, or can no longer be read. A reader keeps the log by holding on to it. */
+  open(workspaceId: number, runUuid: string): Promise<StoredLog | null>
+}
+
+/** @param runs where the packed logs lie. */
+export function createStoredLogs(runs: Pick<RunStore, 'findEventLog'>): StoredLogs {
+  // Weak, so that nobody has to say when the last reader has gone.
+  const opened = new Map<string, WeakRef<StoredLog>>()
+  const opening = new Map<string, Promise<StoredLog | null>>()
+  const collected = new FinalizationRegistry<string>((runUuid) => {
+    if (!opened.get(runUuid)?.deref()) opened.delete(runUuid)
+  })
+
+  const unpack = async (workspaceId: number, runUuid: string): Promise<StoredLog | null> => {
+    const file = await runs.findEventLog(workspaceId, runUuid)
+    if (!file) return null
+    const log = await unpackEventLog(file)
+    if (!log) return null
+    opened.set(runUuid, new WeakRef(log))
+    collected.register(log, runUuid)
+    return log
+  }
+
+  return {
+    async open(workspaceId, runUuid) {
+      const shared = opened.get(runUuid)?.deref()
+      if (shared) return shared
+      const pending = opening.get(runUuid) ?? unpack(workspaceId, runUuid).finally(() => opening.delete(runUuid))
+      opening.set(runUuid, pending)
+      return pending
+    },
+  }
+}
+
+export function storedReader(log: StoredLog, afterId: number): RunLogReader {
+  const entries = entriesAfter(log, afterId)
+  let place = 0
+  return {
+    // The log itself is held: other readers of the run find it while this one reads.
+    get messages() {
+      return log.messages
+    },
+    take(limit) {
+      const taken = entries.slice(place, place + limit)
+      place += taken.length
+      return taken
+    },
+    changed: () => Promise.resolve(),
+    listen: () => {},
+    isAtEnd() {
+      return place >= entries.length
+    },
+    isCallerAwaited: () => false,
+    release: () => {},
+  }
+}
+
+/** The end of an ended run from its row. */
+export function endOfRun(conversation: StoredConversation, run: StoredRun, result: StoredRunResult): StoredLog {
+  const { response, completed, toolRequests, error, covers: _covers, ...spending } = result
+  const progress = createRunProgress(conversation.messages)
+  progress.spending = spending
+  const encoded = (event: RunEvent, firstEventId: number): LogEntry =>
+    createEventEncoder({
+      conversationUuid: conversation.uuid,
+      source: conversation,
+      firstEventId,
+      clock: { now: () => run.endedAt ?? conversation.updatedAt },
+    }).encode(event)
+  const entries: LogEntry[] = []
+  if (response && completed) {
+    const { usage: tokenUsage, finishReason } = response
+    const latitude = { type: 'provider-completed' as const, response, tokenUsage, finishReason }
+    entries.push(encoded({ latitude, covers: completed.covers }, completed.eventId))
+  }
+  const failure = new RunError(error?.code ?? 'unknown_error', error?.message ?? '', { details: error?.details ?? {} })
+  const ending = response && !error ? { completion: { response, toolRequests } } : { failure }
+  entries.push(encoded(terminalEvent(ending, progress), run.lastEventId ?? run.firstEventId))
+  return { messages: progress.list.encoded, entries }
+}
+
+/** What a conversation that was recorded, not run, would have ended with: nothing was spent. */
+export function resultOfLog({ messages }: Pick<StoredConversation, 'messages'>): StoredRunResult {
+  const places = messages.map((message, place) => (message.role === 'assistant' ? place : -1))
+  const answerAt = Math.max(-1, ...places)
+  const parts = messages[answerAt]?.content ?? []
+  const tokenUsage = usageOf({})
+  const response = {
+    streamType: 'text' as const,
+    text: parts.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+    toolCalls: [],
+    usage: tokenUsage,
+    cost: 0,
+    model: '',
+    provider: 'custom',
+    finishReason: 'unknown' as const,
+    input: [[0, answerAt < 0 ? messages.length : answerAt] as const],
+    output: answerAt < 0 ? [] : [[answerAt, messages.length] as const],
+  }
+  return {
+    response,
+    completed: { eventId: 1, covers: messages.length },
+    toolRequests: [],
+    tokenUsage,
+    cost: 0,
+    costUnknown: false,
+  }
+}
+
+const dropEveryMs = 60_000
+
+/** Starts to drop; the first time soon after the start, then once a minute. */
+export function dropEventLogs(deps: Needs<'runs' | 'toolCalls' | 'runSettings' | 'clock' | 'log'>): Repeated {
+  // Everything that ended before was dropped already: the whole past is looked at once, not every time.
+  let from = new Date(0)
+  return repeat(dropEveryMs, async () => {
+    const before = new Date(deps.clock.now().getTime() - deps.runSettings.eventRetentionMs)
+    try {
+      while ((await deps.runs.dropEventLogs(from, before)) > 0);
+      while ((await deps.toolCalls.dropAnswers(from, before)) > 0);
+      from = before
+    } catch {
+      deps.log.warn('runs.event-logs-not-dropped')
+    }
+  })
+}

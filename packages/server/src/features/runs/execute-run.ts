@@ -1,0 +1,189 @@
+/** The only code that runs a prompt: shows its events from chain-started to just before the terminal event. */
+import { AppError, RunError } from '../../shared/app-error.ts'
+import type { Needs } from '../deps.ts'
+import { type HeldFiles, heldFiles } from '../templates/held-files.ts'
+import type { Message, ToolCall } from '../templates/message.ts'
+import type { EvaluationOwner, TemplateSource, TemplateStep } from '../templates/template-engine.ts'
+import type { StepResponse } from './run.ts'
+import { latitude, type RunProgress, runStep, type SetUpDeps, type StepDeps, setUpStep } from './run-step.ts'
+import type { ExecuteRun, RunWatch } from './tools/run-agent.ts'
+import { awaitedTools, type ToolScope } from './tools/tool.ts'
+
+/** What a run came to that did not fail. */
+export interface RunCompletion {
+  response: StepResponse
+  toolRequests: ToolCall[]
+}
+
+export type ExecuteDeps = SetUpDeps & StepDeps
+
+/** @throws RunError for every documented failure, the reason of `watch.signal` after an abort. */
+export async function executeRun(
+  deps: ExecuteDeps,
+  plan: RunPlan,
+  progress: RunProgress,
+  watch: RunWatch,
+): Promise<RunCompletion> {
+  const { showEvents } = watch
+  showEvents([latitude(progress, { type: 'chain-started' })])
+  const execute: ExecuteRun = (ofAgent, itsProgress, its) => executeRun(deps, ofAgent, itsProgress, its)
+  let answer: Message[] | undefined
+  for (;;) {
+    const step = await plan.nextStep(answer, { signal: watch.signal, isRun: true })
+    if (step.done) {
+      progress.list.append(step.added)
+      return { response: lastResponse(progress), toolRequests: [] }
+    }
+    const setUp = await setUpStep(deps, plan, step.config)
+    progress.list.append(step.added)
+    const outcome = await runStep(deps, { plan, setUp, progress, input: step.input, execute, ...watch })
+    if (outcome.toolRequests.length > 0) {
+      const { response, toolRequests } = outcome
+      if (!plan.declaredSdk) showEvents([latitude(progress, { type: 'tools-requested', tools: toolRequests })])
+      return { response, toolRequests }
+    }
+    answer = outcome.output
+  }
+}
+
+function lastResponse(progress: RunProgress): StepResponse {
+  if (progress.response) return progress.response
+  throw new RunError('unknown_error', 'The prompt produced no messages')
+}
+
+interface PlannedStep {
+  done: false
+  /** What the model receives. */
+  input: Message[]
+  /** What the step adds to the conversation. */
+  added: Message[]
+  config: Record<string, unknown>
+}
+
+/** What counts where a prompt names no provider or model. */
+export interface ProjectDefaults {
+  provider: string | null
+  model: string | null
+}
+
+/** The caller that waits for a step. */
+export type StepAsker = Pick<EvaluationOwner, 'signal' | 'isRun'>
+
+export interface RunPlan {
+  workspaceId: number
+  apiKeyId?: number | undefined
+  /** The document, named in errors. */
+  path: string
+  tools: ToolScope
+  projectDefaults: ProjectDefaults
+  /** The next step, given the messages of the one before; each instance serves one run. */
+  nextStep(answer: Message[] | undefined, asker: StepAsker): Promise<PlannedStep | { done: true; added: Message[] }>
+  /** False asks providers for one plain answer. */
+  stream: boolean
+  /** The caller declares a published SDK. */
+  declaredSdk: boolean
+}
+
+export interface PromptInput extends PromptSteps {
+  /** `awaited` are the names that the caller sent, whatever the mode. */
+  tools: Omit<ToolScope, 'runUuid'>
+  projectDefaults: RunPlan['projectDefaults']
+  /** The caller declares a published SDK. */
+  declaredSdk: boolean
+}
+
+/** @param mode `stream` false asks providers for one plain answer, and waits for no caller. */
+export function planOf(
+  deps: Needs<'templates' | 'clock'>,
+  input: PromptInput,
+  mode: { runUuid: string; stream: boolean },
+): RunPlan {
+  const { workspaceId, apiKeyId, source, projectDefaults, declaredSdk } = input
+  const { runUuid, stream } = mode
+  const awaited = awaitedTools(stream ? 'stream' : 'json', input.tools.awaited)
+  return {
+    workspaceId,
+    apiKeyId,
+    path: source.path,
+    tools: { ...input.tools, runUuid, awaited },
+    projectDefaults,
+    nextStep: planPrompt(deps, input),
+    stream,
+    declaredSdk,
+  }
+}
+
+export interface PromptSteps {
+  workspaceId: number
+  /** Absent in runs that an older release queued. */
+  apiKeyId?: number | undefined
+  source: TemplateSource
+  parameters: Record<string, unknown>
+  usesSteps: boolean
+  /** The configuration where no step is rendered. */
+  config: Record<string, unknown>
+  /** The caller's, appended after the compiled prompt. */
+  messages: Message[]
+}
+
+export function planPrompt(deps: Needs<'templates' | 'clock'>, prompt: PromptSteps): RunPlan['nextStep'] {
+  const now = deps.clock.now().toISOString()
+  const held = heldFiles()
+  let state: unknown
+  let rendered = 0
+  return async (answer, asker) => {
+    const isFirst = rendered === 0
+    // Without steps there is one model call: asking the engine again would only tell that nothing is left.
+    if (!isFirst && !prompt.usesSteps) return { done: true, added: [] }
+    const { source, parameters, workspaceId, apiKeyId } = prompt
+    const step = await deps.templates.step(
+      {
+        source,
+        parameters,
+        now,
+        ...(isFirst ? {} : { state }),
+        ...(answer && { answer: held.hide(answer) }),
+      },
+      { workspaceId, apiKeyId, ...asker },
+    )
+    rendered += 1
+    if (!step.done) state = step.state
+    if (!isFirst) return shownStep(step, held)
+    const compiled = step.done ? { input: step.added, config: prompt.config } : step
+    const input = [...compiled.input, ...prompt.messages]
+    if (input.length === 0) throw new RunError('unknown_error', 'The prompt produced no messages')
+    return { done: false, input, added: [...step.added, ...prompt.messages], config: compiled.config }
+  }
+}
+
+function shownStep(step: TemplateStep, held: HeldFiles): TemplateStep {
+  if (step.done) return { ...step, added: held.show(step.added) }
+  // The input holds what was added, and is looked at first: what is beyond measure is refused before anything is built.
+  return { ...step, input: held.show(step.input), added: held.show(step.added) }
+}
+
+/**
+ * The plan with its first step rendered, before anything of the run is stored: an overloaded server refuses it with 503.
+ * @throws AppError ServiceUnavailableError; every other failure stays that of the run.
+ */
+export async function renderAhead(plan: RunPlan, signal: AbortSignal | undefined): Promise<RunPlan> {
+  const first = plan.nextStep(undefined, { signal, isRun: false })
+  await first.catch((error: unknown) => {
+    if (error instanceof AppError) throw error
+  })
+  let isFirst = true
+  return {
+    ...plan,
+    nextStep(answer, asker) {
+      if (!isFirst) return plan.nextStep(answer, asker)
+      isFirst = false
+      return first
+    },
+  }
+}
+
+/** One step on messages that already stand in the conversation. */
+export function planChat(conversation: readonly Message[], config: Record<string, unknown>): RunPlan['nextStep'] {
+  return async (answer) =>
+    answer ? { done: true, added: [] } : { done: false, input: [...conversation], added: [], config }
+}

@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest'
+import { usageOf } from '../providers/usage.ts'
+import { createModelAnswer, readStructuredAnswer } from './call-model.ts'
+
+it('keeps the order of reasoning, text and calls, and maps ids to its own', () => {
+  const answer = createModelAnswer(1, new Map([['look', { source: 'client' }]]))
+  const events = [
+    answer.take({ type: 'reasoning-delta', text: 'h' }),
+    answer.take({ type: 'reasoning-delta', text: 'm' }),
+    answer.take({ type: 'text-delta', text: 'I ' }),
+    answer.take({ type: 'text-delta', text: 'look.' }),
+    answer.take({ type: 'tool-input-start', id: '0', toolName: 'look' }),
+    answer.take({ type: 'tool-input-delta', id: '0', delta: '{}' }),
+    answer.take({ type: 'tool-call', id: '0', toolName: 'look', args: { at: 1 }, rawArgs: '{"at":1}' }),
+    answer.take({ type: 'finish', finishReason: 'tool-calls', usage: usageOf({ input: 3 }) }),
+  ]
+  const [call] = answer.calls
+  expect(call).toEqual({ id: expect.stringMatching(/^call_\w{24}$/), name: 'look', arguments: { at: 1 } })
+  expect(answer.message()).toEqual({
+    role: 'assistant',
+    content: [
+      { type: 'reasoning', text: 'hm', id: 'rsn-1' },
+      { type: 'text', text: 'I look.' },
+      { type: 'tool-call', toolCallId: call?.id, toolName: 'look', args: { at: 1 } },
+    ],
+  })
+  expect(answer.partialMessage()?.content).toHaveLength(2)
+  expect(events.at(-1)).toBeUndefined()
+  expect(events[2]).toEqual({ type: 'text-delta', id: 'txt-1', textDelta: 'I ' })
+  expect(events[4]).toEqual({ type: 'tool-input-start', id: call?.id, toolName: 'look' })
+  expect(answer).toMatchObject({ text: 'I look.', reasoning: 'hm', finishReason: 'tool-calls', faultyCalls: [] })
+})
+
+it('a call without arguments, or of no tool, is faulty', () => {
+  const answer = createModelAnswer(0, new Map([['look', { source: 'client' }]]))
+  const event = answer.take({ type: 'tool-call', id: 'a', toolName: 'look', args: undefined, rawArgs: '{' })
+  answer.take({ type: 'tool-call', id: 'b', toolName: 'other', args: {}, rawArgs: '{}' })
+  expect(event).toMatchObject({ type: 'tool-error', args: {}, error: 'The arguments are not a JSON object' })
+  expect(answer.calls).toEqual([])
+  expect(answer.faultyCalls.map(({ reason }) => reason)).toEqual([
+    'The arguments are not a JSON object',
+    "There is no tool 'other'",
+  ])
+})
+
+it('an empty answer is one empty text, and no partial one', () => {
+  const answer = createModelAnswer(0, new Map())
+  expect(answer.message().content).toEqual([{ type: 'text', text: '' }])
+  expect(answer.partialMessage()).toBeUndefined()
+})
+
+it('reads JSON with and without a fence, and refuses the rest with its text', () => {
+  expect(readStructuredAnswer(' [1] ')).toEqual([1])
+  expect(readStructuredAnswer('```json\n{"a": "```"}\n```\n')).toEqual({ a: '```' })
+  expect(readStructuredAnswer('```\r\nnull\r\n```')).toBeNull()
+  const long = `no ${'x'.repeat(3_000)}`
+  expect(() => readStructuredAnswer(long)).toThrow(
+    expect.objectContaining({ code: 'invalid_response_format_error', details: { text: long.slice(0, 2_000) } }),
+  )
+})
+
+it('keeps what a provider wants back with the part that it belongs to, and shows none of it', () => {
+  const answer = createModelAnswer(0, new Map([['look', { source: 'client' as const }]]))
+  const seal = { signature: 's', provider: 'Claude' }
+  expect(answer.take({ type: 'reasoning-delta', text: 'a' })).toBeDefined()
+  expect(answer.take({ type: 'reasoning-end', seal })).toBeUndefined()
+  expect(answer.take({ type: 'redacted-reasoning', data: 'x', provider: 'Claude' })).toBeUndefined()
+  answer.take({ type: 'reasoning-end', seal: { signature: 't', provider: 'Claude' } })
+  answer.take({ type: 'reasoning-delta', text: 'b' })
+  expect(answer.take({ type: 'tool-call', id: '0', toolName: 'look', args: {}, rawArgs: '', seal })).not.toHaveProperty(
+    'signature',
+  )
+  answer.take({ type: 'finish', finishReason: 'stop', usage: usageOf({}), cacheWriteTokens: 7 })
+  expect(answer.cacheWriteTokens).toBe(7)
+  expect(answer.message().content).toEqual([
+    { type: 'reasoning', text: 'a', id: 'rsn-0', ...seal },
+    { type: 'redacted-reasoning', data: 'x', provider: 'Claude' },
+    { type: 'reasoning', text: '', id: 'rsn-0', signature: 't', provider: 'Claude' },
+    { type: 'reasoning', text: 'b', id: 'rsn-0' },
+    { type: 'tool-call', toolCallId: answer.calls[0]?.id, toolName: 'look', args: {}, ...seal },
+  ])
+})

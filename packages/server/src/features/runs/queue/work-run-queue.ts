@@ -1,0 +1,94 @@
+/** Works the queue: every queued row gets its turn, also those of an earlier process and those whose job was lost. */
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { AppError } from '../../../shared/app-error.ts'
+import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
+import type { Needs } from '../../deps.ts'
+import { type PromptInput, planOf } from '../execute-run.ts'
+import { endQueued } from '../leases/end-orphaned.ts'
+import type { NewRun, StoredConversation } from '../ports.ts'
+import { createRunProgress } from '../run-step.ts'
+import { runState, type StartDeps } from '../start-run.ts'
+import { type DriveDeps, driveRun, retryMs } from '../supervise-run.ts'
+
+type WorkDeps = StartDeps & Needs<'runQueue'>
+
+const sweepEveryMs = 5_000
+
+/** Resolves when the runs that were left queued are in the queue, in the order of their creation. */
+export async function workRunQueue(deps: WorkDeps): Promise<Repeated> {
+  await enterQueued(deps)
+  deps.runQueue.work((runUuid) =>
+    startQueuedRun(deps, runUuid).catch((error: unknown) => {
+      // The row stands queued: the next sweep brings it back.
+      deps.log.warn('run.start-failed', { runUuid, reason: error instanceof Error ? error.name : '' })
+    }),
+  )
+  const sweeping = repeat(sweepEveryMs, () => enterQueued(deps).catch(() => deps.log.warn('runs.queue-sweep-failed')))
+  return {
+    async stop() {
+      deps.runQueue.stop()
+      await sweeping.stop()
+    },
+  }
+}
+
+async function enterQueued(deps: WorkDeps): Promise<void> {
+  for (const run of await deps.runs.listQueued()) {
+    deps.eventLog.expect(run.runUuid)
+    deps.runQueue.add(run)
+  }
+}
+
+/** Resolves when the run has left this process. @throws AppError ServiceUnavailableError: the run is queued still. */
+export async function startQueuedRun(deps: StartDeps, runUuid: string): Promise<void> {
+  const known = deps.activeRuns.takeQueued(runUuid)
+  if (known && (await driveQueued(deps, known.conversation, JSON.parse(known.input) as PromptInput))) return
+  const found = await deps.runs.findQueued(runUuid)
+  const queued = found?.conversation.latestRun
+  if (!queued) return deps.eventLog.forget(runUuid)
+  if (queued.stopRequestedAt) await endQueued(deps, found.conversation, queued)
+  else await driveQueued(deps, found.conversation, found.input)
+}
+
+/** False when the run could not be claimed: it is queued no more, or a stop was requested. */
+async function driveQueued(deps: StartDeps, conversation: StoredConversation, input: PromptInput): Promise<boolean> {
+  const { latestRun: queued } = conversation
+  if (!queued) return false
+  const { uuid: runUuid, firstEventId, createdAt } = queued
+  const { uuid: conversationUuid, workspaceId } = conversation
+  const epoch = queued.epoch + 1
+  const ownerId = deps.runSettings.instanceId
+  const run = { uuid: runUuid, conversationUuid, workspaceId, ownerId, epoch, firstEventId, createdAt }
+  if (!(await claimQueued(deps, run))) return false
+  const latestRun = runState(run)
+  const driven = driveRun(deps, {
+    conversation: { ...conversation, status: 'running', epoch, latestRun },
+    run,
+    stored: Promise.resolve(),
+    progress: createRunProgress([]),
+    plan: planOf(deps, input, { runUuid, stream: true }),
+    isBackground: true,
+  })
+  driven.reader.release()
+  // Its failure was logged, and stands in its end.
+  await driven.ending.catch(() => undefined)
+  return true
+}
+
+// An answer that got lost may have claimed the run: the same claim is repeated, which then finds its own.
+async function claimQueued(deps: DriveDeps, run: NewRun): Promise<boolean> {
+  const giveUpAt = performance.now() + deps.runSettings.storeWaitMs
+  for (let isRepeat = false; ; isRepeat = true) {
+    try {
+      return await deps.runs.startQueued(run, isRepeat)
+    } catch (error) {
+      const isAway = error instanceof AppError && error.code === 'ServiceUnavailableError'
+      if (!isAway || performance.now() >= giveUpAt) {
+        deps.activeRuns.abandon({ ...run, runUuid: run.uuid })
+        throw error
+      }
+      await pause(retryMs)
+    }
+  }
+}

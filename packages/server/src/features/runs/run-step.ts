@@ -1,0 +1,236 @@
+/** One step of a run: model calls until the answer asks nothing of stet; ends with the caller's tool calls, if any. */
+import { RunError } from '../../shared/app-error.ts'
+import type { Needs } from '../deps.ts'
+import { chooseModel, chooseProvider } from '../providers/choose-provider.ts'
+import { listProviders } from '../providers/list-providers.ts'
+import type { ModelDriver, ResolvedProvider } from '../providers/model-driver.ts'
+import { addUsage, type Usage, usageOf } from '../providers/usage.ts'
+import type { Message, ToolCall } from '../templates/message.ts'
+import { type PromptConfig, readPromptConfig } from '../templates/prompt-config.ts'
+import { callModel, type ModelAnswer, readStructuredAnswer } from './call-model.ts'
+import { createMessageList, type MessageList } from './encoding/message-list.ts'
+import type { LatitudeEvent, RunEvent } from './events/run-event.ts'
+import type { RunPlan } from './execute-run.ts'
+import type { RunSpending, StepResponse } from './run.ts'
+import { type AnswerDeps, answerCalls } from './tools/answer-calls.ts'
+import { gatherTools, type ToolboxDeps } from './tools/gather-tools.ts'
+import type { ExecuteRun, RunWatch } from './tools/run-agent.ts'
+import { createShownCalls, isAwaited } from './tools/shown-calls.ts'
+import type { StepTool, Toolbox } from './tools/tool.ts'
+
+export type StepDeps = AnswerDeps & Needs<'prices'>
+
+/** Model calls that one run may make, over all steps and agents. */
+const maxModelCalls = 150
+
+export interface StepInput extends RunWatch {
+  plan: RunPlan
+  setUp: StepSetUp
+  progress: RunProgress
+  input: Message[]
+  /** Runs agents. */
+  execute: ExecuteRun
+}
+
+export interface StepOutcome {
+  response: StepResponse
+  /** Everything that the step added after its input. */
+  output: Message[]
+  toolRequests: ToolCall[]
+}
+
+export async function runStep(
+  deps: StepDeps,
+  { plan, setUp, progress, input, execute, ...watch }: StepInput,
+): Promise<StepOutcome> {
+  const { list } = progress
+  const { toolbox } = setUp
+  const { showEvents } = watch
+  const output: Message[] = []
+  let spending = nothingSpent()
+  const append = (message: Message) => {
+    output.push(message)
+    list.append([message])
+  }
+  const spend = (spent: RunSpending) => {
+    spending = addSpending(spending, spent)
+    progress.spending = addSpending(progress.spending, spent)
+  }
+  showEvents([
+    latitude(progress, { type: 'step-started' }),
+    latitude(progress, { type: 'provider-started', config: setUp.config }),
+  ])
+  for (let turn = 0; ; turn += 1) {
+    assertMayCall(progress, setUp, turn)
+    progress.budget.modelCalls += 1
+    showEvents([{ provider: { type: 'start-step', step: turn + 1 } }])
+    const shown = createShownCalls(deps, { scope: plan.tools, toolbox, progress })
+    try {
+      const messages = [...input, ...output]
+      const answer = await callModel({ setUp, plan, progress, messages, shown, turn, ...watch })
+      spend(priceOf(deps, setUp, answer))
+      append(answer.message())
+      const requests = answer.calls.filter(({ name }) => isRequest(toolbox.get(name)))
+      const calls = answer.calls.filter((call) => !requests.includes(call))
+      const { faultyCalls } = answer
+      if (calls.length > 0 || faultyCalls.length > 0) {
+        // A tool whose result no model call could read any more is not run at all.
+        if (requests.length === 0) assertMayCall(progress, setUp, turn + 1)
+        const toolTurn = { plan, progress, toolbox, shown, calls, faultyCalls, execute, ...watch, append, spend }
+        await answerCalls(deps, toolTurn)
+        if (requests.length === 0) continue
+      }
+      const places = { input: list.locate(input), output: list.locate(output) }
+      const response = responseOf(setUp, { answer, requests, spending, places })
+      progress.response = response
+      showEvents(completion(progress, response))
+      return { response, output, toolRequests: requests }
+    } finally {
+      shown.release()
+    }
+  }
+}
+
+/** The call ends the run: its caller goes on by chat. */
+function isRequest(tool: StepTool | undefined): boolean {
+  return tool?.source === 'client' && !isAwaited(tool)
+}
+
+export function latitude(progress: RunProgress, event: LatitudeEvent): RunEvent {
+  return { latitude: event, covers: progress.list.messages.length }
+}
+
+function assertMayCall(progress: RunProgress, setUp: StepSetUp, turn: number): void {
+  const { maxSteps } = setUp.prompt
+  const limit = turn >= maxSteps ? maxSteps : progress.budget.modelCalls >= maxModelCalls ? maxModelCalls : undefined
+  if (limit === undefined) return
+  throw new RunError('max_step_count_exceeded_error', `The run made ${limit} model calls, as many as it may`, {
+    details: { maxSteps: limit },
+  })
+}
+
+function priceOf(deps: Needs<'prices' | 'clock'>, setUp: StepSetUp, answer: ModelAnswer): RunSpending {
+  const { provider, model } = setUp
+  const { usage, cacheWriteTokens, servedModel } = answer
+  const question = { provider, model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() }
+  return spendingOf(usage, deps.prices.costOf(question))
+}
+
+interface StepResult {
+  answer: ModelAnswer
+  requests: ToolCall[]
+  spending: RunSpending
+  places: Pick<StepResponse, 'input' | 'output'>
+}
+
+function responseOf(setUp: StepSetUp, { answer, requests, spending, places }: StepResult): StepResponse {
+  const isObject = setUp.prompt.schema !== undefined && requests.length === 0
+  return {
+    streamType: isObject ? 'object' : 'text',
+    text: answer.text,
+    ...(isObject && { object: readStructuredAnswer(answer.text) }),
+    toolCalls: requests,
+    ...(answer.reasoning !== '' && { reasoning: answer.reasoning }),
+    usage: spending.tokenUsage,
+    cost: spending.cost,
+    model: setUp.model,
+    provider: setUp.provider.kind,
+    finishReason: requests.length > 0 ? 'tool-calls' : answer.finishReason,
+    ...places,
+  }
+}
+
+function completion(progress: RunProgress, response: StepResponse): RunEvent[] {
+  const { usage, finishReason } = response
+  return [
+    { provider: { type: 'finish', finishReason, usage } },
+    latitude(progress, { type: 'provider-completed', response, tokenUsage: usage, finishReason }),
+    latitude(progress, { type: 'step-completed' }),
+  ]
+}
+
+export type SetUpDeps = ToolboxDeps & Needs<'environmentProviders' | 'secrets' | 'clock' | 'log' | 'models'>
+
+export interface StepSetUp {
+  prompt: PromptConfig
+  provider: ResolvedProvider
+  model: string
+  driver: ModelDriver
+  toolbox: Toolbox
+  /** As `provider-started` shows it. */
+  config: Record<string, unknown>
+}
+
+/** @throws RunError for a configuration, provider, model or feature that keeps the step from running. */
+export async function setUpStep(deps: SetUpDeps, plan: RunPlan, written: Record<string, unknown>): Promise<StepSetUp> {
+  const prompt = readOnce(deps, plan, written)
+  const entries = await listProviders(deps, plan.workspaceId)
+  const { environmentProviders, models } = deps
+  const entry = chooseProvider(entries, {
+    path: plan.path,
+    named: prompt.provider,
+    projectDefault: plan.projectDefaults.provider,
+    serverDefault: environmentProviders.defaultProvider,
+  })
+  const model = chooseModel(entry, {
+    path: plan.path,
+    named: prompt.model,
+    projectDefault: plan.projectDefaults.model,
+    serverDefault: environmentProviders.defaultModel,
+  })
+  const provider = entry.open()
+  const toolbox = await gatherTools(deps, plan.tools, prompt)
+  const config = { ...written, provider: provider.name, model }
+  return { prompt, provider, model, driver: models.driverFor(provider), toolbox, config }
+}
+
+// A prompt that is joined here hands out the same configuration with every run.
+const read = new WeakMap<Record<string, unknown>, { path: string; prompt: PromptConfig }>()
+
+function readOnce({ serverTools }: SetUpDeps, { path }: RunPlan, written: Record<string, unknown>): PromptConfig {
+  const known = read.get(written)
+  if (known?.path === path) return known.prompt
+  const prompt = readPromptConfig(written, path, [...serverTools.keys()])
+  read.set(written, { path, prompt })
+  return prompt
+}
+
+/** Model calls made so far, over all steps and agents. */
+interface RunBudget {
+  modelCalls: number
+}
+
+export interface RunProgress {
+  readonly list: MessageList
+  spending: RunSpending
+  /** Shared with the runs of agents. */
+  readonly budget: RunBudget
+  /** Tool calls that wait for the caller right now. */
+  awaitedCalls: number
+  response: StepResponse | undefined
+}
+
+export function createRunProgress(earlier: readonly Message[], budget: RunBudget = { modelCalls: 0 }): RunProgress {
+  return { list: createMessageList(earlier), spending: nothingSpent(), budget, awaitedCalls: 0, response: undefined }
+}
+
+function nothingSpent(): RunSpending {
+  return { tokenUsage: usageOf({}), cost: 0, costUnknown: false }
+}
+
+function addSpending(left: RunSpending, right: RunSpending): RunSpending {
+  return {
+    tokenUsage: addUsage(left.tokenUsage, right.tokenUsage),
+    cost: roundCost(left.cost + right.cost),
+    costUnknown: left.costUnknown || right.costUnknown,
+  }
+}
+
+function spendingOf(usage: Usage, price: { cost: number; known: boolean }): RunSpending {
+  return { tokenUsage: usage, cost: price.cost, costUnknown: !price.known }
+}
+
+// Sums of binary fractions drift; prices are given to 12 decimals.
+function roundCost(cost: number): number {
+  return Math.round(cost * 1e12) / 1e12
+}

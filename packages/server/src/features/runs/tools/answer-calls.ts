@@ -1,0 +1,149 @@
+/** Answers the tool calls of one model turn, all at once: one result each, shown as it comes, one message for the model. */
+
+import { storableJson } from '../../../shared/storable-json.ts'
+import type { Needs } from '../../deps.ts'
+import type { Message, MessagePart, ToolCall } from '../../templates/message.ts'
+import type { FaultyCall } from '../call-model.ts'
+import type { ProviderEvent } from '../events/run-event.ts'
+import type { RunPlan } from '../execute-run.ts'
+import type { RunSpending } from '../run.ts'
+import type { RunProgress } from '../run-step.ts'
+import { type ExecuteRun, type RunWatch, runAgent } from './run-agent.ts'
+import { type ShowDeps, type ShownCalls, timedOut } from './shown-calls.ts'
+import type { ServerTool, Toolbox, ToolOutcome, ToolScope } from './tool.ts'
+
+export type AnswerDeps = ShowDeps & Needs<'templates' | 'log'>
+
+export interface ToolTurn extends RunWatch {
+  plan: RunPlan
+  progress: RunProgress
+  toolbox: Toolbox
+  shown: ShownCalls
+  /** Those that the run answers itself or waits for. */
+  calls: readonly ToolCall[]
+  /** Those that cannot be made; shown already. */
+  faultyCalls: readonly FaultyCall[]
+  execute: ExecuteRun
+  /** Adds a message to the conversation. */
+  append(message: Message): void
+  spend(spending: RunSpending): void
+}
+
+/** @throws the reason of `signal`; the results that came before it stay in the conversation. */
+export async function answerCalls(deps: AnswerDeps, turn: ToolTurn): Promise<void> {
+  const outcomes = new Map<string, ToolOutcome>()
+  const others = new AbortController()
+  const signal = AbortSignal.any([turn.signal, others.signal])
+  const pending = new Map(turn.calls.map((call) => [call.id, settled(call, answer(deps, turn, call, signal))]))
+  const keep = ({ call, outcome }: Settled) => {
+    pending.delete(call.id)
+    outcomes.set(call.id, outcome)
+    if (outcome.spending) turn.spend(outcome.spending)
+  }
+  for (const { id, reason } of turn.faultyCalls) outcomes.set(id, { result: reason, isError: true })
+  try {
+    while (pending.size > 0) {
+      const next = await Promise.race(pending.values())
+      turn.signal.throwIfAborted()
+      keep(next)
+      turn.showEvents([{ provider: resultEvent(next.call, next.outcome) }])
+    }
+  } catch (error) {
+    others.abort(error)
+    // All of them end with the signal, and what they have spent counts.
+    for (const end of await Promise.allSettled(pending.values())) {
+      if (end.status === 'fulfilled' && end.value.outcome.spending) turn.spend(end.value.outcome.spending)
+    }
+    throw error
+  } finally {
+    const message = resultMessage([...turn.faultyCalls, ...turn.calls], outcomes)
+    if (message.content.length > 0) turn.append(message)
+  }
+}
+
+interface Settled {
+  call: ToolCall
+  outcome: ToolOutcome
+}
+
+function settled(call: ToolCall, outcome: Promise<ToolOutcome>): Promise<Settled> {
+  const done = outcome.then((value) => ({ call, outcome: value }))
+  // The first failure ends the turn; the others have nobody to tell.
+  done.catch(() => undefined)
+  return done
+}
+
+async function answer(deps: AnswerDeps, turn: ToolTurn, call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
+  const { plan, progress, execute } = turn
+  const tool = turn.toolbox.get(call.name)
+  if (tool?.source === 'agentAsTool') {
+    return runAgent(deps, { agent: tool, args: call.arguments, plan, progress, execute, signal })
+  }
+  if (tool?.source === 'serverTool') return runServerTool(deps, { tool: tool.tool, call, scope: plan.tools, signal })
+  return turn.shown.answerOf(call.id, signal)
+}
+
+function resultEvent({ id, name, arguments: args }: ToolCall, outcome: ToolOutcome): ProviderEvent {
+  const reference = { toolCallId: id, toolName: name, args }
+  if (outcome.failure !== undefined) return { type: 'tool-error', ...reference, error: outcome.failure }
+  return { type: 'tool-result', ...reference, result: outcome.result, isError: outcome.isError }
+}
+
+function resultMessage(calls: readonly ToolCall[], outcomes: ReadonlyMap<string, ToolOutcome>): Message {
+  const content = calls.flatMap(({ id, name }): MessagePart[] => {
+    const outcome = outcomes.get(id)
+    if (!outcome) return []
+    const { result, isError } = outcome
+    return [{ type: 'tool-result', toolCallId: id, toolName: name, result, ...(isError && { isError }) }]
+  })
+  return { role: 'tool', content }
+}
+
+const maxResultCharacters = 262_144
+const shownCharacters = 2_000
+
+/** @throws the reason of `signal`, nothing else. */
+async function runServerTool(
+  deps: Needs<'runSettings' | 'log'>,
+  { tool, call, scope, signal }: { tool: ServerTool; call: ToolCall; scope: ToolScope; signal: AbortSignal },
+): Promise<ToolOutcome> {
+  const { toolWaitMs } = deps.runSettings
+  const { conversationUuid, workspaceId, projectId } = scope
+  const limit = AbortSignal.timeout(toolWaitMs)
+  const both = AbortSignal.any([signal, limit])
+  const context = { signal: both, toolCallId: call.id, conversationUuid, workspaceId, projectId }
+  try {
+    const value = await Promise.race([execute(tool, call, context), rejection(both)])
+    return { result: plainJson(value), isError: false }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (limit.aborted) return timedOut(toolWaitMs)
+    deps.log.warn('run.server-tool-failed', { tool: tool.name, reason: error instanceof Error ? error.name : '' })
+    const failure = (error instanceof Error ? error.message : String(error)).slice(0, shownCharacters)
+    return { result: failure, isError: true, failure }
+  }
+}
+
+// A tool that throws before its first await fails like any other.
+async function execute(
+  tool: ServerTool,
+  call: ToolCall,
+  context: Parameters<ServerTool['execute']>[1],
+): Promise<unknown> {
+  return tool.execute(call.arguments, context)
+}
+
+function plainJson(value: unknown): unknown {
+  const text = storableJson(value ?? null)
+  if (text === undefined) throw new Error('The tool gave no JSON value')
+  if (text.length > maxResultCharacters) throw new Error(`The result is larger than ${maxResultCharacters} characters`)
+  return JSON.parse(text)
+}
+
+function rejection(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const fail = () => reject(signal.reason)
+    signal.addEventListener('abort', fail, { once: true })
+    if (signal.aborted) fail()
+  })
+}

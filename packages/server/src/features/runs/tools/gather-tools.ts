@@ -1,0 +1,117 @@
+/** Puts together the tools of a step: the caller's, the operator's and other prompts. No two may share a name. */
+import { AppError, RunError } from '../../../shared/app-error.ts'
+import type { Needs } from '../../deps.ts'
+import { normalizeDocumentPath } from '../../documents/document-path.ts'
+import { loadRunnable } from '../../documents/read-document.ts'
+import { argumentsOf } from '../../templates/parameters.ts'
+import type { PromptConfig } from '../../templates/prompt-config.ts'
+import { configError, isToolName, toolNames } from '../../templates/prompt-tools.ts'
+import type { AgentTool, StepTool, Toolbox, ToolScope } from './tool.ts'
+
+export type ToolboxDeps = AgentDeps & Needs<'serverTools'>
+
+/** @throws RunError `document_config_error`; `unsupported_feature_error` for a tool that nobody could answer. */
+export async function gatherTools(deps: ToolboxDeps, scope: ToolScope, prompt: PromptConfig): Promise<Toolbox> {
+  const [path = ''] = scope.lineage.slice(-1)
+  const clientTools = prompt.tools.map((definition): StepTool => {
+    if (scope.runUuid === null) throw unanswerable(definition.name)
+    return { source: 'client', definition, isAwaited: scope.awaited.includes(definition.name) }
+  })
+  const serverTools = prompt.serverTools.flatMap((name): StepTool[] => {
+    const tool = deps.serverTools.get(name)
+    if (!tool) return []
+    const { description, parameters } = tool
+    const definition = { name: modelName(name), ...(description !== undefined && { description }), parameters }
+    return [{ source: 'serverTool', definition, tool }]
+  })
+  const agents = await loadAgents(deps, scope, prompt.agents)
+  const toolbox = new Map<string, StepTool>()
+  for (const tool of [...clientTools, ...serverTools, ...agents]) {
+    const { name } = tool.definition
+    if (toolbox.has(name)) throw configError(path, 'tools', `Two tools have the name '${name}'`)
+    toolbox.set(name, tool)
+  }
+  return toolbox
+}
+
+function unanswerable(name: string): RunError {
+  return new RunError('unsupported_feature_error', `Tool '${name}' is the caller's: a prompt used as a tool has none`, {
+    details: { feature: name },
+  })
+}
+
+// Models take letters, digits, underscores and dashes only.
+function modelName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
+}
+
+export type AgentDeps = Needs<'stores' | 'liveCache' | 'templates'>
+
+const maxNesting = 5
+const maxNameLength = 64
+
+/** @throws RunError `document_config_error` for a path without document, a name no tool can have, a circle, or one level too many. */
+async function loadAgents(deps: AgentDeps, scope: ToolScope, paths: readonly string[]): Promise<AgentTool[]> {
+  const [from = ''] = scope.lineage.slice(-1)
+  if (paths.length > 0 && scope.lineage.length > maxNesting) {
+    throw configError(from, 'agents', `Agents may be nested ${maxNesting} deep`)
+  }
+  return Promise.all(paths.map((written) => loadAgent(deps, scope, { written, from })))
+}
+
+async function loadAgent(
+  deps: AgentDeps,
+  scope: ToolScope,
+  { written, from }: { written: string; from: string },
+): Promise<AgentTool> {
+  const path = resolvePath(written, from)
+  if (path !== undefined && scope.lineage.includes(path)) {
+    const circle = [...scope.lineage, path].join(' -> ')
+    throw configError(from, 'agents', `A prompt cannot reach itself through agents: ${circle}`)
+  }
+  const runnable = path === undefined ? undefined : await findRunnable(deps, scope, path)
+  if (path === undefined || !runnable)
+    throw configError(from, 'agents', `There is no prompt '${written}' to use as a tool`)
+  const { scan, source, project } = runnable
+  const { name, description } = scan.config
+  const definition = {
+    name: typeof name === 'string' && name !== '' ? toolName(name, path) : defaultName(path),
+    ...(typeof description === 'string' && description !== '' ? { description } : {}),
+    parameters: argumentsOf(scan),
+  }
+  const projectDefaults = { provider: project.defaultProvider, model: project.defaultModel }
+  return { source: 'agentAsTool', definition, path, template: source, scan, projectDefaults }
+}
+
+async function findRunnable(deps: AgentDeps, scope: ToolScope, path: string) {
+  const { workspaceId, projectId, versionUuid } = scope
+  // Who may run the prompt may run what it uses: the key was checked when the run began.
+  const reader = { workspaceId, projectId: null }
+  try {
+    return await loadRunnable(deps, { caller: reader, projectId, versionRef: versionUuid, path, isRun: true })
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NotFoundError') return undefined
+    throw error
+  }
+}
+
+function toolName(name: string, path: string): string {
+  if (isToolName(name)) return name
+  throw configError(path, 'name', `The name of a prompt that is used as a tool is ${toolNames}`)
+}
+
+function defaultName(path: string): string {
+  return `lat_agent_${path.replace(/[^A-Za-z0-9_-]/g, '_')}`.slice(0, maxNameLength)
+}
+
+/** As written in the document `from`, like a reference; undefined when it leaves the root or names nothing. */
+function resolvePath(written: string, from: string): string | undefined {
+  const segments = written.startsWith('/') ? [] : from.split('/').slice(0, -1)
+  for (const segment of written.split('/')) {
+    if (segment === '' || segment === '.') continue
+    if (segment !== '..') segments.push(segment)
+    else if (segments.pop() === undefined) return undefined
+  }
+  const resolved = segments.join('/').replace(/\.promptl$/, '')
+  return resolved === '' ? undefined : normalizeDocumentPath(resolved)
+}

@@ -1,0 +1,79 @@
+/** Runs another prompt as the answer of a tool call. Its failure is an error result; what it cost counts for its parent. */
+import { AppError, RunError } from '../../../shared/app-error.ts'
+import type { Needs } from '../../deps.ts'
+import { parameterValues } from '../../templates/parameters.ts'
+import { assertCompiles } from '../../templates/template-engine.ts'
+import type { ShowEvents } from '../events/run-event.ts'
+import { planPrompt, type RunCompletion, type RunPlan } from '../execute-run.ts'
+import type { RunSpending } from '../run.ts'
+import { createRunProgress, type RunProgress } from '../run-step.ts'
+import type { AgentTool, ToolOutcome } from './tool.ts'
+
+/** Who runs a plan: where its events go, and what ends it. */
+export interface RunWatch {
+  showEvents: ShowEvents
+  signal: AbortSignal
+}
+
+/** What runs a plan; given, since it runs this in turn. */
+export type ExecuteRun = (plan: RunPlan, progress: RunProgress, watch: RunWatch) => Promise<RunCompletion>
+
+export interface AgentCall {
+  agent: AgentTool
+  args: Record<string, unknown>
+  /** Of the run that calls. */
+  plan: RunPlan
+  progress: RunProgress
+  execute: ExecuteRun
+  signal: AbortSignal
+}
+
+/** @throws the reason of `signal`, nothing else. */
+export async function runAgent(deps: Needs<'templates' | 'clock' | 'log'>, call: AgentCall): Promise<ToolOutcome> {
+  const { agent, plan, signal } = call
+  const progress = createRunProgress([], call.progress.budget)
+  try {
+    // What an agent does shows only as the result of its call.
+    const { response } = await call.execute(planOf(deps, call), progress, { signal, showEvents: () => {} })
+    const value = response.streamType === 'object' ? response.object : response.text
+    return { result: { value, isError: false }, isError: false, spending: progress.spending }
+  } catch (error) {
+    const value = messageOf(error)
+    if (value === undefined && !signal.aborted) {
+      deps.log.error('run.agent-failed', { path: agent.path, parent: plan.path, reason: nameOf(error) })
+    }
+    return failed(value ?? 'The agent failed unexpectedly', progress.spending)
+  }
+}
+
+function planOf(deps: Needs<'templates' | 'clock'>, { agent, args, plan }: AgentCall): RunPlan {
+  const { scan, template, path, projectDefaults } = agent
+  assertCompiles(scan)
+  return {
+    ...plan,
+    path,
+    projectDefaults,
+    tools: { ...plan.tools, runUuid: null, awaited: [], lineage: [...plan.tools.lineage, path] },
+    nextStep: planPrompt(deps, {
+      workspaceId: plan.workspaceId,
+      apiKeyId: plan.apiKeyId,
+      source: template,
+      parameters: parameterValues(scan.config, args),
+      usesSteps: scan.usesSteps,
+      config: scan.config,
+      messages: [],
+    }),
+  }
+}
+
+function failed(value: string, spending: RunSpending): ToolOutcome {
+  return { result: { value, isError: true }, isError: true, spending }
+}
+
+function messageOf(error: unknown): string | undefined {
+  return error instanceof RunError || error instanceof AppError ? error.message : undefined
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error
+}

@@ -1,0 +1,135 @@
+/** The tool calls of one model turn: stored before anybody sees them, waited for from then on, answered once. */
+import { AppError } from '../../../shared/app-error.ts'
+import type { Needs } from '../../deps.ts'
+import type { ToolCall } from '../../templates/message.ts'
+import type { RunProgress } from '../run-step.ts'
+import type { StepTool, ToolAnswer, Toolbox, ToolOutcome, ToolScope } from './tool.ts'
+
+export type ShowDeps = Needs<'toolCalls' | 'toolSignals' | 'runSettings' | 'clock'>
+
+export interface ShownCalls {
+  /** Resolves when the calls are stored: then they may be shown. */
+  show(calls: readonly ToolCall[]): Promise<void>
+  /** Waits for the caller's result, at most as long as a call may take. @throws the reason of `signal`. */
+  answerOf(id: string, signal: AbortSignal): Promise<ToolOutcome>
+  /** Nobody waits any more. */
+  release(): void
+}
+
+interface Waiting {
+  deadline: number
+  /** Resolves with the next wake-up. */
+  changed: Promise<void>
+  stop(): void
+}
+
+// A wake-up that got lost between replicas costs so long, and no more.
+const lookAgainMs = 3_000
+
+export function createShownCalls(
+  deps: ShowDeps,
+  { scope, toolbox, progress }: { scope: ToolScope; toolbox: Toolbox; progress: RunProgress },
+): ShownCalls {
+  const waiting = new Map<string, Waiting>()
+  const { workspaceId, projectId, runUuid } = scope
+  const { toolWaitMs } = deps.runSettings
+
+  const settle = (id: string) => {
+    waiting.get(id)?.stop()
+    if (waiting.delete(id)) progress.awaitedCalls -= 1
+  }
+  return {
+    async show(calls) {
+      if (runUuid === null || calls.length === 0) return
+      const createdAt = deps.clock.now()
+      const rows = calls.map(({ id, name }) => {
+        const isWaiting = isAwaited(toolbox.get(name))
+        if (isWaiting) {
+          progress.awaitedCalls += 1
+          waiting.set(id, { ...subscribe(deps, id), deadline: performance.now() + toolWaitMs })
+        }
+        return { id, workspaceId, projectId, runUuid, isWaiting, createdAt }
+      })
+      await deps.toolCalls.issue(rows)
+    },
+    async answerOf(id, signal) {
+      const own = waiting.get(id)
+      if (!own) throw new Error('Only a call that was shown can be waited for')
+      try {
+        return await answerWithin(deps, { id, workspaceId }, own, signal)
+      } finally {
+        settle(id)
+      }
+    },
+    release() {
+      for (const id of [...waiting.keys()]) settle(id)
+    },
+  }
+}
+
+export function isAwaited(tool: StepTool | undefined): boolean {
+  return tool?.source === 'client' && tool.isAwaited
+}
+
+function subscribe(deps: Needs<'toolSignals'>, id: string): Pick<Waiting, 'changed' | 'stop'> {
+  let wake = () => {}
+  const changed = new Promise<void>((resolve) => {
+    wake = resolve
+  })
+  return { changed, stop: deps.toolSignals.subscribe(id, () => wake()) }
+}
+
+async function answerWithin(
+  deps: ShowDeps,
+  call: { id: string; workspaceId: number },
+  waiting: Waiting,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  let isWoken = false
+  const woken = waiting.changed.then(() => {
+    isWoken = true
+  })
+  for (;;) {
+    const leftMs = Math.max(0, waiting.deadline - performance.now())
+    await Promise.race([...(isWoken ? [] : [woken]), pause(Math.min(leftMs, lookAgainMs), signal)])
+    signal.throwIfAborted()
+    const answer = await findAnswer(deps, call)
+    if (answer) return answer
+    if (performance.now() < waiting.deadline) continue
+    if (await deps.toolCalls.close(call)) return timedOut(deps.runSettings.toolWaitMs)
+    // It was answered in the last moment: the first of the two counts, and that was the answer.
+    waiting.deadline = performance.now() + lookAgainMs
+  }
+}
+
+async function findAnswer(
+  deps: Needs<'toolCalls'>,
+  { id, workspaceId }: { id: string; workspaceId: number },
+): Promise<ToolAnswer | null> {
+  try {
+    return await deps.toolCalls.findAnswer(workspaceId, id)
+  } catch (error) {
+    // A database that is away for a moment is asked again; the deadline ends it.
+    if (error instanceof AppError && error.code === 'ServiceUnavailableError') return null
+    throw error
+  }
+}
+
+/** What the model is told when nobody answered. */
+export function timedOut(waitMs: number): ToolOutcome {
+  const failure = `No result came within ${waitMs / 1000} seconds`
+  return { result: failure, isError: true, failure }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms).unref()
+    signal.addEventListener('abort', end, { once: true })
+    if (signal.aborted) end()
+  })
+}
