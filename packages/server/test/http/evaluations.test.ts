@@ -1,5 +1,7 @@
 import { Annotation, Evaluation } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Caller } from '../../src/features/access/caller.ts'
+import { annotate as annotateConversation } from '../../src/features/evaluations/annotate.ts'
 import type { TestServer } from '../support/test-server.ts'
 import { apiCaller } from './api-call.ts'
 import { type Api, createTestProject, issueKey, openServer, openTenant, type TestProject } from './scenario.ts'
@@ -184,6 +186,29 @@ describe('annotations', () => {
     const answer = await api('POST', annotatePath((await create({ documentUuid })).uuid, uuid), { body: { score: 0 } })
     expect(answer).toMatchObject({ status: 201, body: { conversationUuid: uuid, hasPassed: false } })
   })
+})
+
+it('is not found when the project is purged while it is annotated', async () => {
+  const purged = await createTestProject(api, { a: 'x' })
+  const log = await api('POST', `${purged.live}/documents/logs`, { body: { path: 'a', messages: [] } })
+  const evaluation = await create({ projectId: purged.id })
+  const { deps } = server
+  const author = { id: 1, name: 'admin', email: 'admin@localhost' }
+  const caller: Caller = { apiKeyId: 1, workspaceId: 1, author, scopes: ['admin'], projectId: null, limit: 100 }
+  const purgedBefore = (table: 'evaluation' | 'conversation'): typeof deps => ({
+    ...deps,
+    async transaction(work) {
+      if (table === 'evaluation') await deps.deletions.purgeProject('evaluation', purged.id)
+      else await deps.deletions.hideConversation(1, String(log.body['uuid']))
+      return deps.transaction(work)
+    },
+  })
+  const input = { caller, conversationUuid: String(log.body['uuid']), evaluationUuid: evaluation.uuid, score: 1 }
+  for (const table of ['evaluation', 'conversation'] as const) {
+    await expect(annotateConversation(purgedBefore(table), { ...input, metadata: {} })).rejects.toMatchObject({
+      code: 'NotFoundError',
+    })
+  }
 })
 
 it('another tenant and a key of another project see none of it', async () => {

@@ -1,66 +1,61 @@
-/** Many conversations in the database, read by place: no page is found by counting the ones before it. */
-import { Prisma } from '../../../../generated/prisma/client.ts'
+/** Lists of conversations, paged by position: no page is found by counting the ones before it. */
+import type { Prisma } from '../../../../generated/prisma/client.ts'
 import type { StoredSummary } from '../../../features/conversations/conversation.ts'
 import type { ConversationFilter, ConversationPlace, ConversationStore } from '../../../features/conversations/ports.ts'
+import type { ConversationOrigin } from '../../../features/runs/ports.ts'
+import type { RunStatus } from '../../../features/runs/run.ts'
 import type { DatabaseClient } from '../database.ts'
 
-type SummaryRow = Omit<StoredSummary, 'latestRun'> & {
-  runUuid: string | null
-  endedAt: Date | null
-  result: NonNullable<StoredSummary['latestRun']>['result']
-}
+const shown = {
+  omit: { config: true, messages: true, epoch: true, lastEventId: true, deletedAt: true },
+  // The epoch orders the runs of a conversation: two of them may share a millisecond.
+  include: { runs: { select: { uuid: true, endedAt: true }, orderBy: { epoch: 'desc' }, take: 1 } },
+} as const satisfies Pick<Prisma.ConversationFindManyArgs, 'omit' | 'include'>
 
-// A result holds the whole answer, which lists do not show.
-const columns = Prisma.sql`
-  c.uuid::text AS uuid, c.workspace_id AS "workspaceId", c.project_id AS "projectId",
-  c.version_uuid::text AS "versionUuid", c.document_uuid::text AS "documentUuid", c.path,
-  c.content_hash AS "contentHash", c.custom_identifier AS "customIdentifier", c.origin, c.status,
-  c.created_at AS "createdAt", c.updated_at AS "updatedAt",
-  r.uuid::text AS "runUuid", r.ended_at AS "endedAt", r.result::jsonb - 'response' AS result`
-
-const latestRun = Prisma.sql`
-  LEFT JOIN LATERAL (
-    SELECT * FROM run WHERE run.conversation_uuid = c.uuid ORDER BY run.epoch DESC LIMIT 1
-  ) r ON true`
+type SummaryRow = Prisma.ConversationGetPayload<typeof shown>
+type ShownResult = NonNullable<StoredSummary['latestRun']>['result']
 
 export function postgresConversationStore(client: DatabaseClient): ConversationStore {
   return {
     async list(workspaceId, filter, { after, limit }) {
-      const conditions = [
-        Prisma.sql`c.workspace_id = ${workspaceId} AND c.deleted_at IS NULL`,
-        ...filtered(filter),
-        ...(after ? [older(after)] : []),
-      ]
-      const rows = await client.$queryRaw<SummaryRow[]>`
-        SELECT ${columns} FROM conversation c ${latestRun} WHERE ${Prisma.join(conditions, ' AND ')}
-        ORDER BY c.created_at DESC, c.uuid DESC LIMIT ${limit}`
-      return rows.map(toSummary)
+      const rows = await client.conversation.findMany({
+        where: { workspaceId, deletedAt: null, ...filtered(filter), ...(after && { AND: older(after) }) },
+        ...shown,
+        orderBy: [{ createdAt: 'desc' }, { uuid: 'desc' }],
+        take: limit,
+      })
+      const results = await listResults(
+        client,
+        rows.flatMap(({ runs }) => runs.map(({ uuid }) => uuid)),
+      )
+      return rows.map((row) => toSummary(row, results))
     },
   }
 }
 
-function older({ createdAt, uuid }: ConversationPlace): Prisma.Sql {
-  return Prisma.sql`(c.created_at, c.uuid) < (${createdAt}::timestamptz, ${uuid}::uuid)`
+function older({ createdAt, uuid }: ConversationPlace): Prisma.ConversationWhereInput[] {
+  // The first condition bounds the index range; the second one alone would not.
+  return [{ createdAt: { lte: createdAt } }, { OR: [{ createdAt: { lt: createdAt } }, { uuid: { lt: uuid } }] }]
 }
 
-function filtered(filter: ConversationFilter): Prisma.Sql[] {
-  const { projectId, versionUuid, documentUuid, path, status, origin, customIdentifier, from, to } = filter
-  const { hiddenProjects = [] } = filter
-  const conditions = [
-    projectId === undefined ? undefined : Prisma.sql`c.project_id = ${projectId}`,
-    hiddenProjects.length === 0 ? undefined : Prisma.sql`c.project_id NOT IN (${Prisma.join(hiddenProjects)})`,
-    versionUuid === undefined ? undefined : Prisma.sql`c.version_uuid = ${versionUuid}::uuid`,
-    documentUuid === undefined ? undefined : Prisma.sql`c.document_uuid = ${documentUuid}::uuid`,
-    path === undefined ? undefined : Prisma.sql`c.path = ${path}`,
-    status === undefined ? undefined : Prisma.sql`c.status = ${status}`,
-    origin === undefined ? undefined : Prisma.sql`c.origin = ${origin}`,
-    customIdentifier === undefined ? undefined : Prisma.sql`c.custom_identifier = ${customIdentifier}`,
-    from === undefined ? undefined : Prisma.sql`c.created_at >= ${from}::timestamptz`,
-    to === undefined ? undefined : Prisma.sql`c.created_at <= ${to}::timestamptz`,
-  ]
-  return conditions.filter((condition) => condition !== undefined)
+function filtered({ from, to, hiddenProjects = [], ...equal }: ConversationFilter): Prisma.ConversationWhereInput {
+  return {
+    ...equal,
+    ...((from || to) && { createdAt: { ...(from && { gte: from }), ...(to && { lte: to }) } }),
+    ...(hiddenProjects.length > 0 && { NOT: { projectId: { in: [...hiddenProjects] } } }),
+  }
 }
 
-function toSummary({ runUuid, endedAt, result, ...row }: SummaryRow): StoredSummary {
-  return { ...row, latestRun: runUuid === null ? null : { endedAt, result } }
+/** Results of runs without their responses, which hold the whole answer and which lists do not show. */
+async function listResults(client: DatabaseClient, uuids: readonly string[]): Promise<Map<string, ShownResult>> {
+  if (uuids.length === 0) return new Map()
+  const rows = await client.$queryRaw<{ uuid: string; result: ShownResult }[]>`
+    SELECT uuid::text AS uuid, result::jsonb - 'response' AS result FROM run WHERE uuid = ANY(${uuids}::uuid[])`
+  return new Map(rows.map(({ uuid, result }) => [uuid, result]))
+}
+
+// States and origins hold what the run rows wrote into them, nothing else.
+function toSummary({ runs: [run], ...row }: SummaryRow, results: ReadonlyMap<string, ShownResult>): StoredSummary {
+  const latestRun = run ? { endedAt: run.endedAt, result: results.get(run.uuid) ?? null } : null
+  return { ...row, status: row.status as RunStatus, origin: row.origin as ConversationOrigin, latestRun }
 }

@@ -1,4 +1,4 @@
-/** Documents in the database: interval rows of merged texts, and the rows of drafts that lie over them. */
+/** Documents in the database: interval rows of merged texts, and the rows of drafts that overlay them (ADR 9). */
 import { Prisma } from '../../../../generated/prisma/client.ts'
 import type { DocumentText } from '../../../features/documents/document.ts'
 import { openEnd } from '../../../features/documents/overlay.ts'
@@ -7,25 +7,24 @@ import type {
   DraftRow,
   DraftWrite,
   MergedText,
-  MergedWrite,
   Slot,
   VersionSet,
 } from '../../../features/documents/ports.ts'
 import type { DatabaseClient } from '../database.ts'
 
-// The version is looked up row by row: for a join the planner may guess many rows, and read every version for a few.
+// The version is looked up per row: for a join the planner may expect many rows and read every version.
 const textColumns = Prisma.sql`
   d.id, d.document_uuid::text AS "documentUuid", d.project_id AS "projectId", d.version_id AS "versionId", d.path,
   d.content, d.content_hash AS "contentHash", (SELECT v.merged_at FROM version v WHERE v.id = d.version_id) AS "mergedAt",
   d.created_at AS "createdAt", d.updated_at AS "updatedAt"`
 
-// The row of a later set hides nothing here: intervals of one path never overlap.
+// Intervals of one path never overlap, so at most one row per path matches.
 const merged = (projectId: number, number: number) =>
   Prisma.sql`d.project_id = ${projectId} AND d.valid_from > 0 AND d.valid_from <= ${number} AND d.valid_to > ${number}`
 
 const ofDraft = (id: number) => Prisma.sql`d.version_id = ${id} AND d.valid_from = 0`
 
-/** Rows that the version shows, as a relation `d`: for a draft its own over those of live that it does not touch. */
+/** The rows that the version shows: for a draft its own, and those of live at every other path. */
 function shownRows(set: VersionSet, filter: Prisma.Sql): Prisma.Sql {
   if (set.number !== null)
     return Prisma.sql`SELECT d.* FROM document d WHERE ${merged(set.projectId, set.number)} ${filter}`
@@ -36,8 +35,31 @@ function shownRows(set: VersionSet, filter: Prisma.Sql): Prisma.Sql {
       AND NOT EXISTS (SELECT 1 FROM document o WHERE o.version_id = ${set.id} AND o.valid_from = 0 AND o.path = d.path)`
 }
 
+const mergedText = {
+  omit: { refers: true, baseHash: true, deletedAt: true },
+  include: { version: { select: { mergedAt: true } } },
+} as const
+
+type MergedRow = Prisma.DocumentGetPayload<typeof mergedText>
+
+function toMergedText({ version, validTo, ...row }: MergedRow): MergedText {
+  return { ...row, mergedAt: version.mergedAt, validTo: validTo ?? openEnd }
+}
+
+/** For statements by Prisma: the rows of the project, if the workspace owns it. */
+function inProject(workspaceId: number, { projectId }: VersionSet) {
+  return { projectId, project: { workspaceId } }
+}
+
+/** For plain SQL: the same guard. */
 function ownedBy(workspaceId: number, projectId: number): Prisma.Sql {
   return Prisma.sql`EXISTS (SELECT 1 FROM project p WHERE p.id = ${projectId} AND p.workspace_id = ${workspaceId})`
+}
+
+function listShown(client: DatabaseClient, workspaceId: number, set: VersionSet, filter: Prisma.Sql) {
+  return client.$queryRaw<DocumentText[]>`
+    SELECT ${textColumns} FROM (${shownRows(set, filter)}) d
+    WHERE ${ownedBy(workspaceId, set.projectId)} ORDER BY d.path COLLATE "C"`
 }
 
 export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
@@ -53,12 +75,10 @@ type Reads =
   | 'findOptional'
   | 'findMergedOptional'
 
-/** What versions show. */
+/** Reads of what versions show. */
 function setsOf(client: DatabaseClient): Pick<DocumentStore, Reads> {
   const shown = (workspaceId: number, set: VersionSet, filter: Prisma.Sql) =>
-    client.$queryRaw<DocumentText[]>`
-      SELECT ${textColumns} FROM (${shownRows(set, filter)}) d
-      WHERE ${ownedBy(workspaceId, set.projectId)} ORDER BY d.path COLLATE "C"`
+    listShown(client, workspaceId, set, filter)
   return {
     list: (workspaceId, set, prefix = '') =>
       shown(workspaceId, set, prefix === '' ? Prisma.empty : Prisma.sql`AND starts_with(d.path, ${prefix})`),
@@ -66,18 +86,19 @@ function setsOf(client: DatabaseClient): Pick<DocumentStore, Reads> {
     listReferring: (workspaceId, set, paths) =>
       shown(workspaceId, set, Prisma.sql`AND (d.refers OR d.path = ANY(${paths}::text[]))`),
     async listDifferingPaths(workspaceId, one, other) {
-      // A draft lies over live, which is what an open end is the last publication of.
+      // A draft overlays live, whose number is the highest one.
       const [first, second] = [one.number ?? openEnd - 1, other.number ?? openEnd - 1]
       const [after, until] = [Math.min(first, second), Math.max(first, second)]
       const drafts = [one, other].flatMap(({ id, number }) => (number === null ? [id] : []))
-      const rows = await client.$queryRaw<{ path: string }[]>`
-        SELECT DISTINCT d.path FROM (
-          SELECT path FROM document WHERE version_id = ANY(${drafts}::int[]) AND valid_from = 0
-          UNION ALL
-          SELECT path FROM document WHERE project_id = ${one.projectId} AND valid_from > ${after} AND valid_from <= ${until}
-          UNION ALL
-          SELECT path FROM document WHERE project_id = ${one.projectId} AND valid_to > ${after} AND valid_to <= ${until}
-        ) d WHERE ${ownedBy(workspaceId, one.projectId)}`
+      const between = { gt: after, lte: until }
+      const rows = await client.document.findMany({
+        where: {
+          ...inProject(workspaceId, one),
+          OR: [{ versionId: { in: drafts }, validFrom: 0 }, { validFrom: between }, { validTo: between }],
+        },
+        select: { path: true },
+        distinct: 'path',
+      })
       return rows.map((row) => row.path)
     },
     async listPaths(workspaceId, set, limit) {
@@ -90,19 +111,20 @@ function setsOf(client: DatabaseClient): Pick<DocumentStore, Reads> {
       return row ?? null
     },
     async findMergedOptional(workspaceId, set, number, path) {
-      const [row] = await client.$queryRaw<MergedText[]>`
-        SELECT ${textColumns}, d.valid_from AS "validFrom", d.valid_to AS "validTo"
-        FROM document d WHERE ${merged(set.projectId, number)} AND d.path = ${path} AND ${ownedBy(workspaceId, set.projectId)}`
-      return row ?? null
+      const row = await client.document.findFirst({
+        where: { path, validFrom: { gt: 0, lte: number }, validTo: { gt: number }, ...inProject(workspaceId, set) },
+        ...mergedText,
+      })
+      return row && toMergedText(row)
     },
   }
 }
 
-/** What drafts change, and how merged sets come to be. */
+/** Changes of drafts, publications and forced edits. */
 function changesOf(client: DatabaseClient): Omit<DocumentStore, Reads> {
   return {
     async listSlots(workspaceId, draft, paths) {
-      // Live's rows are reached from the draft's one by one, over the index of paths: linear whatever the planner guesses.
+      // Starts from the draft's rows and looks each path up by index, so the cost is linear in the draft.
       const live = paths
         ? Prisma.sql`SELECT d.* FROM document d WHERE d.path = ANY(${paths}::text[])`
         : Prisma.sql`SELECT d.* FROM document o JOIN document d ON d.path = o.path WHERE o.version_id = ${draft.id} AND o.valid_from = 0`
@@ -127,47 +149,45 @@ function changesOf(client: DatabaseClient): Omit<DocumentStore, Reads> {
           created_at = excluded.created_at, updated_at = excluded.updated_at`
     },
     async deleteDraft(workspaceId, draft, paths) {
-      await client.$executeRaw`
-        DELETE FROM document d WHERE ${ofDraft(draft.id)} AND d.path = ANY(${paths}::text[])
-          AND ${ownedBy(workspaceId, draft.projectId)}`
+      const where = { versionId: draft.id, validFrom: 0, path: { in: [...paths] }, ...inProject(workspaceId, draft) }
+      await client.document.deleteMany({ where })
     },
     async publishDraft(workspaceId, draft, number, paths) {
-      const guard = ownedBy(workspaceId, draft.projectId)
-      const live = Prisma.sql`l.project_id = ${draft.projectId} AND l.valid_to = ${openEnd}`
-      // First the identities, while live's rows are still open; then the ends, which make room for the new rows.
+      const own = inProject(workspaceId, draft)
+      // Identities first, while live's rows are still open; closing those then makes room for the new rows.
       await client.$executeRaw`
         UPDATE document d SET document_uuid = coalesce(
-          (SELECT l.document_uuid FROM document l WHERE ${live} AND l.path = d.path), d.document_uuid)
-        WHERE ${ofDraft(draft.id)} AND ${guard}`
-      await client.$executeRaw`
-        UPDATE document l SET valid_to = ${number} WHERE ${live} AND l.path = ANY(${paths}::text[]) AND ${guard}`
-      await client.$executeRaw`
-        UPDATE document d SET valid_from = ${number}, valid_to = ${openEnd}
-        WHERE ${ofDraft(draft.id)} AND d.deleted_at IS NULL AND ${guard}`
+          (SELECT l.document_uuid FROM document l
+           WHERE l.project_id = ${draft.projectId} AND l.valid_to = ${openEnd} AND l.path = d.path), d.document_uuid)
+        WHERE ${ofDraft(draft.id)} AND ${ownedBy(workspaceId, draft.projectId)}`
+      await client.document.updateMany({
+        where: { ...own, validTo: openEnd, path: { in: [...paths] } },
+        data: { validTo: number },
+      })
+      await client.document.updateMany({
+        where: { ...own, versionId: draft.id, validFrom: 0, deletedAt: null },
+        data: { validFrom: number, validTo: openEnd },
+      })
     },
     async replaceMerged(workspaceId, set, { old, pieces }) {
-      const guard = ownedBy(workspaceId, set.projectId)
-      if (old?.end === null) await client.$executeRaw`DELETE FROM document d WHERE d.id = ${old.id} AND ${guard}`
-      else if (old)
-        await client.$executeRaw`UPDATE document d SET valid_to = ${old.end} WHERE d.id = ${old.id} AND ${guard}`
-      await client.$executeRaw`
-        INSERT INTO document (document_uuid, project_id, version_id, path, content, content_hash, valid_from, valid_to, created_at, updated_at)
-        SELECT w."documentUuid", ${set.projectId}, w."versionId", w.path, w.content, w."contentHash", w."validFrom", w."validTo", w."createdAt", w."updatedAt"
-        FROM jsonb_to_recordset(${asJson(pieces)}::jsonb) AS w("documentUuid" uuid, "versionId" int, path text, content text,
-          "contentHash" text, "validFrom" int, "validTo" int, "createdAt" timestamptz, "updatedAt" timestamptz)
-        WHERE ${guard}`
+      const own = inProject(workspaceId, set)
+      if (old?.end === null) await client.document.deleteMany({ where: { id: old.id, ...own } })
+      else if (old) await client.document.updateMany({ where: { id: old.id, ...own }, data: { validTo: old.end } })
+      await client.project.update({
+        where: { id: set.projectId, workspaceId },
+        data: { documents: { createMany: { data: [...pieces] } } },
+        select: { id: true },
+      })
     },
-    async recordForcedEdit(workspaceId, set, edit) {
-      await client.$executeRaw`
-        INSERT INTO forced_edit (version_id, path, author_id, old_hash, new_hash, created_at)
-        SELECT ${set.id}, ${edit.path}, ${edit.authorId}, ${edit.oldHash}, ${edit.newHash}, ${edit.at}
-        WHERE ${ownedBy(workspaceId, set.projectId)}`
+    async recordForcedEdit(workspaceId, set, { at, ...edit }) {
+      const version = { connect: { id: set.id, ...inProject(workspaceId, set) } }
+      await client.forcedEdit.create({ data: { ...edit, createdAt: at, version }, select: { id: true } })
     },
   }
 }
 
-// One parameter for any number of rows: a list of values would meet the limit of 32,767 parameters.
-function asJson(rows: readonly (DraftWrite | MergedWrite)[]): string {
+// One parameter for any number of rows: PostgreSQL takes at most 32,767.
+function asJson(rows: readonly DraftWrite[]): string {
   return JSON.stringify(rows)
 }
 

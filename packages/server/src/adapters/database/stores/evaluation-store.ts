@@ -9,9 +9,13 @@ import type { Evaluation, Metric } from '../../../features/evaluations/evaluatio
 import type { AnnotationStore, EvaluationStore } from '../../../features/evaluations/ports.ts'
 import { storableJson } from '../../../shared/storable-json.ts'
 import type { DatabaseClient } from '../database.ts'
+import { codeOf } from '../unique-violation.ts'
 
-// Ids count up as rows are made: clocks may stand still between two of them.
+// By id: two rows may share a millisecond.
 const newestFirst = { id: 'desc' } as const
+
+/** Prisma's codes for a conversation or evaluation that is not found, or that was purged since it was found. */
+const missingParentCodes = new Set(['P2025', 'P2003'])
 
 export function postgresEvaluationStore(client: DatabaseClient): EvaluationStore {
   return {
@@ -41,17 +45,23 @@ export function postgresAnnotationStore(client: DatabaseClient): AnnotationStore
       const rows = await client.annotation.findMany({ where, orderBy: newestFirst })
       return rows.map(toAnnotation)
     },
-    async create(workspaceId, { metadata, ...annotation }) {
-      const { uuid, conversationUuid, evaluationUuid, versionUuid, authorId, score, normalizedScore } = annotation
-      // One statement finds the conversation and writes: a deleted one takes no annotation.
-      const written = await client.$executeRaw`
-        INSERT INTO annotation (uuid, workspace_id, conversation_uuid, evaluation_uuid, version_uuid, author_id, score,
-          normalized_score, has_passed, metadata, created_at)
-        SELECT ${uuid}::uuid, ${workspaceId}, c.uuid, ${evaluationUuid}::uuid, ${versionUuid}::uuid, ${authorId},
-          ${score}::float8,
-          ${normalizedScore}, ${annotation.hasPassed}, ${storableJson(metadata)}::json, ${annotation.createdAt}
-        FROM conversation c WHERE c.uuid = ${conversationUuid}::uuid AND c.deleted_at IS NULL`
-      return written === 1
+    async create(workspaceId, { metadata, conversationUuid, evaluationUuid, ...annotation }) {
+      try {
+        await client.annotation.create({
+          data: {
+            ...annotation,
+            workspaceId,
+            metadata: JSON.parse(storableJson(metadata)),
+            conversation: { connect: { uuid: conversationUuid, deletedAt: null } },
+            evaluation: { connect: { uuid: evaluationUuid } },
+          },
+          select: { id: true },
+        })
+        return true
+      } catch (error) {
+        if (missingParentCodes.has(codeOf(error) ?? '')) return false
+        throw error
+      }
     },
   }
 }

@@ -1,26 +1,11 @@
 /** Records of idempotency keys in the database; those of runs are written with their runs. */
-import { Prisma } from '../../../../generated/prisma/client.ts'
+import type { IdempotencyRecord } from '../../../../generated/prisma/client.ts'
 import type { IdempotencyStore, IdempotencyUpkeep } from '../../../features/idempotency/ports.ts'
 import type { DatabaseClient } from '../database.ts'
 import type { SqlSession } from '../sql-session.ts'
 
 const unfinished = { answer: null, runUuid: null } as const
-
-interface FoundRecord {
-  requestHash: string
-  ownerId: string
-  conversationUuid: string | null
-  runUuid: string | null
-  answer: string | null
-  isDeleted: boolean
-}
-
-const found = Prisma.sql`
-  SELECT r.request_hash AS "requestHash", r.owner_id AS "ownerId", r.conversation_uuid::text AS "conversationUuid",
-    r.run_uuid::text AS "runUuid", r.answer,
-    (c.deleted_at IS NOT NULL OR p.deleted_at IS NOT NULL) AS "isDeleted"
-  FROM idempotency_record r LEFT JOIN conversation c ON c.uuid = r.conversation_uuid
-    LEFT JOIN project p ON p.id = coalesce(r.project_id, c.project_id)`
+const subject = { deletedAt: true, projectId: true } as const
 
 export function postgresIdempotencyStore(client: DatabaseClient): IdempotencyStore {
   return {
@@ -31,10 +16,13 @@ export function postgresIdempotencyStore(client: DatabaseClient): IdempotencySto
       return count === 1
     },
     async find(id) {
-      const [row] = await client.$queryRaw<FoundRecord[]>`${found} WHERE r.id = ${id}`
-      if (row?.isDeleted) await client.idempotencyRecord.deleteMany({ where: { id } })
-      if (!row || row.isDeleted) return null
-      const { requestHash, ownerId, conversationUuid, runUuid, answer } = row
+      const record = await client.idempotencyRecord.findUnique({ where: { id } })
+      if (!record) return null
+      if (await isSubjectDeleted(client, record)) {
+        await client.idempotencyRecord.deleteMany({ where: { id } })
+        return null
+      }
+      const { requestHash, ownerId, conversationUuid, runUuid, answer } = record
       const run = conversationUuid !== null && runUuid !== null ? { conversationUuid, runUuid } : null
       const isDone = run !== null || answer !== null
       return { requestHash, ownerId, run, answer, isOwnerAlive: !isDone && (await isAlive(client, ownerId)) }
@@ -77,10 +65,17 @@ export function postgresIdempotencyUpkeep(session: SqlSession): IdempotencyUpkee
   }
 }
 
-/** By the clock of the database. */
+/** Whether the conversation or the project that the record belongs to was deleted. */
+async function isSubjectDeleted(client: DatabaseClient, record: IdempotencyRecord): Promise<boolean> {
+  const { conversationUuid: uuid } = record
+  const conversation = uuid === null ? null : await client.conversation.findUnique({ where: { uuid }, select: subject })
+  if (conversation?.deletedAt) return true
+  const id = record.projectId ?? conversation?.projectId
+  return id != null && (await client.project.count({ where: { id, deletedAt: { not: null } } })) > 0
+}
+
+/** By the database's clock, which all servers share. */
 async function isAlive(client: DatabaseClient, ownerId: string): Promise<boolean> {
-  const rows = await client.$queryRaw<unknown[]>(
-    Prisma.sql`SELECT 1 FROM instance WHERE id = ${ownerId} AND lease_until > now()`,
-  )
+  const rows = await client.$queryRaw<unknown[]>`SELECT 1 FROM instance WHERE id = ${ownerId} AND lease_until > now()`
   return rows.length > 0
 }

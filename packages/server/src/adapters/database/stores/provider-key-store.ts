@@ -1,6 +1,5 @@
-/** Provider entries in the database; tokens arrive and leave sealed. */
-
-import { Prisma, type ProviderKey as ProviderKeyRow } from '../../../../generated/prisma/client.ts'
+/** Provider keys in the database; their tokens are sealed outside. */
+import type { Prisma, ProviderKey as ProviderKeyRow } from '../../../../generated/prisma/client.ts'
 import type { ProviderKeyStore } from '../../../features/providers/ports.ts'
 import { type ProviderKey, providerNameKey } from '../../../features/providers/provider-key.ts'
 import { conflict, notFound } from '../../../shared/app-error.ts'
@@ -22,14 +21,13 @@ export function postgresProviderKeyStore(client: DatabaseClient): ProviderKeySto
       await client.$queryRaw`SELECT id FROM provider_key WHERE workspace_id = ${workspaceId} AND id = ${id} FOR UPDATE`
       return findOptional(workspaceId, id)
     },
-    async create(workspaceId, input, seal) {
-      const id = await nextId(client)
-      const { configuration, ...fields } = input
-      const data = { ...fields, id, workspaceId, nameKey: providerNameKey(input.name), sealedToken: seal(id) }
-      const row = await uniqueName(input.name, () =>
-        client.providerKey.create({ data: { ...data, configuration: toJson(configuration) } }),
+    async create(workspaceId, { configuration, ...fields }, seal) {
+      // The sealed token is bound to the id, which the insert gives. Nobody sees the row before the commit.
+      const data = { ...fields, workspaceId, nameKey: providerNameKey(fields.name), sealedToken: '' }
+      const { id } = await uniqueName(fields.name, () =>
+        client.providerKey.create({ data: { ...data, configuration: toJson(configuration) }, select: { id: true } }),
       )
-      return toProviderKey(row)
+      return toProviderKey(await client.providerKey.update({ where: { id }, data: { sealedToken: seal(id) } }))
     },
     async update(workspaceId, id, { configuration, ...change }) {
       const data = {
@@ -51,14 +49,6 @@ export function postgresProviderKeyStore(client: DatabaseClient): ProviderKeySto
       await client.providerKey.updateMany({ where: { workspaceId, id }, data: { lastUsedAt: at } })
     },
   }
-}
-
-async function nextId(client: DatabaseClient): Promise<number> {
-  const [row] = await client.$queryRaw<{ id: number }[]>(
-    Prisma.sql`SELECT nextval(pg_get_serial_sequence('provider_key', 'id'))::int AS id`,
-  )
-  if (!row) throw new Error('The sequence of provider keys gave no number')
-  return row.id
 }
 
 async function uniqueName<T>(name: string, write: () => Promise<T>): Promise<T> {

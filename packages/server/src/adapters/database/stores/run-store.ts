@@ -26,6 +26,9 @@ type RunFields = Pick<Run, keyof typeof runFields>
 // The epoch orders runs of one conversation: clocks may stand still between two of them.
 const withLatestRun = { runs: { select: runFields, orderBy: { epoch: 'desc' }, take: 1 } } as const
 
+/** A join would build `jsonb`, which does not keep the order of keys. */
+const asWritten = { relationLoadStrategy: 'query' } as const
+
 /** A deleted conversation is there for the purge alone. */
 const shown = { deletedAt: null } as const
 
@@ -56,6 +59,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
     },
     async findQueued(runUuid) {
       const run = await client.run.findFirst({
+        ...asWritten,
         where: { uuid: runUuid, status: 'queued' },
         select: { input: true, conversation: { include: withLatestRun } },
       })
@@ -72,6 +76,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
     end: (end) => writeBatch.write(ends, end),
     async findConversation(workspaceId, uuid) {
       const row = await client.conversation.findFirst({
+        ...asWritten,
         where: { workspaceId, uuid, ...shown },
         include: withLatestRun,
       })
@@ -79,6 +84,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
     },
     async findRun(workspaceId, runUuid) {
       const run = await client.run.findFirst({
+        ...asWritten,
         where: { uuid: runUuid, workspaceId, conversation: shown },
         select: { ...runFields, conversation: true },
       })
@@ -92,7 +98,11 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       )
       if (rows.length === 0) return []
       const uuids = rows.map((row) => String(row['uuid']))
-      const found = await client.conversation.findMany({ where: { uuid: { in: uuids } }, include: withLatestRun })
+      const found = await client.conversation.findMany({
+        ...asWritten,
+        where: { uuid: { in: uuids } },
+        include: withLatestRun,
+      })
       return found.map(toConversation).filter(({ status }) => status === 'running')
     },
     ...eventLogsOn({ client, ownSession }),
