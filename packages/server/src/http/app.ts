@@ -6,7 +6,7 @@ import type { HttpDeps } from './http-deps.ts'
 import { encodeDocumentPathTail } from './input/document-path-tail.ts'
 import { readInput } from './input/read-input.ts'
 import { createPipelineLimit } from './limits/pipelined.ts'
-import { createUnreadLimit } from './limits/unread-limit.ts'
+import { createUnreadBudget, type UnreadBudget } from './limits/unread-budget.ts'
 import { mountContract, type Routes } from './mount.ts'
 import { operations } from './operations/operations.ts'
 import { RequestFigures } from './operations/request-figures.ts'
@@ -42,8 +42,8 @@ export function createApp(deps: HttpDeps): App {
   const { drain, settings } = deps
   const figures = new RequestFigures(deps.log)
   const readyDocuments = readyDocumentReader(deps)
-  const general = generalWay(deps, figures, readyDocuments)
-  const unread = createUnreadLimit(settings.unread)
+  const unread = createUnreadBudget(settings.unread)
+  const general = generalWay(deps, { figures, readyDocuments, unread })
   const servePipelined = createPipelineLimit(pipelinedRequests)
   const answersPreflight = cors(settings.corsOrigins)
   const answersFromMemory = recalledDocuments(deps, readyDocuments)
@@ -65,19 +65,25 @@ export function createApp(deps: HttpDeps): App {
   return Object.assign(app, { request: general.request, response: general.response })
 }
 
-function generalWay(deps: HttpDeps, figures: RequestFigures, readyDocuments: ReadyDocuments): Express {
+interface Own {
+  figures: RequestFigures
+  readyDocuments: ReadyDocuments
+  unread: UnreadBudget
+}
+
+function generalWay(deps: HttpDeps, own: Own): Express {
   const app = express()
   app.disable('x-powered-by').disable('etag')
   app.set('query parser', 'simple').set('case sensitive routing', true).set('trust proxy', deps.settings.trustProxy)
   app.response.json = writeJson
-  app.use(API_PREFIX, admit(deps), api(deps, readyDocuments))
-  app.use(operations(deps, figures))
+  app.use(API_PREFIX, admit(deps), api(deps, own))
+  app.use(operations(deps, own.figures))
   app.use(unmatchedRoute([]))
   app.use(errorHandler(deps.log))
   return app
 }
 
-function api(deps: HttpDeps, readyDocuments: ReadyDocuments): Router {
+function api(deps: HttpDeps, own: Own): Router {
   const router = Router({ caseSensitive: true })
   router.use((req, _res, next) => {
     req.url = encodeDocumentPathTail(req.method, req.url)
@@ -85,7 +91,7 @@ function api(deps: HttpDeps, readyDocuments: ReadyDocuments): Router {
   })
   mountContract({
     contract,
-    routes: allRoutes(deps, readyDocuments),
+    routes: allRoutes(deps, own),
     router,
     before: [authorise, readInput(deps.settings.bodyLimitBytes), keepsPlace(deps)],
     validateResponses: deps.settings.validateResponses,
@@ -95,14 +101,14 @@ function api(deps: HttpDeps, readyDocuments: ReadyDocuments): Router {
   return router
 }
 
-function allRoutes(deps: HttpDeps, readyDocuments: ReadyDocuments): Routes<typeof contract> {
+function allRoutes(deps: HttpDeps, { readyDocuments, unread }: Own): Routes<typeof contract> {
   return {
     apiKeys: apiKeyRoutes(deps),
     projects: projectRoutes(deps),
     versions: versionRoutes(deps),
     documents: documentRoutes(deps, readyDocuments),
-    runs: runRoutes(deps),
-    conversations: conversationRoutes(deps),
+    runs: runRoutes(deps, unread),
+    conversations: conversationRoutes(deps, unread),
     tools: toolRoutes(deps),
     evaluations: evaluationRoutes(deps),
     logs: logRoutes(deps),

@@ -1,7 +1,7 @@
 /** What the front door needs: the use cases' dependencies, limiters, settings, the drain and two looks into the process. */
 import type { FailureLimiter, RateLimiter } from '../features/access/ports.ts'
 import type { Deps } from '../features/deps.ts'
-import type { UnreadSettings } from './limits/unread-limit.ts'
+import type { UnreadSettings } from './limits/unread-budget.ts'
 import type { Metric } from './operations/metric.ts'
 import type { Place } from './request/admit.ts'
 import type { Drain } from './request/drain.ts'

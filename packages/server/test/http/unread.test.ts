@@ -1,9 +1,9 @@
 /** Clients that ask and do not read: what they may hold, and for how long. */
-import type { RequestListener } from 'node:http'
-import { connect, type Socket } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
+import { connect, Socket } from 'node:net'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createPipelineLimit } from '../../src/http/limits/pipelined.ts'
-import { createUnreadLimit, type UnreadSettings } from '../../src/http/limits/unread-limit.ts'
+import { createUnreadBudget, type UnreadBudget, type UnreadSettings } from '../../src/http/limits/unread-budget.ts'
 import { type Listening, listening } from './listening.ts'
 import { openServer } from './scenario.ts'
 
@@ -14,7 +14,7 @@ const wait = { timeout: 30_000 }
 /** Answers 20 MB; `/events` as an event stream. */
 async function limited(settings: UnreadSettings): Promise<Listening & { asked(): number }> {
   let asked = 0
-  const unread = createUnreadLimit(settings)
+  const unread = createUnreadBudget(settings)
   const serve: RequestListener = (req, res) => {
     asked += 1
     unread.enter(res)
@@ -134,4 +134,63 @@ it('the server closes an unread conversation after STET_STALL_SECONDS, and answe
     .toBe(true)
   // Its place among the reads of the key is free again.
   expect((await api('GET', path)).text).toContain(message.content)
+})
+
+describe('the budget of large responses', () => {
+  const settings = { stallMs: never, mostBytes: 33_554_432 }
+  const reserved = 8_388_608
+  const responses = (budget: UnreadBudget, count: number) =>
+    Array.from({ length: count }, () => {
+      const res = new ServerResponse(new IncomingMessage(new Socket()))
+      budget.enter(res)
+      return res
+    })
+  /** Reserves in order; `begun` holds the places that have room. */
+  function reserveAll(budget: UnreadBudget, all: readonly ServerResponse[], keyOf: (place: number) => number) {
+    const begun: number[] = []
+    const ends = all.map((res, place) => budget.reserve(res, keyOf(place)).then(() => begun.push(place)))
+    return { begun, ends }
+  }
+  const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+  it('gives one key half of it, and makes further reads wait for their turn', async () => {
+    const budget = createUnreadBudget(settings)
+    const all = responses(budget, 6)
+    const { begun } = reserveAll(budget, all, (place) => (place < 4 ? 1 : 2))
+    await settled()
+    expect(begun).toEqual([0, 1, 4, 5])
+    budget.leave(all[1] as ServerResponse)
+    await settled()
+    expect(begun).toEqual([0, 1, 4, 5, 2])
+  })
+
+  it('gives back what a small body does not need, and counts the whole of a large one', async () => {
+    const budget = createUnreadBudget(settings)
+    const all = responses(budget, 4)
+    const { begun } = reserveAll(budget, all, () => 1)
+    await settled()
+    budget.hold(all[0] as ServerResponse, 0)
+    await settled()
+    expect(begun).toEqual([0, 1, 2])
+    budget.hold(all[1] as ServerResponse, 3 * reserved)
+    budget.leave(all[2] as ServerResponse)
+    await settled()
+    expect(begun).toEqual([0, 1, 2])
+    budget.leave(all[1] as ServerResponse)
+    await settled()
+    expect(begun).toEqual([0, 1, 2, 3])
+  })
+
+  it('refuses with 503 when no room becomes free, and forgets clients that disconnect', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const budget = createUnreadBudget(settings)
+    const all = responses(budget, 4)
+    const { begun, ends } = reserveAll(budget, all, () => 1)
+    all[2]?.emit('close')
+    await expect(ends[2]).rejects.toMatchObject({ code: 'ServiceUnavailableError' })
+    vi.advanceTimersByTime(10_000)
+    await expect(ends[3]).rejects.toMatchObject({ code: 'ServiceUnavailableError' })
+    expect(begun).toEqual([0, 1])
+  })
 })

@@ -3,12 +3,13 @@ import type { RunResult as RunResultBody } from '@stet/contract'
 import type { Response } from 'express'
 import type { StartedRun } from '../../features/runs/start-run.ts'
 import type { HttpDeps } from '../http-deps.ts'
+import type { UnreadBudget } from '../limits/unread-budget.ts'
 import { ResponseTap } from '../mount.ts'
 import { callerOf, contextOf, whileOpen } from '../request/request-context.ts'
 import type { StreamLimit } from '../request/stream-limit.ts'
 import { type StreamedRun, writeRunStream } from '../sse.ts'
 import { runResultBody } from '../wire/run-result.ts'
-import { largeAnswer } from './large-answer.ts'
+import { sizedBody } from './large-body.ts'
 
 export interface RunAnswers {
   started(
@@ -22,8 +23,10 @@ export interface RunAnswers {
   stream(res: Response, open: () => Promise<StreamedRun & { release(): void }>): Promise<ResponseTap>
 }
 
-/** @param streams bounds the streams that a key holds open. */
-export function runAnswers({ log, drain }: Pick<HttpDeps, 'log' | 'drain'>, streams: StreamLimit): RunAnswers {
+export function runAnswers(
+  { log, drain }: Pick<HttpDeps, 'log' | 'drain'>,
+  { streams, unread }: { streams: StreamLimit; unread: UnreadBudget },
+): RunAnswers {
   const tap = (res: Response, run: StreamedRun) => {
     const isDeclared = contextOf(res).client.declared
     return new ResponseTap((response) => {
@@ -48,7 +51,7 @@ export function runAnswers({ log, drain }: Pick<HttpDeps, 'log' | 'drain'>, stre
         throw failure
       })
       name()
-      return largeAnswer(runResultBody(result, contextOf(res).client.declared))
+      return sizedBody(unread, res, runResultBody(result, contextOf(res).client.declared))
     },
     whileOpen(res) {
       drain.followRun(res)

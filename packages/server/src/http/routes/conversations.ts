@@ -4,16 +4,13 @@ import { findConversation } from '../../features/conversations/find-conversation
 import { listConversations } from '../../features/conversations/list-conversations.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { pathId } from '../input/path-id.ts'
-import { createReadLimit } from '../limits/read-limit.ts'
+import type { UnreadBudget } from '../limits/unread-budget.ts'
 import type { Routes } from '../mount.ts'
 import { callerOf, contextOf } from '../request/request-context.ts'
+import { sizedBody } from '../response/large-body.ts'
 import { conversationBody, summaryBody } from '../wire/conversation.ts'
 
-/** Conversations that one key reads at once. */
-const readsPerKey = 2
-
-export function conversationRoutes(deps: HttpDeps): Routes<typeof contract.conversations> {
-  const takeRead = createReadLimit(readsPerKey)
+export function conversationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.conversations> {
   return {
     list: async ({ query: { limit, cursor, projectId, from, to, ...equal }, res }) => {
       const filter = {
@@ -28,9 +25,11 @@ export function conversationRoutes(deps: HttpDeps): Routes<typeof contract.conve
     },
     get: async ({ params, res }) => {
       const { conversationUuid } = params
-      await takeRead(res)
-      const conversation = await findConversation(deps, { caller: callerOf(res), conversationUuid })
-      return { status: 200, body: conversationBody(conversation, contextOf(res).client.declared) }
+      const caller = callerOf(res)
+      await unread.reserve(res, caller.apiKeyId)
+      const conversation = await findConversation(deps, { caller, conversationUuid })
+      const body = conversationBody(conversation, contextOf(res).client.declared)
+      return { status: 200, body: sizedBody(unread, res, body) }
     },
     erase: async ({ query: { customIdentifier, projectId }, res }) => {
       const project = projectId === undefined ? {} : { projectId: pathId(projectId, 'Project') }

@@ -9,18 +9,19 @@ import { startRun } from '../../features/runs/start-run.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { lastEventId } from '../input/last-event-id.ts'
 import { versionAddress } from '../input/version-address.ts'
+import type { UnreadBudget } from '../limits/unread-budget.ts'
 import type { Routes } from '../mount.ts'
 import { callerOf, contextOf, whileOpen } from '../request/request-context.ts'
 import { createStreamLimit } from '../request/stream-limit.ts'
-import { largeAnswer } from '../response/large-answer.ts'
+import { sizedBody } from '../response/large-body.ts'
 import { runAnswers } from '../response/run-answer.ts'
 import { startedOnce } from '../response/started-once.ts'
 import { attachResultBody } from '../wire/attach-result.ts'
 
 type Mode = 'json' | 'stream'
 
-export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
-  const answers = runAnswers(deps, createStreamLimit(deps.settings.maxStreamsPerKey))
+export function runRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.runs> {
+  const answers = runAnswers(deps, { streams: createStreamLimit(deps.settings.maxStreamsPerKey), unread })
   const joining = (res: Response, mode: Mode) => (run: ClaimedRun) =>
     joinRun(deps, { caller: callerOf(res), ...run, mode }, whileOpen(res))
   return {
@@ -87,7 +88,7 @@ export function runRoutes(deps: HttpDeps): Routes<typeof contract.runs> {
       }
       const result = await attachResult(deps, address, answers.whileOpen(res))
       res.setHeader('X-Conversation-Uuid', result.uuid)
-      return { status: 200, body: largeAnswer(attachResultBody(result, contextOf(res).client.declared)) }
+      return { status: 200, body: sizedBody(unread, res, attachResultBody(result, contextOf(res).client.declared)) }
     },
     stop: async ({ params, res }) => {
       const address = { caller: callerOf(res), conversationUuid: params.conversationUuid }

@@ -1,0 +1,199 @@
+/** One byte budget for responses that clients have not read: large ones wait for room, stalled clients are closed. */
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { AppError } from '../../shared/app-error.ts'
+
+export interface UnreadSettings {
+  /** The longest time without progress. */
+  stallMs: number
+  /** Bytes that all unread responses together may hold. */
+  mostBytes: number
+}
+
+export interface UnreadBudget {
+  /** Watches the response from here on. */
+  enter(res: ServerResponse): void
+  /** Call when the response has been sent or its connection has closed. */
+  leave(res: ServerResponse): void
+  /**
+   * Resolves when there is room for a body whose size is known only after it has been read; `hold` states it.
+   * One key gets half of the budget, so its slow readers cannot keep other keys waiting.
+   * @throws AppError ServiceUnavailableError when no room becomes free in time.
+   */
+  reserve(res: ServerResponse, apiKeyId: number): Promise<void>
+  /** Counts what the response holds in addition to its unsent bytes. */
+  hold(res: ServerResponse, bytes: number): void
+}
+
+const lookMs = 250
+/** Copies of large bodies pile up until the engine collects them, at up to four times the heap that is in use. */
+const collectAfterBytes = 16_777_216
+/** Looks without progress after which a client counts as stalled: between two of them its socket had a turn. */
+const stalledLooks = 2
+/** While a conversation of 4 MB is read, its row and its value are in memory together. */
+const reservedBytes = 8_388_608
+const mostWaitingMs = 10_000
+
+// Node offers `gc` to new contexts only, once the flag is set.
+setFlagsFromString('--expose-gc')
+const gc = runInNewContext('gc') as (options: { type: 'major'; execution: 'async' }) => Promise<void>
+const collectGarbage = () => void gc({ type: 'major', execution: 'async' })
+
+interface Watched {
+  /** The socket's state when it last made progress. */
+  progress: number
+  movedAt: number
+  /** Since then. */
+  looks: number
+  unsentBytes: number
+  /** Reserved, or held beside the unsent bytes. */
+  heldBytes: number
+  /** Of a reservation. */
+  apiKeyId: number | undefined
+}
+
+interface Waiting {
+  watched: Watched
+  apiKeyId: number
+  begin(): void
+}
+
+export function createUnreadBudget({ stallMs, mostBytes }: UnreadSettings): UnreadBudget {
+  const open = new Map<ServerResponse, Watched>()
+  const waiting = new Set<Waiting>()
+  const reservation = Math.min(reservedBytes, Math.floor(mostBytes / 2))
+  const heldByKey = new Map<number, number>()
+  let heldBytes = 0
+  let uncollectedBytes = 0
+  let timer: NodeJS.Timeout | undefined
+
+  const setHeld = (watched: Watched, bytes: number) => {
+    const change = bytes - watched.heldBytes
+    watched.heldBytes = bytes
+    heldBytes += change
+    const { apiKeyId } = watched
+    if (apiKeyId === undefined) return
+    const ofKey = (heldByKey.get(apiKeyId) ?? 0) + change
+    if (ofKey === 0) heldByKey.delete(apiKeyId)
+    else heldByKey.set(apiKeyId, ofKey)
+  }
+  const hasRoom = (apiKeyId: number) =>
+    heldBytes + reservation <= mostBytes && (heldByKey.get(apiKeyId) ?? 0) + reservation <= mostBytes / 2
+  const beginWaiting = () => {
+    for (const next of waiting) if (hasRoom(next.apiKeyId)) next.begin()
+  }
+  const look = () => {
+    if (open.size === 0) {
+      clearInterval(timer)
+      timer = undefined
+      return
+    }
+    closeStalled(open, { stallMs, mostBytes: waiting.size > 0 ? mostBytes - reservation : mostBytes })
+  }
+
+  return {
+    enter(res) {
+      open.set(res, {
+        ...{ progress: -1, movedAt: performance.now(), looks: 0 },
+        ...{ unsentBytes: 0, heldBytes: 0, apiKeyId: undefined },
+      })
+      timer ??= setInterval(look, lookMs).unref()
+    },
+    leave(res) {
+      const watched = open.get(res)
+      open.delete(res)
+      if (!watched || watched.heldBytes === 0) return
+      uncollectedBytes += watched.heldBytes
+      setHeld(watched, 0)
+      if (uncollectedBytes >= collectAfterBytes) {
+        uncollectedBytes = 0
+        collectGarbage()
+      }
+      beginWaiting()
+    },
+    async reserve(res, apiKeyId) {
+      const watched = open.get(res)
+      if (!watched) throw gone()
+      watched.apiKeyId = apiKeyId
+      if (!hasRoom(apiKeyId)) await roomFor(res, watched, apiKeyId)
+      else setHeld(watched, reservation)
+    },
+    hold(res, bytes) {
+      const watched = open.get(res)
+      if (!watched) return
+      setHeld(watched, bytes)
+      beginWaiting()
+    },
+  }
+
+  function roomFor(res: ServerResponse, watched: Watched, apiKeyId: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = (finish: () => void) => () => {
+        clearTimeout(patience)
+        res.off('close', left)
+        waiting.delete(entry)
+        finish()
+      }
+      const begin = end(() => {
+        setHeld(watched, reservation)
+        resolve()
+      })
+      const left = end(() => reject(gone()))
+      const late = end(() => reject(new AppError('ServiceUnavailableError', 'Too many large responses are unread')))
+      const patience = setTimeout(late, mostWaitingMs).unref()
+      const entry: Waiting = { watched, apiKeyId, begin }
+      waiting.add(entry)
+      res.once('close', left)
+    })
+  }
+}
+
+function gone(): AppError {
+  return new AppError('ServiceUnavailableError', 'The client has disconnected')
+}
+
+/** The longest stalled first, until the others fit. */
+function closeStalled(open: Map<ServerResponse, Watched>, { stallMs, mostBytes }: UnreadSettings): void {
+  const now = performance.now()
+  const stalled: [ServerResponse, Watched][] = []
+  let total = 0
+  for (const entry of open) {
+    const [res, watched] = entry
+    update(res, watched, now)
+    total += watched.unsentBytes + watched.heldBytes
+    if (watched.looks >= stalledLooks) stalled.push(entry)
+  }
+  stalled.sort(([, one], [, other]) => one.movedAt - other.movedAt)
+  for (const [res, { movedAt, unsentBytes, heldBytes }] of stalled) {
+    if (total <= mostBytes && now - movedAt < stallMs) break
+    res.req.socket.destroy()
+    total -= unsentBytes + heldBytes
+  }
+}
+
+function update(res: ServerResponse, watched: Watched, now: number): void {
+  watched.unsentBytes = isEventStream(res) ? 0 : res.writableLength
+  const progress = writtenBytes(res.req.socket)
+  // While nothing has been written, the client waits for the server.
+  if (watched.unsentBytes > 0 && progress === watched.progress) {
+    watched.looks += 1
+    return
+  }
+  watched.looks = 0
+  watched.progress = progress
+  watched.movedAt = now
+}
+
+// Event streams hold little and pause while their client works on a tool call; `sse.ts` has their limit.
+function isEventStream(res: ServerResponse): boolean {
+  return String(res.getHeader('content-type')).startsWith('text/event-stream')
+}
+
+type WithHandle = Socket & { _handle?: { writeQueueSize?: number } | null }
+
+/** Bytes accepted by the system. For parts of a large write, only the handle's queue shows progress. */
+function writtenBytes(socket: WithHandle): number {
+  return socket.bytesWritten - (socket._handle?.writeQueueSize ?? 0)
+}
