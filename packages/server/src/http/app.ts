@@ -6,7 +6,7 @@ import type { HttpDeps } from './http-deps.ts'
 import { encodeDocumentPathTail } from './input/document-path-tail.ts'
 import { readInput } from './input/read-input.ts'
 import { createPipelineLimit } from './limits/pipelined.ts'
-import { createUnreadBudget, type UnreadBudget } from './limits/unread-budget.ts'
+import { UnreadBudget } from './limits/unread-budget.ts'
 import { mountContract, type Routes } from './mount.ts'
 import { operations } from './operations/operations.ts'
 import { RequestFigures } from './operations/request-figures.ts'
@@ -42,7 +42,7 @@ export function createApp(deps: HttpDeps): App {
   const { drain, settings } = deps
   const figures = new RequestFigures(deps.log)
   const readyDocuments = readyDocumentReader(deps)
-  const unread = createUnreadBudget(settings.unread)
+  const unread = new UnreadBudget(settings.unread)
   const general = generalWay(deps, { figures, readyDocuments, unread })
   const servePipelined = createPipelineLimit(pipelinedRequests)
   const answersPreflight = cors(settings.corsOrigins)

@@ -3,7 +3,7 @@ import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http
 import { connect, Socket } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createPipelineLimit } from '../../src/http/limits/pipelined.ts'
-import { createUnreadBudget, type UnreadBudget, type UnreadSettings } from '../../src/http/limits/unread-budget.ts'
+import { UnreadBudget, type UnreadSettings } from '../../src/http/limits/unread-budget.ts'
 import { type Listening, listening } from './listening.ts'
 import { openServer } from './scenario.ts'
 
@@ -14,7 +14,7 @@ const wait = { timeout: 30_000 }
 /** Answers 20 MB; `/events` as an event stream. */
 async function limited(settings: UnreadSettings): Promise<Listening & { asked(): number }> {
   let asked = 0
-  const unread = createUnreadBudget(settings)
+  const unread = new UnreadBudget(settings)
   const serve: RequestListener = (req, res) => {
     asked += 1
     unread.enter(res)
@@ -154,7 +154,7 @@ describe('the budget of large responses', () => {
   const settled = () => new Promise((resolve) => setImmediate(resolve))
 
   it('gives one key half of it, and makes further reads wait for their turn', async () => {
-    const budget = createUnreadBudget(settings)
+    const budget = new UnreadBudget(settings)
     const all = responses(budget, 6)
     const { begun } = reserveAll(budget, all, (place) => (place < 4 ? 1 : 2))
     await settled()
@@ -165,7 +165,7 @@ describe('the budget of large responses', () => {
   })
 
   it('gives back what a small body does not need, and counts the whole of a large one', async () => {
-    const budget = createUnreadBudget(settings)
+    const budget = new UnreadBudget(settings)
     const all = responses(budget, 4)
     const { begun } = reserveAll(budget, all, () => 1)
     await settled()
@@ -184,7 +184,7 @@ describe('the budget of large responses', () => {
   it('refuses with 503 when no room becomes free, and forgets clients that disconnect', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
-    const budget = createUnreadBudget(settings)
+    const budget = new UnreadBudget(settings)
     const all = responses(budget, 4)
     const { begun, ends } = reserveAll(budget, all, () => 1)
     all[2]?.emit('close')

@@ -12,21 +12,6 @@ export interface UnreadSettings {
   mostBytes: number
 }
 
-export interface UnreadBudget {
-  /** Watches the response from here on. */
-  enter(res: ServerResponse): void
-  /** Call when the response has been sent or its connection has closed. */
-  leave(res: ServerResponse): void
-  /**
-   * Resolves when there is room for a body whose size is known only after it has been read; `hold` states it.
-   * One key gets half of the budget, so its slow readers cannot keep other keys waiting.
-   * @throws AppError ServiceUnavailableError when no room becomes free in time.
-   */
-  reserve(res: ServerResponse, apiKeyId: number): Promise<void>
-  /** Counts what the response holds in addition to its unsent bytes. */
-  hold(res: ServerResponse, bytes: number): void
-}
-
 const lookMs = 250
 /** Copies of large bodies pile up until the engine collects them, at up to four times the heap that is in use. */
 const collectAfterBytes = 16_777_216
@@ -55,98 +40,115 @@ interface Watched {
 }
 
 interface Waiting {
-  watched: Watched
   apiKeyId: number
   begin(): void
 }
 
-export function createUnreadBudget({ stallMs, mostBytes }: UnreadSettings): UnreadBudget {
-  const open = new Map<ServerResponse, Watched>()
-  const waiting = new Set<Waiting>()
-  const reservation = Math.min(reservedBytes, Math.floor(mostBytes / 2))
-  const heldByKey = new Map<number, number>()
-  let heldBytes = 0
-  let uncollectedBytes = 0
-  let timer: NodeJS.Timeout | undefined
+export class UnreadBudget {
+  readonly #settings: UnreadSettings
+  readonly #reservation: number
+  readonly #open = new Map<ServerResponse, Watched>()
+  readonly #waiting = new Set<Waiting>()
+  readonly #heldByKey = new Map<number, number>()
+  #heldBytes = 0
+  #uncollectedBytes = 0
+  #timer: NodeJS.Timeout | undefined
 
-  const setHeld = (watched: Watched, bytes: number) => {
+  constructor(settings: UnreadSettings) {
+    this.#settings = settings
+    this.#reservation = Math.min(reservedBytes, Math.floor(settings.mostBytes / 2))
+  }
+
+  /** Watches the response from here on. */
+  enter(res: ServerResponse): void {
+    this.#open.set(res, {
+      ...{ progress: -1, movedAt: performance.now(), looks: 0 },
+      ...{ unsentBytes: 0, heldBytes: 0, apiKeyId: undefined },
+    })
+    this.#timer ??= setInterval(() => this.#look(), lookMs).unref()
+  }
+
+  /** Call when the response has been sent or its connection has closed. */
+  leave(res: ServerResponse): void {
+    const watched = this.#open.get(res)
+    this.#open.delete(res)
+    if (!watched || watched.heldBytes === 0) return
+    this.#uncollectedBytes += watched.heldBytes
+    this.#setHeld(watched, 0)
+    if (this.#uncollectedBytes < collectAfterBytes) return
+    this.#uncollectedBytes = 0
+    collectGarbage()
+  }
+
+  /**
+   * Resolves when there is room for a body whose size is known only after it has been read; `hold` states it.
+   * One key gets half of the budget, so its slow readers cannot keep other keys waiting.
+   * @throws AppError ServiceUnavailableError when no room becomes free in time.
+   */
+  async reserve(res: ServerResponse, apiKeyId: number): Promise<void> {
+    const watched = this.#open.get(res)
+    if (!watched) throw gone()
+    watched.apiKeyId = apiKeyId
+    if (!this.#hasRoom(apiKeyId)) await this.#room(res, apiKeyId)
+    else this.#setHeld(watched, this.#reservation)
+  }
+
+  /** Counts what the response holds in addition to its unsent bytes. */
+  hold(res: ServerResponse, bytes: number): void {
+    const watched = this.#open.get(res)
+    if (watched) this.#setHeld(watched, bytes)
+  }
+
+  #setHeld(watched: Watched, bytes: number): void {
     const change = bytes - watched.heldBytes
     watched.heldBytes = bytes
-    heldBytes += change
+    this.#heldBytes += change
     const { apiKeyId } = watched
-    if (apiKeyId === undefined) return
-    const ofKey = (heldByKey.get(apiKeyId) ?? 0) + change
-    if (ofKey === 0) heldByKey.delete(apiKeyId)
-    else heldByKey.set(apiKeyId, ofKey)
-  }
-  const hasRoom = (apiKeyId: number) =>
-    heldBytes + reservation <= mostBytes && (heldByKey.get(apiKeyId) ?? 0) + reservation <= mostBytes / 2
-  const beginWaiting = () => {
-    for (const next of waiting) if (hasRoom(next.apiKeyId)) next.begin()
-  }
-  const look = () => {
-    if (open.size === 0) {
-      clearInterval(timer)
-      timer = undefined
-      return
+    if (apiKeyId !== undefined) {
+      const ofKey = (this.#heldByKey.get(apiKeyId) ?? 0) + change
+      if (ofKey === 0) this.#heldByKey.delete(apiKeyId)
+      else this.#heldByKey.set(apiKeyId, ofKey)
     }
-    closeStalled(open, { stallMs, mostBytes: waiting.size > 0 ? mostBytes - reservation : mostBytes })
+    if (change < 0) for (const next of this.#waiting) if (this.#hasRoom(next.apiKeyId)) next.begin()
   }
 
-  return {
-    enter(res) {
-      open.set(res, {
-        ...{ progress: -1, movedAt: performance.now(), looks: 0 },
-        ...{ unsentBytes: 0, heldBytes: 0, apiKeyId: undefined },
-      })
-      timer ??= setInterval(look, lookMs).unref()
-    },
-    leave(res) {
-      const watched = open.get(res)
-      open.delete(res)
-      if (!watched || watched.heldBytes === 0) return
-      uncollectedBytes += watched.heldBytes
-      setHeld(watched, 0)
-      if (uncollectedBytes >= collectAfterBytes) {
-        uncollectedBytes = 0
-        collectGarbage()
-      }
-      beginWaiting()
-    },
-    async reserve(res, apiKeyId) {
-      const watched = open.get(res)
-      if (!watched) throw gone()
-      watched.apiKeyId = apiKeyId
-      if (!hasRoom(apiKeyId)) await roomFor(res, watched, apiKeyId)
-      else setHeld(watched, reservation)
-    },
-    hold(res, bytes) {
-      const watched = open.get(res)
-      if (!watched) return
-      setHeld(watched, bytes)
-      beginWaiting()
-    },
+  #hasRoom(apiKeyId: number): boolean {
+    const { mostBytes } = this.#settings
+    const ofKey = this.#heldByKey.get(apiKeyId) ?? 0
+    return this.#heldBytes + this.#reservation <= mostBytes && ofKey + this.#reservation <= mostBytes / 2
   }
 
-  function roomFor(res: ServerResponse, watched: Watched, apiKeyId: number): Promise<void> {
+  #room(res: ServerResponse, apiKeyId: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = (finish: () => void) => () => {
         clearTimeout(patience)
         res.off('close', left)
-        waiting.delete(entry)
+        this.#waiting.delete(entry)
         finish()
       }
       const begin = end(() => {
-        setHeld(watched, reservation)
+        const watched = this.#open.get(res)
+        if (watched) this.#setHeld(watched, this.#reservation)
         resolve()
       })
       const left = end(() => reject(gone()))
       const late = end(() => reject(new AppError('ServiceUnavailableError', 'Too many large responses are unread')))
       const patience = setTimeout(late, mostWaitingMs).unref()
-      const entry: Waiting = { watched, apiKeyId, begin }
-      waiting.add(entry)
+      const entry: Waiting = { apiKeyId, begin }
+      this.#waiting.add(entry)
       res.once('close', left)
     })
+  }
+
+  #look(): void {
+    if (this.#open.size === 0) {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+      return
+    }
+    const { stallMs, mostBytes } = this.#settings
+    const isFull = this.#waiting.size > 0
+    closeStalled(this.#open, { stallMs, mostBytes: isFull ? mostBytes - this.#reservation : mostBytes })
   }
 }
 
