@@ -10,7 +10,7 @@ export interface Argument {
   isMany?: boolean
 }
 
-/** What the command line held, before a command made sense of it. */
+/** The raw command line, before a command parses it. */
 export interface RawInput {
   args: readonly string[]
   /** By camel-cased long name. */
@@ -25,15 +25,14 @@ export interface CommandDefinition<I, D> {
   flags?: readonly Flag[]
   /** Validates into an input record; makes no request. */
   parse(raw: RawInput): I
-  /** Does the work; what it returns is what `--json` prints. */
+  /** Does the work and returns what `--json` prints. */
   run(input: I, ctx: Context): Promise<D>
-  /** The human form; absent when `run` writes while it works. */
+  /** The human-readable form; absent when `run` writes as it works. */
   print?(data: D, ctx: Context, input: I): void | Promise<void>
-  /** 0 unless the data mean something else. */
+  /** 0 unless the data require another code. */
   exitCode?(data: D, input: I): number
 }
 
-/** A command as the program sees it. */
 export interface Command {
   summary: string
   examples: readonly string[]
@@ -43,7 +42,7 @@ export interface Command {
 }
 
 /**
- * Ties the halves of a command together.
+ * Combines the halves of a command.
  *
  * @example export const command = defineCommand({ summary: 'who is logged in', examples: ['stet whoami'], parse, run, print })
  */
@@ -65,19 +64,16 @@ export function defineCommand<I, D>(definition: CommandDefinition<I, D>): Comman
   }
 }
 
-/** The value of a flag, when it was given. */
 export function textFlag(raw: RawInput, name: string): string | undefined {
   const value = raw.flags[name]
   return typeof value === 'string' ? value : undefined
 }
 
-/** All values of a flag that may be repeated. */
 export function listFlag(raw: RawInput, name: string): string[] {
   const value = raw.flags[name]
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }
 
-/** Whether a switch was given. */
 export function hasFlag(raw: RawInput, name: string): boolean {
   return raw.flags[name] === true
 }

@@ -9,35 +9,35 @@ import { resolveSettings, type Settings } from './settings/resolve.ts'
 import { askChoice, askConfirmation, askText, type Choice, type Question } from './ui/questions.ts'
 import { asShown, createStyle, type Style } from './ui/style/marks.ts'
 
-/** What a command works with. Settings and client are made when first asked for, so that help opens nothing. */
+/** Services for a command. Settings and client are created on first use, so that help opens nothing. */
 export interface Context {
   readonly io: Io
   readonly flags: GlobalFlags
-  /** For remarks. */
+  /** For messages on standard error. */
   readonly style: Style
   /** For data on standard output. */
   readonly dataStyle: Style
   readonly isInteractive: boolean
   settings(): Promise<Settings>
   client(): Promise<Stet>
-  /** The project, or a usage failure that names the flag. */
+  /** The project, or a usage error that names the flag. */
   projectId(): Promise<number>
-  /** A context that reads the files anew: after the lock or the configuration was written. */
+  /** A context that reads the files again after the lock or the configuration was written. */
   reopened(changes?: Partial<GlobalFlags>): Context
-  /** A remark for a human. */
+  /** A message for the user. */
   say(line: string): void
-  /** A remark that is printed even when others are not. */
+  /** A message that is printed even with --quiet. */
   warn(message: string): void
-  /** Yes or no; without a human the flag that answers it is named. */
+  /** Yes or no; without a terminal, the error names the flag to pass. */
   confirm(message: string, flag: string): Promise<boolean>
-  /** A value; without a human the flag that gives it is named. */
+  /** A value; without a terminal, the error names the flag to pass. */
   ask(question: Question & { flag: string }): Promise<string>
-  /** One of several; without a human they are listed, and the flag that names one. `--yes` is no answer to it. */
+  /** One of several; without a terminal, the error lists them and names the flag. `--yes` does not answer it. */
   choose(message: string, choices: readonly Choice[], flag: string): Promise<string>
 }
 
 export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Context {
-  // From here on every relative path means the folder of --cwd.
+  // Relative paths are relative to --cwd from here on.
   const io = cwd === undefined ? system : { ...system, cwd: folderOf(resolve(system.cwd, cwd)) }
   const flags: GlobalFlags = { ...given, json: given.json || io.env['STET_OUTPUT'] === 'json' }
   const style = createStyle(io, flags.color)

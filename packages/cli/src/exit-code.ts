@@ -15,10 +15,10 @@ export const exitCodes = {
   terminated: 143,
 } as const
 
-/** Why a command ended without success, as one word. */
+/** The reason for a failure, as one word. */
 export type FailureCode = Exclude<keyof typeof exitCodes, 'success'>
 
-/** A failure that the command itself found; the message says what and why, the hint names the next step. */
+/** A failure of a command. The message says what failed and why; the hint names the next step. */
 export class CliError extends Error {
   override readonly name = 'CliError'
   readonly code: FailureCode
@@ -38,7 +38,6 @@ export class CliError extends Error {
   }
 }
 
-/** A failure in the form that is printed. */
 export interface Failure {
   code: FailureCode
   exitCode: number
@@ -50,12 +49,12 @@ export interface Failure {
   requestId?: string
 }
 
-/** What any thrown value means to the caller of the program. */
+/** Converts any thrown value into a failure with an exit code. */
 export async function describeFailure(error: unknown): Promise<Failure> {
   if (error instanceof CliError) {
     return failure(error.code, error.message, { lines: error.lines, ...(error.hint && { next: error.hint }) })
   }
-  // Loaded only here, so that commands without requests start without the client.
+  // Loaded here, so that commands without requests start without the client.
   const sdk = await import('@stet/sdk')
   if (error instanceof sdk.ApiError) return describeAnswer(error, error instanceof sdk.RunError)
   if (error instanceof sdk.StreamInterruptedError) {
@@ -65,7 +64,9 @@ export async function describeFailure(error: unknown): Promise<Failure> {
     })
   }
   if (error instanceof sdk.ConnectionError) {
-    return failure('unreachable', error.message, { next: 'is the server running, and is --base-url its address?' })
+    return failure('unreachable', error.message, {
+      next: 'check that the server runs and that --base-url is its address',
+    })
   }
   if (error instanceof sdk.ConfigurationError) return failure('usage', error.message)
   if (error instanceof sdk.AbortError) return failure('interrupted', error.message)
@@ -82,7 +83,7 @@ interface ServerAnswer {
 }
 
 function describeAnswer(error: ServerAnswer, isRunError: boolean): Failure {
-  // A prompt that does not parse is refused before a run, although the answer has the form of a failed one.
+  // A prompt that does not parse is refused before a run, although the response looks like a failed run.
   const hasRun = isRunError && error.errorCode !== 'chain_compile_error'
   const code = hasRun ? 'run_failed' : codeOfStatus(error.status)
   const message = hasRun ? withoutRequestId(error) : messageOf(error.serverResponse)
@@ -105,14 +106,14 @@ function codeOfStatus(status: number): FailureCode {
   return status >= 502 && status <= 504 ? 'unreachable' : 'unexpected'
 }
 
-// Printed apart, as the status is. Of a failed run the client names the provider, its words and the prompt.
+// Printed separately, like the status. For a failed run, the SDK's message names the provider, its words and the prompt.
 function withoutRequestId({ message, requestId }: ServerAnswer): string {
   const suffix = ` [${requestId}]`
   return message.endsWith(suffix) ? message.slice(0, -suffix.length) : message
 }
 
-// The class puts status and request id around the server's sentence; both are printed apart. Another body, such as a page of a
-// proxy or of whatever else listens there, has none.
+// The SDK's message adds status and request id to the server's sentence; both are printed separately. A body of another origin, such as
+// a proxy's page, has no such sentence.
 function messageOf(serverResponse: string): string | undefined {
   try {
     const body: unknown = JSON.parse(serverResponse)
@@ -126,7 +127,7 @@ function nextStep(code: FailureCode, given: unknown): string | undefined {
   const { suggestions, missing, conflicts, provider, status } = isRecord(given) ? given : {}
   if (Array.isArray(suggestions) && suggestions.length > 0) return `did you mean ${suggestions.join(', ')}?`
   if (Array.isArray(missing) && missing.length > 0) return missing.map((name) => `-p ${name}=…`).join(' ')
-  if (code === 'not_allowed') return 'stet login, or a key with the scope that is missing'
+  if (code === 'not_allowed') return 'stet login, or use a key with the missing scope'
   if (code === 'conflict' && listOf(conflicts).length > 0) return 'stet pull, then try again'
   if (code === 'run_failed' && provider !== undefined && (status === 401 || status === 403)) {
     return `check the provider key "${provider}": stet providers list shows where it comes from`

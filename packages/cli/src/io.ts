@@ -1,45 +1,41 @@
 import { homedir } from 'node:os'
 import { createInterface } from 'node:readline'
 
-/** What asks a program to end. */
 export type EndSignal = 'SIGINT' | 'SIGTERM'
 
-/** Everything a command touches outside of files and the network; tests bring their own. */
+/** All effects of a command except files and network; tests supply their own. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly homeDir: string
   readonly platform: NodeJS.Platform
   readonly tty: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean }
-  /** Data: what a pipe or a file receives. */
+  /** Data, for pipes and files. */
   out(text: string): void
-  /** Everything meant for a human. */
+  /** Messages for the user. */
   err(text: string): void
-  /** All of it; the same each time. */
+  /** Reads all of it; repeated calls return the same text. */
   readStdin(): Promise<Uint8Array>
   /** Calls the handler on each Ctrl-C and each SIGTERM until the returned function is called. */
   onInterrupt(handler: (signal: EndSignal) => void): () => void
-  /** Reads what a human types, line by line, while other things happen. */
+  /** Reads typed lines while other work continues. */
   openLines(listeners: LineListeners): LineInput
 }
 
-/** What happens at the keyboard. */
 export interface LineListeners {
   onLine(text: string): void
-  /** Ctrl-C: the terminal does not turn it into a signal while lines are read. */
+  /** Ctrl-C: no signal is sent while lines are read. */
   onInterrupt(): void
   /** Ctrl-D, or the end of the input. */
   onEnd(): void
 }
 
-/** A keyboard that is being read. */
 export interface LineInput {
-  /** Shows that a line is expected. */
+  /** Shows the input prompt. */
   prompt(mark: string): void
   close(): void
 }
 
-/** The process itself. */
 export function systemIo(): Io {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', endOnBrokenOutput)
   let stdin: Promise<Uint8Array> | undefined
@@ -48,7 +44,7 @@ export function systemIo(): Io {
     cwd: process.cwd(),
     homeDir: homedir(),
     platform: process.platform,
-    // On anything but a terminal the property is not there at all.
+    // Absent unless the stream is a terminal.
     tty: { stdin: isTerminal(process.stdin), stdout: isTerminal(process.stdout), stderr: isTerminal(process.stderr) },
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
@@ -64,7 +60,7 @@ export function systemIo(): Io {
   }
 }
 
-// A reader that closes its end early (`| head`) ends the program quietly; a full disk does not.
+// A reader that closes the pipe early (`| head`) ends the program silently; a full disk is an error.
 function endOnBrokenOutput(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(0)
   process.stderr.write(`Cannot write the output: ${error.message}\n`)
@@ -76,7 +72,7 @@ function isTerminal({ isTTY }: { isTTY?: boolean }): boolean {
 }
 
 function openLines({ onLine, onInterrupt, onEnd }: LineListeners): LineInput {
-  // The marks of the keyboard go where everything for humans goes.
+  // Echo goes to standard error, like all messages.
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   lines.on('line', onLine).on('SIGINT', onInterrupt).on('close', onEnd)
   return {
@@ -94,14 +90,14 @@ async function readAll(): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-/** The only gate to questions: without a human at all three ends nothing is ever asked. */
+/** The only gate for questions: they are asked only if all three streams are terminals. */
 export function isInteractive(io: Io, wanted: { json: boolean; input: boolean }): boolean {
   if (!wanted.input || wanted.json || isOn(io.env['STET_NO_INPUT'])) return false
   if (isOn(io.env['CI']) || io.env['TERM'] === 'dumb') return false
   return io.tty.stdin && io.tty.stdout && io.tty.stderr
 }
 
-/** Whether a variable is set to something that does not say no. */
+/** Whether a variable is set to something other than a negative value. */
 export function isOn(value: string | undefined): boolean {
   return value !== undefined && !['', '0', 'false'].includes(value.toLowerCase())
 }

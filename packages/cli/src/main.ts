@@ -3,20 +3,20 @@ import { version } from '../package.json' with { type: 'json' }
 
 const argv = process.argv.slice(2)
 
-// Everything else is loaded late, so that the version costs no more than the start of Node.
+// Everything else loads late, so that `--version` costs no more than starting Node.
 if (argv[0] === '--version') process.stdout.write(`${version}\n`)
 else {
   const [{ run }, { systemIo }] = await Promise.all([import('./program.ts'), import('./io.ts')])
   const exitCode = await run(argv, systemIo())
-  // What is still in a pipe would be lost otherwise.
+  // Flushes the pipes, which `exit` would cut off.
   await Promise.all([process.stdout, process.stderr].map(written))
-  // The work is done: what a tool of `run --tools` has left open must not keep the program.
+  // A tool of `run --tools` may have left handles open; they must not keep the program running.
   process.exit(exitCode)
 }
 
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((done) => {
-    // Also with nothing left to write: a write that failed is told only afterwards.
+    // Even without pending writes: an earlier write reports its error asynchronously.
     stream.write('', () => done())
   })
 }

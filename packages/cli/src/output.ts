@@ -2,13 +2,12 @@ import type { Failure } from './exit-code.ts'
 import type { Io } from './io.ts'
 import { asShown, createStyle } from './ui/style/marks.ts'
 
-/** One column: its head and how a row shows in it. */
 export interface Column<T> {
   head: string
   cell(row: T): string
 }
 
-/** A table for a terminal; tab-separated without its head line for a pipe. */
+/** A table for a terminal; tab-separated without a header for a pipe. */
 export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[], io: Io): string {
   const cells = rows.map((row) => columns.map((column) => column.cell(row).replaceAll(/[\t\n]/g, ' ')))
   if (!io.tty.stdout) return cells.map((line) => `${line.join('\t')}\n`).join('')
@@ -25,7 +24,7 @@ export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[]
     .join('')
 }
 
-/** A failure as it is printed on standard error: sentences, or one line of JSON. */
+/** A failure as printed on standard error: sentences, or one line of JSON. */
 export function failureText(failure: Failure, isJson: boolean, io: Io, color: boolean | undefined): string {
   const { lines, ...rest } = failure
   if (isJson) return `${JSON.stringify({ error: lines.length > 0 ? { ...rest, lines } : rest })}\n`
@@ -36,7 +35,6 @@ export function failureText(failure: Failure, isJson: boolean, io: Io, color: bo
   return `${asShown(text.join('\n'), io)}\n`
 }
 
-/** How long ago a timestamp was, in words. */
 export function formatAge(timestamp: string, now = Date.now()): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(timestamp)) / 1000))
   if (seconds < 60) return `${seconds} s ago`
@@ -49,7 +47,7 @@ export function countOf(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
-/** The first eight digits of a uuid: what people read and type. */
+/** The first eight digits of a uuid, for display and typing. */
 export function shortUuid(uuid: string): string {
   return uuid.slice(0, 8)
 }

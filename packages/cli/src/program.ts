@@ -25,20 +25,19 @@ export async function run(argv: readonly string[], system: Io): Promise<number> 
   } catch (error) {
     if (!(error instanceof CommanderError)) return await report(error, program, { io, isJson, onEnd })
     if (error.exitCode === 0) return exitCodes.success
-    // A group without a word behind it has printed its help already.
+    // A group without a subcommand has already printed its help.
     if (error.code === 'commander.help' && !isJson) return exitCodes.usage
     return await report(usageFailure(error.message), program, { io, isJson, onEnd })
   }
 }
 
-/** A wrong command line in the form of every other failure. */
+/** Reports a wrong command line like every other failure. */
 function usageFailure(text: string): CliError {
   const [, said = '', suggestion] = /^(?:error: )?(.*?)(?:\n\(Did you mean (.*)\?\))?$/s.exec(text) ?? []
   const hint = suggestion === undefined ? 'stet --help' : `did you mean ${suggestion}?`
   return new CliError('usage', said.charAt(0).toUpperCase() + said.slice(1), { hint })
 }
 
-/** One run of the program. */
 interface Host {
   io: Io
   isJson: boolean
@@ -55,12 +54,10 @@ async function report(error: unknown, program: Commander, { io, isJson }: Host):
 }
 
 function createProgram(host: Host): Commander {
-  const program = new Commander('stet').description(
-    'The command line of stet, the prompt service that teams run themselves.',
-  )
+  const program = new Commander('stet').description('The command line of stet, the self-hosted prompt service.')
   prepare(program, host)
   for (const flag of globalFlags) program.addOption(optionOf(flag))
-  // Before a command: `main.ts` answers the bare flag without loading anything.
+  // For `--version` after a command: `main.ts` handles the bare flag without loading anything.
   program.version(version, '--version', 'print the version').helpCommand(false)
   const groups = new Map<string, Commander>([['', program]])
   for (const [name, entry] of Object.entries(commandTable)) {
@@ -86,7 +83,7 @@ function prepare(target: Commander, { io, isJson }: Host): Commander {
     .configureOutput({
       writeOut: (text) => io.out(text),
       writeErr: (text) => !isJson && io.err(text),
-      // Errors are reported in the form of every other failure.
+      // Our own error format replaces commander's.
       outputError: () => {},
     })
     .hook('preSubcommand', async (_, child) => {
@@ -108,7 +105,7 @@ function fill(target: Commander, command: Command, program: Commander, { io, onE
   }
   for (const flag of command.flags) target.addOption(optionOf(flag))
   target.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  ${line}`).join('\n')}`)
-  target.addHelpText('after', '\nThe global flags are listed by: stet --help')
+  target.addHelpText('after', '\nGlobal flags: stet --help')
   target.action(async () => {
     const ctx = createContext(io, readGlobalFlags(program.opts()))
     onEnd(await command.execute({ args: target.args, flags: target.opts() }, ctx))

@@ -88,7 +88,7 @@ test('events that came at once are looked at a second time, since the machine ma
     STET_PROJECT_ID: String(projectId),
   }
   const { of } = await findingsOf(person, ['--prompt', 'echo'], env)
-  expect(of('stream')).toMatchObject({ status: 'ok', message: expect.stringContaining('as they are made') })
+  expect(of('stream')).toMatchObject({ status: 'ok', message: expect.stringContaining('arrive live') })
 })
 
 test('what is broken is named, and the rest is still checked', async () => {
@@ -131,13 +131,13 @@ const times: StreamTimes = {
 }
 
 test.each([
-  [times, true, 'ok', 'as they are made'],
+  [times, true, 'ok', 'arrive live'],
   [{ ...times, firstAt: 1990 }, true, 'fail', 'all events arrived at once after 2.0 s'],
   [{ ...times, firstAt: 1990 }, false, 'ok', 'a finished run'],
-  [{ ...times, firstAt: 200, lastAt: 210, madeMs: 10 }, true, 'ok', 'too soon'],
+  [{ ...times, firstAt: 200, lastAt: 210, madeMs: 10 }, true, 'ok', 'too short'],
   // The run began late.
-  [{ ...times, firstAt: 1990, madeMs: 10 }, true, 'ok', 'too soon'],
-  [{ ...times, hasLength: true }, false, 'fail', 'collect'],
+  [{ ...times, firstAt: 1990, madeMs: 10 }, true, 'ok', 'too short'],
+  [{ ...times, hasLength: true }, false, 'fail', 'content length'],
   [{ ...times, contentType: 'text/html' }, true, 'fail', 'text/html'],
   [undefined, true, 'fail', 'no event'],
 ])('the verdict on %j, live %s', (seen, isLive, status, text) => {
@@ -147,7 +147,7 @@ test.each([
 test.each([
   [41_000, 'warn', 'server is 41 s ahead of'],
   [-90_000, 'warn', 'server is 90 s behind'],
-  [3_000, 'ok', 'in step'],
+  [3_000, 'ok', 'in sync'],
 ])('a clock that differs by %d ms', (difference, status, text) => {
   const now = Date.now()
   expect(clockOf(now + difference, now, 10)).toMatchObject({ status, message: expect.stringContaining(text) })

@@ -113,8 +113,8 @@ test('a pull goes on past a name that cannot be a file here', async () => {
   const steps = paths.map((path) => ({ one: remoteNew(path), action: 'write' as const }))
   const { entries, refused } = await applyPull(folder, steps, {})
   expect(refused).toEqual([
-    { path: 'a/x', reason: 'lies below a file of that name' },
-    { path: 'b', reason: 'has the name of a folder here' },
+    { path: 'a/x', reason: 'has a file where a folder is needed' },
+    { path: 'b', reason: 'is a folder' },
   ])
   expect(Object.keys(entries)).toEqual(['l'.repeat(247)])
 })

@@ -119,7 +119,7 @@ test.each([
   ]) {
     const { code, stdout, stderr } = await person.stet(argv)
     expect({ code, stdout }, argv.join(' ')).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain(`"${key}" leads out of the project: ${path}`)
+    expect(stderr).toContain(`"${key}" is outside the project: ${path}`)
   }
   expect(await readdir(outside)).toEqual(['kept.promptl'])
 })
@@ -139,10 +139,44 @@ test('without a configuration, a linked prompts folder of the checkout cannot le
     const { code, stderr } = await person.stet(argv)
     expect({ code, stderr }, argv.join(' ')).toEqual({
       code: 2,
-      stderr: expect.stringContaining('leads out of the project: prompts'),
+      stderr: expect.stringContaining('is outside the project: prompts'),
     })
   }
   expect(await readdir(outside)).toEqual(['kept.promptl'])
+})
+
+test('without a configuration, an import does not follow a linked prompts folder of the checkout', async () => {
+  const outside = await temporaryFolder()
+  const person = await victim({ 'prompts.json': JSON.stringify([{ name: 'a', instructions: 'Hi' }]) })
+  await rm(join(person.folder, 'prompts'), { recursive: true })
+  await symlink(outside, join(person.folder, 'prompts'))
+  const { code, stderr } = await person.stet(['import', 'openai', 'prompts.json'])
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('is outside the project: prompts'),
+  })
+  expect(await readdir(outside)).toEqual([])
+  const named = await person.stet(['import', 'openai', 'prompts.json', '--dir', 'prompts'])
+  expect(named).toMatchObject({ code: 0 })
+})
+
+test('serve escapes what the server writes before and after its start', async () => {
+  const person = await victim({})
+  const folder = join(person.folder, 'node_modules', '@stet', 'server')
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ bin: { 'stet-server': 'server.cjs' } }))
+  const lines = [`early ${escapes}\n`, 'stet listening on http://127.0.0.1:1\n', `late ${escapes}`].map((line) =>
+    JSON.stringify(line),
+  )
+  await writeFile(
+    join(folder, 'server.cjs'),
+    `process.stderr.write(${lines[0]}); process.stdout.write(${lines[0]} + ${lines[1]}, () => process.stderr.write(${lines[2]}))`,
+  )
+  const terminal = person.sitDown(['serve'])
+  await terminal.ended
+  expect(terminal.screen).toContain(String.raw`early \u001b[2J`)
+  expect(terminal.screen).toContain(String.raw`late \u001b[2J`)
+  expect(terminal.raw).not.toMatch(rawEscapes)
 })
 
 test('a path of the server that leads out of the folder is refused by name, and nothing is written there', async () => {
@@ -150,7 +184,7 @@ test('a path of the server that leads out of the folder is refused by name, and 
   const person = await victim({}, { STET_BASE_URL: address, STET_PROJECT_ID: '1' })
   const { code, stderr } = await person.stet(['pull'])
   expect(code).toBe(1)
-  expect(stderr).toContain('../../outside/x leaves the folder: not written')
+  expect(stderr).toContain('../../outside/x is outside the folder: not written')
   expect((await readdir(join(person.folder, '..'))).sort()).toEqual(['.git', 'work'])
 })
 

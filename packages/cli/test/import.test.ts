@@ -69,7 +69,7 @@ test('Langfuse: the version in production, its text word for word, settings, too
   expect(losses('movie-critic').sort()).toEqual(
     [
       'The labels staging have no counterpart',
-      'Version 1 was taken; not the versions 2',
+      'Imported version 1; skipped 2',
       'The setting "supported_languages" has no counterpart: ["en","fr"]',
       'The tags movies have no counterpart',
       'The variable "first name" is now named "first_name"',
@@ -96,7 +96,7 @@ test('Langfuse: the version in production, its text word for word, settings, too
     schema: { type: 'object', properties: { text: { type: 'string' } } },
     parameters: { company: { type: 'text' }, history: { type: 'array' }, question: { type: 'text' } },
   })
-  expect(losses('support/chat')).toEqual([expect.stringContaining('"history" for messages')])
+  expect(losses('support/chat')).toEqual([expect.stringContaining('The message placeholder "history"')])
 })
 
 test('Langfuse: prompts that include others follow their new names and pass on what they need, at any depth', async () => {
@@ -136,12 +136,12 @@ test('Langfuse: prompts that include others follow their new names and pass on w
   const rendered = await render(documents['Chat'] ?? '', values, inSupport(documents))
   expect(rendered).toEqual([{ role: 'system', text: 'Help Acme. Be kind. Never say no, Acme. Ask Ana. \\' }])
   expect(losses.map(({ path, message }) => `${path}: ${message}`)).toEqual([
-    'chat-2: The reference to "team: rules!" means version 1: version 2 was taken',
+    'chat-2: The reference to "team: rules!" means version 1: version 2 was imported',
     'chat-2: "chat" is now named "chat-2"',
     'team-rules: The variable "first word" is now named "first_word"',
     'team-rules: "team: rules!" is now named "team-rules"',
     'a-b: "a"b" is now named "a-b"',
-    'lost: The reference to "Chat" means the label old: version 1 was taken',
+    'lost: The reference to "Chat" means the label old: version 1 was imported',
     expect.stringMatching(/^lost: Does not compile.*'not-here' does not exist/),
   ])
   expect(documents['lost']).toContain('\\<prompt path="0" />')
@@ -366,12 +366,12 @@ test('hostile and broken exports: the rest goes on, and each loss names file, pl
   const langfuse = await importAll('langfuse')
   expect(langfuse.paths).toEqual(['etc/passwd', '_nul', 'roles', 'large'])
   for (const said of [
-    'a.json, entry 1: Left out: is no object',
-    'a.json, entry 3: Left out: has no "name": write one into the export',
-    'a.json, entry 5: Left out: "empty" has no text or list of messages in "prompt"',
+    'a.json, entry 1: Skipped: is not an object',
+    'a.json, entry 3: Skipped: has no "name": add one to the export',
+    'a.json, entry 5: Skipped: "empty" has no text or list of messages in "prompt"',
     'etc/passwd (a.json): "../../../etc/passwd" is now named "etc/passwd"',
-    'b.json: Left out: not JSON: ',
-    'c.json: Left out: nested too deeply',
+    'b.json: Skipped: not JSON: ',
+    'c.json: Skipped: nested too deeply',
     'large (d.json): Does not compile, line 1, column 1: The prompt is larger than 256 KB',
   ]) {
     expect(langfuse.said).toContainEqual(expect.stringContaining(said))
@@ -381,7 +381,7 @@ test('hostile and broken exports: the rest goes on, and each loss names file, pl
   expect(roles).not.toContain('<system>')
 
   const openai = await importAll('openai')
-  expect(openai.said).toContainEqual(expect.stringContaining('a.json, entry 5: Left out: "empty" has no text in'))
+  expect(openai.said).toContainEqual(expect.stringContaining('a.json, entry 5: Skipped: "empty" has no text in'))
 
   await write('bad.prompt', '---\nmodel: x\nconfig: [1\n---\nHi\n')
   await write('open.prompt', '---\nmodel: x\n---\nOne\n{{#if a}}two {{shout b}}\n')
@@ -393,11 +393,11 @@ test('hostile and broken exports: the rest goes on, and each loss names file, pl
   const dotprompt = await importAll('dotprompt')
   expect(dotprompt.paths).toEqual(['jinja', 'open'])
   for (const said of [
-    'bad.prompt: Left out: front matter, line 3: ',
-    'open (open.prompt): Line 5: {{shout b}} has no counterpart and stays as text: write it in the language of stet',
+    'bad.prompt: Skipped: front matter, line 3: ',
+    'open (open.prompt): Line 5: {{shout b}} has no counterpart and stays as text: rewrite or remove it',
     'open (open.prompt): Does not compile, line 10, column 1: Block was left open',
-    'jinja (jinja.prompt): Line 7: {% if x %} is jinja: write it in the language of stet',
-    'helper.agent: Left out: an agent of Humanloop has no file form here: make a prompt of its text',
+    "jinja (jinja.prompt): Line 7: {% if x %} is jinja: rewrite it in stet's syntax",
+    'helper.agent: Skipped: a Humanloop agent has no counterpart: turn its text into a prompt',
   ]) {
     expect(dotprompt.said).toContainEqual(expect.stringContaining(said))
   }
@@ -413,7 +413,7 @@ test('entries of JSON are named with the line that they begin on, and broken JSO
   expect(stdout).toBe('to write\tout/a.promptl\nto write\tout/b.promptl\n')
   expect(stderr).toContain('! a (lines.json:3): "a ]"" is now named "a"')
   expect(stderr).toContain('! b (lines.json:5): A message has no counterpart: []')
-  expect(stderr).toContain('! lines.json, entry 3 (line 6): Left out: is no object')
+  expect(stderr).toContain('! lines.json, entry 3 (line 6): Skipped: is not an object')
   for (const [broken, place] of [
     ['{\n"a": 1,\n]', '(line 3'],
     ['[\n{"a":\n', '(line 2)'],

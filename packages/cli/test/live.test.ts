@@ -15,6 +15,7 @@ const prompts = {
   echo: '---\nprovider: demo\nmodel: demo\nparameters:\n  text: { type: text, required: true }\n---\n<user>{{ text }}</user>\n',
   steps:
     '---\nprovider: demo\nmodel: demo\ntools:\n  get_weather:\n    description: Weather\n    parameters: { type: object, properties: {} }\n---\n<step><user>Call get_weather.</user></step>\n<step tools={{ [] }}><user>What about tomorrow?</user></step>\n',
+  refused: '---\nprovider: openai\nmodel: refused\n---\n<user>Hi</user>\n',
   weather:
     '---\nprovider: demo\nmodel: demo\ntools:\n  get_weather:\n    description: Weather\n    parameters: { type: object, properties: { city: { type: string } }, required: [city] }\n---\n<user>Call get_weather.</user>\n',
 }
@@ -112,6 +113,21 @@ test('the second Ctrl-C leaves at once, although the server does not answer the 
   program.child.kill('SIGINT')
   expect(await program.closed).toEqual({ code: null, signal: 'SIGINT' })
   await way.stop()
+})
+
+test('a failed run names its provider and its prompt, also when it is followed or continued by uuid', async () => {
+  const person = await someone()
+  const ran = await person.stet(['run', 'refused'])
+  const words = 'openai: 401 Incorrect API key provided (prompt refused)'
+  expect(ran).toMatchObject({ code: 8, stderr: expect.stringContaining(words) })
+  const { uuid } = (await client.conversations.list({ path: 'refused', limit: 1 })).items[0] ?? { uuid: '' }
+  for (const argv of [
+    ['attach', uuid],
+    ['attach', uuid, '--no-stream'],
+    ['chat', uuid, '-m', 'Again'],
+  ]) {
+    expect(await person.stet(argv), argv.join(' ')).toMatchObject({ code: 8, stderr: expect.stringContaining(words) })
+  }
 })
 
 test('Ctrl-C in attach only leaves: nothing is sent and the run goes on, until stop ends it', async () => {

@@ -185,7 +185,7 @@ test('a folder that first sees the draft during the conflict merges the text of 
   const late = await Person.create(await temporaryFolder(), server)
   await succeed(late, 'init', '--project', String(projectId), '-V', version.uuid)
   const pulled = await dan.stet(['pull', '--prune'])
-  expect(pulled.stderr).toContain('C gone: this draft deletes it and live changed it; its text is back')
+  expect(pulled.stderr).toContain('C gone: this draft deletes it and live changed it; its text was restored')
   for (const person of [late, dan]) {
     expect(await read(person, 'clean')).toBe(base.replace('one', 'one of ana').replace('five', 'five of ben'))
     expect(await read(person, 'real')).toBe(base.replace('three\n', markers('three of ana', 'three of ben')))
@@ -234,7 +234,7 @@ test('a draft that changes nothing is published only with --allow-empty', async 
   await succeed(ana, 'versions', 'create', 'nothing', '--use')
   const { code, stderr } = await ana.stet(['publish', '--yes'])
   expect(code).toBe(2)
-  expect(stderr).toContain('changes nothing; nothing was published')
+  expect(stderr).toContain('has no changes; nothing was published')
   expect(stderr).toContain('--allow-empty')
   await succeed(ana, 'publish', '--yes', '--allow-empty')
 })

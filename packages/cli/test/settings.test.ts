@@ -155,6 +155,20 @@ test.each([
   for (const path of left) expect(matches(path), path).toBe(false)
 })
 
+test.each([
+  ['stars of one name', '*a'.repeat(40)],
+  ['braces', '{a,a}'.repeat(40)],
+])('a pattern with too many %s is refused', (_, pattern) => {
+  expect(() => matcherOf([pattern])).toThrow('too complex')
+})
+
+test.each([
+  ['folders', `${'**/a/'.repeat(40)}b`, 'a/'.repeat(120)],
+  ['stars of many names', `${'*a*a*a/'.repeat(40)}b`, 'aaaa/'.repeat(50)],
+])('a pattern with many %s is matched without backtracking', (_, pattern, path) => {
+  expect(matcherOf([pattern])(path)).toBe(false)
+})
+
 test('questions need three terminals, no CI and a caller that does not read JSON', () => {
   const io = { env: {}, tty: { stdin: true, stdout: true, stderr: true } }
   const ask = (changes: object, wanted = { json: false, input: true }) =>

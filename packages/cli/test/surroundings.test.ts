@@ -84,5 +84,5 @@ test.runIf(process.getuid?.() !== 0)('a home that cannot be read has no login, a
   await chmod(file, 0)
   const warnings: string[] = []
   expect(await readLogins(file, (text) => warnings.push(text))).toEqual({})
-  expect(warnings).toEqual([`${file} cannot be read: no login is used`])
+  expect(warnings).toEqual([`Cannot read ${file}: continuing without a login`])
 })

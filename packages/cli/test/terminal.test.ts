@@ -213,7 +213,7 @@ test('Ctrl-C at the keyboard stops the run on the server', async () => {
 test('chat line by line: turns, a line that goes on, what was said, a file of it, and the way out', async () => {
   const person = await someone()
   const terminal = person.sitDown(['chat', '--prompt', 'echo', '-p', 'ticket=hello'])
-  await terminal.shows('/exit leaves')
+  await terminal.shows('/exit quits')
   terminal.type(`first line\\${enter}second line${enter}`)
   await terminal.shows('second line')
   await terminal.shows('It asks:')
@@ -225,7 +225,7 @@ test('chat line by line: turns, a line that goes on, what was said, a file of it
   terminal.type(`/save talk.json${enter}`)
   await terminal.shows('Wrote talk.json')
   terminal.type(`/stop${enter}`)
-  await terminal.shows('Nothing runs')
+  await terminal.shows('No answer in progress')
   terminal.type(`/exit${enter}`)
   expect(await terminal.ended).toBe(0)
   const messages = JSON.parse(await readFile(join(person.folder, 'talk.json'), 'utf8'))

@@ -131,7 +131,7 @@ test('push: what only this side changed is sent, deletions when asked; every oth
   expect(unasked.code).toBe(0)
   const pushed = JSON.parse(unasked.stdout)
   expect(pushed.changes.map(({ path }: { path: string }) => path)).toEqual(['local-edit', 'local-new'])
-  expect(unasked.stderr).toContain('local-delete are gone; the prompts stay')
+  expect(unasked.stderr).toContain('local-delete were deleted; the prompts stay')
   expect(unasked.stderr).toContain('remote-delete, remote-edit, remote-new')
   const sent: Record<string, string> = {
     ...sideOf(2),

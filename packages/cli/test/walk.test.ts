@@ -118,11 +118,14 @@ test('what is too much for one push is refused by name, and says how to go on', 
   })
   for (let number = 0; number < 20; number += 1) await write(person, `folder/${number}`, 'x'.repeat(262_144))
   const whole = await person.stet(['push', 'folder'])
-  expect(whole).toMatchObject({ code: 7, stderr: expect.stringContaining('hint: stet push <folder or prompt...>') })
+  expect(whole).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining('hint: push in parts: stet push <folder or prompt...>'),
+  })
   const drafts = await person.stet(['versions', 'list', '--status', 'draft'])
   for (let number = 0; number < 1001; number += 1) await write(person, `many/${number}`, 'x')
   const many = await person.stet(['push', 'many'])
-  expect(many).toMatchObject({ code: 7, stderr: expect.stringContaining('1001 changes are more than the 1000') })
+  expect(many).toMatchObject({ code: 7, stderr: expect.stringContaining('1001 changes exceed the limit of 1000') })
   expect(await person.stet(['versions', 'list', '--status', 'draft'])).toMatchObject({ stdout: drafts.stdout })
 })
 

@@ -22,7 +22,7 @@ export const command = defineCommand({
     const [ref = '', text = ''] = raw.args
     const score = Number(text)
     if (text.trim() === '' || !Number.isFinite(score))
-      throw new CliError('usage', `The score is a number, not "${text}"`)
+      throw new CliError('usage', `The score must be a number, not "${text}"`)
     return { ref, score, evaluation: textFlag(raw, 'evaluation'), reason: textFlag(raw, 'reason') }
   },
   async run({ ref, score, evaluation, reason }, ctx) {

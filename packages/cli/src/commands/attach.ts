@@ -1,11 +1,11 @@
 import { defineCommand, textFlag } from '../command.ts'
 import { CliError } from '../exit-code.ts'
 import { findConversation } from '../settings/recent.ts'
-import { showRun, showWholeRun } from '../ui/live-run.ts'
+import { namingPrompt, showRun, showWholeRun } from '../ui/live-run.ts'
 import { parseShown, shownFlag } from '../ui/run-output.ts'
 
 export const command = defineCommand({
-  summary: 'Follows the latest run of a conversation, or replays it. Ctrl-C leaves; the run goes on.',
+  summary: 'Follows the latest run of a conversation, or replays it. Ctrl-C detaches; the run continues.',
   examples: [
     'stet attach 9f0d6c1e',
     'stet attach 9f0d6c1e --from 12 --show events',
@@ -13,7 +13,7 @@ export const command = defineCommand({
   ],
   args: [{ name: 'conversation', summary: 'its uuid, or the first 8 digits', isRequired: true }],
   flags: [
-    { long: '--from', value: '<event>', summary: 'only what comes after the event of this id' },
+    { long: '--from', value: '<event>', summary: 'only events after this id' },
     { long: '--no-stream', summary: 'wait for the whole answer' },
     shownFlag,
   ],
@@ -27,11 +27,12 @@ export const command = defineCommand({
   async run({ ref, from, isStreaming, shown }, ctx) {
     const client = await ctx.client()
     const uuid = await findConversation(ref, ctx)
-    if (!isStreaming) {
-      await showWholeRun((signal) => client.runs.attach(uuid, { stream: false, signal }), { shown, head: {} }, ctx)
-      return
-    }
-    const stream = client.runs.attachStream(uuid, from === undefined ? {} : { lastEventId: from })
-    await showRun(stream, { client, onInterrupt: 'leave', shown, head: {} }, ctx)
+    await namingPrompt(client, uuid, () => {
+      if (!isStreaming) {
+        return showWholeRun((signal) => client.runs.attach(uuid, { stream: false, signal }), { shown, head: {} }, ctx)
+      }
+      const stream = client.runs.attachStream(uuid, from === undefined ? {} : { lastEventId: from })
+      return showRun(stream, { client, onInterrupt: 'leave', shown, head: {} }, ctx)
+    })
   },
 })

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { findConversation } from '../settings/recent.ts'
 import { chatLoop } from '../ui/chat-loop.ts'
-import { showRun } from '../ui/live-run.ts'
+import { namingPrompt, showRun } from '../ui/live-run.ts'
 import { type ParameterInput, parameterFlags, parseParameters } from '../ui/parameters.ts'
 import { parseShown, type Shown, shownFlag } from '../ui/run-output.ts'
 import { runPrompt } from './run.ts'
@@ -17,7 +17,7 @@ interface ChatInput {
 }
 
 export const command = defineCommand({
-  summary: 'Continues a conversation: one turn with --message or piped text, else line by line.',
+  summary: 'Continues a conversation: one message with --message or piped text, otherwise line by line.',
   examples: [
     'stet chat 9f0d6c1e -m "Shorter, please"',
     'echo "Shorter, please" | stet chat 9f0d6c1e',
@@ -25,9 +25,9 @@ export const command = defineCommand({
   ],
   args: [{ name: 'conversation', summary: 'its uuid, or the first 8 digits' }],
   flags: [
-    { long: '--prompt', value: '<path>', summary: 'begin a conversation with this prompt' },
+    { long: '--prompt', value: '<path>', summary: 'start a conversation with this prompt' },
     ...parameterFlags,
-    { long: '--message', short: '-m', value: '<text>', summary: 'what is said; - is standard input' },
+    { long: '--message', short: '-m', value: '<text>', summary: 'the message; - is standard input' },
     shownFlag,
   ],
   parse: parseChat,
@@ -38,7 +38,7 @@ function parseChat(raw: RawInput): ChatInput {
   const [ref] = raw.args
   const path = textFlag(raw, 'prompt')
   if ((ref === undefined) === (path === undefined)) {
-    throw new CliError('usage', 'Name a conversation, or a prompt to begin one', {
+    throw new CliError('usage', 'Name a conversation, or a prompt to start one', {
       hint: 'stet chat <uuid>, or stet chat --prompt <path>',
     })
   }
@@ -80,10 +80,12 @@ async function begin(
 
 async function say(uuid: string, message: string, shown: Shown, ctx: Context): Promise<void> {
   const client = await ctx.client()
-  await showRun(client.prompts.chatStream(uuid, message), { client, onInterrupt: 'stop', shown, head: {} }, ctx)
+  await namingPrompt(client, uuid, () =>
+    showRun(client.prompts.chatStream(uuid, message), { client, onInterrupt: 'stop', shown, head: {} }, ctx),
+  )
 }
 
-// Piped text is the message, unless the key or the parameters come that way.
+// Piped text is the message, unless the key or the parameters use standard input.
 async function messageOf({ message, parameters }: ChatInput, ctx: Context): Promise<string | undefined> {
   if (message !== undefined && message !== '-') return message
   const isTaken = ctx.flags.apiKeyStdin || parameters.file === '-'

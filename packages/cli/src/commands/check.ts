@@ -12,10 +12,9 @@ import { shownFile } from '../ui/shown-file.ts'
 import { generateTypes } from './types/generated-types.ts'
 
 interface CheckData {
-  /** How many files were compiled. */
   checked: number
   problems: Problem[]
-  /** What differs between files and server; empty with --local. */
+  /** Differences between files and server; empty with --local. */
   differences: { path: string; state: State }[]
   /** Null when no types are configured. */
   types: { file: string; isCurrent: boolean } | null
@@ -23,9 +22,10 @@ interface CheckData {
 }
 
 export const command = defineCommand({
-  summary: 'Checks everything at once, for CI: compiles the files, compares them with the server, checks the types.',
+  summary:
+    'Runs every check, for CI: compiles the files, compares them with the server, and checks the generated types.',
   examples: ['stet check', 'stet check --local', 'stet check --json'],
-  flags: [{ long: '--local', summary: 'the files alone: no request, no key' }],
+  flags: [{ long: '--local', summary: 'compile the files only; needs no server and no key' }],
   parse: (raw) => ({ isLocal: hasFlag(raw, 'local') }),
   run: async ({ isLocal }, ctx): Promise<CheckData> => {
     const found = isLocal ? await checkFiles(ctx) : await checkAll(ctx)
@@ -45,7 +45,7 @@ type Found = Omit<CheckData, 'types'>
 async function checkFiles(ctx: Context): Promise<Found> {
   const settings = await ctx.settings()
   const scan = await scanProject(settings, ctx.warn)
-  for (const { path, reason } of scan.refused) ctx.warn(`${path} ${reason}: left out`)
+  for (const { path, reason } of scan.refused) ctx.warn(`Skipped ${path}: ${reason}`)
   const scans = await compileTexts(new Map([...scan.prompts].map(([path, { text }]) => [path, text])))
   return {
     checked: scan.prompts.size,
@@ -69,7 +69,7 @@ async function checkAll(ctx: Context): Promise<Found> {
   }
 }
 
-// Of prompts that are files too, the files are what counts.
+// A prompt that is also a file is compiled from the file.
 function serverProblems({ scan, remote }: Workspace): Problem[] {
   return [...remote.values()]
     .filter(({ path }) => !scan.prompts.has(path))
@@ -80,7 +80,7 @@ function serverProblems({ scan, remote }: Workspace): Problem[] {
     )
 }
 
-// Prompts that do not compile have no types; they are reported already.
+// Prompts that do not compile have no types and are already reported.
 async function checkTypes({ problems }: Found, isLocal: boolean, ctx: Context): Promise<CheckData['types']> {
   const { config } = await ctx.settings()
   const isBroken = problems.some(({ severity, file }) => severity === 'error' && file !== null)

@@ -25,12 +25,12 @@ interface FileDiff extends DiffSides {
 export const command = defineCommand({
   summary: 'Shows how the files differ from the server, line by line.',
   examples: ['stet diff support/reply', 'stet diff --against live --stat', 'stet diff --exit-code'],
-  args: [{ name: 'path', summary: 'prompts or folders; all without any', isMany: true }],
+  args: [{ name: 'path', summary: 'prompts or folders (all)', isMany: true }],
   flags: [
-    { long: '--base', summary: 'against the last pull: leaves out what only the server changed' },
-    { long: '--against', value: '<ref>', summary: 'against another version' },
-    { long: '--stat', summary: 'only count lines' },
-    { long: '--word', summary: 'mark words instead of lines' },
+    { long: '--base', summary: 'compare with the last pull: omits changes made only on the server' },
+    { long: '--against', value: '<ref>', summary: 'compare with another version' },
+    { long: '--stat', summary: 'only count changed lines' },
+    { long: '--word', summary: 'mark changed words instead of lines' },
     { long: '--exit-code', summary: 'exit with 3 when anything differs' },
   ],
   parse(raw): DiffInput {
@@ -52,7 +52,7 @@ export const command = defineCommand({
       if (one.localText === one.remoteText || (one.localHash !== undefined && one.state === 'same')) continue
       if (input.isBase && isUntouchedHere(one.state)) continue
       if (input.isBase && workspace.entries[one.path]?.hash !== one.remoteHash) {
-        ctx.warn(`${one.path}: the text of the last pull is no longer on the server; compared with its present text`)
+        ctx.warn(`${one.path}: the server no longer has the text of the last pull; compared with its current text`)
       }
       files.push({
         path: one.path,

@@ -18,16 +18,16 @@ interface ExportInput {
 }
 
 export const command = defineCommand({
-  summary: 'Writes prompts to a folder of files, or as one JSON file of path to text.',
+  summary: 'Writes prompts to a folder of files, or to one JSON file that maps paths to texts.',
   examples: [
     'stet export --out backup',
     'stet export --out prompts.json',
     'stet export support --out support.json --local',
   ],
-  args: [{ name: 'path', summary: 'prompts or folders; all without one', isMany: true }],
+  args: [{ name: 'path', summary: 'prompts or folders (all)', isMany: true }],
   flags: [
     { long: '--out', value: '<folder or file.json>', summary: 'where to write' },
-    { long: '--local', summary: 'from the files instead of the server' },
+    { long: '--local', summary: 'use the files instead of the server' },
     { long: '--force', summary: 'overwrite files that differ' },
   ],
   parse(raw): ExportInput {
@@ -48,7 +48,7 @@ export const command = defineCommand({
   },
   print({ prompts, files, refused }, { io, say, style, warn }) {
     for (const { file } of files) io.out(`${file}\n`)
-    for (const { path, reason } of refused) warn(`${path} ${reason}: left out`)
+    for (const { path, reason } of refused) warn(`Skipped ${path}: ${reason}`)
     say(`${style.ok} ${countOf(prompts, 'prompt')} exported`)
   },
   exitCode: ({ refused }) => (refused.length > 0 ? exitCodes.unexpected : exitCodes.success),
@@ -87,7 +87,7 @@ async function filesOf(
     const file = join(target, path + promptEnding)
     const problem = clashes.has(path) ? 'differs from another path only in case' : problemOfPath(path)
     if (problem) refused.push({ path, reason: problem })
-    else if (!(await isWithin(target, file))) refused.push({ path, reason: 'leads out of the folder' })
+    else if (!(await isWithin(target, file))) refused.push({ path, reason: 'is outside the folder' })
     else files.set(file, text)
   }
   return { files, refused }
@@ -104,9 +104,9 @@ async function writeAll(
     const before = await readFormerText(file)
     if (before !== undefined && before !== text) differing.push(shownFile(file, io.cwd))
   }
-  // All or nothing: half an export looks like a whole one.
+  // All or nothing: a partial export looks complete.
   if (differing.length > 0 && !isForced) {
-    throw new CliError('conflict', 'Files with another text are there already', { lines: differing, hint: '--force' })
+    throw new CliError('conflict', 'Files with different text already exist', { lines: differing, hint: '--force' })
   }
   for (const [file, text] of files) await write(file, text)
   return [...files.keys()].map((file) => ({ file: shownFile(file, io.cwd) }))

@@ -29,17 +29,17 @@ interface InitInput {
 }
 
 export const command = defineCommand({
-  summary: 'Connects this folder with a project: writes stet.config.json and stet.lock.json, and pulls the prompts.',
+  summary: 'Connects this folder to a project: writes stet.config.json and stet.lock.json, and pulls the prompts.',
   examples: [
     'stet init --project 1',
     'stet init --create "Support bot" --dir prompts',
     'stet init --from-latitude --project 1',
   ],
   flags: [
-    { long: '--create', value: '<name>', summary: 'make a new project instead of naming one' },
+    { long: '--create', value: '<name>', summary: 'create a new project with this name' },
     { long: '--dir', value: '<folder>', summary: 'folder of the prompt files (prompts)' },
     { long: '--from-latitude', summary: `take project, folder and version from ${latitudeLockName}` },
-    { long: '--no-pull', summary: 'write the files, but no prompts' },
+    { long: '--no-pull', summary: 'write only the configuration and the lock' },
     { long: '--force', summary: 'replace an existing configuration and lock' },
   ],
   parse(raw): InitInput {
@@ -54,7 +54,7 @@ export const command = defineCommand({
   async run(input, ctx): Promise<InitReport> {
     const settings = await ctx.settings()
     if (settings.lock && !input.isForced) {
-      throw new CliError('usage', `${settings.lockFile} exists: this folder is connected already`, {
+      throw new CliError('usage', `${settings.lockFile} exists: this folder is already connected`, {
         hint: 'stet status, or stet init --force to start over',
       })
     }
@@ -63,7 +63,7 @@ export const command = defineCommand({
     const { project, version } = await chooseProject(client, input.create, former, settings, ctx)
     await writeConfig(settings, project.id, input.dir ?? former?.rootFolder)
     await saveLock({ settings }, version, version.isLive, {})
-    // What was resolved so far did not know the files that are written now.
+    // Resolved again, because the files were just written.
     const next = ctx.reopened({ project: String(project.id) })
     const written = [configFileName, relative(settings.root, settings.lockFile)]
     const report = input.wantsPull ? await pull(next, { names: [], isPruning: false, isDry: false }) : undefined
@@ -78,7 +78,7 @@ export const command = defineCommand({
   exitCode: ({ pull }) => (pull && pull.refused.length > 0 ? exitCodes.unexpected : exitCodes.success),
 })
 
-// Offered where it is found, and never taken unasked: the numbers of another server mean nothing here.
+// Offered but never applied unasked: ids of another server are meaningless here.
 async function findFormerLock(
   { readsLatitude, create }: InitInput,
   { root }: Settings,
@@ -88,7 +88,7 @@ async function findFormerLock(
   if (!lock && readsLatitude) throw new CliError('not_found', `There is no ${latitudeLockName} in ${root}`)
   if (!lock || readsLatitude) return lock
   if (!ctx.isInteractive || create !== undefined) {
-    ctx.say(`${latitudeLockName} found: --from-latitude takes project, folder and version from it`)
+    ctx.say(`Found ${latitudeLockName}: use --from-latitude to take project, folder and version from it`)
     return undefined
   }
   const question = `Take project ${lock.projectId} and folder ${lock.rootFolder} from ${latitudeLockName}?`
@@ -124,14 +124,14 @@ async function askForProject(projects: readonly Project[], ctx: Context): Promis
   return Number(await ctx.choose('Which project?', choices, flags))
 }
 
-// Only a draft is worth going back to, and only on the server that the lock was written for.
+// Only a draft is resumed, and only on the server that the lock was written for.
 async function findFormerVersion(client: Stet, former: LatitudeLock | undefined): Promise<Version | undefined> {
   if (!former) return undefined
   const versions = await client.versions.list({ status: 'draft' })
   return versions.find(({ uuid }) => uuid === former.version)
 }
 
-// Keys that somebody else wrote stay; only what init is asked to set changes.
+// Keeps all other keys of an existing configuration.
 async function writeConfig(settings: Settings, projectId: number, dir: string | undefined): Promise<void> {
   const file = settings.configFile ?? join(settings.root, configFileName)
   const text = existsSync(file) ? await readTextIfPresent(file) : undefined
@@ -150,6 +150,6 @@ async function writeConfig(settings: Settings, projectId: number, dir: string | 
 async function folderBelow(root: string, dir: string): Promise<string> {
   const way = relative(root, resolve(root, dir)).replaceAll('\\', '/')
   if (!(await isWithin(root, resolve(root, dir))))
-    throw new CliError('usage', `${dir} lies outside of ${root}`, { hint: '--dir' })
+    throw new CliError('usage', `${dir} is outside ${root}`, { hint: '--dir' })
   return way === '' ? '.' : way
 }

@@ -6,9 +6,9 @@ import { readCredentials, writeCredentials } from '../settings/credentials.ts'
 import { checkForm, normalizeAddress, type Resolved, type Settings } from '../settings/resolve.ts'
 
 export const command = defineCommand({
-  summary: 'Checks an API key against the server and keeps it for the profile.',
+  summary: 'Checks an API key with the server and saves it in the profile.',
   examples: ['stet login --api-key-stdin < .stet/admin.key', 'stet login --base-url https://stet.example.com'],
-  flags: [{ long: '--force', summary: 'replace a login of the same profile for another server' }],
+  flags: [{ long: '--force', summary: "replace this profile's login for another server" }],
   parse: (raw) => ({ isForced: hasFlag(raw, 'force') }),
   async run({ isForced }, ctx) {
     const resolved = await ctx.settings()
@@ -47,7 +47,7 @@ export const command = defineCommand({
   },
 })
 
-// Server and key are asked for only where a flag or variable has not named them.
+// Asks only for what no flag or variable gives.
 async function chooseServerAndKey(
   settings: Settings,
   ctx: Context,
@@ -55,11 +55,15 @@ async function chooseServerAndKey(
   const isGiven = settings.apiKey !== undefined && !settings.apiKey.origin.startsWith('profile ')
   if (isGiven && settings.apiKey) return { baseUrl: settings.baseUrl, apiKey: settings.apiKey }
   if (settings.isAddressForeign && !ctx.isInteractive) {
-    throw new CliError('usage', `Only the ${settings.baseUrl.origin} of this folder names ${settings.baseUrl.value}`, {
-      hint: `if you trust it: --base-url ${settings.baseUrl.value}`,
-    })
+    throw new CliError(
+      'usage',
+      `The address ${settings.baseUrl.value} comes only from the ${settings.baseUrl.origin} of this folder`,
+      {
+        hint: `if you trust it: --base-url ${settings.baseUrl.value}`,
+      },
+    )
   }
-  // An address that only a project file names is shown before a key is typed for it.
+  // Shows an address that only a project file names, before a key is typed for it.
   const isAddressOpen = (settings.baseUrl.origin === 'default' || settings.isAddressForeign) && ctx.isInteractive
   const address = isAddressOpen
     ? await ctx.ask({ message: 'Server', initialValue: settings.baseUrl.value, flag: '--base-url' })

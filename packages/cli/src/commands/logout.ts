@@ -2,9 +2,9 @@ import { defineCommand, hasFlag } from '../command.ts'
 import { readCredentials, writeCredentials } from '../settings/credentials.ts'
 
 export const command = defineCommand({
-  summary: 'Forgets the kept API key of the profile. The key itself stays valid.',
+  summary: "Removes the profile's saved API key. The key itself stays valid.",
   examples: ['stet logout', 'stet logout --all'],
-  flags: [{ long: '--all', summary: 'forget the keys of all profiles' }],
+  flags: [{ long: '--all', summary: 'remove the keys of all profiles' }],
   parse: (raw) => ({ isAll: hasFlag(raw, 'all') }),
   async run({ isAll }, ctx) {
     const { credentialsFile, profile } = await ctx.settings()
@@ -15,7 +15,7 @@ export const command = defineCommand({
     return { removed }
   },
   print({ removed }, { style, say }) {
-    if (removed.length === 0) return say('There was no login')
-    say(`${style.ok} Forgot the key of ${removed.join(', ')}; the key itself stays valid until it is revoked`)
+    if (removed.length === 0) return say('Not logged in')
+    say(`${style.ok} Removed the key of ${removed.join(', ')}; the key itself stays valid until it is revoked`)
   },
 })

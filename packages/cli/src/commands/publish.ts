@@ -21,7 +21,6 @@ export interface PublishInput {
   allowsEmpty?: boolean
 }
 
-/** What was published, or would be. */
 export interface PublishReport {
   version: Version
   isPublished: boolean
@@ -29,17 +28,17 @@ export interface PublishReport {
 }
 
 export const command = defineCommand({
-  summary: 'Makes a draft the live version, after checking that it compiles and overwrites nobody.',
+  summary: "Makes a draft the live version, after checking that it compiles and overwrites no one's changes.",
   examples: ['stet publish', 'stet publish --yes --description "Friendlier tone"', 'stet publish --check'],
-  args: [{ name: 'version', summary: 'the draft; by default that of the lock file' }],
+  args: [{ name: 'version', summary: 'the draft (the one in the lock file)' }],
   flags: [
     { long: '--title', value: '<text>', summary: 'new name of the version' },
     { long: '--description', value: '<text>', summary: 'release notes' },
     { long: '--description-file', value: '<file>', summary: 'release notes from a file; - is standard input' },
     { long: '--check', summary: 'only check' },
-    { long: '--allow-dirty', summary: 'publish although files have changes that were not pushed' },
-    { long: '--allow-empty', summary: 'publish a draft that changes nothing' },
-    { long: '--force', summary: 'overwrite what live changed in the meantime' },
+    { long: '--allow-dirty', summary: 'publish even if files have changes that were not pushed' },
+    { long: '--allow-empty', summary: 'publish a draft without changes' },
+    { long: '--force', summary: 'overwrite changes made to live in the meantime' },
   ],
   parse(raw): PublishInput {
     return {
@@ -65,7 +64,7 @@ export async function publishVersion(ctx: Context, input: PublishInput): Promise
   if (workspace && !input.allowsDirty) refuseDirty(workspace)
   const diff = await client.versions.diff(version.uuid)
   if (diff.changes.length === 0 && !input.allowsEmpty) {
-    throw new CliError('usage', `${capitalize(describeVersion(version))} changes nothing; nothing was published`, {
+    throw new CliError('usage', `${capitalize(describeVersion(version))} has no changes; nothing was published`, {
       hint: 'stet push sends your changes to it; --allow-empty publishes it as it is',
     })
   }
@@ -98,12 +97,12 @@ async function findDraft(ctx: Context, client: Stet, named: string | undefined):
     throw new CliError('usage', 'Missing input: the version to publish', { hint: 'stet publish <version>' })
   const version = await findVersion(client, ref)
   if (version.status === 'draft') return version
-  throw new CliError('conflict', `${capitalize(describeVersion(version))} is published already`, {
+  throw new CliError('conflict', `${capitalize(describeVersion(version))} is already published`, {
     hint: 'stet push opens a new draft',
   })
 }
 
-// The folder has a say only when its lock names this draft.
+// The folder matters only when its lock names this draft.
 async function workspaceOf(ctx: Context, version: Version): Promise<Workspace | undefined> {
   const settings = await ctx.settings()
   if (settings.lock?.version.uuid !== version.uuid) return undefined
@@ -111,7 +110,7 @@ async function workspaceOf(ctx: Context, version: Version): Promise<Workspace | 
   return openWorkspace(ctx, version.uuid)
 }
 
-/** Whether the folder holds something that a publication of what was pushed leaves out. */
+/** Whether the folder has changes that were not pushed. */
 export function isUnpushed(one: Compared): boolean {
   return isUnsettled(one) || one.mergedLive !== undefined || one.state.startsWith('local-')
 }
@@ -119,7 +118,7 @@ export function isUnpushed(one: Compared): boolean {
 function refuseDirty({ compared }: Workspace): void {
   const dirty = compared.filter(isUnpushed)
   if (dirty.length === 0) return
-  throw new CliError('conflict', 'There are changes that were not pushed', {
+  throw new CliError('conflict', 'Some changes were not pushed', {
     lines: dirty.map(({ path }) => path),
     hint: 'stet push, or --allow-dirty',
   })
@@ -148,18 +147,18 @@ async function checkDraft(
   throw new CliError('invalid', 'The draft does not compile', { lines })
 }
 
-/** Names the way out of a publish conflict; it begins in a folder that follows the draft. */
+/** The next steps after a publish conflict; they start in a folder that follows the draft. */
 async function liveConflict(version: Version, lines: string[], ctx: Context): Promise<CliError> {
   const { lock } = await ctx.settings()
   const isFollowed = lock?.version.uuid === version.uuid
   const follow = isFollowed ? '' : `stet versions use ${version.uuid.slice(0, 8)}, then `
-  return new CliError('conflict', 'Live changed the same prompts since this draft did', {
+  return new CliError('conflict', 'Live and this draft changed the same prompts', {
     lines,
     hint: `${follow}stet pull merges them, stet push sends the result, and stet publish tries again`,
   })
 }
 
-// Somebody may publish between the check and this request.
+// A colleague may publish between the check and this request.
 async function publishOrRefuse(
   client: Stet,
   version: Version,

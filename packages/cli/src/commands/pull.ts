@@ -22,7 +22,6 @@ export interface PullInput {
   aborts?: boolean
 }
 
-/** What a pull did, or would do. */
 export interface PullReport {
   version: { uuid: string; status: string; name: string }
   changes: { path: string; action: string; isNew?: boolean; reason?: string }[]
@@ -31,16 +30,16 @@ export interface PullReport {
 }
 
 export const command = defineCommand({
-  summary: 'Writes what changed on the server into the files, and keeps local edits.',
+  summary: "Writes the server's changes into the files, and keeps local edits.",
   examples: ['stet pull', 'stet pull support --theirs', 'stet pull --version-uuid live --dry-run'],
-  args: [{ name: 'path', summary: 'prompts or folders; all without any', isMany: true }],
+  args: [{ name: 'path', summary: 'prompts or folders (all)', isMany: true }],
   flags: [
-    { long: '--dry-run', summary: 'only say what would happen' },
-    { long: '--theirs', summary: 'settle conflicts with the text of the server' },
-    { long: '--ours', summary: 'settle conflicts with the local text' },
-    { long: '--abort', summary: 'drop merges with live that were not pushed: the files show the draft again' },
-    { long: '--prune', summary: 'delete unedited files whose prompt the server deleted' },
-    { long: '--bundle', value: '<file>', summary: 'also write one JSON of path to content' },
+    { long: '--dry-run', summary: 'only show what would happen' },
+    { long: '--theirs', summary: "resolve conflicts with the server's text" },
+    { long: '--ours', summary: 'resolve conflicts with the local text' },
+    { long: '--abort', summary: "drop merges with live that were not pushed: the files get the draft's text again" },
+    { long: '--prune', summary: 'delete unedited files whose prompt was deleted on the server' },
+    { long: '--bundle', value: '<file>', summary: 'also write a JSON file that maps paths to contents' },
   ],
   parse(raw): PullInput {
     if (hasFlag(raw, 'theirs') && hasFlag(raw, 'ours')) throw new CliError('usage', 'Use --theirs or --ours, not both')
@@ -62,7 +61,7 @@ export const command = defineCommand({
   exitCode: ({ refused }) => (refused.length > 0 ? exitCodes.unexpected : exitCodes.success),
 })
 
-/** Compares, writes and rewrites the lock. */
+/** Compares, writes files and updates the lock. */
 export async function pull(ctx: Context, input: PullInput): Promise<PullReport> {
   const workspace = await openWorkspace(ctx)
   if (input.aborts) return abort(workspace, input, ctx)
@@ -84,7 +83,7 @@ export async function pull(ctx: Context, input: PullInput): Promise<PullReport> 
   for (const { one, action } of steps) {
     if (one.state === 'edit-against-delete' && action === 'keep') {
       ctx.warn(
-        `${one.path} was deleted on the server and edited here: kept (--ours keeps it for good, --theirs deletes it)`,
+        `${one.path} was deleted on the server and edited here: kept (--ours keeps it permanently, --theirs deletes it)`,
       )
     }
   }
@@ -110,7 +109,7 @@ function isOpenAction(action: string): boolean {
   return action === 'merge-conflict' || action === 'merge-blocked' || action === 'merge-restore'
 }
 
-// A merge that waits for its push is decided anew only where a flag says how.
+// A merge that waits for its push is redone only with --theirs or --ours.
 function isToMerge(
   { path, isMerged }: LiveConflict,
   { compared }: Workspace,
@@ -126,7 +125,7 @@ async function abort(workspace: Workspace, { names, isDry }: PullInput, ctx: Con
   const isSelected = selectorOf(names, new Set(merged.map(({ path }) => path)), workspace)
   const paths = merged.map(({ path }) => path).filter(isSelected)
   if (paths.length > 0 && !isDry) {
-    const question = `Drop the merges of ${paths.join(', ')}, with every edit since?`
+    const question = `Drop the merges of ${paths.join(', ')}, and all edits since?`
     if (!(await ctx.confirm(question, '--yes'))) throw new CliError('usage', 'Nothing was changed')
     const entries = { ...workspace.entries }
     await abortMerges(workspace, new Set(paths), entries)
@@ -147,13 +146,15 @@ export function sayPull({ changes, counts, version }: PullReport, { style, say, 
     if (action === 'merge') say(`${style.down} M ${path}  merged with live`)
     if (action === 'merge-ours') say(`${style.down} M ${path}  keeps the draft's text`)
     if (action === 'merge-theirs') say(`${style.down} M ${path}  takes live's text`)
-    if (action === 'merge-abort') say(`${style.down} M ${path}  shows the draft again`)
+    if (action === 'merge-abort') say(`${style.down} M ${path}  restored to the draft's text`)
     if (action === 'merge-conflict') warn(`C ${path}: live changed the same lines; edit the file between the markers`)
     if (action === 'merge-restore') {
-      warn(`C ${path}: this draft deletes it and live changed it; its text is back: delete the file again, or keep it`)
+      warn(
+        `C ${path}: this draft deletes it and live changed it; its text was restored: delete the file again, or keep it`,
+      )
     }
     if (action === 'merge-blocked') warn(`C ${path}: ${reason}`)
-    if (action === 'write-beside') warn(`C ${path}: the text of the server is in ${path}.promptl.remote`)
+    if (action === 'write-beside') warn(`C ${path}: the server's text is in ${path}.promptl.remote`)
   }
   const { updated, unchanged, kept, conflicts, deleted } = counts
   const parts = [
@@ -167,7 +168,7 @@ export function sayPull({ changes, counts, version }: PullReport, { style, say, 
   const done = merges.filter(({ action }) => !isOpenAction(action))
   if (done.length > 0) parts.push(`${done.length} merged with live`)
   say(`${style.ok} ${parts.join(', ')} · ${version.status === 'draft' ? `draft "${version.name}"` : version.name}`)
-  if (merges.length > done.length) say('  Next: settle the prompts marked C, then  stet push')
+  if (merges.length > done.length) say('  Next: resolve the prompts marked C, then  stet push')
   else if (done.length > 0) say('  Next: stet push')
 }
 

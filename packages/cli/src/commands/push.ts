@@ -38,21 +38,21 @@ interface PushReport {
 }
 
 export const command = defineCommand({
-  summary: 'Sends changed files to a draft, all or none. What a colleague changed is never overwritten.',
+  summary: "Sends changed files to a draft, all or none. Never overwrites a colleague's changes.",
   examples: ['stet push', 'stet push -m "friendlier tone"', 'stet push support/reply --dry-run'],
-  args: [{ name: 'path', summary: 'prompts or folders; all without any', isMany: true }],
+  args: [{ name: 'path', summary: 'prompts or folders (all)', isMany: true }],
   flags: [
     {
       long: '--name',
       short: '-m',
       value: '<name>',
-      summary: 'name of the draft that is opened; an open draft gets it when it is published',
+      summary: 'name of the new draft; an open draft gets it when it is published',
     },
     { long: '--draft', value: '<ref>', summary: 'send to this draft' },
     { long: '--new', summary: 'open a new draft' },
-    { long: '--delete', summary: 'also delete prompts whose file is gone' },
+    { long: '--delete', summary: 'also delete prompts without a file' },
     { long: '--force', summary: 'overwrite conflicts, and published versions in place' },
-    { long: '--dry-run', summary: 'only say what would happen' },
+    { long: '--dry-run', summary: 'only show what would happen' },
     { long: '--publish', summary: 'publish the draft afterwards' },
   ],
   parse(raw): PushInput {
@@ -85,7 +85,7 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   }
   const deletions = await agreedDeletions(plan, input, ctx)
   const clashing = clashesOf(plan.changes, deletions, workspace)
-  for (const { path, reason } of clashing) ctx.warn(`${path} ${reason}: left out`)
+  for (const { path, reason } of clashing) ctx.warn(`Skipped ${path}: ${reason}`)
   const sendable = plan.changes.filter((change) => !clashing.some(({ path }) => path === change.path))
   const changes = [...sendable, ...deletions]
   if (input.publishes && !input.isDry) refuseRest(workspace, changes)
@@ -106,14 +106,14 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
     refused: [...workspace.scan.refused, ...clashing],
     durationMs: Math.round(performance.now() - startedMs),
   }
-  // Without a change there may be no draft: then live holds all of it already.
+  // Without changes there may be no draft: live already has everything.
   if (!input.publishes || input.isDry || version.status !== 'draft') return report
-  // Should the publication be refused, this much is done all the same.
+  // Saved now, because the publication may be refused.
   if (!ctx.flags.json) sayPushed(report, ctx, true)
   return { ...report, published: await publishVersion(ctx.reopened(), { ref: version.uuid }) }
 }
 
-// A new draft is laid over live: whatever version the folder followed, live is what a push would change.
+// A new draft starts from live, whatever version the folder follows.
 async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
   const workspace = await openWorkspace(ctx, input.draft)
   const { version } = workspace
@@ -129,28 +129,28 @@ async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: W
   if (conflicts.length === 0) return
   const lines = conflicts.map(lineOf)
   if (conflicts.every(({ hasMarkers }) => hasMarkers)) {
-    throw new CliError('conflict', 'Files hold conflict markers; nothing was sent', {
+    throw new CliError('conflict', 'Files contain conflict markers; nothing was sent', {
       lines,
       hint: 'edit the files, then stet push; stet pull --abort drops the merge; --force sends the markers as text',
     })
   }
   const lacksHistory = settings.lock?.version.uuid !== version.uuid && (await isShallow(settings.root))
-  const hint = 'stet pull, settle the conflicts, then stet push'
-  const whole = 'this checkout has no history: with it (fetch-depth: 0) the base of what CI published is found'
+  const hint = 'stet pull, resolve the conflicts, then stet push'
+  const whole = "this checkout has no history; with it (fetch-depth: 0), stet can find the base of CI's publications"
   throw new CliError('conflict', 'Both sides changed; nothing was sent', { lines, hint: lacksHistory ? whole : hint })
 }
 
 function lineOf({ path, hasLeftover, hasMarkers }: Compared): string {
-  if (hasLeftover) return `${path}  (settle it and delete ${path}.promptl.remote)`
+  if (hasLeftover) return `${path}  (resolve it and delete ${path}.promptl.remote)`
   return hasMarkers ? `${path}  (conflict markers)` : path
 }
 
-// A publication would refuse them, after everything else was sent.
+// A publication would refuse them after everything was sent.
 function refuseRest({ compared }: Workspace, changes: readonly Change[]): void {
   const sent = new Set(changes.map(({ path }) => path))
   const rest = compared.filter((one) => !sent.has(one.path) && isUnpushed(one))
   if (rest.length === 0) return
-  throw new CliError('conflict', 'There are changes that would not be pushed; nothing was sent', {
+  throw new CliError('conflict', 'Some changes would not be pushed; nothing was sent', {
     lines: rest.map(({ path }) => path),
     hint: 'stet push without --publish, then stet publish --allow-dirty',
   })
@@ -160,13 +160,15 @@ async function agreedDeletions({ deletions }: PushPlan, input: PushInput, ctx: C
   if (deletions.length === 0 || input.deletes || input.isDry) return deletions
   const paths = deletions.map(({ path }) => path).join(', ')
   if (ctx.flags.yes || ctx.isInteractive) {
-    return (await ctx.confirm(`The files of ${paths} are gone. Delete the prompts too?`, '--delete')) ? deletions : []
+    return (await ctx.confirm(`The files of ${paths} were deleted. Delete the prompts too?`, '--delete'))
+      ? deletions
+      : []
   }
-  ctx.warn(`The files of ${paths} are gone; the prompts stay (--delete deletes them)`)
+  ctx.warn(`The files of ${paths} were deleted; the prompts stay (--delete deletes them)`)
   return []
 }
 
-// Two prompts that differ only in case are one file on some systems: who pulls there would get neither.
+// Two prompts that differ only in case are one file on some systems, so a pull there would write neither.
 function clashesOf(changes: readonly Change[], deletions: readonly Change[], { remote }: Workspace): Refusal[] {
   const deleted = new Set(deletions.map(({ path }) => path))
   const left = [...remote.keys()].filter((path) => !deleted.has(path))
@@ -191,15 +193,15 @@ async function chooseTarget(
   if (needsDraft || version.status === 'draft') refuseTooMany(changes)
   if (input.isForced && changes.length > 0 && !input.isDry) {
     const where = needsDraft || version.status === 'draft' ? 'the draft' : 'the published version, in place'
-    const isAgreed = await ctx.confirm(`Overwrite ${where} without looking at what changed there?`, '--yes')
+    const isAgreed = await ctx.confirm(`Overwrite ${where}, including any changes made there?`, '--yes')
     if (!isAgreed) throw new CliError('usage', 'Nothing was sent')
   }
   if (!needsDraft || input.isDry || changes.length === 0) return { version, isNew: false }
   if (input.draft !== undefined) {
-    throw new CliError('conflict', `${input.draft} is published already`, { hint: 'stet push --new' })
+    throw new CliError('conflict', `${input.draft} is already published`, { hint: 'stet push --new' })
   }
   const draft = await client.versions.create(input.name ?? (await defaultDraftName(settings.root, client)))
-  // Said at once: should the rest fail, the draft is what is left.
+  // Printed at once: if a later step fails, the draft remains.
   ctx.say(`+ created draft "${draft.title}" (${shortUuid(draft.uuid)})`)
   return { version: draft, isNew: true }
 }
@@ -210,7 +212,7 @@ async function send({ client }: Workspace, version: Version, changes: readonly C
   else await sendToMerged(client, version, changes)
 }
 
-// Lists the documents again: for their identity, and for what keeps them from compiling.
+// Lists the documents again, for their identity and their compile errors.
 async function finish(
   workspace: Workspace,
   { version, isNew }: Target,
@@ -222,7 +224,7 @@ async function finish(
   const prompts = changes.length > 0 ? await client.prompts.list({ versionUuid: version.uuid }) : [...remote.values()]
   const after = new Map(prompts.map((prompt) => [prompt.path, prompt]))
   const isSameDraft = workspace.settings.lock?.version.uuid === version.uuid
-  // A prompt that the draft did not hold yet showed live's text: that text is the base of its change.
+  // Until now the draft showed live's text for this prompt, so that text is the base of its change.
   const baseInLive = (path: string): string | undefined => {
     const known = isSameDraft ? entries[path]?.live : undefined
     if (known !== undefined) return known
@@ -230,7 +232,7 @@ async function finish(
     return there?.commitId === version.id ? undefined : (there?.contentHash ?? '')
   }
   const next = entriesAfterPush(entries, selected, changes, after, baseInLive)
-  // The API renames no draft: the name is kept for its publication.
+  // The API cannot rename a draft: the name is kept for its publication.
   const title = isNew || name === version.title ? undefined : name
   await saveLock(workspace, version, followsLive && !isNew, next, title)
   const sent = new Set(changes.map(({ path }) => path))

@@ -6,10 +6,9 @@ import { promptNamed } from '../sync/prompt-path.ts'
 import { describeVersion, findVersion } from '../sync/version-ref.ts'
 
 export const command = defineCommand({
-  summary:
-    'Drops changes of the draft: prompts show the text of live again. Files stay; stet pull brings them up to date.',
+  summary: "Drops changes of the draft: its prompts get live's text again. Files stay; stet pull updates them.",
   examples: ['stet revert support/reply', 'stet revert --yes', 'stet revert -V 0b9c7b7e support/reply support/triage'],
-  args: [{ name: 'path', summary: 'prompts; every change of the draft without any', isMany: true }],
+  args: [{ name: 'path', summary: 'prompts (all changes of the draft)', isMany: true }],
   parse: ({ args }) => ({ names: args }),
   async run({ names }, ctx): Promise<RevertResult> {
     const client = await ctx.client()
@@ -28,7 +27,7 @@ export const command = defineCommand({
   print({ reverted }, { style, say }) {
     for (const { path, action } of reverted) say(`${style.down} ${action.padEnd(8)} ${path}`)
     if (reverted.length === 0) say(`${style.ok} The draft has no changes`)
-    else say(`${style.ok} ${reverted.length} reverted; stet pull brings the files up to date`)
+    else say(`${style.ok} ${reverted.length} reverted; stet pull updates the files`)
   },
 })
 
@@ -39,8 +38,8 @@ async function findDraft(client: Stet, ctx: Context): Promise<Version> {
   if (ref === undefined) throw new CliError('usage', 'Missing input: the draft', { hint: '--version-uuid <ref>' })
   const version = await findVersion(client, ref)
   if (version.status === 'draft') return version
-  throw new CliError('conflict', `${describeVersion(version)} is published: it has no changes to drop`, {
-    hint: 'stet rollback brings an earlier version back',
+  throw new CliError('conflict', `${describeVersion(version)} is already published: it has no changes to drop`, {
+    hint: 'stet rollback restores an earlier version',
   })
 }
 

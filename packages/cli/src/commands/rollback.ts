@@ -13,7 +13,7 @@ interface RollbackInput {
   isDry: boolean
 }
 
-/** What was brought back, or would be. `version` is the published one; null when nothing was published. */
+/** `version` is the published one; null when nothing was published. */
 interface RollbackReport {
   target: Version
   version: Version | null
@@ -21,9 +21,9 @@ interface RollbackReport {
 }
 
 export const command = defineCommand({
-  summary: 'Brings an earlier version back: a new draft with its contents, shown as a diff and then published.',
+  summary: 'Restores an earlier version: shows it as a diff, and publishes its contents as a new version.',
   examples: ['stet rollback', 'stet rollback 5d0a3c1e --dry-run', 'stet rollback 12 --yes'],
-  args: [{ name: 'version', summary: 'a number, a uuid or its first 8 digits; by default the version before live' }],
+  args: [{ name: 'version', summary: 'a number, a uuid or its first 8 digits (the version before live)' }],
   flags: [
     { long: '--title', value: '<text>', summary: 'name of the new version' },
     { long: '--dry-run', summary: 'only show what would change' },
@@ -35,7 +35,7 @@ export const command = defineCommand({
   }),
   run: rollBack,
   print({ target, version, changes }, { style, say }) {
-    if (changes.length === 0) say(`${style.ok} Live holds what ${describeVersion(target)} holds; nothing to do`)
+    if (changes.length === 0) say(`${style.ok} Live already equals ${describeVersion(target)}; nothing to do`)
     else if (version) say(`${style.ok} Live is now v${version.version}, with the contents of v${target.version}`)
     else say(`${countOf(changes.length, 'prompt')} would change`)
   },
@@ -59,9 +59,9 @@ async function rollBack(input: RollbackInput, ctx: Context): Promise<RollbackRep
     throw new CliError('usage', 'Nothing was changed')
   }
   const draft = await client.versions.create(input.title ?? `rollback to v${target.version}`.slice(0, 256))
-  // Said at once: should the rest fail, the draft is what is left.
+  // Printed at once: if a later step fails, the draft remains.
   ctx.say(`+ created draft "${draft.title}" (${shortUuid(draft.uuid)})`)
-  // The base of each change is what was just shown: whatever anybody published since makes it a conflict.
+  // Each change is based on the text just shown, so a publication in between causes a conflict.
   await sendToDraft(client, draft, changes)
   return { ...report, version: await client.versions.publish(draft.uuid) }
 }

@@ -11,7 +11,6 @@ import { gatherParameters, type ParameterInput, parameterFlags, parseParameters 
 import { parseShown, type Shown, shownFlag } from '../ui/run-output.ts'
 import { loadToolHandlers } from '../ui/tool-handlers.ts'
 
-/** What a run is made from. */
 export interface RunInput {
   path: string
   parameters: ParameterInput
@@ -24,7 +23,7 @@ export interface RunInput {
 }
 
 export const command = defineCommand({
-  summary: 'Runs a prompt. The answer goes to standard output as it comes, everything else to standard error.',
+  summary: 'Runs a prompt. The answer streams to standard output, everything else to standard error.',
   examples: [
     'stet run support/reply -p customer=Ana -p ticket=@ticket.txt',
     'stet run support/triage -p urgent:=true --params more.json --no-stream',
@@ -35,10 +34,10 @@ export const command = defineCommand({
   flags: [
     ...parameterFlags,
     { long: '--message', short: '-m', value: '<text>', isMany: true, summary: 'user message after the prompt' },
-    { long: '--background', summary: 'print the uuid of the conversation and leave; stet attach follows it' },
+    { long: '--background', summary: 'print the uuid of the conversation and exit; stet attach follows it' },
     { long: '--no-stream', summary: 'wait for the whole answer' },
-    { long: '--tools', value: '<module>', summary: 'answer tool calls by the exported functions of a module' },
-    { long: '--id', value: '<identifier>', summary: 'identifier of your own, kept with the conversation' },
+    { long: '--tools', value: '<module>', summary: 'answer tool calls with the exported functions of a module' },
+    { long: '--id', value: '<identifier>', summary: 'custom identifier, stored with the conversation' },
     shownFlag,
     { long: '--save', value: '<file>', summary: 'also write the result as JSON' },
   ],
@@ -54,7 +53,7 @@ function parseRun(raw: RawInput): RunInput {
   if (isBackground && (saveTo !== undefined || toolsFile !== undefined || !isStreaming)) {
     throw new CliError(
       'usage',
-      '--background leaves before there is an answer: without --no-stream, --tools and --save',
+      '--background exits before there is an answer, so it excludes --no-stream, --tools and --save',
     )
   }
   if (toolsFile !== undefined && !isStreaming) throw new CliError('usage', 'Use --tools or --no-stream, not both')

@@ -13,7 +13,7 @@ import { countLines, formatCount } from '../ui/diff.ts'
 
 interface StatusEntry {
   path: string
-  /** `live-conflict`: live changed what the draft changes too. */
+  /** `live-conflict`: live and the draft changed the same prompt. */
   state: State | 'live-conflict'
   lines?: { added: number; removed: number }
   remoteUpdatedAt?: string
@@ -27,7 +27,7 @@ interface StatusData {
 }
 
 const letters: Partial<Record<StatusEntry['state'], string>> = {
-  // The same text as the draft's, merged with live.
+  // The draft's text, merged with live.
   same: 'M',
   'same-edit': 'M',
   'same-new': 'A',
@@ -45,7 +45,7 @@ export const command = defineCommand({
   examples: ['stet status', 'stet status --check', 'stet status --offline'],
   flags: [
     { long: '--check', summary: 'exit with 3 when anything differs' },
-    { long: '--offline', summary: 'compare with the last pull only' },
+    { long: '--offline', summary: 'compare with the last pull only; makes no request' },
   ],
   parse: (raw) => ({ isCheck: hasFlag(raw, 'check'), isOffline: hasFlag(raw, 'offline') }),
   run: ({ isOffline }, ctx) => (isOffline ? statusOffline(ctx) : statusOnline(ctx)),
@@ -91,7 +91,7 @@ function isConflictedFile({ hasLeftover, hasMarkers }: Compared): boolean {
 async function statusOffline(ctx: Context): Promise<StatusData> {
   const settings = await ctx.settings()
   const { lock } = settings
-  if (!lock) throw new CliError('usage', 'There was no pull yet', { hint: 'stet init' })
+  if (!lock) throw new CliError('usage', 'Nothing was pulled yet', { hint: 'stet init' })
   const scan = await scanProject(settings, ctx.warn)
   const entries: StatusEntry[] = []
   for (const path of [...new Set([...Object.keys(lock.prompts), ...scan.prompts.keys()])].sort()) {
@@ -118,14 +118,14 @@ function printStatus({ project, version, entries }: StatusData, { io, style, dat
     ['Changes to push', entries.filter((one) => !isConflict(one) && !isRemote(one) && !isLive(one)), dataStyle.green],
     ['Changed on the server since the last pull', entries.filter(isRemote), dataStyle.yellow],
     ['Both sides changed', entries.filter(isConflict), dataStyle.red],
-    ['Live changed what this draft changes too', entries.filter(isLive), dataStyle.red],
+    ['Changed in both live and this draft', entries.filter(isLive), dataStyle.red],
   ]
   for (const [head, members, paint] of groups) {
     if (members.length === 0) continue
     say(head)
     for (const one of members) io.out(`  ${paint(`${letters[one.state] ?? 'C'} ${one.path}`)}${remark(one)}\n`)
   }
-  if (entries.length === 0) say(`${style.ok} Everything is in step`)
+  if (entries.length === 0) say(`${style.ok} Everything is in sync`)
   else
     say(
       `hint: ${hintFor(
@@ -143,6 +143,6 @@ function remark({ path, state, lines, remoteUpdatedAt }: StatusEntry): string {
 }
 
 function hintFor(hasConflicts: boolean, hasRemote: boolean): string {
-  if (hasConflicts) return 'stet pull, settle the conflicts, then stet push'
+  if (hasConflicts) return 'stet pull, resolve the conflicts, then stet push'
   return hasRemote ? 'stet pull, then stet push' : 'stet push'
 }

@@ -3,12 +3,12 @@ import { shortUuid } from '../output.ts'
 import { findConversation } from '../settings/recent.ts'
 
 export const command = defineCommand({
-  summary: 'Stops the latest run of a conversation; one that has ended stays as it is.',
+  summary: 'Stops the latest run of a conversation. A run that has ended stays unchanged.',
   examples: ['stet stop 9f0d6c1e'],
   args: [{ name: 'conversation', summary: 'its uuid, or the first 8 digits', isRequired: true }],
   parse: ({ args }) => ({ ref: args[0] ?? '' }),
   run: async ({ ref }, ctx) => (await ctx.client()).runs.stop(await findConversation(ref, ctx)),
   print({ uuid, stopped, status }, { say, style }) {
-    say(`${style.ok} ${stopped ? 'Stopped' : 'Nothing ran in'} ${shortUuid(uuid)}${stopped ? '' : ` (${status})`}`)
+    say(`${style.ok} ${stopped ? 'Stopped' : 'No active run in'} ${shortUuid(uuid)}${stopped ? '' : ` (${status})`}`)
   },
 })

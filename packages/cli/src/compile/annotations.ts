@@ -7,17 +7,17 @@ import type { Problem } from './problem.ts'
 
 type Finding = Omit<Problem, 'frame'>
 
-/** In GitHub Actions: says each finding about a file once more, in the form that shows it beside its line. */
+/** In GitHub Actions, also prints each finding as an annotation, which GitHub shows beside the line. */
 export function annotate(findings: readonly Finding[], { io }: Pick<Context, 'io'>): void {
   if (!isOn(io.env['GITHUB_ACTIONS'])) return
-  // GitHub names files from the root of the checkout; it reads both outputs, and standard output holds the data.
+  // GitHub names files from the root of the checkout. It reads both outputs, and standard output holds the data.
   const root = io.env['GITHUB_WORKSPACE'] || io.cwd
   for (const finding of findings) {
     if (finding.file !== null) io.err(annotationOf(finding, relative(root, finding.file).replaceAll('\\', '/')))
   }
 }
 
-/** The same for errors that came from the server, about prompts that are files here. */
+/** The same for server errors about prompts that are files here. */
 export async function annotatePrompts(
   prompts: readonly { path: string; errors: readonly Omit<Finding, 'path' | 'file' | 'severity'>[] }[],
   ctx: Context,

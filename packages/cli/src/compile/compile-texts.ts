@@ -2,7 +2,7 @@ import type { PromptScan } from '@stet/template'
 
 /** The engine is most of the program: only commands that compile load it. */
 export async function loadEngine(): Promise<Pick<typeof import('@stet/template'), 'scan' | 'resolveReferencePath'>> {
-  // By name, so that the bundler leaves out the rest.
+  // Named imports let the bundler drop the rest.
   const { scan, resolveReferencePath } = await import('@stet/template')
   return { scan, resolveReferencePath }
 }
@@ -10,7 +10,7 @@ export async function loadEngine(): Promise<Pick<typeof import('@stet/template')
 /**
  * Compiles prompts by the rules of the server. References are looked up among `texts` first, then among `others`.
  *
- * @returns what each of `texts` says about itself, its errors with positions in the text included
+ * @returns what each of `texts` declares, including its errors with positions
  */
 export async function compileTexts(
   texts: ReadonlyMap<string, string>,

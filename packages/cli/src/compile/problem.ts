@@ -4,20 +4,20 @@ import type { LocalPrompt } from '../sync/scan.ts'
 /** A finding about a prompt. Lines and columns count from 1, in the text of `path`. */
 export interface Problem {
   path: string
-  /** The file, absolute; null for a prompt that is only on the server. */
+  /** The absolute path of the file; null if the prompt exists only on the server. */
   file: string | null
   line: number
   column: number
   code: string
   message: string
-  /** The line with a caret under the column. */
+  /** The line, with a caret under the column. */
   frame: string
   severity: 'error' | 'warning'
 }
 
 type Issue = PromptScan['errors'][number]
 
-/** The findings about files, in the order of their paths; one in a prompt that others refer to is named once. */
+/** Findings in files, sorted by path. A prompt that others reference is reported once. */
 export function problemsOf(scans: ReadonlyMap<string, PromptScan>, files: ReadonlyMap<string, LocalPrompt>): Problem[] {
   const found = new Map<string, Problem>()
   const add = (issue: Issue, severity: Problem['severity']): void => {

@@ -3,12 +3,12 @@ import { crc32 } from 'node:zlib'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const checksumLength = 6
 
-/** Whether a text can be a key at all: `stet_`, 30 characters, and the CRC32 of those in 6 base62 digits. */
+/** Whether a text can be a key: `stet_`, 30 characters, and the CRC32 of those in 6 base62 digits. */
 export function isWellFormedApiKey(key: string): boolean {
   return /^stet_[0-9A-Za-z]{36}$/.test(key) && key.endsWith(checksumOf(key.slice(0, -checksumLength)))
 }
 
-/** What may be shown of a key. */
+/** The part of a key that is safe to show. */
 export function maskApiKey(key: string): string {
   return key.startsWith('stet_') ? `${key.slice(0, 9)}…` : '…'
 }

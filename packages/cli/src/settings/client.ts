@@ -3,10 +3,10 @@ import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import type { Settings } from './resolve.ts'
 
-/** How often a cut stream is joined again before it counts as lost; each new event gives all attempts back. */
+/** Attempts to rejoin a broken stream before it counts as lost; each new event resets them. */
 export const maxReconnects = 3
 
-/** The client for the resolved settings; without a key it is a failure, not a request. */
+/** The client for the resolved settings; fails without a key. */
 export async function createClient(ctx: Context, settings: Settings): Promise<Stet> {
   const { apiKey, baseUrl, withheld, projectId, timeoutMs } = settings
   if (!apiKey && withheld) throw new CliError('not_allowed', withheld.message, { hint: withheld.hint })
@@ -21,7 +21,7 @@ export async function createClient(ctx: Context, settings: Settings): Promise<St
   return new Stet(options)
 }
 
-// Of the headers only those without a secret are shown.
+// Prints only headers without secrets.
 function debugHooks({ io }: Context): Hooks {
   return {
     onRequest: ({ method, url, attempt }) => io.err(`> ${method} ${url} (attempt ${attempt}, key masked)\n`),

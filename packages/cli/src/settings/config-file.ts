@@ -3,17 +3,16 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { CliError } from '../exit-code.ts'
 import { isJsonObject, parseJsonObject, readTextIfPresent } from './json-file.ts'
 
-/** The name that is looked for, here and in the folders above up to the root of the git checkout. */
+/** Searched in the working folder and its parents, up to the root of the git checkout. */
 export const configFileName = 'stet.config.json'
 
-/** What a project says about itself. */
 export interface Config {
   baseUrl?: string
   projectId?: number
   promptsDir: string
   include: string[]
   ignore: string[]
-  /** Where generated types go, relative to the project, and whether unknown paths are errors in them. */
+  /** The path of generated types, relative to the project, and whether unknown paths are errors in them. */
   types: { out: string; strictPaths: boolean; isConfigured: boolean }
   profiles: Record<string, { baseUrl?: string; projectId?: number }>
 }
@@ -36,7 +35,7 @@ export function findConfigFile(folder: string): string | undefined {
   return findUpwards(folder, configFileName)
 }
 
-/** What `$schema` names, for editors: the schema of an installed command line, seen from a folder; undefined without one. */
+/** The value of `$schema`, for editors: the installed CLI's schema, relative to a folder; undefined if not installed. */
 export function schemaSeenFrom(folder: string): string | undefined {
   const file = findUpwards(folder, join('node_modules', '@stet', 'cli', 'schema', 'config.json'))
   if (file === undefined) return undefined
@@ -44,7 +43,6 @@ export function schemaSeenFrom(folder: string): string | undefined {
   return way.startsWith('..') ? way : `./${way}`
 }
 
-/** Here and in the folders above, up to the root of the git checkout. */
 function findUpwards(folder: string, name: string): string | undefined {
   for (let current = resolve(folder); ; current = dirname(current)) {
     const file = join(current, name)
@@ -53,7 +51,7 @@ function findUpwards(folder: string, name: string): string | undefined {
   }
 }
 
-/** Reads and validates; unknown keys are errors, since a mistyped one would silently do nothing. */
+/** Reads and validates. Unknown keys are errors, because a mistyped key would silently have no effect. */
 export async function readConfigFile(file: string): Promise<Config> {
   const text = await readTextIfPresent(file)
   if (text === undefined) throw new CliError('usage', `There is no ${file}`, { hint: 'stet init' })

@@ -5,7 +5,6 @@ import type { Io } from '../io.ts'
 import { isJsonObject, parseJsonObject, readTextIfPresent } from './json-file.ts'
 import { makeFolder, writeFileAtomically } from './write-file.ts'
 
-/** One login. */
 export interface Credential {
   /** With its API prefix: the only address that the key is ever sent to. */
   baseUrl: string
@@ -13,13 +12,12 @@ export interface Credential {
   keyName: string
 }
 
-/** Where the logins of this user are. */
 export function credentialsFileOf(io: Io): string {
   const windows = io.platform === 'win32' ? io.env['APPDATA'] : undefined
   return join(io.env['XDG_CONFIG_HOME'] || windows || join(io.homeDir, '.config'), 'stet', 'credentials.json')
 }
 
-/** All logins by profile. A file that others may read is closed to them first, and the caller told. */
+/** All logins by profile. Restricts a file that other users can read, and warns. */
 export async function readCredentials(
   file: string,
   warn: (message: string) => void,
@@ -39,12 +37,14 @@ export async function readCredentials(
 
 async function closeToOthers(path: string, mode: number, warn: (message: string) => void): Promise<void> {
   if (((await stat(path)).mode & 0o077) === 0) return
-  // A read-only folder, such as a mounted secret, keeps its mode.
+  // A file in a read-only folder, such as a mounted secret, keeps its mode.
   const isCorrected = await chmod(path, mode).then(
     () => true,
     () => false,
   )
-  warn(`${path} ${isCorrected ? `was open to others; its mode is 0${mode.toString(8)} now` : 'is open to others'}`)
+  warn(
+    `${path} ${isCorrected ? `was readable by other users; its mode is now 0${mode.toString(8)}` : 'is readable by other users'}`,
+  )
 }
 
 export async function writeCredentials(file: string, credentials: Record<string, Credential>): Promise<void> {
@@ -57,18 +57,18 @@ export async function writeCredentials(file: string, credentials: Record<string,
         ? error.message
         : `Cannot write ${file}: ${error instanceof Error ? error.message : error}`
     throw new CliError('unexpected', reason, {
-      hint: 'XDG_CONFIG_HOME names another folder; STET_API_KEY needs no login',
+      hint: 'set XDG_CONFIG_HOME to another folder, or use STET_API_KEY, which needs no login',
     })
   }
 }
 
-/** All logins by profile. A home that cannot be read has none: a key from a flag or the environment needs no home. */
+/** All logins by profile. An unreadable home counts as empty: keys from flags or the environment need no home. */
 export async function readLogins(file: string, warn: (message: string) => void): Promise<Record<string, Credential>> {
   try {
     return await readCredentials(file, warn)
   } catch (error) {
     if (!isJsonObject(error) || (error['code'] !== 'EACCES' && error['code'] !== 'EPERM')) throw error
-    warn(`${file} cannot be read: no login is used`)
+    warn(`Cannot read ${file}: continuing without a login`)
     return {}
   }
 }

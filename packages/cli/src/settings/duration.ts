@@ -2,7 +2,7 @@ import { CliError } from '../exit-code.ts'
 
 const secondsOfUnit: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
-/** Reads `30s`, `15m`, `24h`, `90d` or `2w`; gives seconds. `flag` is named when it is none. */
+/** Parses `30s`, `15m`, `24h`, `90d` or `2w` into seconds. The error names `flag`. */
 export function parseDuration(text: string, flag: string): number {
   const [, count = '', unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
   const seconds = secondsOfUnit[unit]

@@ -6,7 +6,7 @@ export interface Flag {
   /** May be given several times. */
   isMany?: boolean
   summary: string
-  /** The variable that says the same. */
+  /** The environment variable with the same effect. */
   variable?: string
 }
 
@@ -26,25 +26,30 @@ export const globalFlags: readonly Flag[] = [
     short: '-V',
     value: '<ref>',
     variable: 'STET_VERSION_UUID',
-    summary: 'version: a uuid, a prefix of it of at least 8 digits, or live',
+    summary: 'version: a uuid, at least its first 8 digits, or live',
   },
-  { long: '--profile', value: '<name>', variable: 'STET_PROFILE', summary: 'stored login and overrides of that name' },
+  {
+    long: '--profile',
+    value: '<name>',
+    variable: 'STET_PROFILE',
+    summary: 'use the login and overrides of this profile',
+  },
   { long: '--cwd', short: '-C', value: '<dir>', summary: 'folder to work in' },
   { long: '--config', value: '<file>', variable: 'STET_CONFIG', summary: 'configuration file' },
   { long: '--env-file', value: '<file>', summary: 'read variables from a file' },
-  { long: '--json', variable: 'STET_OUTPUT=json', summary: 'structured output' },
-  { long: '--quiet', short: '-q', summary: 'no remarks on standard error' },
-  { long: '--verbose', short: '-v', summary: 'say where each setting comes from' },
+  { long: '--json', variable: 'STET_OUTPUT=json', summary: 'print JSON' },
+  { long: '--quiet', short: '-q', summary: 'no messages on standard error' },
+  { long: '--verbose', short: '-v', summary: 'show the origin of each setting' },
   { long: '--debug', variable: 'STET_DEBUG', summary: 'print requests (key masked) and stack traces' },
   { long: '--color', variable: 'FORCE_COLOR', summary: 'use colors' },
   { long: '--no-color', variable: 'NO_COLOR', summary: 'use no colors' },
   { long: '--yes', short: '-y', summary: 'answer confirmations with yes' },
   { long: '--no-input', variable: 'STET_NO_INPUT', summary: 'never ask' },
-  { long: '--timeout', value: '<seconds>', summary: 'how long a request may take' },
-  { long: '--no-retry', summary: 'do not repeat failed requests' },
+  { long: '--timeout', value: '<seconds>', summary: 'time limit per request' },
+  { long: '--no-retry', summary: 'do not retry failed requests' },
 ]
 
-/** What the global flags said; absent keys leave the decision to environment, files and defaults. */
+/** The given global flags; absent keys leave the decision to environment, files and defaults. */
 export interface GlobalFlags {
   baseUrl?: string
   apiKey?: string
@@ -68,7 +73,6 @@ export interface GlobalFlags {
 
 const texts = ['baseUrl', 'apiKey', 'project', 'versionUuid', 'profile', 'cwd', 'config', 'envFile', 'timeout'] as const
 
-/** The parsed options of the program as a record with known types. */
 export function readGlobalFlags(options: Readonly<Record<string, unknown>>): GlobalFlags {
   const flags: GlobalFlags = {
     apiKeyStdin: options['apiKeyStdin'] === true,

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { CliError } from '../exit-code.ts'
 
-/** A file's text, or undefined when there is none. */
 export async function readTextIfPresent(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8')
@@ -11,7 +10,6 @@ export async function readTextIfPresent(file: string): Promise<string | undefine
   }
 }
 
-/** A file's JSON object. */
 export function parseJsonObject(text: string, file: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
@@ -19,7 +17,7 @@ export function parseJsonObject(text: string, file: string): Record<string, unkn
   } catch (error) {
     throw new CliError('usage', `${file} is not JSON: ${error instanceof Error ? error.message : error}`)
   }
-  throw new CliError('usage', `${file} does not hold a JSON object`)
+  throw new CliError('usage', `${file} is not a JSON object`)
 }
 
 export function isJsonObject(value: unknown): value is Record<string, unknown> {

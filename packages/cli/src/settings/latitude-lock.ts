@@ -2,10 +2,9 @@ import { join } from 'node:path'
 import { CliError } from '../exit-code.ts'
 import { parseJsonObject, readTextIfPresent } from './json-file.ts'
 
-/** The name of the lock that the CLI of the discontinued service leaves in a project. */
+/** The lock file of the discontinued service's CLI. */
 export const latitudeLockName = 'latitude-lock.json'
 
-/** What that lock says. */
 export interface LatitudeLock {
   projectId: number
   /** The folder of the prompt files, relative to the lock. */
@@ -14,7 +13,6 @@ export interface LatitudeLock {
   version: string
 }
 
-/** The lock of a folder, or undefined when there is none. */
 export async function readLatitudeLock(folder: string): Promise<LatitudeLock | undefined> {
   const file = join(folder, latitudeLockName)
   const text = await readTextIfPresent(file)
@@ -24,5 +22,5 @@ export async function readLatitudeLock(folder: string): Promise<LatitudeLock | u
   if (isProject && typeof rootFolder === 'string' && typeof version === 'string') {
     return { projectId, rootFolder, version }
   }
-  throw new CliError('usage', `${file} does not name projectId, rootFolder and version`)
+  throw new CliError('usage', `${file} lacks projectId, rootFolder or version`)
 }

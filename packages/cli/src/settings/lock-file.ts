@@ -3,9 +3,8 @@ import { CliError } from '../exit-code.ts'
 import { isJsonObject, parseJsonObject, readTextIfPresent } from './json-file.ts'
 import { writeFileAtomically } from './write-file.ts'
 
-/** What is remembered of one prompt. */
 export interface LockEntry {
-  /** The content hash of the last pull or push; absent for a prompt that both sides made new. */
+  /** The content hash of the last pull or push; absent if both sides created the prompt. */
   hash?: string
   documentUuid?: string
   /** The server's hash of an unresolved conflict. */
@@ -21,14 +20,14 @@ export interface Lock {
   /** With its API prefix. */
   baseUrl: string
   projectId: number
-  /** `ref` live: compared with whatever is live now. `title`: the name that the publication gives the draft. */
+  /** `ref` live: compared with the current live version. `title`: the draft's name, applied when it is published. */
   version: { uuid: string; status: 'draft' | 'merged'; name: string; ref?: 'live'; title?: string }
   prompts: Record<string, LockEntry>
 }
 
 const lockfileVersion = 1
 
-/** One lock for each profile: two servers share no history. */
+/** One lock per profile: two servers share no history. */
 export function lockFileOf(root: string, profile: string): string {
   return join(root, profile === 'default' ? 'stet.lock.json' : `stet.lock.${profile}.json`)
 }
@@ -37,8 +36,8 @@ export async function readLockFile(file: string): Promise<Lock | undefined> {
   const text = await readTextIfPresent(file)
   if (text === undefined) return undefined
   if (/^(<{7}|={7}|>{7})/m.test(text)) {
-    throw new CliError('conflict', `${file} holds the marks of an unfinished merge`, {
-      hint: 'take either side whole, then stet pull',
+    throw new CliError('conflict', `${file} contains the markers of an unfinished merge`, {
+      hint: 'take one side completely, then stet pull',
     })
   }
   return parseLock(parseJsonObject(text, file), file)
@@ -48,7 +47,7 @@ export async function writeLockFile(file: string, lock: Lock): Promise<void> {
   await writeFileAtomically(file, formatLock(lock))
 }
 
-/** Keys in one order, so that a commit shows what changed and nothing else. */
+/** Sorted keys keep the diff of a commit small. */
 export function formatLock({ baseUrl, projectId, version, prompts }: Lock): string {
   const sorted = Object.fromEntries(Object.entries(prompts).sort(([a], [b]) => (a < b ? -1 : 1)))
   return `${JSON.stringify({ lockfileVersion, baseUrl, projectId, version, prompts: sorted }, null, 2)}\n`

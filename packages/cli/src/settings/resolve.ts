@@ -10,15 +10,15 @@ import type { GlobalFlags } from './global-flags.ts'
 import { type Lock, lockFileOf, readLockFile } from './lock-file.ts'
 import { isWithin } from './write-file.ts'
 
-/** A value and where it comes from. */
+/** A value and its origin. */
 export interface Resolved<T> {
   value: T
   origin: string
 }
 
-/** Everything that flags, environment, files and defaults say, in that order. */
+/** All settings, from flags, environment, files and defaults, in that order. */
 export interface Settings {
-  /** The folder of the configuration file, else the working folder. */
+  /** The folder of the configuration file, or the working folder. */
   root: string
   configFile: string | undefined
   config: Config
@@ -26,9 +26,9 @@ export interface Settings {
   /** With its API prefix. */
   baseUrl: Resolved<string>
   apiKey: Resolved<string> | undefined
-  /** Why a key that exists is not used for this address. */
+  /** Why an existing key is not used for this address. */
   withheld: { message: string; hint: string } | undefined
-  /** Only a file of the project names the address, and no login knows it. */
+  /** Only a project file names this address, and no login matches it. */
   isAddressForeign: boolean
   projectId: Resolved<number> | undefined
   /** From flag or environment only; the lock's version is in the lock. */
@@ -39,7 +39,6 @@ export interface Settings {
   timeoutMs: number | undefined
 }
 
-/** What resolving needs of a context. */
 export interface Surroundings {
   io: Io
   flags: GlobalFlags
@@ -49,7 +48,7 @@ export interface Surroundings {
 
 const defaultAddress = 'http://127.0.0.1:8787'
 
-/** Files that come with a checkout. */
+/** Files that belong to a checkout. */
 const projectOrigins = { config: 'configuration', lock: 'lock file' }
 
 export async function resolveSettings({ io, flags, warn, say }: Surroundings): Promise<Settings> {
@@ -113,7 +112,7 @@ export async function resolveSettings({ io, flags, warn, say }: Surroundings): P
   return settings
 }
 
-/** Files and links come with a checkout: they must not choose what is read or written elsewhere. */
+/** Files and links of a checkout are untrusted: they must not select paths elsewhere for reading or writing. */
 export async function refusePathsOutside({
   root,
   config,
@@ -124,18 +123,18 @@ export async function refusePathsOutside({
     ['types.out', config.types.out],
   ] as const) {
     if (await isWithin(root, resolve(root, path))) continue
-    throw new CliError('usage', `${configFile ?? root}: "${key}" leads out of the project: ${path}`, {
-      hint: `name a path below ${root} that is no link to elsewhere`,
+    throw new CliError('usage', `${configFile ?? root}: "${key}" is outside the project: ${path}`, {
+      hint: `use a path below ${root} that does not link elsewhere`,
     })
   }
 }
 
-/** An address as the server's routes need it: without a trailing slash, with the API prefix. */
+/** Normalizes an address: no trailing slash, with the API prefix. */
 export function normalizeAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
     throw new CliError('usage', `Not an address: ${text}`, { hint: '--base-url' })
-  if (url.username || url.password) throw new CliError('usage', 'The address must not hold a password')
+  if (url.username || url.password) throw new CliError('usage', 'The address must not contain a password')
   const path = url.pathname.replace(/(?<!\/)\/+$/, '')
   return `${url.origin}${path.endsWith('/api/v3') ? path : `${path}/api/v3`}`
 }
@@ -146,7 +145,6 @@ function isForeign({ value, origin }: Resolved<string>, logins: Readonly<Record<
   return !Object.values(logins).some((login) => login.baseUrl === value)
 }
 
-/** The key that a flag or the environment gives. */
 async function givenKey(
   io: Io,
   flags: GlobalFlags,
@@ -158,13 +156,13 @@ async function givenKey(
     return { value: checkForm(text), origin: '--api-key-stdin' }
   }
   if (flags.apiKey !== undefined) {
-    warn('--api-key is visible in the process list and the shell history; --api-key-stdin is not')
+    warn('--api-key is visible in the process list and the shell history; use --api-key-stdin')
     return { value: checkForm(flags.apiKey.trim()), origin: '--api-key' }
   }
   return variable && { ...variable, value: checkForm(variable.value) }
 }
 
-// A stored key goes to the address it was stored for and to no other.
+// A stored key is sent only to the address it was stored for.
 function resolveKey(
   given: Resolved<string> | undefined,
   credential: Credential | undefined,
@@ -174,7 +172,7 @@ function resolveKey(
 ): Pick<Settings, 'apiKey' | 'withheld'> {
   if (given && !isAddressForeign) return { apiKey: given, withheld: undefined }
   if (given) {
-    const message = `The key of ${given.origin} is not sent to ${baseUrl.value}: only the ${baseUrl.origin} names this address`
+    const message = `The key of ${given.origin} is not sent to ${baseUrl.value}, because that address comes only from the ${baseUrl.origin}`
     const hint = `if you trust it: --base-url ${baseUrl.value}, or the same in STET_BASE_URL, or log in there first`
     return { apiKey: undefined, withheld: { message, hint } }
   }
@@ -187,11 +185,11 @@ function resolveKey(
   return { apiKey: undefined, withheld: { message, hint } }
 }
 
-/** Refuses what cannot be a key before anything is sent. */
+/** Refuses malformed keys before anything is sent. */
 export function checkForm(key: string): string {
   if (isWellFormedApiKey(key)) return key
   throw new CliError('not_allowed', 'This is not an API key of stet (stet_ and 36 characters with a checksum)', {
-    hint: 'copy the key whole; stet-server new-admin-key makes a new one',
+    hint: 'copy the whole key; stet-server new-admin-key creates a new one',
   })
 }
 

@@ -5,14 +5,14 @@ import { CliError } from '../exit-code.ts'
 import { isJsonObject, isMissing } from './json-file.ts'
 
 /**
- * Writes through a temporary file and a rename: a reader sees the old text or the new one, never a part. A link in its place is
- * replaced, not followed: it may have come with a checkout. `mode` is that of the former file when nothing else is wanted.
+ * Writes through a temporary file and a rename: a reader sees the old text or the new one, never a part. Replaces a link instead
+ * of following it, because it may belong to a checkout. Keeps the mode of an existing file unless `mode` is given.
  */
 export async function writeFileAtomically(file: string, text: string, mode?: number): Promise<void> {
   try {
     await makeFolder(dirname(file))
     const wanted = mode ?? (await modeOf(file))
-    // Not made from the file's own name, which may be as long as a name can be.
+    // A random name: the file's own name may already have the maximum length.
     const temporary = join(dirname(file), `.stet-${randomUUID().slice(0, 8)}.tmp`)
     try {
       const handle = await open(temporary, 'wx', wanted ?? 0o644)
@@ -33,7 +33,7 @@ export async function writeFileAtomically(file: string, text: string, mode?: num
   }
 }
 
-/** Writes a file that somebody named on the command line: a link is followed, a device or a pipe written to and not replaced. */
+/** Writes a file named on the command line: follows links, and writes to devices and pipes without replacing them. */
 export async function writeNamedFile(file: string, text: string): Promise<void> {
   const former = await stat(file).catch(() => undefined)
   if (former?.isFile()) return writeFileAtomically(await realpath(file), text)
@@ -43,7 +43,7 @@ export async function writeNamedFile(file: string, text: string): Promise<void> 
   })
 }
 
-/** What a file holds that is about to be written; undefined without one, and for a device or a pipe, which might never end. */
+/** The current content; undefined if the file is missing, or is a device or pipe, which might never end. */
 export async function readFormerText(file: string): Promise<string | undefined> {
   try {
     const former = await stat(file)
@@ -54,7 +54,7 @@ export async function readFormerText(file: string): Promise<string | undefined> 
   }
 }
 
-/** Makes a folder and those above it. By hand: the recursive form of Node never ends below folders that take none, as /proc. */
+/** Creates a folder and its parents. Node's recursive mkdir loops forever below folders that cannot have any, such as /proc. */
 export async function makeFolder(folder: string, mode?: number): Promise<void> {
   const code = await tryFolder(folder, mode)
   if (code === 'ENOENT' && dirname(folder) !== folder) {
@@ -65,14 +65,14 @@ export async function makeFolder(folder: string, mode?: number): Promise<void> {
   }
 }
 
-/** @returns ENOENT when a folder above is missing. What is there already need not be made. */
+/** @returns ENOENT if a parent is missing; an existing folder is not an error */
 async function tryFolder(folder: string, mode: number | undefined): Promise<string | undefined> {
   try {
     await mkdir(folder, { mode })
     return undefined
   } catch (error) {
     const code = codeOf(error)
-    // Where the parent cannot be written the folder may still be there: what is written into it says so.
+    // The folder may exist even if its parent is not writable; the write itself reports that.
     const isThere = code !== 'ENOENT' && (await stat(folder).catch(() => undefined))?.isDirectory()
     if (!isThere && code !== 'ENOENT') throw error
     return isThere ? undefined : code
@@ -80,22 +80,22 @@ async function tryFolder(folder: string, mode: number | undefined): Promise<stri
 }
 
 const nameCodes: Readonly<Record<string, string>> = {
-  EEXIST: 'lies below a file of that name',
-  EISDIR: 'has the name of a folder here',
-  ELOOP: 'is a link that leads to itself',
+  EEXIST: 'has a file where a folder is needed',
+  EISDIR: 'is a folder',
+  ELOOP: 'is a link to itself',
   ENAMETOOLONG: 'is too long for a file name',
-  ENOTDIR: 'lies below a file of that name',
-  ENOTEMPTY: 'has the name of a folder here',
+  ENOTDIR: 'has a file where a folder is needed',
+  ENOTEMPTY: 'is a folder',
 }
 
-/** Why a file cannot be written under its name, for a failed write; undefined where the name is not to blame. */
+/** Why a name cannot be written, after a failed write; undefined if the name is not the cause. */
 export function problemOfName(error: unknown): string | undefined {
   return nameCodes[codeOf(error instanceof CliError ? error.cause : error) ?? '']
 }
 
 function unwritable(file: string, error: unknown): CliError {
   const text = error instanceof Error ? error.message : String(error)
-  // "ENOSPC: no space left on device, write": the call says nothing, and its file may be the temporary one.
+  // "ENOSPC: no space left on device, write" names a system call, and perhaps the temporary file: keeps the reason only.
   const [, reason = text] = /^E[A-Z0-9]+: ([^,]+)/.exec(text) ?? []
   return new CliError('unexpected', `Cannot write ${file}: ${reason}`, { cause: error })
 }

@@ -6,13 +6,12 @@ import type { Compared, PullAction } from './plan.ts'
 import { problemOfPath, promptEnding, remoteEnding } from './prompt-path.ts'
 import type { Refusal } from './scan.ts'
 
-/** One decided step of a pull. */
 export interface PullStep {
   one: Compared
   action: PullAction
 }
 
-/** Where a prompt is, or comes to be. */
+/** The location of an existing or new prompt. */
 export function fileOf(promptsDir: string, { localFile, path }: Pick<Compared, 'localFile' | 'path'>): string {
   return localFile ?? join(promptsDir, path + promptEnding)
 }
@@ -24,10 +23,10 @@ export async function problemOfFile(
 ): Promise<string | undefined> {
   const problem = problemOfPath(one.path)
   if (problem) return problem
-  return (await isWithin(promptsDir, fileOf(promptsDir, one))) ? undefined : 'leads out of the folder'
+  return (await isWithin(promptsDir, fileOf(promptsDir, one))) ? undefined : 'is outside the folder'
 }
 
-/** Carries a pull out: files first, then the entries of the lock, so that a cut in between is only a repeated pull. */
+/** Applies a pull: files first, then the lock, so that an interrupted pull can be repeated. */
 export async function applyPull(
   promptsDir: string,
   steps: readonly PullStep[],
@@ -54,7 +53,7 @@ function touchesFile(action: PullAction): boolean {
   return action === 'write' || action === 'write-beside' || action === 'delete'
 }
 
-/** @returns why there can be no such file here; a disk that is full or closed ends the pull instead */
+/** @returns why this file cannot be created; a full or read-only disk ends the pull instead */
 async function changeFile(promptsDir: string, one: Compared, action: PullAction): Promise<string | undefined> {
   const file = fileOf(promptsDir, one)
   const beside = file.slice(0, -promptEnding.length) + remoteEnding
@@ -94,7 +93,7 @@ function withDraftNotes(entry: LockEntry, before: LockEntry | undefined): LockEn
   return { ...entry, ...(live !== undefined && { live }), ...(merged !== undefined && { merged }) }
 }
 
-// A conflict that was settled by removing its `.remote` file keeps the server's text as base from now on.
+// After a conflict is resolved by deleting its `.remote` file, the server's text is the new base.
 function settled(one: Compared, before: LockEntry | undefined): LockEntry | undefined {
   if (!before?.theirs || one.hasLeftover) return before
   return entryOf(before.theirs, before.documentUuid)

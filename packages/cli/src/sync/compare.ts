@@ -24,7 +24,7 @@ export type State =
   | 'delete-against-edit'
   | 'both-deleted'
 
-/** States that only a human can settle. */
+/** States that only a human can resolve. */
 export const conflictStates: ReadonlySet<State> = new Set<State>([
   'conflict',
   'both-new',
@@ -32,7 +32,7 @@ export const conflictStates: ReadonlySet<State> = new Set<State>([
   'delete-against-edit',
 ])
 
-/** States in which both sides hold the same. */
+/** States in which both sides are equal. */
 export const inStep: ReadonlySet<State> = new Set<State>(['same', 'same-edit', 'same-new', 'both-deleted'])
 
 /** The one decision that status, pull, push and publish share. Undefined: the prompt exists nowhere. */

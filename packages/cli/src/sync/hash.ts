@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 
 /** A file as text: what is sent, and every hash that counts as "this file". */
 export interface HashedText {
-  /** LF line ends, no byte order mark. */
+  /** LF line endings, no byte order mark. */
   text: string
-  /** The hash of `text`: what the server holds after a push. */
+  /** The hash of `text`: the server's hash after a push. */
   hash: string
-  /** A checkout may have converted line ends, and the server may hold text with CRLF: each form is the same file. */
+  /** Includes the CRLF form: a checkout may have converted line endings, and the server may have such text. */
   hashes: ReadonlySet<string>
 }
 
@@ -15,7 +15,7 @@ export function hashText(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex')
 }
 
-/** Reads bytes as UTF-8; undefined for anything else. */
+/** Decodes UTF-8; undefined for invalid bytes. */
 export function hashBytes(bytes: Uint8Array): HashedText | undefined {
   let raw: string
   try {

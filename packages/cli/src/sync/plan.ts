@@ -1,29 +1,28 @@
 import type { Change } from '@stet/sdk'
 import { conflictStates, inStep, type State } from './compare.ts'
 
-/** One prompt on its way between the sides. */
+/** One prompt with its state on both sides. */
 export interface Compared {
   path: string
   state: State
-  /** The file as it is named on the disk, which may be in another Unicode form than the path. */
+  /** The file's name on disk, which may use another Unicode form than the path. */
   localFile: string | undefined
-  /** What would be sent. */
+  /** The text to send. */
   localText: string | undefined
   localHash: string | undefined
   remoteText: string | undefined
   remoteHash: string | undefined
   documentUuid: string | undefined
-  /** When the server's side was last written. */
+  /** When the server's side last changed. */
   remoteUpdatedAt: string | undefined
-  /** A `.remote` file of an unsettled conflict lies beside it. */
+  /** It has a `.remote` file of an unresolved conflict. */
   hasLeftover: boolean
-  /** The file holds the markers of a merge that is not settled, and the server's text does not. */
+  /** The file contains unresolved conflict markers that the server's text lacks. */
   hasMarkers: boolean
-  /** The hash of live's text that the file was merged with, when a push has to send it. */
+  /** The hash of live's text that the file was merged with, if a push must send it. */
   mergedLive: string | undefined
 }
 
-/** What a push sends, and what it leaves alone. */
 export interface PushPlan {
   changes: Change[]
   deletions: Change[]
@@ -32,7 +31,7 @@ export interface PushPlan {
   remoteOnly: Compared[]
 }
 
-/** Decides a push. `isForced` drops the base hashes and overwrites conflicts. */
+/** Plans a push. `isForced` drops the base hashes and overwrites conflicts. */
 export function planPush(compared: readonly Compared[], isForced: boolean): PushPlan {
   const plan: PushPlan = { changes: [], deletions: [], conflicts: [], remoteOnly: [] }
   for (const one of compared) {
@@ -44,12 +43,12 @@ export function planPush(compared: readonly Compared[], isForced: boolean): Push
   return plan
 }
 
-/** Whether a prompt has a conflict that only a human can settle. */
+/** Whether only a human can resolve a prompt's conflict. */
 export function isUnsettled({ state, hasLeftover, hasMarkers }: Compared): boolean {
   return conflictStates.has(state) || hasLeftover || hasMarkers
 }
 
-// Text that equals the draft's is sent too: live's hash alone resolves the conflict of a publication.
+// Text that equals the draft's is sent too: live's hash alone resolves a publish conflict.
 function isMergeToSend({ mergedLive, state }: Compared): boolean {
   return mergedLive !== undefined && inStep.has(state)
 }
@@ -72,15 +71,14 @@ function sendTo(plan: PushPlan, one: Compared, isForced: boolean): void {
   plan.changes.push({ path: one.path, status, content: one.localText, ...base })
 }
 
-/** How a pull settles conflicts. */
+/** How a pull resolves conflicts. */
 export type Preference = 'ours' | 'theirs' | undefined
 
-/** What a pull does with one prompt. */
 export type PullAction = 'write' | 'keep' | 'lock-only' | 'write-beside' | 'delete' | 'settle' | 'keep-deleted' | 'none'
 
 /**
- * Decides a pull for one prompt. `delete` is a wish: the caller asks or needs a flag; `settle` takes the server's text as
- * the new base and leaves the file, so that the next push sends it.
+ * Plans a pull of one prompt. `delete` still needs a confirmation or a flag. `settle` makes the server's text the new base and keeps
+ * the file, so that the next push sends it.
  */
 export function planPull(one: Compared, preference: Preference, isNamed: boolean): PullAction {
   switch (one.state) {

@@ -3,34 +3,35 @@ import { join, relative, resolve, sep } from 'node:path'
 import type { Context } from '../context.ts'
 import type { Settings } from '../settings/resolve.ts'
 
-/** Every prompt is one file with this ending. */
+/** Every prompt is one file with this extension. */
 export const promptEnding = '.promptl'
 
-/** The server's text of a conflict lies beside the file under this further ending. */
+/** In a conflict, the server's text is saved beside the file with this further extension. */
 export const remoteEnding = `${promptEnding}.remote`
 
-/** What the server takes as a part of a path, and how long a path may be. */
+/** The server's rules for path segments and path length. */
 const segmentForm = /^[\p{L}\p{M}\p{Nd}_.-]+$/u
 const maxPathBytes = 512
 
-/** File systems take 255 bytes, the ending included. */
+/** File systems allow 255 bytes, including the extension. */
 const maxSegmentBytes = 255 - promptEnding.length
 
 const reserved = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i
 
-/** Why a path cannot be a prompt and a file, or undefined. Windows' rules hold everywhere: checkouts travel. */
+/** Why a path cannot be both a prompt and a file, or undefined. Applies Windows' rules everywhere, because checkouts move. */
 export function problemOfPath(path: string): string | undefined {
   for (const segment of path.split('/')) {
-    if (segment === '' || segment === '.' || segment === '..') return 'leaves the folder'
-    if (/[\\:*?"<>|\0-\x1f]/.test(segment) || /[. ]$/.test(segment)) return 'holds a character that file names forbid'
+    if (segment === '' || segment === '.' || segment === '..') return 'is outside the folder'
+    if (/[\\:*?"<>|\0-\x1f]/.test(segment) || /[. ]$/.test(segment))
+      return 'contains a character that file names forbid'
     if (reserved.test(segment)) return 'is a name that the system reserves'
-    if (!segmentForm.test(segment)) return 'holds something else than letters, digits, ".", "-" and "_"'
+    if (!segmentForm.test(segment)) return 'contains characters other than letters, digits, ".", "-" and "_"'
     if (Buffer.byteLength(segment) > maxSegmentBytes) return 'is too long for a file name'
   }
   return Buffer.byteLength(path) > maxPathBytes ? `is longer than ${maxPathBytes} bytes` : undefined
 }
 
-/** Paths that differ from another one only in case or Unicode form, or not at all: on some systems they are one file. */
+/** Paths that equal another one except in case or Unicode form: on some systems they are one file. */
 export function findCaseClashes(paths: Iterable<string>): Set<string> {
   const byFolded = new Map<string, string[]>()
   for (const path of paths) {
@@ -40,23 +41,20 @@ export function findCaseClashes(paths: Iterable<string>): Set<string> {
   return new Set([...byFolded.values()].filter((group) => group.length > 1).flat())
 }
 
-/**
- * The paths that a name on the command line may stand for, the likeliest first: a prompt is named by its path or by its file, a
- * folder too, as a shell completes them.
- */
+/** The paths that a command-line name may mean, likeliest first: a prompt's path, its file, or a folder, as a shell completes them. */
 export function promptPathsOf(name: string, promptsDir: string, cwd: string): [string, ...string[]] {
   const plain = name.normalize('NFC').replace(/\.promptl$/, '')
   const path = plain.replaceAll(/^\/+|(?<!\/)\/+$/g, '')
   const way = relative(promptsDir, resolve(cwd, plain)).split(sep).join('/').normalize('NFC')
   const isAround = /^\.\.(\/\.\.)*$/.test(way)
   if (!isAround && /^(\.\.)?\//.test(way)) return [path]
-  // A folder around the prompts stands for all of them.
+  // A folder around the prompts means all of them.
   const below = isAround ? '' : way
   const isFile = name.endsWith(promptEnding) || /^(\.{0,2}\/|\.{1,2}$)/.test(name)
   return isFile ? [below, path] : [path, below]
 }
 
-/** The one prompt that somebody named by its path or its file; it need not be a file here. */
+/** Resolves one prompt by path or file name; the file need not exist. */
 export async function promptNamed(name: string, ctx: Pick<Context, 'settings' | 'io'>): Promise<string> {
   const promptsDir = promptsDirOf(await ctx.settings())
   const [first, ...others] = promptPathsOf(name, promptsDir, ctx.io.cwd)

@@ -8,29 +8,27 @@ import { matcherOf } from './glob.ts'
 import { type HashedText, hashBytes } from './hash.ts'
 import { findCaseClashes, problemOfPath, promptEnding, promptsDirOf, remoteEnding } from './prompt-path.ts'
 
-/** A prompt file. */
 export interface LocalPrompt extends HashedText {
   file: string
 }
 
-/** Something that was left out, and why. */
+/** A skipped path, and why. */
 export interface Refusal {
-  /** A folder, with everything in it, ends with a slash. */
+  /** A path with a trailing slash is a folder with everything in it. */
   path: string
   reason: string
 }
 
-/** What a folder of prompts holds. */
 export interface Scan {
   prompts: Map<string, LocalPrompt>
-  /** Paths with a `.remote` file of an unsettled conflict. */
+  /** Paths with a `.remote` file of an unresolved conflict. */
   leftovers: Set<string>
   refused: Refusal[]
-  /** Patterns that match no prompt file; empty in a folder that has none at all. */
+  /** Patterns that match no prompt file; empty in a folder without prompt files. */
   idlePatterns: { list: 'include' | 'ignore'; pattern: string }[]
 }
 
-/** Reads the prompt files of a project, and warns about patterns of its configuration that do nothing. */
+/** Reads the prompt files of a project, and warns about configured patterns without effect. */
 export async function scanProject(settings: Settings, warn: (message: string) => void): Promise<Scan> {
   const { promptsDir, include, ignore } = settings.config
   const scan = await scanPrompts(promptsDirOf(settings), include, ignore)
@@ -40,7 +38,7 @@ export async function scanProject(settings: Settings, warn: (message: string) =>
   return scan
 }
 
-/** Reads the prompt files of a folder; a folder that does not exist is an empty one. */
+/** Reads the prompt files of a folder; a missing folder counts as empty. */
 export async function scanPrompts(
   folder: string,
   include: readonly string[],
@@ -74,7 +72,7 @@ export async function scanPrompts(
   return scan
 }
 
-// The server keeps paths in NFC; some file systems give names in another form.
+// The server stores paths in NFC; some file systems return another form.
 function pathOf(name: string): string {
   return name.slice(0, -promptEnding.length).normalize('NFC')
 }
@@ -84,7 +82,7 @@ function clashOf(path: string, names: readonly string[]): string {
   return isOnePath ? 'names two files, in two Unicode forms' : 'differs from another path only in case'
 }
 
-/** Whether a path belongs to what was left out: it is not gone, it could not be looked at. */
+/** Whether a path was skipped: it may still exist, so it must not count as deleted. */
 export function isLeftOut(path: string, refused: readonly Refusal[]): boolean {
   return refused.some((one) => one.path === path || (one.path.endsWith('/') && path.startsWith(one.path)))
 }
@@ -110,14 +108,14 @@ async function listFiles(root: string, below: string, listing: Listing): Promise
   return names
 }
 
-// Only links to files are followed: a link to a folder above would never end.
+// Follows links to files only: a link to a parent folder would never end.
 async function leadsToFile(root: string, name: string, { isIgnored, refused }: Listing): Promise<boolean> {
   const target = await stat(join(root, name)).catch(() => undefined)
   if (await isWithin(root, join(root, name))) return target?.isFile() === true
-  // What is no prompt may lie anywhere, a link to a note or a licence for example.
+  // Other links, such as one to a license, are ignored.
   const isPrompt = name.endsWith(promptEnding)
   if ((isPrompt || target?.isDirectory()) && !isIgnored(isPrompt ? name : `${name}/x${promptEnding}`)) {
-    refused.push({ path: isPrompt ? pathOf(name) : `${name}/`, reason: 'is a link out of the folder' })
+    refused.push({ path: isPrompt ? pathOf(name) : `${name}/`, reason: 'is a link to outside the folder' })
   }
   return false
 }

@@ -6,34 +6,34 @@ import { entryOf } from './apply.ts'
 import { inStep } from './compare.ts'
 import type { Compared } from './plan.ts'
 
-/** What the server takes in one transaction. */
+/** The server's limit for one transaction. */
 const maxChanges = 1000
 
-const inParts = 'stet push <folder or prompt...> sends a part; a draft takes several'
+const inParts = 'push in parts: stet push <folder or prompt...>'
 
-/** Refuses what no server takes, before a draft is opened for it. */
+/** Refuses what every server refuses, before a draft is opened for it. */
 export function refuseTooMany(changes: readonly Change[]): void {
   if (changes.length <= maxChanges) return
-  throw new CliError('invalid', `${changes.length} changes are more than the ${maxChanges} of one push`, {
+  throw new CliError('invalid', `${changes.length} changes exceed the limit of ${maxChanges} per push`, {
     hint: inParts,
   })
 }
 
-/** Sends changes to a draft, all or none. Somebody who was faster makes it a conflict that names the prompts. */
+/** Sends changes to a draft, all or none. A colleague's concurrent change becomes a conflict that names the prompts. */
 export async function sendToDraft(client: Stet, version: Version, changes: readonly Change[]): Promise<void> {
   const { ApiError, ConflictError } = await import('@stet/sdk')
   try {
     await client.versions.push(version.uuid, changes)
   } catch (error) {
     if (error instanceof ConflictError) {
-      throw new CliError('conflict', 'Somebody else changed the same prompts; nothing was sent', {
+      throw new CliError('conflict', 'A colleague changed the same prompts; nothing was sent', {
         lines: conflictPaths(error.details),
-        hint: 'stet pull, settle the conflicts, then stet push',
+        hint: 'stet pull, resolve the conflicts, then stet push',
       })
     }
     if (!(error instanceof ApiError)) throw error
     if (error.status === 413) {
-      throw new CliError('invalid', 'The changes are larger than one request may be; nothing was sent', {
+      throw new CliError('invalid', 'The changes exceed the size limit of a request; nothing was sent', {
         hint: inParts,
       })
     }
@@ -43,7 +43,7 @@ export async function sendToDraft(client: Stet, version: Version, changes: reado
   }
 }
 
-// The server knows a change by its place in the request.
+// The server refers to changes by their position in the request.
 function issuesOf(details: unknown, changes: readonly Change[]): string[] {
   const issues: unknown = isJsonObject(details) ? details['issues'] : undefined
   if (!Array.isArray(issues)) return []
@@ -54,11 +54,11 @@ function issuesOf(details: unknown, changes: readonly Change[]): string[] {
   })
 }
 
-/** Edits a merged version in place, prompt by prompt: the only way that changes what is published without publishing. */
+/** Edits a published version in place, prompt by prompt: the only way to change published text without publishing. */
 export async function sendToMerged(client: Stet, version: Version, changes: readonly Change[]): Promise<void> {
   const deleted = changes.find(({ status }) => status === 'deleted')
   if (deleted) {
-    throw new CliError('conflict', `A published version cannot lose a prompt: ${deleted.path}`, {
+    throw new CliError('conflict', `Cannot delete a prompt of a published version: ${deleted.path}`, {
       hint: 'stet push --new --delete, then stet publish',
     })
   }
@@ -67,7 +67,7 @@ export async function sendToMerged(client: Stet, version: Version, changes: read
   }
 }
 
-/** The lock after a push: what was sent and what both sides have alike is the new base, the rest keeps its own. */
+/** The lock after a push: pushed prompts and prompts equal on both sides get a new base; others keep theirs. */
 export function entriesAfterPush(
   before: Readonly<Record<string, LockEntry>>,
   compared: readonly Compared[],
@@ -79,7 +79,7 @@ export function entriesAfterPush(
   const alike = compared.filter(({ state, mergedLive }) => inStep.has(state) && mergedLive === undefined)
   for (const { path } of alike) setEntry(entries, path, after.get(path), before[path]?.live)
   for (const { path, content, status, liveHash } of sent) {
-    // The base is what was sent: if somebody was quicker than the listing, theirs shows as a change of the server.
+    // Based on the sent text, so that a colleague's change made meanwhile shows as a change of the server.
     const one = compared.find((candidate) => candidate.path === path)
     const hash = content === undefined || status === 'deleted' ? undefined : one?.localHash
     setEntry(
@@ -102,7 +102,7 @@ function setEntry(
   else delete entries[path]
 }
 
-/** The prompts that a conflict of the server names, each once. */
+/** The prompts named by a conflict of the server, each once. */
 export function conflictPaths(details: unknown): string[] {
   if (typeof details !== 'object' || details === null || !('conflicts' in details)) return []
   const { conflicts } = details

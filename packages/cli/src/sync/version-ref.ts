@@ -4,7 +4,7 @@ import { CliError } from '../exit-code.ts'
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** The version that a reference names: `live`, a uuid, or a prefix of one that is long enough to be meant. */
+/** Resolves a reference: `live`, a uuid, or a sufficiently long prefix. */
 export async function findVersion(client: Stet, ref: string): Promise<Version> {
   if (ref === 'live' || uuidForm.test(ref)) return client.versions.get(ref)
   if (!/^[0-9a-f-]{8,}$/i.test(ref)) {
@@ -19,17 +19,17 @@ export async function findVersion(client: Stet, ref: string): Promise<Version> {
   throw new CliError('usage', `Several versions begin with ${ref}`, { lines: matches.map(({ uuid }) => uuid) })
 }
 
-/** The live version, or the newest draft of a project that never published. */
+/** The live version, or the newest draft if nothing was published. */
 export async function findLiveOrNewestDraft(client: Stet): Promise<Version> {
   const versions = await client.versions.list()
   const found = versions.find(({ isLive }) => isLive) ?? versions.find(({ status }) => status === 'draft')
   if (found) return found
-  throw new CliError('not_found', 'The project has no version', { hint: 'stet versions create <name>' })
+  throw new CliError('not_found', 'The project has no versions', { hint: 'stet versions create <name>' })
 }
 
 /**
- * The version that is run, `live` or a uuid: the one that a flag or variable names, else that of the lock. The lock has a
- * say only for its own server and project.
+ * The version to run, `live` or a uuid: from a flag or variable, otherwise from the lock if it belongs to the current server
+ * and project.
  */
 export async function findVersionToRun(client: Stet, ctx: Context): Promise<string> {
   const { versionRef, lock, baseUrl, projectId } = await ctx.settings()
@@ -38,7 +38,6 @@ export async function findVersionToRun(client: Stet, ctx: Context): Promise<stri
   return lock.version.ref ?? lock.version.uuid
 }
 
-/** A version in a few words. */
 export function describeVersion(version: Pick<Version, 'status' | 'title' | 'uuid' | 'version' | 'isLive'>): string {
   if (version.status === 'draft') return `draft "${version.title}" (${version.uuid.slice(0, 8)})`
   return `${version.isLive ? 'live ' : ''}v${version.version} "${version.title}" (${version.uuid.slice(0, 8)})`

@@ -17,30 +17,30 @@ export interface Workspace {
   client: Stet
   settings: Settings
   promptsDir: string
-  /** What relative names on the command line are relative to. */
+  /** The base of relative names on the command line. */
   cwd: string
   scan: Scan
   version: Version
-  /** Whether the folder follows whatever is live. */
+  /** Whether the folder follows live. */
   followsLive: boolean
   remote: Map<string, Prompt>
   entries: Readonly<Record<string, LockEntry>>
   compared: Compared[]
 }
 
-/** Reads all three sides. `ref` overrides the version that the lock names. */
+/** Reads all three sides. `ref` overrides the lock's version. */
 export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspace> {
   const settings = await ctx.settings()
   await ctx.projectId()
   refuseOtherLock(settings)
-  // Without a configuration the default folder counts, which may be a link.
+  // Without a configuration, uses the default folder, which may be a link.
   await refusePathsOutside(settings)
   const client = await ctx.client()
   const { version, followsLive } = await resolveVersion(ctx, client, settings.lock, ref ?? settings.versionRef?.value)
   const prompts = await client.prompts.list({ versionUuid: version.uuid })
   const promptsDir = promptsDirOf(settings)
   const scan = await scanProject(settings, ctx.warn)
-  for (const { path, reason } of scan.refused) ctx.warn(`${path} ${reason}: left out`)
+  for (const { path, reason } of scan.refused) ctx.warn(`Skipped ${path}: ${reason}`)
   const remote = new Map(prompts.map((prompt) => [prompt.path, prompt]))
   let entries = settings.lock?.prompts ?? {}
   let compared = compareAll(entries, scan, remote)
@@ -62,7 +62,7 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   }
 }
 
-// Live went on without the lock, be it below the open draft that the lock names.
+// Live moved on since the lock was written, possibly below its open draft.
 function mayLackBase(version: Version, lock: Lock | undefined, compared: readonly Compared[]): boolean {
   const isNamed = lock?.version.uuid === version.uuid
   if (version.isLive) return !isNamed && compared.some(({ state }) => !inStep.has(state))
@@ -74,7 +74,7 @@ export function compareWith(entries: Readonly<Record<string, LockEntry>>, worksp
   return { ...workspace, entries, compared: compareAll(entries, workspace.scan, workspace.remote) }
 }
 
-/** All prompts of any side, in the order of their paths. */
+/** All prompts of any side, sorted by path. */
 function compareAll(
   entries: Readonly<Record<string, LockEntry>>,
   scan: Scan,
@@ -93,7 +93,7 @@ function compareAll(
     if (!state && mergedLive === undefined) continue
     compared.push({
       path,
-      // A deletion that was confirmed against live's new text exists on no side but is still to be sent.
+      // A deletion confirmed against live's new text exists on no side but must still be sent.
       state: state ?? 'both-deleted',
       localFile: local?.file,
       localText: local?.text,
@@ -110,12 +110,12 @@ function compareAll(
   return compared
 }
 
-// A conflict counts as settled, on top of the server's text, once its `.remote` file is gone.
+// A conflict is resolved, on top of the server's text, once its `.remote` file is deleted.
 function baseOf(entry: LockEntry | undefined, hasLeftover: boolean): string | undefined {
   return !hasLeftover && entry?.theirs !== undefined ? entry.theirs : entry?.hash
 }
 
-/** Only the named prompts or folders; all without names. Names may be files too. */
+/** Filters by prompts or folders; no names select all. Names may be files too. */
 export function selectPaths(
   compared: readonly Compared[],
   names: readonly string[],
@@ -125,7 +125,7 @@ export function selectPaths(
   return compared.filter(({ path }) => isSelected(path))
 }
 
-/** Says which of the paths were named; all without names. @throws CliError not_found for a name that fits none */
+/** Returns which paths were named; no names select all. @throws CliError not_found for a name without a match */
 export function selectorOf(
   names: readonly string[],
   paths: ReadonlySet<string>,
@@ -138,13 +138,13 @@ export function selectorOf(
     const found = candidates.find((one) => [...paths].some((path) => matches(path, one)))
     if (found !== undefined) return found
     throw new CliError('not_found', `No prompt or folder ${candidates[0]}`, {
-      hint: 'stet prompts list shows those of the server, stet prompts list --local your files',
+      hint: "stet prompts list shows the server's prompts, stet prompts list --local your files",
     })
   })
   return (path) => wanted.some((name) => matches(path, name))
 }
 
-/** The entries, with what both sides hold alike as base: a lock that moves to another version must not fall behind it. */
+/** The entries, with texts equal on both sides as base: a lock that changes its version must not fall behind them. */
 export function entriesInStep({
   entries,
   compared,
@@ -191,12 +191,12 @@ function withoutDraftNotes(prompts: Readonly<Record<string, LockEntry>>): Record
   return Object.fromEntries(entries)
 }
 
-/** A lock of another server or project is no base: comparing with it would show deletions that nobody made. */
+/** A lock of another server or project is not a base: it would show deletions that never happened. */
 export function refuseOtherLock({ lock, baseUrl, projectId, lockFile }: Settings): void {
   if (!lock) return
   if (lock.baseUrl !== baseUrl.value) {
     throw new CliError('usage', `${lockFile} belongs to ${lock.baseUrl}, not to ${baseUrl.value} (${baseUrl.origin})`, {
-      hint: '--profile <name> keeps a lock of its own',
+      hint: '--profile <name> uses a separate lock',
     })
   }
   if (projectId && lock.projectId !== projectId.value) {

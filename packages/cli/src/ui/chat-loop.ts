@@ -7,16 +7,16 @@ import { failureText } from '../output.ts'
 import { writeNamedFile } from '../settings/write-file.ts'
 import { conversationText } from './conversation-text.ts'
 
-/** The conversation that a loop talks to. */
 export interface Talk {
-  /** One turn; its answer is printed while it comes. */
+  /** One message; the response is printed while it arrives. */
   say(text: string, ctx: Context): Promise<unknown>
   messages(): Promise<readonly Message[]>
 }
 
-const help = '/exit leaves, /stop ends an answer, /messages shows all, /save <file> keeps it, \\ at the end goes on'
+const help =
+  '/exit quits, /stop ends an answer, /messages shows all, /save <file> saves them, \\ at the end continues the line'
 
-/** What the keyboard has said and nobody has heard yet. */
+/** Keyboard events that were not processed yet. */
 class Keyboard {
   readonly #lines: string[] = []
   #wake = (): void => {}
@@ -44,7 +44,7 @@ class Keyboard {
   }
 }
 
-/** Reads and answers until somebody leaves. Ctrl-C ends an answer that is being given, and otherwise the loop. */
+/** Reads and answers until the user leaves. Ctrl-C interrupts a response, or ends the loop if there is none. */
 export async function chatLoop(talk: Talk, ctx: Context): Promise<void> {
   const keyboard = new Keyboard()
   let stopAnswer: ((signal: EndSignal) => void) | undefined
@@ -59,7 +59,7 @@ export async function chatLoop(talk: Talk, ctx: Context): Promise<void> {
     },
     onEnd: () => keyboard.finish('ended'),
   })
-  // While the keyboard is read Ctrl-C is no signal: what a turn listens to is rung from here.
+  // The keyboard is read in raw mode, so Ctrl-C is no signal: this function passes it to the response.
   const onInterrupt = (handler: (signal: EndSignal) => void): (() => void) => {
     stopAnswer = handler
     return () => {
@@ -91,13 +91,13 @@ async function readMessage(keyboard: Keyboard, goOn: () => void): Promise<string
   }
 }
 
-// What fails is said, and the conversation goes on: it is still there.
+// Prints the failure and continues: the conversation still exists.
 async function obey(text: string, talk: Talk, ctx: Context): Promise<void> {
   const [, file] = /^\/save\s+(.+)$/.exec(text) ?? []
   try {
     if (text === '') return
     if (text === '/messages') ctx.io.err(conversationText(await talk.messages()))
-    else if (text === '/stop') ctx.say('Nothing runs')
+    else if (text === '/stop') ctx.say('No answer in progress')
     else if (file) await save(file, talk, ctx)
     else if (text.startsWith('/')) ctx.say(help)
     else await talk.say(text, ctx)

@@ -1,11 +1,10 @@
 import type { ContentPart, Message } from '@stet/sdk'
 
-/** A conversation for a terminal: the role of each message, then what it says. */
 export function conversationText(messages: readonly Message[]): string {
   return messages.map((message) => `[${message.role}]\n${contentText(message)}\n`).join('\n')
 }
 
-/** A conversation as Markdown, one heading for each message. */
+/** A conversation as Markdown, one heading per message. */
 export function conversationMarkdown(messages: readonly Message[]): string {
   return messages.map((message) => `## ${message.role}\n\n${contentText(message)}\n`).join('\n')
 }
@@ -14,7 +13,7 @@ function contentText({ content }: Message): string {
   return typeof content === 'string' ? content : content.map(partText).join('\n')
 }
 
-// Media travel as data URLs of megabytes: their kind says enough here.
+// Media are data URLs of megabytes: prints only their type.
 function partText(part: ContentPart): string {
   switch (part.type) {
     case 'text':
@@ -29,7 +28,7 @@ function partText(part: ContentPart): string {
     case 'tool-result':
       return `(${part.isError ? 'error' : 'result'} of ${part.toolName}: ${JSON.stringify(part.result)})`
     case 'redacted-reasoning':
-      return '(reasoning that the provider keeps to itself)'
+      return '(encrypted reasoning)'
   }
 }
 

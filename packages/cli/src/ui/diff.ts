@@ -1,12 +1,11 @@
 import type { Style } from './style/marks.ts'
 
-/** How many lines came and went. */
 export interface LineCount {
   added: number
   removed: number
 }
 
-/** Counts the lines that differ; undefined stands for a text that does not exist. */
+/** Counts changed lines; undefined means a text that does not exist. */
 export async function countLines(before: string | undefined, after: string | undefined): Promise<LineCount> {
   const { diffLines } = await import('diff')
   const count: LineCount = { added: 0, removed: 0 }
@@ -21,7 +20,7 @@ export function formatCount({ added, removed }: LineCount): string {
   return [added > 0 ? `+${added}` : '', removed > 0 ? `−${removed}` : ''].filter(Boolean).join(' ')
 }
 
-/** Two texts and the names they are shown under. */
+/** Two texts and their labels. */
 export interface DiffSides {
   beforeName: string
   afterName: string

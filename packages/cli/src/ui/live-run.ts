@@ -8,10 +8,9 @@ import { rememberConversation } from '../settings/recent.ts'
 import { writeNamedFile } from '../settings/write-file.ts'
 import { type RunHead, RunOutput, type Shown } from './run-output.ts'
 
-/** How a run is shown. */
 export interface Following {
   client: Stet
-  /** What Ctrl-C means for the run itself. */
+  /** The effect of Ctrl-C on the run itself. */
   onInterrupt: 'stop' | 'leave'
   shown: Shown
   head: RunHead
@@ -19,7 +18,7 @@ export interface Following {
   saveTo?: string | undefined
 }
 
-/** Prints a run to its end. Ctrl-C ends the reading once; a second one finds no listener and ends the program as usual. */
+/** Prints a run to its end. The first Ctrl-C stops reading; a second one ends the program as usual. */
 export async function showRun(stream: RunStream, following: Following, ctx: Context): Promise<RunResult> {
   const output = new RunOutput(ctx, following.shown, following.head)
   const remembered = listen(stream, output, ctx)
@@ -45,7 +44,7 @@ export async function showRun(stream: RunStream, following: Following, ctx: Cont
   return result
 }
 
-/** Waits for a run that is not streamed; Ctrl-C gives up the waiting. */
+/** Waits for a run that is not streamed; Ctrl-C ends the wait. */
 export async function showWholeRun(
   start: (signal: AbortSignal) => PromiseLike<RunResult>,
   { shown, head, saveTo }: Pick<Following, 'shown' | 'head' | 'saveTo'>,
@@ -66,9 +65,27 @@ export async function showWholeRun(
     return result
   } catch (error) {
     if (leftBy === undefined) throw error
-    throw new CliError(leftBy, 'Left; a run without other readers ends after its grace period')
+    throw new CliError(leftBy, 'Disconnected; the run ends after its grace period unless another reader is attached')
   } finally {
     release()
+  }
+}
+
+/** Follows a run by uuid and adds its prompt to the message of a failure, if the key may read the conversation. */
+export async function namingPrompt<T>(client: Stet, uuid: string, follow: () => Promise<T>): Promise<T> {
+  try {
+    return await follow()
+  } catch (error) {
+    const { RunError } = await import('@stet/sdk')
+    if (error instanceof RunError) {
+      const path = await client.conversations.get(uuid).then(
+        (conversation) => conversation.path,
+        () => undefined,
+      )
+      // The request id stays last.
+      if (path !== undefined) error.message = error.message.replace(/( \[[^\]]*\])?$/, ` (prompt ${path})$1`)
+    }
+    throw error
   }
 }
 
@@ -76,7 +93,7 @@ function codeOf(signal: EndSignal): FailureCode {
   return signal === 'SIGINT' ? 'interrupted' : 'terminated'
 }
 
-/** @returns the writing of what is remembered of the run, which the program must not end before */
+/** @returns the write of the recent-conversations file, which must finish before the program exits */
 function listen(stream: RunStream, output: RunOutput, ctx: Context): { last: Promise<void> } {
   const remembered = { last: Promise.resolve() }
   stream.on('started', (uuid) => {
@@ -86,29 +103,29 @@ function listen(stream: RunStream, output: RunOutput, ctx: Context): { last: Pro
   stream.on('text', (delta) => output.text(delta))
   stream.on('sdk', (event) => {
     if (event.type === 'reconnecting') output.reconnecting(event.attempt, maxReconnects)
-    // what the model says after a call begins on a line of its own
+    // text after a tool call starts on its own line
     if (event.type === 'tool-started') output.endLine()
   })
   return remembered
 }
 
-/** Ends the reading, and the run where that is meant; gives the failure that says what happened. */
+/** Stops reading, and also the run if requested; returns the failure that describes it. */
 async function interrupt(stream: RunStream, { client, onInterrupt }: Following, code: FailureCode): Promise<CliError> {
   if (onInterrupt === 'leave') {
     const uuid = stream.detach()
-    return new CliError(code, 'Left; the run goes on', { hint: `stet attach ${uuid ?? ''}`.trim() })
+    return new CliError(code, 'Detached; the run continues', { hint: `stet attach ${uuid ?? ''}`.trim() })
   }
-  // A run whose uuid has not arrived yet cannot be stopped by name; it arrives with the head of the answer.
+  // The uuid arrives with the response head; without it the run cannot be stopped.
   const uuid = await stream.started()
   stream.detach()
   const conversation = { lines: [`conversation ${uuid}`] }
   try {
-    // not stream.abort(), which keeps a stop that failed to itself
+    // not stream.abort(), which hides the failure of a stop
     await client.runs.stop(uuid)
     return new CliError(code, 'Stopped', conversation)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    return new CliError(code, `Left, but the run could not be stopped: ${reason}`, conversation)
+    return new CliError(code, `Disconnected, but the run could not be stopped: ${reason}`, conversation)
   }
 }
 

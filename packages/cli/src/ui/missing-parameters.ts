@@ -1,10 +1,7 @@
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 
-/**
- * Starts something with parameters, and asks for those that the server misses. It names them before a run begins: that
- * costs a human one more request, and nobody else anything.
- */
+/** Starts a run and asks for missing parameters. The server names them before a run begins, so only a run that misses some costs another request. */
 export async function withMissingParameters<T>(
   start: (parameters: Record<string, unknown>) => Promise<T>,
   parameters: Record<string, unknown>,

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import type { Context } from '../context.ts'
 import { textForPager } from './style/terminal-text.ts'
 
-/** Shows data page by page where a human looks; writes it plainly everywhere else. */
+/** Shows data page by page on a terminal; otherwise writes it directly. */
 export async function page(text: string, ctx: Context): Promise<void> {
   const { env } = ctx.io
   const [program, ...args] = (env['STET_PAGER'] ?? env['PAGER'] ?? 'less -FRX').split(/\s+/).filter(Boolean)
@@ -11,11 +11,11 @@ export async function page(text: string, ctx: Context): Promise<void> {
   }
 }
 
-// Without a shell: the variable names a program and its arguments, nothing to interpret.
+// No shell: the variable names a program and its arguments.
 function canShow(program: string, args: string[], text: string, { io }: Context): Promise<boolean> {
   return new Promise((done) => {
-    // Ctrl-C at the keyboard is the pager's: left alone, it would read on beside the shell. Heard before the pager can show
-    // anything, since whoever sees that may press it at once.
+    // Ctrl-C belongs to the pager: without this handler, the pager would survive this program and compete with the shell for input.
+    // Installed before the pager shows anything, because the user may press it at once.
     const release = io.onInterrupt((signal) => {
       if (signal === 'SIGTERM') child.kill(signal)
     })
@@ -26,7 +26,7 @@ function canShow(program: string, args: string[], text: string, { io }: Context)
     }
     child.once('error', () => end(false))
     child.once('close', () => end(true))
-    // Leaving the pager before the end closes the pipe.
+    // The pipe closes when the user leaves the pager before the end.
     child.stdin.on('error', () => {})
     child.stdin.end(textForPager(text))
   })

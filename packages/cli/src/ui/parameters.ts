@@ -7,14 +7,13 @@ import { CliError } from '../exit-code.ts'
 import type { Flag } from '../settings/global-flags.ts'
 import { isJsonObject } from '../settings/json-file.ts'
 
-/** One `-p`: a text as it stands, the content of a file, or a JSON value. */
+/** One `-p`: a literal text, a file's content, or a JSON value. */
 export interface ParameterArgument {
   name: string
   kind: 'text' | 'file' | 'json'
   value: string
 }
 
-/** The flags that give parameters. */
 export const parameterFlags: readonly Flag[] = [
   {
     long: '--param',
@@ -26,7 +25,7 @@ export const parameterFlags: readonly Flag[] = [
   { long: '--params', value: '<file>', summary: 'parameters from a JSON file; - is standard input' },
 ]
 
-/** What those flags said, files unread. */
+/** The flags' values, before files are read. */
 export interface ParameterInput {
   named: ParameterArgument[]
   /** `-` is standard input. */
@@ -37,7 +36,7 @@ export function parseParameters(raw: RawInput): ParameterInput {
   return { named: listFlag(raw, 'param').map(parseParameter), file: textFlag(raw, 'params') }
 }
 
-/** Reads everything that the flags name; a single `-p` goes before the file of all. */
+/** Reads the named files; a `-p` overrides the file with all parameters. */
 export async function gatherParameters(
   { named, file }: ParameterInput,
   ctx: Context,
@@ -63,7 +62,7 @@ const mediaTypes: Record<string, string> = {
   '.webp': 'image/webp',
 }
 
-/** Reads `name=value`, `name=@file` and `name:=json`. */
+/** Parses `name=value`, `name=@file` and `name:=json`. */
 export function parseParameter(text: string): ParameterArgument {
   const match = /^([^=]*?)(:?=)([\s\S]*)$/.exec(text)
   const [, name = '', sign = '', value = ''] = match ?? []
@@ -92,7 +91,7 @@ function parseParameterFile(text: string): Record<string, unknown> {
   throw new CliError('usage', '--params: one JSON object of name to value')
 }
 
-// What is not text travels as a data URL: the form that image and file parameters take.
+// Binary content becomes a data URL, the form of image and file parameters.
 async function readFileValue(file: string, name: string): Promise<string> {
   let bytes: Buffer
   try {

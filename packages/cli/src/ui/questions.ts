@@ -2,14 +2,14 @@ import type { Readable, Writable } from 'node:stream'
 import { CliError } from '../exit-code.ts'
 import { escapeControls } from './style/terminal-text.ts'
 
-/** One question; the context asks it only when somebody is there to answer. */
+/** A question; the context asks it only on a terminal. */
 export interface Question {
   message: string
   isSecret?: boolean
   initialValue?: string
 }
 
-/** Asks for a line of text; a cancelled question is a usage failure. */
+/** Asks for a line of text; a canceled question is a usage error. */
 export async function askText(question: Question): Promise<string> {
   const clack = await import('@clack/prompts')
   const ends = terminal()
@@ -33,13 +33,11 @@ export async function askConfirmation(message: string): Promise<boolean> {
   return answer
 }
 
-/** One answer of a choice. */
 export interface Choice {
   value: string
   label: string
 }
 
-/** Asks for one of several. */
 export async function askChoice(message: string, choices: readonly Choice[]): Promise<string> {
   const clack = await import('@clack/prompts')
   const options = choices.map(({ value, label }) => ({ value, label: escapeControls(label) }))
@@ -48,7 +46,7 @@ export async function askChoice(message: string, choices: readonly Choice[]): Pr
   return answer
 }
 
-// Standard output belongs to data, also while asking.
+// Standard output is for data, so questions use standard error.
 function terminal(): { input: Readable; output: Writable } {
   return { input: process.stdin, output: process.stderr }
 }

@@ -6,10 +6,9 @@ import { shortUuid } from '../output.ts'
 import type { Flag } from '../settings/global-flags.ts'
 import { conversationText } from './conversation-text.ts'
 
-/** What of a run goes to standard output: its answer, one line for each event, or the whole conversation at its end. */
+/** What a run prints on standard output: its answer, one line per event, or the whole conversation at the end. */
 export type Shown = 'text' | 'events' | 'messages'
 
-/** The flag that chooses it. */
 export const shownFlag: Flag = {
   long: '--show',
   value: '<what>',
@@ -22,13 +21,13 @@ export function parseShown(raw: RawInput): Shown {
   throw new CliError('usage', `--show: text, events or messages, not "${text}"`)
 }
 
-/** What the head line says beside the model. */
+/** The head line's content besides the model. */
 export interface RunHead {
   path?: string
   versionName?: string
 }
 
-/** Prints a run while it happens: data on standard output, everything else on standard error. */
+/** Prints a run as it happens: data on standard output, everything else on standard error. */
 export class RunOutput {
   readonly #ctx: Context
   readonly #shown: Shown
@@ -61,13 +60,13 @@ export class RunOutput {
   reconnecting(attempt: number, attempts: number): void {
     const { flags, io, say, warn } = this.#ctx
     const text = `reconnecting (${attempt}/${attempts})`
-    // On a terminal both streams share the line; a file that takes the answer gets no line end for it.
+    // On a terminal both streams share the line; a file with the answer gets no line feed for it.
     if (!this.#isAtLineStart && io.tty.stdout) io.err('\n')
     if (flags.json) warn(text)
     else say(`… ${text}`)
   }
 
-  /** Ends a line that was begun. */
+  /** Ends an open line. */
   endLine(): void {
     if (!this.#isAtLineStart) this.#ctx.io.out('\n')
     this.#isAtLineStart = true

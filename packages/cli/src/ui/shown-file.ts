@@ -1,6 +1,6 @@
 import { relative, sep } from 'node:path'
 
-/** A file as people name it: from the working folder, with `/`. */
+/** A file's path for display: relative to the working folder, with `/`. */
 export function shownFile(file: string, cwd: string): string {
   return relative(cwd, file).split(sep).join('/')
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface Provider {
@@ -8,9 +8,9 @@ export interface Provider {
   stop(): void
 }
 
-/** A provider that says one word and then nothing more: a run that is still going on whatever happens. */
+/** A provider that sends one word and never ends, which keeps a run active; the model `refused` is answered with 401. */
 export async function startSilentProvider(): Promise<Provider> {
-  const server = createServer({ keepAliveTimeout: 0 }, (_, response) => begin(response)).listen(0, '127.0.0.1')
+  const server = createServer({ keepAliveTimeout: 0 }, answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
@@ -22,7 +22,14 @@ export async function startSilentProvider(): Promise<Provider> {
   }
 }
 
-function begin(response: ServerResponse): void {
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let body = ''
+  for await (const text of request.setEncoding('utf8')) body += text
+  if (JSON.parse(body).model === 'refused') {
+    const error = { message: 'Incorrect API key provided', type: 'invalid_request_error' }
+    response.writeHead(401, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
+    return
+  }
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' }
   const choices = [{ index: 0, delta: { role: 'assistant', content: 'Begun' }, finish_reason: null }]

@@ -4,7 +4,7 @@ import { globalFlags } from '../../settings/global-flags.ts'
 import { type CompletionWords, completionScript, shells } from '../completion/script.ts'
 import type { TableEntry } from '../table.ts'
 
-/** The command over a table of commands; handed in, since the table holds this command too. */
+/** Takes the command table as a parameter, because the table contains this command too. */
 export function commandOf(table: Readonly<Record<string, TableEntry>>, groups: CompletionWords['groups']): Command {
   return defineCommand({
     summary: 'Prints a script that completes commands, flags and prompt paths in a shell.',

@@ -1,10 +1,8 @@
 import type { Flag } from '../../settings/global-flags.ts'
 
-/** The shells that a script can be printed for. */
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
-/** All words of the command line. */
 export interface CompletionWords {
   commands: { words: string; summary: string; flags: readonly Flag[]; takesPrompts: boolean }[]
   /** Summaries of words that only group commands. */
@@ -12,16 +10,16 @@ export interface CompletionWords {
   globalFlags: readonly Flag[]
 }
 
-// Prompts are files: listing them makes no request. Their paths hold only letters, digits, ".", "-", "_" and "/".
+// Lists files only, without a request. Their paths hold only letters, digits, ".", "-", "_" and "/".
 const listPaths = 'command stet prompts list --local 2>/dev/null'
 
-/** A script for a shell. Only where a prompt is expected it starts the program, to list the files. */
+/** A completion script. It starts the program only where a prompt is expected, to list the files. */
 export function completionScript(shell: Shell, words: CompletionWords): string {
   if (shell === 'fish') return fishScript(words)
   return shell === 'bash' ? bashScript(words) : zshScript(words)
 }
 
-/** What may follow the words of a command line: further words, or flags where the word that is typed begins with `-`. */
+/** What can follow the typed words: further words, or flags if the current word begins with `-`. */
 interface Candidates {
   words: string[]
   flags: string[]
@@ -45,7 +43,8 @@ function candidatesOf({ commands, globalFlags }: CompletionWords): Map<string, C
   return found
 }
 
-// Words without flags decide; those after a command's own name are its arguments. The names are its own: zsh keeps "words" for itself.
+// Words without flags select the command; words after a command's own name are its arguments. The prefix `stet_` avoids names that
+// zsh reserves, such as "words".
 function shellFunction(words: CompletionWords, typed: string, answer: (candidates: Candidates) => string): string {
   const cases = [...candidatesOf(words)].map(([key, candidates]) => `    '${key}') ${answer(candidates)} ;;`)
   const names = words.commands.map((one) => `'${one.words}'`).join('|')
@@ -67,7 +66,7 @@ ${cases.join('\n')}
   esac`
 }
 
-// A name that is a switch of one command and takes a value in another is left out: a switch must not swallow a word.
+// Omits a name that is a switch in one command and takes a value in another: a switch must not swallow a word.
 function flagsWithValue({ commands, globalFlags }: CompletionWords): string[] {
   const all = [...globalFlags, ...commands.flatMap(({ flags }) => flags)]
   const switches = new Set(all.filter(({ value }) => value === undefined).map(({ long }) => long))

@@ -10,9 +10,9 @@ interface Setting {
 }
 
 export const command = defineCommand({
-  summary: 'Shows the settings that hold here and the stored profiles. Makes no request.',
+  summary: 'Shows the effective settings and the stored profiles. Makes no request.',
   examples: ['stet config list', 'stet config list --show-origin', 'stet config list --profile staging --json'],
-  flags: [{ long: '--show-origin', summary: 'also say where each value comes from' }],
+  flags: [{ long: '--show-origin', summary: 'also show the origin of each value' }],
   parse: (raw) => ({ showsOrigin: hasFlag(raw, 'showOrigin') }),
   async run(_, ctx) {
     const { config, lock, apiKey, projectId, versionRef, ...settings } = await ctx.settings()

@@ -3,14 +3,14 @@ import { CliError } from '../../exit-code.ts'
 import { findConversation } from '../../settings/recent.ts'
 
 export const command = defineCommand({
-  summary: 'Deletes a conversation for good, with its runs and annotations. One with an active run is refused.',
+  summary: 'Deletes a conversation permanently, with its runs and annotations. Refuses one with an active run.',
   examples: ['stet conversations delete 9f0d6c1e', 'stet conversations delete 9f0d6c1e --yes'],
   args: [{ name: 'conversation', summary: 'its uuid, or the first 8 digits', isRequired: true }],
   parse: ({ args }) => ({ ref: args[0] ?? '' }),
   async run({ ref }, ctx) {
     const client = await ctx.client()
     const uuid = await findConversation(ref, ctx)
-    if (!(await ctx.confirm(`Delete conversation ${uuid} for good?`, '--yes'))) {
+    if (!(await ctx.confirm(`Delete conversation ${uuid} permanently?`, '--yes'))) {
       throw new CliError('usage', 'Nothing was changed')
     }
     return client.conversations.delete(uuid)

@@ -3,14 +3,14 @@ import { CliError } from '../../exit-code.ts'
 import { readProjectId } from '../projects/project-id.ts'
 
 export const command = defineCommand({
-  summary: 'Deletes every ended conversation of a custom identifier for good, in all projects or in one.',
+  summary: 'Permanently deletes every ended conversation with a custom identifier, in all projects or in one.',
   examples: [
     'stet conversations erase --custom-identifier customer-7',
     'stet conversations erase --custom-identifier customer-7 --only-project 7 --yes',
   ],
   flags: [
-    { long: '--custom-identifier', value: '<identifier>', summary: 'the identifier that the runs were given' },
-    { long: '--only-project', value: '<id>', summary: 'only conversations of this project' },
+    { long: '--custom-identifier', value: '<identifier>', summary: 'the custom identifier of the runs' },
+    { long: '--only-project', value: '<id>', summary: 'only in this project' },
   ],
   parse(raw) {
     const identifier = textFlag(raw, 'customIdentifier')
@@ -22,13 +22,13 @@ export const command = defineCommand({
   async run({ identifier, scope }, ctx) {
     const client = await ctx.client()
     const place = scope.projectId === undefined ? 'every project' : `project ${scope.projectId}`
-    if (!(await ctx.confirm(`Delete all conversations of "${identifier}" in ${place} for good?`, '--yes'))) {
+    if (!(await ctx.confirm(`Permanently delete all conversations of "${identifier}" in ${place}?`, '--yes'))) {
       throw new CliError('usage', 'Nothing was changed')
     }
     return client.conversations.erase(identifier, scope)
   },
   print({ deleted, active }, { style, say, warn }) {
     say(`${style.ok} Deleted ${deleted} ${deleted === 1 ? 'conversation' : 'conversations'}`)
-    if (active > 0) warn(`${active} with an active run were left: stop them, and erase again`)
+    if (active > 0) warn(`${active} with an active run were not deleted: stop them, then erase again`)
   },
 })

@@ -14,9 +14,9 @@ export const command = defineCommand({
   flags: [
     { long: '--path', value: '<path>', summary: 'of this prompt' },
     { long: '--status', value: '<state>', summary: 'queued, running, completed, error or stopped' },
-    { long: '--id', value: '<identifier>', summary: 'with this identifier of your own' },
-    { long: '--since', value: '<duration>', summary: 'begun within this time, such as 24h' },
-    { long: '--limit', value: '<n>', summary: 'how many at most (20)' },
+    { long: '--id', value: '<identifier>', summary: 'with this custom identifier' },
+    { long: '--since', value: '<duration>', summary: 'started within this time, such as 24h' },
+    { long: '--limit', value: '<n>', summary: 'maximum number (20)' },
   ],
   parse: parseFilter,
   async run({ limit, sinceSeconds, path, ...others }, ctx) {

@@ -14,33 +14,32 @@ import { shownFile } from '../../ui/shown-file.ts'
 import { generateTypes } from '../types/generated-types.ts'
 import type { Finding } from './finding.ts'
 
-/** Clocks that differ by less do no harm; the `Date` of an answer is exact to a second. */
+/** Smaller clock differences are harmless; the `Date` header has a resolution of one second. */
 const CLOCK_TOLERANCE_MS = 5_000
 
 type Result = Omit<Finding, 'name'>
 
-/** Which programs these are. */
 export function checkPrograms(): Result {
   const sdk: unknown = createRequire(import.meta.url)('@stet/sdk/package.json')
   const sdkVersion = isJsonObject(sdk) ? sdk['version'] : 'unknown'
   return ok(`node ${process.versions.node} · stet ${version} · sdk ${sdkVersion}`)
 }
 
-/** Whether a configuration applies. It is read already: a broken one ends before. */
+/** A broken configuration has already ended the program here. */
 export function checkConfig({ configFile }: Settings, { io }: Context): Result {
-  return configFile ? ok(shownFile(configFile, io.cwd)) : warn('no stet.config.json: stet init writes one')
+  return configFile ? ok(shownFile(configFile, io.cwd)) : warn('no stet.config.json: run stet init')
 }
 
-/** Whether the lock belongs to the server and project that are meant. */
+/** Checks that the lock belongs to the current server and project. */
 export function checkLock(settings: Settings): Result {
-  if (!settings.lock) return warn('none: stet init or stet pull writes it')
+  if (!settings.lock) return warn('none: run stet init or stet pull')
   refuseOtherLock(settings)
   return ok(`${Object.keys(settings.lock.prompts).length} prompts, version ${settings.lock.version.uuid.slice(0, 8)}`)
 }
 
-/** Whether the server answers, how fast, and how its clock differs from the one here. */
+/** Checks reachability, latency and clock difference. */
 export async function checkServer({ baseUrl }: Settings, client: Stet): Promise<{ server: Result; clock: Result }> {
-  // The first request opens the connection; the second one shows how long an answer takes.
+  // The first request opens the connection; the second one measures the response time.
   await client.health()
   const startedAt = Date.now()
   const { data, response } = await client.health().withResponse()
@@ -49,19 +48,18 @@ export async function checkServer({ baseUrl }: Settings, client: Stet): Promise<
   return {
     server: ok(`${baseUrl.value} · version ${data.version} · ${took} ms`),
     clock: Number.isNaN(date)
-      ? { status: 'skip', message: 'the server sends no Date' }
+      ? { status: 'skip', message: 'the server sent no Date header' }
       : clockOf(date, startedAt, took),
   }
 }
 
-/** Compares the `Date` of an answer with the time in the middle of its request. All in milliseconds. */
+/** Compares the `Date` of a response with the middle of its request. All in milliseconds. */
 export function clockOf(date: number, startedAt: number, tookMs: number): Result {
   const ahead = Math.round((date - (startedAt + tookMs / 2)) / 1000)
-  if (Math.abs(date - startedAt) <= CLOCK_TOLERANCE_MS + tookMs) return ok('in step with the server')
+  if (Math.abs(date - startedAt) <= CLOCK_TOLERANCE_MS + tookMs) return ok('in sync with the server')
   return warn(`server is ${Math.abs(ahead)} s ${ahead > 0 ? 'ahead of' : 'behind'} the local clock`)
 }
 
-/** Whether the server takes the key. */
 export async function checkAuth({ apiKey }: Settings, client: Stet): Promise<Result> {
   const me = await client.me()
   const { name, scopes, expiresAt } = me.apiKey
@@ -69,14 +67,12 @@ export async function checkAuth({ apiKey }: Settings, client: Stet): Promise<Res
   return ok(`key "${name}" · ${scopes.join(', ')}${until} (${apiKey?.origin})`)
 }
 
-/** Whether the project and the version are there. */
 export async function checkProject({ projectId }: Settings, client: Stet, ctx: Context): Promise<Result> {
-  if (!projectId) return warn('none: --project <id>, STET_PROJECT_ID, or stet init')
+  if (!projectId) return warn('none: use --project <id>, STET_PROJECT_ID, or stet init')
   const found = await client.versions.get(await findVersionToRun(client, ctx))
   return ok(`${projectId.value} (${projectId.origin}) · ${describeVersion(found)}`)
 }
 
-/** Whether every file compiles. */
 export async function checkPrompts(settings: Settings): Promise<Result> {
   const idle: string[] = []
   const { prompts, refused } = await scanProject(settings, (message) => idle.push(message))
@@ -90,18 +86,18 @@ export async function checkPrompts(settings: Settings): Promise<Result> {
     }
   }
   const [left] = refused
-  if (left) return warn(`${prompts.size} files compile; left out: ${left.path} ${left.reason}`)
+  if (left) return warn(`${prompts.size} files compile; skipped ${left.path}: ${left.reason}`)
   if (idle.length > 0) return warn(idle.join(' · '))
   return prompts.size === 0 ? { status: 'skip', message: 'no prompt files' } : ok(`${prompts.size} files compile`)
 }
 
-/** Whether the generated types are those of the server's prompts. */
+/** Checks that the generated types match the server's prompts. */
 export async function checkTypes({ config }: Settings, ctx: Context): Promise<Result> {
   if (!config.types.isConfigured) return { status: 'skip', message: 'not configured' }
   const { file, isCurrent } = await generateTypes({ out: undefined, isLocal: false, isLoose: false }, ctx)
   return isCurrent
     ? ok(shownFile(file, ctx.io.cwd))
-    : warn(`${shownFile(file, ctx.io.cwd)} is out of date: stet types generate`)
+    : warn(`${shownFile(file, ctx.io.cwd)} is out of date: run stet types generate`)
 }
 
 function ok(message: string): Result {

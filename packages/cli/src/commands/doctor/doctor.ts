@@ -12,10 +12,10 @@ import type { Finding } from '../doctor/finding.ts'
 import { checkStreaming } from '../doctor/streaming.ts'
 
 export const command = defineCommand({
-  summary: 'Checks programs, files, server, key, clock, prompts and streaming, and says what is wrong.',
+  summary: 'Checks programs, files, server, key, clock, prompts and streaming, and reports problems.',
   examples: ['stet doctor', 'stet doctor --prompt support/reply -p customer=Ana', 'stet doctor --json'],
   flags: [
-    { long: '--prompt', value: '<path>', summary: 'run this prompt, to see whether its events arrive live' },
+    { long: '--prompt', value: '<path>', summary: 'run this prompt to test whether events arrive live' },
     ...parameterFlags,
   ],
   parse(raw): LiveRun {
@@ -44,7 +44,7 @@ export const command = defineCommand({
   exitCode: ({ isHealthy }) => (isHealthy ? exitCodes.success : exitCodes.unexpected),
 })
 
-/** The prompt that is run to watch its events; without a path the newest conversation is replayed. */
+/** The prompt to run while watching its events; without a path, the newest conversation is replayed. */
 interface LiveRun {
   path: string | undefined
   parameters: ParameterInput
@@ -52,7 +52,7 @@ interface LiveRun {
 
 type Check = () => Promise<Omit<Finding, 'name'>>
 
-/** Runs a check under a name; one that throws has failed, and the others go on. */
+/** Runs one named check; an exception counts as failed, and the other checks continue. */
 function noting(findings: Finding[], name: string): (check: Check) => Promise<boolean> {
   return async (check) => {
     try {
@@ -92,7 +92,7 @@ async function reachServer(findings: Finding[], settings: Settings, ctx: Context
   return isThere
 }
 
-// Whether the server is there can be asked without a key; that there is none is said of the key.
+// Reachability needs no key; a missing key is reported by the key check.
 function anyClient(settings: Settings, ctx: Context): Promise<Stet> {
   return settings.apiKey
     ? ctx.client()

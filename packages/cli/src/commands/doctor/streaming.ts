@@ -1,21 +1,21 @@
 import type { Stet, StreamEvent } from '@stet/sdk'
 import type { Finding } from './finding.ts'
 
-/** What was seen of one event stream. Points of time in milliseconds of the monotonic clock. */
+/** Observations of one event stream. Times are in milliseconds of the monotonic clock. */
 export interface StreamTimes {
   startedAt: number
   firstAt: number
   lastAt: number
-  /** How long the server took from its first event to its last, by its own clock. */
+  /** Time from the server's first event to its last, by the server's clock. */
   madeMs: number
   contentType: string
-  /** Only what collects an answer before passing it on knows its length. */
+  /** Set only by a proxy that buffers: a live stream has no length. */
   hasLength: boolean
 }
 
-/** What was made faster is over too soon to tell whether it came in pieces. */
+/** Shorter streams end too soon to show whether they arrive in pieces. */
 const MIN_LIVE_MS = 400
-/** Of a stream that comes as it is made, more than this share of the time it was made in lies between its first and its last byte. */
+/** A live stream takes at least this share of its production time to arrive. */
 const MIN_SPREAD = 0.1
 
 /** Runs a prompt live, or replays the newest finished conversation, and watches how the events arrive. */
@@ -26,39 +26,39 @@ export async function checkStreaming(
   if (prompt === undefined) {
     const [newest] = (await client.conversations.list({ status: 'completed', limit: 1 })).items
     if (!newest)
-      return { name: 'stream', status: 'skip', message: 'no finished conversation; --prompt <path> runs one' }
+      return { name: 'stream', status: 'skip', message: 'no finished conversation; use --prompt <path> to run one' }
     return judge(await look(client, (watching) => watching.runs.attachStream(newest.uuid)), false)
   }
   const { path, ...options } = prompt
   const lookAtRun = () => look(client, (watching) => watching.prompts.stream(path, options))
   const seen = await lookAtRun()
-  // A machine that stands still for a moment sees at once what came one by one, but hardly twice.
+  // A busy machine can see single events at once; it rarely happens twice.
   return judge(seen && cameAtOnce(seen) ? await lookAtRun() : seen, true)
 }
 
-/** What the times say. @param isLive whether the events were made while they were watched */
+/** Evaluates the times. @param isLive whether the events were produced while they were watched */
 export function judge(times: StreamTimes | undefined, isLive: boolean): Finding {
   const fail = (message: string): Finding => ({ name: 'stream', status: 'fail', message })
   if (!times) return fail('no event arrived')
   const { startedAt, lastAt, madeMs, contentType, hasLength } = times
   const seconds = `${((lastAt - startedAt) / 1000).toFixed(1)} s`
-  if (!contentType.startsWith('text/event-stream')) return fail(`answered with ${contentType || 'no content type'}`)
+  if (!contentType.startsWith('text/event-stream')) return fail(`response had ${contentType || 'no content type'}`)
   if (hasLength)
-    return fail(`the stream came with a length after ${seconds}: a proxy seems to collect text/event-stream`)
+    return fail(`the stream arrived with a content length after ${seconds}: a proxy seems to buffer text/event-stream`)
   if (!isLive)
     return {
       name: 'stream',
       status: 'ok',
-      message: 'a finished run arrives as a stream; --prompt <path> tries a live one',
+      message: 'a finished run arrives as a stream; use --prompt <path> to test a live one',
     }
   if (madeMs < MIN_LIVE_MS)
-    return { name: 'stream', status: 'ok', message: `over after ${seconds}: too soon to see more` }
+    return { name: 'stream', status: 'ok', message: `ended after ${seconds}: too short to judge` }
   if (cameAtOnce(times))
     return fail(`all events arrived at once after ${seconds}: a proxy seems to buffer text/event-stream`)
-  return { name: 'stream', status: 'ok', message: `events arrive as they are made, over ${seconds}` }
+  return { name: 'stream', status: 'ok', message: `events arrive live, over ${seconds}` }
 }
 
-// Against the time that the making took, not the waiting: a server that is slow to begin collects nothing.
+// Relative to the production time, not the wait: a server that starts slowly does not buffer.
 function cameAtOnce({ firstAt, lastAt, madeMs, hasLength }: StreamTimes): boolean {
   return !hasLength && madeMs >= MIN_LIVE_MS && lastAt - firstAt < MIN_SPREAD * madeMs
 }

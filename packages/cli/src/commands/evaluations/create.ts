@@ -8,21 +8,21 @@ const ratingFlags = ['--min', '--max', '--min-threshold', '--max-threshold'] as 
 const ratingKeys = ['minRating', 'maxRating', 'minThreshold', 'maxThreshold'] as const
 
 export const command = defineCommand({
-  summary: 'Makes an evaluation: a way for people to score conversations. Prints its uuid.',
+  summary: 'Creates an evaluation, which lets people score conversations. Prints its uuid.',
   examples: [
     'stet evaluations create Helpful --metric rating --min-threshold 4',
     'stet evaluations create "Right label" --metric binary --path support/triage',
   ],
-  args: [{ name: 'name', summary: 'what is judged', isRequired: true }],
+  args: [{ name: 'name', summary: 'what the score means', isRequired: true }],
   flags: [
     { long: '--metric', value: '<metric>', summary: 'binary (0 or 1) or rating (a number in a range)' },
-    { long: '--path', value: '<path>', summary: 'for this prompt only, else for every prompt of the project' },
-    { long: '--description', value: '<text>', summary: 'for those who score' },
+    { long: '--path', value: '<path>', summary: 'for this prompt only (every prompt of the project)' },
+    { long: '--description', value: '<text>', summary: 'instructions for reviewers' },
     { long: '--min', value: '<n>', summary: 'lowest rating (1)' },
     { long: '--max', value: '<n>', summary: 'highest rating (5)' },
     { long: '--min-threshold', value: '<n>', summary: 'lowest rating that passes' },
     { long: '--max-threshold', value: '<n>', summary: 'highest rating that passes' },
-    { long: '--reverse', summary: 'a low score is a good one' },
+    { long: '--reverse', summary: 'a low score is good' },
   ],
   parse: parseEvaluation,
   async run({ path, ...input }, ctx) {

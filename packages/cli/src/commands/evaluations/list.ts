@@ -7,7 +7,7 @@ import { findVersionToRun } from '../../sync/version-ref.ts'
 export const command = defineCommand({
   summary: 'Lists the evaluations of the project, newest first.',
   examples: ['stet evaluations list', 'stet evaluations list --path support/triage --json'],
-  flags: [{ long: '--path', value: '<path>', summary: 'those that score this prompt' }],
+  flags: [{ long: '--path', value: '<path>', summary: 'only those for this prompt' }],
   parse: (raw) => ({ path: textFlag(raw, 'path') }),
   async run({ path }, ctx): Promise<{ evaluations: Evaluation[] }> {
     await ctx.projectId()
@@ -17,7 +17,7 @@ export const command = defineCommand({
     const prompt = await client.prompts.get(await promptNamed(path, ctx), {
       versionUuid: await findVersionToRun(client, ctx),
     })
-    // An evaluation without a prompt of its own scores every one.
+    // An evaluation without a prompt scores every prompt.
     const isFor = ({ documentUuid }: Evaluation): boolean =>
       documentUuid === null || documentUuid === prompt.documentUuid
     return { evaluations: all.filter(isFor) }

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../settings/json-file.ts'
 
 /**
  * Tools in the list form of the OpenAI APIs, `{ type: 'function', function: { name, … } }` or flat, as the map of the front matter.
- * Tools that run at a provider, such as `{ type: 'web_search' }`, are losses.
+ * Tools that run at a provider, such as `{ type: 'web_search' }`, are reported.
  */
 export function convertTools(tools: unknown, losses: string[]): Record<string, unknown> | undefined {
   if (tools === undefined || tools === null) return undefined
@@ -26,7 +26,6 @@ export function convertTools(tools: unknown, losses: string[]): Record<string, u
   return Object.keys(converted).length > 0 ? converted : undefined
 }
 
-/** The JSON Schema in a `response_format` or `text.format` of the OpenAI APIs. */
 export function convertResponseFormat(format: unknown, losses: string[]): Record<string, unknown> | undefined {
   if (!isJsonObject(format) || format['type'] === 'text') return undefined
   const holder = isJsonObject(format['json_schema']) ? format['json_schema'] : format
@@ -40,6 +39,6 @@ export function convertResponseFormat(format: unknown, losses: string[]): Record
     }
     return holder['schema']
   }
-  losses.push(`The answer format ${JSON.stringify(format).slice(0, 200)} has no schema: say it in the prompt`)
+  losses.push(`The answer format ${JSON.stringify(format).slice(0, 200)} has no schema: describe it in the prompt`)
   return undefined
 }

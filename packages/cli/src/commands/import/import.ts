@@ -3,6 +3,7 @@ import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import { compileTexts } from '../../compile/compile-texts.ts'
 import type { Context } from '../../context.ts'
 import { CliError, exitCodes } from '../../exit-code.ts'
+import { refusePathsOutside } from '../../settings/resolve.ts'
 import { isWithin, problemOfName, readFormerText, writeFileAtomically } from '../../settings/write-file.ts'
 import { promptEnding, promptsDirOf } from '../../sync/prompt-path.ts'
 import { shownFile } from '../../ui/shown-file.ts'
@@ -14,21 +15,21 @@ import { readSource, type SourceKind, sourceKinds } from '../import/read-source.
 interface ImportedFile {
   path: string
   file: string
-  /** `kept`: a file with another text is there already, and stays as it is. */
+  /** `kept`: a file with other text exists and is not changed. */
   action: 'written' | 'unchanged' | 'kept'
 }
 
 interface Loss {
   path: string
-  /** The file that it was read from, relative to what was named. */
+  /** The source file, relative to the source argument. */
   source: string | null
-  /** Where in a JSON file its entry begins. */
+  /** The line where its entry begins in a JSON file. */
   line: number | null
   message: string
 }
 
 export const command = defineCommand({
-  summary: 'Turns prompts of other tools into prompt files, and reports what could not be carried over.',
+  summary: 'Converts prompts of other tools into prompt files, and reports what could not be converted.',
   examples: [
     'stet import latitude ../old-project',
     'stet import latitude https://old.example/api/v3/projects/7 --source-key-stdin < old.key',
@@ -43,7 +44,7 @@ export const command = defineCommand({
   flags: [
     { long: '--dir', value: '<folder>', summary: 'folder to write to (the prompts of the project)' },
     { long: '--dry-run', summary: 'write nothing' },
-    { long: '--strict', summary: 'exit with 1 when anything is lost or not written' },
+    { long: '--strict', summary: 'exit with 1 if anything was not converted or written' },
     { long: '--source-key-stdin', summary: 'read the key of the other server from standard input' },
   ],
   parse(raw) {
@@ -64,9 +65,9 @@ export const command = defineCommand({
     const prompts = await linkPrompts(found.prompts)
     if (prompts.length === 0) {
       const lines = found.refused.map(({ path, reason }) => `${path}: ${reason}`)
-      throw new CliError('not_found', `No prompt of ${kind} in ${source}`, { lines })
+      throw new CliError('not_found', `No ${kind} prompt in ${source}`, { lines })
     }
-    const target = dir === undefined ? promptsDirOf(await ctx.settings()) : resolve(ctx.io.cwd, dir)
+    const target = dir === undefined ? await promptsFolder(ctx) : resolve(ctx.io.cwd, dir)
     const files: ImportedFile[] = []
     const unwritten: ReadSource['refused'] = []
     for (const prompt of prompts) {
@@ -81,7 +82,7 @@ export const command = defineCommand({
       return messages.map((message) => ({ path, source: source ?? null, line: line ?? null, message }))
     })
     const refused = [...found.refused, ...unwritten].map(
-      ({ path, reason, line }): Loss => ({ path, source: null, line: line ?? null, message: `Left out: ${reason}` }),
+      ({ path, reason, line }): Loss => ({ path, source: null, line: line ?? null, message: `Skipped: ${reason}` }),
     )
     return { files, losses: [...losses, ...refused] }
   },
@@ -93,8 +94,8 @@ export const command = defineCommand({
     say(
       `${style.ok} ${count('written')} ${verb}, ${count('unchanged')} unchanged, ${count('kept')} kept · ${losses.length} losses`,
     )
-    if (count('kept') > 0) say('  files that exist are never overwritten: move them away, or use --dir')
-    if (!isDry && count('written') > 0) say('  Next: read the files, then  stet check --local')
+    if (count('kept') > 0) say('  existing files are never overwritten: move them away, or use --dir')
+    if (!isDry && count('written') > 0) say('  Next: review the files, then  stet check --local')
   },
   exitCode({ files, losses }, { isStrict }) {
     const isWhole = losses.length === 0 && files.every(({ action }) => action !== 'kept')
@@ -102,9 +103,16 @@ export const command = defineCommand({
   },
 })
 
-// What a source says may hold anything, line ends and commands to the terminal too.
+// Source texts are untrusted: they may contain line breaks and terminal escapes.
 function oneLine(text: string): string {
   return text.replaceAll(/[\0-\x1f\x7f-\x9f]/g, ' ')
+}
+
+// A default folder may be a link that came with the checkout.
+async function promptsFolder(ctx: Context): Promise<string> {
+  const settings = await ctx.settings()
+  await refusePathsOutside(settings)
+  return promptsDirOf(settings)
 }
 
 function placeOf({ source, line }: Loss): string {
@@ -112,7 +120,7 @@ function placeOf({ source, line }: Loss): string {
   return ` (${line === null ? source : `${source}:${line}`})`
 }
 
-/** @returns why there can be no such file here, as a text */
+/** @returns why this file cannot be created, as a text */
 async function writePrompt(
   { path, content }: ImportedPrompt,
   target: string,
@@ -121,7 +129,7 @@ async function writePrompt(
 ): Promise<ImportedFile | string> {
   const file = join(target, path + promptEnding)
   const shown = shownFile(file, io.cwd)
-  if (!(await isWithin(target, file))) return `${shown} leads out of ${target}`
+  if (!(await isWithin(target, file))) return `${shown} is outside ${target}`
   try {
     const before = await readFormerText(file)
     if (before !== undefined) return { path, file: shown, action: before === content ? 'unchanged' : 'kept' }

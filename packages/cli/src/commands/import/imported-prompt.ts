@@ -1,26 +1,26 @@
 import type { Refusal } from '../../sync/scan.ts'
 import type { Reference } from './prompt-text.ts'
 
-/** A prompt of another tool as its reader leaves it: references still name the prompts as the other tool does. */
+/** A prompt as its reader leaves it: references still use the other tool's names. */
 export interface ForeignPrompt {
-  /** As the other tool names it. */
+  /** The other tool's name. */
   path: string
-  /** Becomes the front matter; absent if `text` is already a stet prompt with front matter. */
+  /** Becomes the front matter; absent if `text` already has front matter. */
   front?: Readonly<Record<string, unknown>>
   text: string
-  /** The replacements for the marks in `text`, by number. */
+  /** Replacements for the marks in `text`, by number. */
   references?: readonly Reference[]
-  /** The types of variables that are no texts. */
+  /** Types of variables other than text. */
   types?: ReadonlyMap<string, string>
-  /** The file it comes from, relative to what was named; absent where that is the prompt itself. */
+  /** Its source file, relative to the source argument; absent if the file is the prompt itself. */
   source?: string
-  /** Where in a JSON file its entry begins, from 1. */
+  /** The line where its entry begins in a JSON file, from 1. */
   line?: number
-  /** What could not be carried over, one sentence each. */
+  /** What could not be converted, one sentence each. */
   losses: string[]
 }
 
-/** A prompt of another tool, in the language of stet, under a path that the server and every file system take. */
+/** A converted prompt, with a path that the server and every file system accept. */
 export interface ImportedPrompt {
   path: string
   content: string
@@ -29,9 +29,9 @@ export interface ImportedPrompt {
   losses: string[]
 }
 
-/** What a source holds, converted, and what of it could not be read. */
+/** The converted prompts of a source, and its errors. */
 export interface ReadSource {
   prompts: ForeignPrompt[]
-  /** `path` names a file, or an entry of one, which begins on a line. */
+  /** `path` names a file, or an entry that begins on a line of it. */
   refused: (Refusal & { line?: number })[]
 }

@@ -1,14 +1,12 @@
 import { CliError } from '../../exit-code.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 
-/** One entry of an export. */
 export interface JsonEntry {
   value: unknown
-  /** Where it begins, from 1. */
   line: number
 }
 
-/** The entries of a JSON text: of its list, of the list under one of `keys`, or the text as the only one. */
+/** Lists the entries of a JSON text: its list, the list under one of `keys`, or the whole text as a single entry. */
 export function parseEntries(text: string, file: string, keys: readonly string[]): JsonEntry[] {
   const plain = text.replace(/^\uFEFF/, '')
   const value = parse(plain, file)
@@ -24,7 +22,7 @@ function parse(text: string, file: string): unknown {
     return JSON.parse(text)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    // Not every version of the engine says the line, and none says it of everything.
+    // Only some Node versions report a line, and only for some errors.
     const place = / line \d/.test(error.message) ? '' : ` (line ${lineOf(error, text)})`
     throw new CliError('invalid', `${file}: not JSON: ${error.message}${place}`)
   }
@@ -34,7 +32,7 @@ function lineOf({ message }: SyntaxError, text: string): number {
   const [, position] = /at position (\d+)/.exec(message) ?? []
   if (position !== undefined) return lineAt(text, Number(position))
   const lines = text.trimEnd().split('\n')
-  // The first lines that cannot be the beginning of anything: every beginning before them fails for another reason.
+  // Finds the first line at which parsing a prefix fails differently: every earlier prefix is only incomplete.
   let [fine, broken] = message.startsWith('Unexpected token') ? [0, lines.length] : [lines.length - 1, lines.length]
   while (broken - fine > 1) {
     const middle = Math.floor((fine + broken) / 2)
@@ -62,10 +60,10 @@ function withLines(list: readonly unknown[], text: string, key: string | undefin
   return list.map((value, index) => ({ value, line: lines[index] ?? 1 }))
 }
 
-// Line ends stand between tokens only: within a text they are escaped.
+// Line breaks separate tokens: inside strings they are escaped.
 const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,\n]|[^\s"[\]{}:,]+/g
 
-/** The lines on which the members of the outermost list begin, or of the list under a key of the outermost object. */
+/** The lines where the members of the outermost list begin, or of the list under a key of the outermost object. */
 function linesOfMembers(text: string, wanted: string | undefined): number[] {
   const listLevel = wanted === undefined ? 1 : 2
   let lines: number[] = []
@@ -87,7 +85,7 @@ function linesOfMembers(text: string, wanted: string | undefined): number[] {
     } else if (one === '[' || one === '{') {
       level += 1
       if (one === '[' && level === listLevel && key === wanted) {
-        // Of two lists under one key the last counts, as for the parser.
+        // A repeated key: the last one wins, as in JSON.parse.
         lines = []
         isInList = true
         isExpected = true

@@ -5,10 +5,9 @@ import type { ForeignPrompt, ImportedPrompt } from './imported-prompt.ts'
 import { formatFront, type Reference, replaceMarks } from './prompt-text.ts'
 import { settlePaths } from './settle-paths.ts'
 
-/** As deep as the server follows references. */
+/** The server's limit for nested references. */
 const maxReferenceDepth = 10
 
-/** A prompt whose path is settled. */
 interface Settled {
   foreign: ForeignPrompt
   path: string
@@ -17,7 +16,7 @@ interface Settled {
 }
 
 /**
- * Gives each prompt a path, makes references follow it, passes the variables that a referenced prompt needs, and declares all
+ * Assigns each prompt a path, rewrites references to it, passes the variables that referenced prompts need, and declares all
  * variables.
  */
 export async function linkPrompts(foreign: readonly ForeignPrompt[]): Promise<ImportedPrompt[]> {
@@ -56,7 +55,7 @@ function finder(prompts: readonly Settled[]): Find {
   }
 }
 
-/** The text with the variables of its references, and without what they lead to. */
+/** The text with the variables of its direct references only. */
 function withoutReferences({ text, references = [] }: ForeignPrompt): string {
   return replaceMarks(text, references, ({ passed, context }) => {
     const expressions = [...passed.values(), ...(context === undefined ? [] : [context])]
@@ -93,14 +92,14 @@ function formatReference(reference: Reference, target: Settled | undefined, from
   const needed = [...(target?.needs.keys() ?? [])].filter((name) => !passed.has(name))
   const inherited = needed.map((name) => [name, context === undefined ? name : `${context}.${name}`] as const)
   const attributes = [...passed, ...inherited].map(([name, expression]) => ` ${name}={{ ${expression} }}`)
-  // A prompt that was not imported keeps its name, as a path that can be written.
+  // A reference to a prompt that was not imported keeps its name, converted to a valid path.
   const to = target?.path ?? settlePaths([reference.target])[0] ?? ''
   return `<prompt path="${relativePath(to, from)}"${attributes.join('')} />`
 }
 
 const referenceTag = /(<prompt\s(?:[^>]*?\s)?path=)("[^"]*"|'[^']*')/g
 
-/** A prompt of stet, byte for byte but for the paths of prompts that have another one now. */
+/** A stet prompt, unchanged except for references to renamed prompts. */
 function linkVerbatim(
   { foreign, path }: Settled,
   find: Find,
@@ -115,7 +114,7 @@ function linkVerbatim(
   })
 }
 
-// Relative, so that it holds in whatever folder both are written to.
+// Relative, so that the files can move together.
 function relativePath(target: string, from: string): string {
   return posix.relative(posix.dirname(from), target)
 }

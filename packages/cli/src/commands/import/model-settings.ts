@@ -1,7 +1,7 @@
-/** Keys of the front matter by the name that another tool has for them. */
+/** Keys of the front matter, by another tool's name for them. */
 export type KeyMap = Readonly<Record<string, string>>
 
-/** Sampling settings as the OpenAI API, and tools around it, name them. */
+/** Sampling settings by their names in the OpenAI API and tools around it. */
 export const openAiKeys: KeyMap = {
   model: 'model',
   provider: 'provider',
@@ -25,7 +25,7 @@ export const openAiKeys: KeyMap = {
   description: 'description',
 }
 
-/** Takes what the front matter has a key for; every other setting with a value is a loss. */
+/** Takes settings that the front matter supports and reports all others that have a value. */
 export function takeSettings(
   given: Readonly<Record<string, unknown>>,
   keys: KeyMap,
@@ -37,13 +37,13 @@ export function takeSettings(
     const key = Object.hasOwn(keys, name) ? keys[name] : undefined
     if (key === undefined)
       losses.push(`The setting "${name}" has no counterpart: ${JSON.stringify(value).slice(0, 200)}`)
-    // -1 says "no limit" there, and the absence of the key says it here.
+    // There, -1 means "no limit"; in stet, so does a missing key.
     else if (!(key === 'maxTokens' && value === -1)) taken[key] = value
   }
   return taken
 }
 
-/** Splits `provider/model`; names that stet calls otherwise are translated. */
+/** Splits `provider/model` and translates names that stet spells differently. */
 export function splitModel(model: string): { provider?: string; model: string } {
   const [first = '', ...rest] = model.split('/')
   if (rest.length === 0) return { model }

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 
-/** A message as other tools know it; the content is in the language of stet already. */
+/** A message of another tool; its content is already converted. */
 export interface TextMessage {
   role: string
   content: string
@@ -8,7 +8,7 @@ export interface TextMessage {
 
 const ownTags = new Set(['system', 'user', 'assistant'])
 
-/** The front matter of the keys that have a value. */
+/** The front matter, without keys that have no value. */
 export function formatFront(config: Readonly<Record<string, unknown>>): string {
   const kept = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined))
   return Object.keys(kept).length > 0 ? `---\n${stringify(kept, { lineWidth: 0 })}---\n\n` : ''
@@ -29,7 +29,7 @@ const languageTags =
   'message|system|developer|user|assistant|tool|tool-call|content|content-text|content-image|content-file|prompt|step|scope'
 const meaningful = new RegExp(`\\\\|\\{\\{|/\\*|<!--|</?(?=(?:${languageTags})[\\s/>])`, 'g')
 
-/** Text that means nothing in the language of stet: what would be a tag, a comment, an expression or an escape is escaped. */
+/** Literal text: escapes tags, comments, expressions and escapes. */
 export function escapeText(text: string): string {
   return text.replaceAll(meaningful, (token) => `\\${token}`)
 }
@@ -37,8 +37,8 @@ export function escapeText(text: string): string {
 const placeholder = /\{\{\s*([^{}\s][^{}]*?)\s*\}\}/g
 
 /**
- * Text with `{{ name }}` placeholders, as Langfuse and OpenAI fill them in: nothing but names. Names that are no variables of the
- * language are changed, and said.
+ * Text with `{{ name }}` placeholders, as Langfuse and OpenAI fill them in: names only. Names that are not valid variables are
+ * renamed and reported.
  */
 export function convertPlaceholders(text: string, losses: string[]): string {
   let converted = ''
@@ -58,7 +58,7 @@ const reservedNames = new Set(
   ),
 )
 
-/** A name as a variable of the language. */
+/** A name as a valid variable. */
 export function variableName(name: string, losses: string[]): string {
   let variable = name
     .replaceAll(/[^\w$]/gu, '_')
@@ -70,17 +70,16 @@ export function variableName(name: string, losses: string[]): string {
   return variable
 }
 
-/** One prompt's reference to another. */
 export interface Reference {
-  /** As the other tool names it. */
+  /** The other tool's name. */
   target: string
-  /** Expressions by the names under which the included prompt gets their values. */
+  /** Expressions, by the names under which the included prompt receives their values. */
   passed: ReadonlyMap<string, string>
-  /** An expression for the object that holds all further variables; without it they are those of the including prompt. */
+  /** An expression for the object with all further variables; without it, they come from the including prompt. */
   context?: string
 }
 
-/** Adds a reference. @returns its mark, for the text; nothing else in a converted text is a tag of this kind */
+/** Adds a reference. @returns its mark for the text, which looks like no other tag in converted text */
 export function markReference(reference: Reference, references: Reference[]): string {
   references.push(reference)
   return `<prompt path="${references.length - 1}" />`

@@ -10,14 +10,13 @@ import { importPromptFile } from './formats/prompt-file.ts'
 import type { ReadSource } from './imported-prompt.ts'
 import { parseEntries } from './json-entries.ts'
 
-/** The tools whose prompts can be imported. */
 export const sourceKinds = ['latitude', 'langfuse', 'openai', 'dotprompt'] as const
 export type SourceKind = (typeof sourceKinds)[number]
 
-/** More is refused by every server, and would take long to convert. */
+/** Every server refuses longer prompts, and converting them would take long. */
 const maxPromptLength = 262_144
 
-/** Reads and converts a source. @param source a file, a folder, or for `latitude` an address too */
+/** Reads and converts a source. @param source a file or folder, or for `latitude` also an address */
 export async function readSource(
   kind: SourceKind,
   source: string,
@@ -25,15 +24,14 @@ export async function readSource(
   ctx: Context,
 ): Promise<ReadSource> {
   if (kind === 'latitude' && /^https?:\/\//.test(source)) {
-    if (!readsKey)
-      throw new CliError('usage', 'The other server wants a key of its own', { hint: '--source-key-stdin' })
+    if (!readsKey) throw new CliError('usage', 'The other server needs its own key', { hint: '--source-key-stdin' })
     const key = new TextDecoder().decode(await ctx.io.readStdin()).trim()
     return { prompts: await readLatitudeServer(source, key), refused: [] }
   }
   const target = resolve(ctx.io.cwd, source)
   const isFolder = await isDirectory(target)
   if (kind === 'latitude') {
-    if (!isFolder) throw new CliError('usage', `${source} is no folder`)
+    if (!isFolder) throw new CliError('usage', `${source} is not a folder`)
     return readLatitudeFolder(target)
   }
   const endings = kind === 'dotprompt' ? ['.prompt', '.agent'] : ['.json']
@@ -44,11 +42,11 @@ export async function readSource(
     try {
       const { prompts, refused } = convertFile(kind, file, await readText(root, file))
       if (prompts.length + refused.length === 0)
-        found.refused.push({ path: file, reason: `holds no prompt of ${kind}` })
+        found.refused.push({ path: file, reason: `contains no ${kind} prompt` })
       found.prompts.push(...prompts.map((prompt) => ({ ...prompt, source: file })))
       found.refused.push(...refused.map((one) => ({ ...one, path: `${file}, ${one.path}` })))
     } catch (error) {
-      // One broken file of a folder does not keep the others.
+      // One broken file must not block the others.
       const failure = error instanceof RangeError ? new CliError('invalid', `${file}: nested too deeply`) : error
       if (!isFolder || !(failure instanceof CliError)) throw failure
       found.refused.push({ path: file, reason: failure.message.replace(`${file}: `, '') })
@@ -62,10 +60,11 @@ function convertFile(kind: SourceKind, file: string, text: string): ReadSource {
     if (file.endsWith('.agent')) {
       throw new CliError(
         'invalid',
-        `${file}: an agent of Humanloop has no file form here: make a prompt of its text, and name the prompts it calls under "agents"`,
+        `${file}: a Humanloop agent has no counterpart: turn its text into a prompt, and list the prompts it calls under "agents"`,
       )
     }
-    if (text.length > maxPromptLength) throw new CliError('invalid', `${file}: larger than the 256 KB of a prompt`)
+    if (text.length > maxPromptLength)
+      throw new CliError('invalid', `${file}: larger than the limit of 256 KB for a prompt`)
     return { prompts: [importPromptFile(withoutEnding(file), text)], refused: [] }
   }
   return kind === 'langfuse'

@@ -1,12 +1,12 @@
 import { problemOfPath } from '../../sync/prompt-path.ts'
 
-// Below the limits of file systems and of the server, with room for an ending and a number.
+// Below the limits of file systems and of the server, with room for an extension and a number.
 const maxSegmentBytes = 200
 const maxPathBytes = 480
 
 /** Turns names into paths that the server and every file system accept, in the order of the names. Collisions get a suffix. */
 export function settlePaths(names: readonly string[]): string[] {
-  // Without case: on some systems names that differ in it are one file.
+  // Compared without case, because some file systems ignore it.
   const taken = new Set<string>()
   return names.map((name) => {
     const segments = name
@@ -25,7 +25,7 @@ export function settlePaths(names: readonly string[]): string[] {
 
 function safeSegment(segment: string): string {
   const known = segment.trim().replaceAll(/[^\p{L}\p{M}\p{Nd}_.-]+/gu, '-')
-  // What stood at an end leaves no mark there.
+  // Separators at either end are dropped.
   const inner = known === segment ? known : known.replaceAll(/^-+|-+$/g, '')
   const plain = shortened(inner).replace(/(?<!\.)\.+$/, '')
   return plain !== '' && problemOfPath(plain) ? `_${plain}` : plain

@@ -13,12 +13,11 @@ interface KeyInput {
   projectId?: number
   plan?: KeyPlan
   limit?: number
-  /** Seconds from now. */
   lifetime?: number
 }
 
 export const command = defineCommand({
-  summary: 'Makes an API key. The key alone goes to standard output, this once.',
+  summary: 'Creates an API key and prints it on standard output. It is shown only once.',
   examples: [
     'stet keys create ci --scopes read,write,publish --expires 90d',
     'stet keys create web --scopes run --only-project 1 > key.txt',
@@ -26,10 +25,10 @@ export const command = defineCommand({
   args: [{ name: 'name', summary: 'what it is for', isRequired: true }],
   flags: [
     { long: '--scopes', value: '<list>', summary: 'read, run, write, publish, admin (all but admin)' },
-    { long: '--only-project', value: '<id>', summary: 'the only project that the key can see' },
-    { long: '--expires', value: '<duration>', summary: 'how long it works, such as 90d (for good)' },
-    { long: '--plan', value: '<plan>', summary: 'hobby, team, enterprise or custom (team)' },
-    { long: '--limit', value: '<n>', summary: 'requests per second of the plan custom' },
+    { long: '--only-project', value: '<id>', summary: 'restrict the key to this project' },
+    { long: '--expires', value: '<duration>', summary: 'lifetime, such as 90d (unlimited)' },
+    { long: '--plan', value: '<plan>', summary: 'pricing plan: hobby, team, enterprise or custom (team)' },
+    { long: '--limit', value: '<n>', summary: 'requests per second for --plan custom' },
   ],
   parse: parseKey,
   async run({ lifetime, ...input }, ctx): Promise<ApiKeyInfo & { key: string }> {
@@ -50,7 +49,8 @@ function parseKey(raw: RawInput): KeyInput {
   const projectId = positive(textFlag(raw, 'onlyProject'), '--only-project')
   const limit = positive(textFlag(raw, 'limit'), '--limit')
   const expires = textFlag(raw, 'expires')
-  if ((plan === 'custom') !== (limit !== undefined)) throw new CliError('usage', '--plan custom goes with --limit')
+  if ((plan === 'custom') !== (limit !== undefined))
+    throw new CliError('usage', '--plan custom needs --limit, and --limit needs --plan custom')
   return {
     name: raw.args[0] ?? '',
     ...(named && { scopes: named }),

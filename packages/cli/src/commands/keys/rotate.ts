@@ -4,11 +4,10 @@ import { parseDuration } from '../../settings/duration.ts'
 import { describeKey, findKey } from './find-key.ts'
 
 export const command = defineCommand({
-  summary:
-    'Makes a new key in place of an old one, which goes on working for the overlap. The key goes to standard output.',
+  summary: 'Replaces an API key and prints the new one on standard output. The old key keeps working for the overlap.',
   examples: ['stet keys rotate 3 --overlap 24h > key.txt', 'stet keys rotate stet_3f9a --yes'],
   args: [{ name: 'key', summary: 'its id or prefix', isRequired: true }],
-  flags: [{ long: '--overlap', value: '<duration>', summary: 'how long the old key still works, at most 7d (0s)' }],
+  flags: [{ long: '--overlap', value: '<duration>', summary: 'how long the old key keeps working, at most 7d (0s)' }],
   parse: (raw) => ({
     ref: raw.args[0] ?? '',
     overlapSeconds: parseDuration(textFlag(raw, 'overlap') ?? '0s', '--overlap'),
@@ -17,7 +16,7 @@ export const command = defineCommand({
     const client = await ctx.client()
     const old = await findKey(client, ref)
     const isAtOnce = overlapSeconds === 0
-    const question = `The old key ${describeKey(old)} ends at once. Rotate it?`
+    const question = `The old key ${describeKey(old)} stops working at once. Rotate it?`
     if (isAtOnce && !(await ctx.confirm(question, '--yes, or --overlap <duration>'))) {
       throw new CliError('usage', 'Nothing was changed')
     }

@@ -10,7 +10,7 @@ import { promptNamed } from '../../sync/prompt-path.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
 
 export const command = defineCommand({
-  summary: 'Records an execution that happened elsewhere as a conversation, and prints its uuid.',
+  summary: 'Records an external run as a conversation, and prints its uuid.',
   examples: [
     'stet logs create support/reply --messages talk.json --response "On its way."',
     'stet logs create support/reply --messages - < talk.json',
@@ -18,9 +18,9 @@ export const command = defineCommand({
   args: [{ name: 'path', summary: 'the prompt', isRequired: true }],
   flags: [
     { long: '--messages', value: '<file>', summary: 'JSON list of messages; - is standard input' },
-    { long: '--response', value: '<text>', summary: 'closing message of the assistant' },
-    { long: '--response-file', value: '<file>', summary: 'closing message from a file' },
-    { long: '--id', value: '<identifier>', summary: 'identifier of your own, kept with the conversation' },
+    { long: '--response', value: '<text>', summary: 'final assistant message' },
+    { long: '--response-file', value: '<file>', summary: 'final assistant message, from a file' },
+    { long: '--id', value: '<identifier>', summary: 'custom identifier, stored with the conversation' },
   ],
   parse(raw) {
     const messagesFile = textFlag(raw, 'messages')
@@ -60,13 +60,13 @@ async function readInput(file: string, flag: string, ctx: Context): Promise<stri
   })
 }
 
-// Whether each message is a valid one is the server's word.
+// The server validates each message.
 function parseMessages(text: string): Message[] {
   try {
     const value: unknown = JSON.parse(text)
     if (Array.isArray(value) && value.every(isMessage)) return value
   } catch {
-    // said below
+    // reported below
   }
   throw new CliError('usage', '--messages: a JSON list of messages with role and content')
 }

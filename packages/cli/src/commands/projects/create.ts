@@ -2,12 +2,12 @@ import { defineCommand, textFlag } from '../../command.ts'
 import { readRetentionDays } from './project-id.ts'
 
 export const command = defineCommand({
-  summary: 'Makes a project with its first draft, and prints its id.',
+  summary: 'Creates a project with its first draft, and prints its id.',
   examples: ['stet projects create "Support bot"', 'stet projects create "Support bot" --default-model gpt-4o-mini'],
   args: [{ name: 'name', summary: 'name of the project', isRequired: true }],
   flags: [
-    { long: '--default-provider', value: '<name>', summary: 'provider of prompts that name none' },
-    { long: '--default-model', value: '<model>', summary: 'model of prompts that name none' },
+    { long: '--default-provider', value: '<name>', summary: 'default provider of prompts' },
+    { long: '--default-model', value: '<model>', summary: 'default model of prompts' },
     { long: '--retention-days', value: '<days>', summary: 'delete conversations this long after their end' },
   ],
   parse(raw) {

@@ -3,14 +3,14 @@ import { findProject, readProjectId } from './project-id.ts'
 
 export const command = defineCommand({
   summary:
-    'Deletes a project for good: its prompts, versions, conversations and evaluations, and the keys restricted to it.',
+    'Permanently deletes a project: its prompts, versions, conversations and evaluations, and the API keys restricted to it.',
   examples: ['stet projects delete 7', 'stet projects delete 7 --confirm-name "Support bot"'],
   args: [{ name: 'project', summary: 'its id', isRequired: true }],
-  flags: [{ long: '--confirm-name', value: '<name>', summary: 'the name of the project, instead of the question' }],
+  flags: [{ long: '--confirm-name', value: '<name>', summary: 'the project name, to skip the question' }],
   parse: (raw) => ({ id: readProjectId(raw.args[0] ?? '', 'project'), name: textFlag(raw, 'confirmName') }),
   async run({ id, name: given }, ctx) {
     const client = await ctx.client()
-    const message = async () => `Type "${(await findProject(client, id)).name}" to delete project ${id} for good`
+    const message = async () => `Type "${(await findProject(client, id)).name}" to delete project ${id} permanently`
     const name = given ?? (await ctx.ask({ message: await message(), flag: '--confirm-name' }))
     return client.projects.delete(id, { name })
   },

@@ -1,10 +1,9 @@
 import type { Project, Stet } from '@stet/sdk'
 import { CliError } from '../../exit-code.ts'
 
-/** Parses a project id from the command line. */
 export function readProjectId(text: string, name: string): number {
   if (/^[1-9]\d*$/.test(text)) return Number(text)
-  throw new CliError('usage', `${name}: the id of a project, not "${text}"`, { hint: 'stet projects list' })
+  throw new CliError('usage', `${name}: a project id, not "${text}"`, { hint: 'stet projects list' })
 }
 
 /** The project with its name, for questions about it. */

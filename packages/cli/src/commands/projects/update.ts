@@ -8,12 +8,12 @@ export const command = defineCommand({
   args: [{ name: 'project', summary: 'its id', isRequired: true }],
   flags: [
     { long: '--name', value: '<name>', summary: 'new name' },
-    { long: '--default-provider', value: '<name>', summary: 'provider of prompts that name none; "" clears it' },
-    { long: '--default-model', value: '<model>', summary: 'model of prompts that name none; "" clears it' },
+    { long: '--default-provider', value: '<name>', summary: 'default provider of prompts; "" clears it' },
+    { long: '--default-model', value: '<model>', summary: 'default model of prompts; "" clears it' },
     {
       long: '--retention-days',
       value: '<days>',
-      summary: 'delete conversations this long after their end; "server": as the server is set',
+      summary: `delete conversations this long after their end; "server" uses the server's setting`,
     },
   ],
   parse(raw) {

@@ -8,15 +8,15 @@ import { findVersionToRun } from '../../sync/version-ref.ts'
 import { selectorOf } from '../../sync/workspace.ts'
 
 export const command = defineCommand({
-  summary: 'Lists the prompts of a version: by default the version that the folder follows, else live.',
+  summary: 'Lists the prompts of a version: by default the version that the folder follows, otherwise live.',
   examples: [
     'stet prompts list',
     'stet prompts list support',
     'stet prompts list -V live --json',
     'stet prompts list --local',
   ],
-  args: [{ name: 'path', summary: 'prompts or folders; all without any', isMany: true }],
-  flags: [{ long: '--local', summary: 'only the paths of the files here; makes no request' }],
+  args: [{ name: 'path', summary: 'prompts or folders (all)', isMany: true }],
+  flags: [{ long: '--local', summary: 'only the paths of local files; makes no request' }],
   parse: (raw) => ({ names: raw.args, isLocal: hasFlag(raw, 'local') }),
   async run({ names, isLocal }, ctx): Promise<{ prompts: Listed[] }> {
     const all = isLocal ? await filesHere(ctx) : await promptsOfVersion(ctx)

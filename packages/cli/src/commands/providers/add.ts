@@ -3,17 +3,17 @@ import { CliError } from '../../exit-code.ts'
 import { describeEntry, entryFlags, parseEntry, readToken } from './entry.ts'
 
 export const command = defineCommand({
-  summary: 'Stores a model provider. The token comes from standard input or a masked question, never from a flag.',
+  summary: 'Stores a provider key. The token is read from standard input or a masked question, never from a flag.',
   examples: [
     'stet providers add openai --type openai --token-stdin < key.txt',
     'stet providers add local --type custom --url http://127.0.0.1:11434/v1 --token-stdin <<< none',
   ],
-  args: [{ name: 'name', summary: 'what prompts call it', isRequired: true }],
+  args: [{ name: 'name', summary: 'the name that prompts use', isRequired: true }],
   flags: [{ long: '--type', value: '<kind>', summary: 'openai, anthropic, google, azure, custom, ...' }, ...entryFlags],
   parse(raw) {
     const provider = textFlag(raw, 'type')
     if (provider === undefined)
-      throw new CliError('usage', 'Missing input: the kind of provider', { hint: '--type <kind>' })
+      throw new CliError('usage', 'Missing input: the provider type', { hint: '--type <kind>' })
     return { name: raw.args[0] ?? '', provider, entry: parseEntry(raw) }
   },
   async run({ name, provider, entry }, ctx) {

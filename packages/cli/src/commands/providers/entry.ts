@@ -5,11 +5,11 @@ import { CliError } from '../../exit-code.ts'
 import type { Flag } from '../../settings/global-flags.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 
-/** What can be said of an entry beside its name and kind. */
+/** The settings of a provider key other than its name and type. */
 export const entryFlags: readonly Flag[] = [
   { long: '--token-stdin', summary: "read the provider's token from standard input" },
-  { long: '--url', value: '<base>', summary: 'address of a service that speaks the same protocol' },
-  { long: '--default-model', value: '<model>', summary: 'model of prompts that name none' },
+  { long: '--url', value: '<base>', summary: 'address of a compatible service' },
+  { long: '--default-model', value: '<model>', summary: 'default model of prompts' },
   { long: '--configuration', value: '<json>', summary: 'further settings as one JSON object' },
 ]
 
@@ -32,7 +32,7 @@ export function parseEntry(raw: RawInput): EntryInput {
   }
 }
 
-/** The token from standard input: never from a flag, which the process list and the shell history would show. */
+/** Reads the token from standard input; a flag would show it in the process list and the shell history. */
 export async function readToken(ctx: Context): Promise<string> {
   if (ctx.flags.apiKeyStdin) throw new CliError('usage', '--token-stdin and --api-key-stdin both read standard input')
   const token = new TextDecoder().decode(await ctx.io.readStdin()).trim()
@@ -40,19 +40,19 @@ export async function readToken(ctx: Context): Promise<string> {
   return token
 }
 
-/** The stored entry of a name, whatever its case; entries of the server's own settings cannot be changed. */
+/** Finds a stored provider key, ignoring case; those of the server's settings cannot be changed. */
 export async function findEntry(client: Stet, name: string): Promise<ProviderKeyInfo> {
   const isNamed = (one: ProviderKeyInfo): boolean => one.name.toLowerCase() === name.toLowerCase()
   const entries = (await client.providerKeys.list()).filter(isNamed)
   const stored = entries.find(({ id }) => id !== 0)
   if (stored) return stored
-  if (entries.length === 0) throw new CliError('not_found', `No provider "${name}"`, { hint: 'stet providers list' })
-  throw new CliError('conflict', `Provider "${name}" comes from the settings of the server`, {
-    hint: `change it there, or: stet providers add ${name}`,
+  if (entries.length === 0)
+    throw new CliError('not_found', `No provider key "${name}"`, { hint: 'stet providers list' })
+  throw new CliError('conflict', `The provider key "${name}" comes from the server's settings`, {
+    hint: `change it there, or override it: stet providers add ${name}`,
   })
 }
 
-/** An entry in a few words. */
 export function describeEntry({ name, provider, token }: ProviderKeyInfo): string {
   return `Provider "${name}" (${provider}) · token ${token}`
 }
@@ -62,7 +62,7 @@ function parseConfiguration(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text)
     if (isJsonObject(value)) return value
   } catch {
-    // said below
+    // reported below
   }
   throw new CliError('usage', '--configuration: one JSON object')
 }

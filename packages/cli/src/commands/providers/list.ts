@@ -3,7 +3,7 @@ import { defineCommand } from '../../command.ts'
 import { formatAge, formatTable } from '../../output.ts'
 
 export const command = defineCommand({
-  summary: "Lists the model providers: stored ones, and those of the server's own settings.",
+  summary: "Lists the provider keys: stored ones, and those from the server's settings.",
   examples: ['stet providers list', 'stet providers list --json'],
   parse: () => undefined,
   run: async (_, ctx) => ({ providers: await (await ctx.client()).providerKeys.list() }),

@@ -3,9 +3,9 @@ import { CliError } from '../../exit-code.ts'
 import { describeEntry, findEntry } from './entry.ts'
 
 export const command = defineCommand({
-  summary: 'Deletes a stored model provider. Prompts that name it fail from then on.',
+  summary: 'Deletes a stored provider key. Prompts that use it fail from then on.',
   examples: ['stet providers remove openai', 'stet providers remove openai --yes'],
-  args: [{ name: 'name', summary: 'the stored provider', isRequired: true }],
+  args: [{ name: 'name', summary: 'the stored provider key', isRequired: true }],
   parse: ({ args }) => ({ name: args[0] ?? '' }),
   async run({ name }, ctx) {
     const client = await ctx.client()
@@ -15,6 +15,6 @@ export const command = defineCommand({
     return client.providerKeys.delete(entry.id)
   },
   print({ name }, { style, say }) {
-    say(`${style.ok} Deleted provider "${name}"`)
+    say(`${style.ok} Deleted provider key "${name}"`)
   },
 })

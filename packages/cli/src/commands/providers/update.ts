@@ -3,12 +3,12 @@ import { CliError } from '../../exit-code.ts'
 import { describeEntry, entryFlags, findEntry, parseEntry, readToken } from './entry.ts'
 
 export const command = defineCommand({
-  summary: 'Changes a stored model provider; what is not named stays. The next model call uses it.',
+  summary: 'Changes a stored provider key; omitted settings stay. The next model call uses it.',
   examples: [
     'stet providers update openai --token-stdin < new-key.txt',
     'stet providers update openai --default-model gpt-4o-mini',
   ],
-  args: [{ name: 'name', summary: 'the stored provider', isRequired: true }],
+  args: [{ name: 'name', summary: 'the stored provider key', isRequired: true }],
   flags: [{ long: '--rename', value: '<name>', summary: 'new name' }, ...entryFlags],
   parse(raw) {
     const name = textFlag(raw, 'rename')

@@ -22,19 +22,19 @@ interface ServeInput {
 }
 
 export const command = defineCommand({
-  summary: 'Starts a server on this machine and stays with it.',
+  summary: 'Starts a server on this machine and runs until Ctrl-C.',
   examples: ['stet serve', 'stet serve --port 9000 --data ./data'],
   flags: [
     { long: '--port', value: '<port>', variable: 'PORT', summary: 'port to listen on (8787)' },
     { long: '--host', value: '<address>', variable: 'HOST', summary: 'address to listen on (127.0.0.1)' },
-    { long: '--data', value: '<folder>', variable: 'STET_DATA_DIR', summary: 'folder of the data (./.stet)' },
+    { long: '--data', value: '<folder>', variable: 'STET_DATA_DIR', summary: 'data folder (./.stet)' },
     {
       long: '--database-url',
       value: '<url>',
       variable: 'DATABASE_URL',
-      summary: 'PostgreSQL instead of the own database',
+      summary: 'PostgreSQL server to use instead of the embedded database',
     },
-    { long: '--open', summary: 'show the API reference in a browser' },
+    { long: '--open', summary: 'open the API reference in a browser' },
   ],
   parse(raw): ServeInput {
     const port = textFlag(raw, 'port')
@@ -53,7 +53,7 @@ export const command = defineCommand({
     const { cwd } = ctx.io
     const host = input.host ?? ctx.io.env['HOST']
     if (host !== undefined && !['127.0.0.1', 'localhost', '::1'].includes(host)) {
-      ctx.warn(`${host} can be reached from outside: put TLS in front, keys travel in clear text otherwise`)
+      ctx.warn(`${host} is reachable from other machines: put a proxy with TLS in front, or keys travel in clear text`)
     }
     const onStarted = (started: Started): void => {
       tell(started, input, ctx).catch((error) => ctx.warn(error instanceof Error ? error.message : String(error)))
@@ -74,7 +74,7 @@ function environmentOf({ port, host, data, databaseUrl }: ServeInput, { io }: Co
   }
 }
 
-// First the server of the project that the user stands in, then the one that came with this program.
+// Prefers the server installed in the current project over the one beside this program.
 async function findServerBin(cwd: string): Promise<string> {
   for (const from of [pathToFileURL(join(cwd, 'package.json')).href, import.meta.url]) {
     for (const folder of createRequire(from).resolve.paths(serverPackage) ?? []) {
@@ -86,10 +86,10 @@ async function findServerBin(cwd: string): Promise<string> {
       if (typeof way === 'string') return join(dirname(file), way)
     }
   }
-  throw new CliError('unexpected', 'The server is not installed here', { hint: `npm install ${serverPackage}` })
+  throw new CliError('unexpected', 'The server package is not installed here', { hint: `npm install ${serverPackage}` })
 }
 
-// A machine without a browser serves all the same.
+// Serving does not need a browser.
 function openInBrowser(url: string, { io, warn }: Context): void {
   const openers: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
     darwin: ['open'],
@@ -101,7 +101,7 @@ function openInBrowser(url: string, { io, warn }: Context): void {
   child.unref()
 }
 
-/** Says where the server is, and the key of a first start, which is never shown again. */
+/** Prints the server's address, and the key of a first start, which is never shown again. */
 async function tell({ address, news }: Started, input: ServeInput, ctx: Context): Promise<void> {
   const { io, flags, style } = ctx
   const api = normalizeAddress(address)
@@ -121,17 +121,17 @@ async function tell({ address, news }: Started, input: ServeInput, ctx: Context)
   }
 }
 
-// Whatever keeps it from being kept, a cancelled question or a home that cannot be written: the key is still to be shown.
+// If saving fails (a canceled question, an unwritable home), the key must still be shown.
 async function keepOrShow(key: string, address: string, ctx: Context): Promise<boolean> {
   try {
     return await keepFirstKey(key, address, ctx)
   } catch (error) {
-    ctx.warn(`The key was not kept: ${error instanceof Error ? error.message : error}`)
+    ctx.warn(`The key was not saved: ${error instanceof Error ? error.message : error}`)
     return false
   }
 }
 
-// Of a database address only what is no secret.
+// Prints only the parts of a database address that are not secret.
 function describeData({ data, databaseUrl }: ServeInput, { io: { env } }: Context): string {
   const url = databaseUrl ?? env['DATABASE_URL']
   if (!url) return data ?? env['STET_DATA_DIR'] ?? './.stet'

@@ -4,29 +4,29 @@ import type { Readable } from 'node:stream'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 
-/** What the server said about itself until it could be reached. */
+/** What the server reported before it listened. */
 export interface Started {
   /** Without the API prefix. */
   address: string
-  /** What its first start said: what was made, and the first key; empty at every later start. */
+  /** The output of a first start: what was created, and the first key. Empty at later starts. */
   news: string[]
 }
 
-/** How the server is started. */
 export interface ServerProgram {
   bin: string
   env: NodeJS.ProcessEnv
 }
 
-/** Runs the server as a child until it ends. @returns its exit code */
+/** Runs the server as a child process until it exits. @returns its exit code */
 export function runServer(
   { bin, env }: ServerProgram,
   onStarted: (started: Started) => void,
   { io, flags }: Context,
 ): Promise<number> {
   return new Promise((done, fail) => {
-    // By its end the channel tells the server that this process is gone, also when that was by force.
-    const stdio: StdioOptions = ['ignore', 'pipe', flags.json ? 'pipe' : 'inherit', 'ipc']
+    // The channel closes when this process ends, even by SIGKILL, which tells the server to stop.
+    // At a terminal the output passes through this program, which escapes control characters.
+    const stdio: StdioOptions = ['ignore', 'pipe', flags.json || io.tty.stderr ? 'pipe' : 'inherit', 'ipc']
     const child = spawn(process.execPath, [bin], { cwd: io.cwd, env, stdio })
     const news: string[] = []
     const complaints: string[] = []
@@ -41,10 +41,14 @@ export function runServer(
       }
     }
     if (child.stdout) onLines(child.stdout, onStdoutLine)
-    // Words of a start that failed belong into the one line of JSON; log lines are JSON themselves.
-    if (child.stderr) onLines(child.stderr, (line) => (address ? io.err(`${line}\n`) : complaints.push(line)))
+    // Output of a failed start goes into the one line of JSON; log lines are already JSON.
+    const onStderrLine = (line: string): void => {
+      if (address === undefined && flags.json) complaints.push(line)
+      else io.err(`${line}\n`)
+    }
+    if (child.stderr) onLines(child.stderr, onStderrLine)
     const hasTerminal = io.tty.stdin || io.tty.stdout || io.tty.stderr
-    // At a terminal the child gets Ctrl-C by itself, and a second one would cut its work short.
+    // At a terminal the child gets Ctrl-C directly; forwarding it would send it twice, which skips the graceful stop.
     const release = io.onInterrupt((signal) => {
       if (signal === 'SIGTERM' || !hasTerminal) child.kill(signal)
     })
@@ -53,7 +57,7 @@ export function runServer(
       release()
       if (address !== undefined || signal) done(code ?? 128 + constants.signals[signal ?? 'SIGTERM'])
       else {
-        // A first key is told this one time, also by a server that ends right after it.
+        // A first key is printed only once, even if the server exits right after it.
         const lines = [...news, ...complaints]
         fail(new CliError('unexpected', `The server did not start (exit code ${code})`, { lines }))
       }
@@ -67,5 +71,8 @@ function onLines(stream: Readable, onLine: (line: string) => void): void {
     const lines = (rest + text).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) onLine(line)
+  })
+  stream.once('end', () => {
+    if (rest !== '') onLine(rest)
   })
 }

@@ -7,7 +7,7 @@ import { generateTypes } from './generated-types.ts'
 
 export const command = defineCommand({
   summary:
-    'Writes TypeScript types of the prompts: parameters, outputs and tools, for the client to check and complete.',
+    'Writes TypeScript types of the prompts (parameters, outputs and tools), so that the compiler checks every call.',
   examples: [
     'stet types generate',
     'stet types generate --local --out src/prompts.gen.d.ts',
@@ -19,9 +19,9 @@ export const command = defineCommand({
       value: '<file>',
       summary: 'file to write (types.out of the configuration, else prompts.gen.d.ts)',
     },
-    { long: '--local', summary: 'from the files instead of the server' },
-    { long: '--loose', summary: 'let paths compile that the project does not have (types.strictPaths: false)' },
-    { long: '--check', summary: 'write nothing; exit with 3 when the file would change' },
+    { long: '--local', summary: 'use the files instead of the server' },
+    { long: '--loose', summary: 'allow paths that the project does not have (types.strictPaths: false)' },
+    { long: '--check', summary: 'write nothing; exit with 3 if the file is out of date' },
   ],
   parse: (raw) => ({
     out: textFlag(raw, 'out'),

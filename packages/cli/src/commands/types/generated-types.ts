@@ -11,7 +11,6 @@ import { scanProject } from '../../sync/scan.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
 import { formatRegistry, type TypedPrompt } from './registry.ts'
 
-/** What decides the text of the types. */
 export interface TypesInput {
   /** Overrides `types.out`; relative to the working folder. */
   out: string | undefined
@@ -20,7 +19,7 @@ export interface TypesInput {
   isLoose: boolean
 }
 
-/** The types as they should be, and whether the file holds them. */
+/** The generated text, and whether the file already has it. */
 export interface GeneratedTypes {
   file: string
   text: string
@@ -28,7 +27,7 @@ export interface GeneratedTypes {
   paths: string[]
 }
 
-/** Makes the types from the files or from the server's prompts. @throws CliError invalid for files that do not compile */
+/** Generates types from the files or from the server's prompts. @throws CliError invalid for files that do not compile */
 export async function generateTypes({ out, isLocal, isLoose }: TypesInput, ctx: Context): Promise<GeneratedTypes> {
   const settings = await ctx.settings()
   const { root, config } = settings
@@ -39,7 +38,7 @@ export async function generateTypes({ out, isLocal, isLoose }: TypesInput, ctx: 
     fileOf: (path) => `${config.promptsDir}/${path}${promptEnding}`.replace(/^\.\//, ''),
   })
   const before = await readFormerText(file)
-  // A checkout may have converted line ends.
+  // A checkout may have converted line endings.
   const isCurrent = before?.replaceAll('\r\n', '\n') === text
   return { file, text, isCurrent, paths: prompts.map(({ path }) => path) }
 }

@@ -1,19 +1,19 @@
 import { isJsonObject } from '../../settings/json-file.ts'
 
-/** How deep a schema is followed; what lies below is `unknown`. */
+/** Deeper schemas become `unknown`. */
 const MAX_DEPTH = 30
 
 interface Scope {
-  /** The whole schema: where references point into. */
+  /** The whole schema, which references point into. */
   root: unknown
-  /** References that are being followed: one that comes again is a circle. */
+  /** References being followed, to detect cycles. */
   following: readonly string[]
   depth: number
 }
 
 /**
- * The TypeScript type of the values that a JSON Schema allows, on one line. Objects, arrays, tuples, `enum`, `const`, `anyOf`, `oneOf`,
- * `allOf`, `nullable`, lists of types and references within the schema are understood; anything else is `unknown`.
+ * The TypeScript type of the values that a JSON Schema allows, on one line. Supports objects, arrays, tuples, `enum`, `const`, `anyOf`,
+ * `oneOf`, `allOf`, `nullable`, lists of types and references within the schema; everything else is `unknown`.
  *
  * @example typeOfSchema({ type: 'object', properties: { a: { type: 'integer' } } }) // '{ a?: number }'
  */
@@ -88,14 +88,13 @@ function objectType({ properties, required, additionalProperties }: Record<strin
   )
 }
 
-/** One property of an object type. */
 export interface Property {
   name: string
   isOptional: boolean
   type: string
 }
 
-/** An object type on one line, its properties in the order of their names. */
+/** An object type on one line, with sorted properties. */
 export function recordOf(properties: readonly Property[]): string {
   if (properties.length === 0) return 'Record<string, never>'
   const sorted = [...properties].sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -106,7 +105,6 @@ function propertyName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)
 }
 
-/** A text as a literal in single quotes. */
 export function quoted(text: string): string {
   return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 }

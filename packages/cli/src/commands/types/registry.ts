@@ -1,16 +1,14 @@
 import { isJsonObject } from '../../settings/json-file.ts'
 import { type Property, quoted, recordOf, typeOfSchema } from './json-schema-to-ts.ts'
 
-/** What the types of a prompt are made of. */
 export interface TypedPrompt {
   path: string
-  /** The parsed front matter. */
   config: Readonly<Record<string, unknown>>
-  /** All variables that the prompt takes, declared or not. */
+  /** All variables of the prompt, declared or not. */
   parameters: readonly string[]
 }
 
-// The value of userMessage: an option of a run, not a parameter that callers pass.
+// The value of userMessage: an option of a run, not a parameter.
 const userMessage = 'LATITUDE_USER_MESSAGE'
 const fileType = 'string | { name: string; url: string; mimeType: string; size: number }'
 const declaredTypes: Readonly<Record<string, string>> = {
@@ -27,9 +25,9 @@ const declaredTypes: Readonly<Record<string, string>> = {
 }
 
 /**
- * The text of a module that fills the SDK's `PromptRegistry`: the same text for the same prompts, in whatever order they come.
+ * The text of a module that fills the SDK's `PromptRegistry`. Independent of the order of the prompts.
  *
- * @param fileOf the name of a prompt's file as it stands in the comment, or undefined
+ * @param fileOf the file name of a prompt for its comment, or undefined
  */
 export function formatRegistry(
   prompts: readonly TypedPrompt[],
@@ -54,7 +52,7 @@ function entryOf({ path, config, parameters }: TypedPrompt, file: string): strin
   return [...lines, '    }']
 }
 
-/** The word alone stands for an answer in text; a schema that allows nothing else is typed by what it is made of. */
+/** The word alone means an answer in text, so a schema that allows only the word becomes `string`. */
 function outputOf(type: string): string {
   return type === "'text'" ? 'string' : type
 }
@@ -66,13 +64,13 @@ function parametersOf(config: TypedPrompt['config'], names: readonly string[]): 
   return [...found].map((name) => {
     const declaration = Object.hasOwn(declared, name) ? declared[name] : undefined
     if (!isJsonObject(declaration)) return { name, isOptional: true, type: 'unknown' }
-    // What has a default may be left out, even if it is required.
+    // A property with a default may be omitted, even if it is required.
     const isOptional = declaration['required'] !== true || declaration['default'] !== undefined
     return { name, isOptional, type: declaredTypes[String(declaration['type'] ?? 'text')] ?? 'unknown' }
   })
 }
 
-/** Client tools by name; names of built-in tools are texts and have no parameters to type. */
+/** Client tools by name; built-in tools are listed by name and have no parameters to type. */
 function toolsOf(tools: unknown): Property[] {
   const maps = Array.isArray(tools) ? tools : [tools]
   const found = new Map<string, Property>()

@@ -6,12 +6,12 @@ export const command = defineCommand({
   summary: 'Opens a draft on top of the live version.',
   examples: ['stet versions create "tone pass"', 'stet versions create "tone pass" --use'],
   args: [{ name: 'name', summary: 'name of the draft', isRequired: true }],
-  flags: [{ long: '--use', summary: 'compare this folder with the draft from now on' }],
+  flags: [{ long: '--use', summary: 'make this folder follow the draft' }],
   parse: (raw) => ({ name: raw.args[0] ?? '', isUsed: hasFlag(raw, 'use') }),
   async run({ name, isUsed }, ctx) {
     await ctx.projectId()
     const version = await (await ctx.client()).versions.create(name)
-    // The draft shows what live shows: moving to it can lose nothing that a forced move would.
+    // The draft equals live, so switching to it loses no more than a forced switch.
     if (isUsed) await useVersion(ctx, version.uuid, true)
     return { version, isUsed }
   },

@@ -8,12 +8,12 @@ import { entriesInStep, openWorkspace, saveLock } from '../../sync/workspace.ts'
 import { type PullReport, pull, sayPull } from '../pull.ts'
 
 export const command = defineCommand({
-  summary: 'Compares this folder with another version from now on.',
+  summary: 'Makes this folder follow another version.',
   examples: ['stet versions use live', 'stet versions use 0b9c7b7e --pull'],
   args: [{ name: 'version', summary: 'a uuid, its first 8 digits, or live', isRequired: true }],
   flags: [
     { long: '--pull', summary: 'also pull it' },
-    { long: '--force', summary: 'although files have changes that were not pushed' },
+    { long: '--force', summary: 'even if files have changes that were not pushed' },
   ],
   parse: (raw) => ({ ref: raw.args[0] ?? 'live', isForced: hasFlag(raw, 'force'), pulls: hasFlag(raw, 'pull') }),
   async run({ ref, isForced, pulls }, ctx): Promise<{ version: Version; pull: PullReport | null }> {
@@ -29,16 +29,16 @@ export const command = defineCommand({
   },
 })
 
-/** Moves the lock to another version; its base stays, so that the next pull sees what differs there. */
+/** Points the lock at another version; its base stays, so that the next pull sees the differences. */
 export async function useVersion(ctx: Context, ref: string, isForced: boolean): Promise<Version> {
   const workspace = await openWorkspace(ctx)
   if (!workspace.settings.lock)
-    throw new CliError('usage', 'This folder is not connected with a project', { hint: 'stet init' })
+    throw new CliError('usage', 'This folder is not connected to a project', { hint: 'stet init' })
   const edited = workspace.compared.filter(({ state }) => state.startsWith('local-') || conflictStates.has(state))
   if (edited.length > 0 && !isForced) {
-    throw new CliError('conflict', 'There are changes that were not pushed', {
+    throw new CliError('conflict', 'Some changes were not pushed', {
       lines: edited.map(({ path }) => path),
-      hint: 'stet push, or --force to take them along',
+      hint: 'stet push, or --force to switch anyway',
     })
   }
   const version = await findVersion(workspace.client, ref)

@@ -4,14 +4,14 @@ import { promisify } from 'node:util'
 const execute = promisify(execFile)
 const maxOutputBytes = 64 * 1024 * 1024
 
-// A partial clone fetches what it has not: that may not ask anybody, nor wait for a server that has gone silent.
+// A partial clone fetches missing objects: that must not ask for a password or wait forever.
 const patience = ['-c', 'http.lowSpeedLimit=1', '-c', 'http.lowSpeedTime=30']
 const ssh = 'ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=10'
 const environment = () => ({ GIT_SSH_COMMAND: ssh, ...process.env, GIT_TERMINAL_PROMPT: '0' })
 
 /**
- * What a git command prints. Rejects without git, outside of a checkout, and when the command fails; never for being slow: what a
- * slow disk left unread would pass for history that is not there.
+ * Runs git and returns its output. Rejects without git, outside of a checkout, and when the command fails. It has no timeout, because
+ * an incomplete read would look like missing history.
  */
 export async function git(folder: string, ...args: string[]): Promise<string> {
   const { stdout } = await execute('git', [...patience, ...args], {
@@ -22,7 +22,7 @@ export async function git(folder: string, ...args: string[]): Promise<string> {
   return stdout.trim()
 }
 
-/** Whether a commit, by all or the first digits of its hash, is HEAD or came before it. A shallow clone knows few. */
+/** Whether a commit, given by a hash or its prefix, is HEAD or an ancestor. A shallow clone has few ancestors. */
 export async function isInHistory(folder: string, commit: string): Promise<boolean> {
   try {
     await git(folder, 'merge-base', '--is-ancestor', commit, 'HEAD')
@@ -32,12 +32,11 @@ export async function isInHistory(folder: string, commit: string): Promise<boole
   }
 }
 
-/** Whether the checkout was cloned without its history. */
 export async function isShallow(folder: string): Promise<boolean> {
   return (await git(folder, 'rev-parse', '--is-shallow-repository').catch(() => '')) === 'true'
 }
 
-/** The files below a folder as they were in a commit, by their names relative to the folder; `isWanted` chooses. */
+/** The files below a folder at a commit, by their names relative to the folder; `isWanted` filters. */
 export async function readFilesOf(
   commit: string,
   folder: string,
@@ -53,13 +52,13 @@ export async function readFilesOf(
   const files = new Map<string, Uint8Array>()
   for (const [name, id] of blobs) {
     const bytes = contents.get(id)
-    // Some file systems give names in another form than the server keeps.
+    // Some file systems use another Unicode form than the server.
     if (bytes) files.set(name.normalize('NFC'), bytes)
   }
   return files
 }
 
-// One process for all of them: its answers are `<id> blob <size>`, the bytes, and a line end.
+// A single process: it prints `<id> blob <size>`, the bytes, and a line feed for each file.
 async function readBlobs(folder: string, ids: readonly string[]): Promise<Map<string, Uint8Array>> {
   const child = spawn('git', [...patience, 'cat-file', '--batch'], {
     cwd: folder,

@@ -4,13 +4,13 @@ import { hashBytes } from '../hash.ts'
 import { promptEnding } from '../prompt-path.ts'
 import { git, isInHistory, readFilesOf } from './git.ts'
 
-/** Older publications than these are no longer looked at: each may cost a call of git. */
+/** Older publications are not searched: each may cost a git call. */
 const maxVersions = 50
 
-/** Where a base may come from. */
+/** The inputs for finding a base. */
 export interface PublishedSources {
   client: Stet
-  /** What the folder is compared with: the live version, or the open draft that the lock names. */
+  /** The version that the folder is compared with: live, or the open draft that the lock names. */
   version: Version
   /** Its prompts. */
   remote: ReadonlyMap<string, RemotePrompt>
@@ -21,10 +21,9 @@ export interface PublishedSources {
 type RemotePrompt = Pick<Prompt, 'path' | 'contentHash' | 'documentUuid' | 'commitId'>
 
 /**
- * The entries of a lock that fell behind: somebody published from this repository and threw the lock away, as CI does.
- * Versions are named after the commit that they were pushed from. The newest one whose commit is in the history of this
- * checkout is such a publication, and where it holds the very text of that commit, that text is the base: both sides went
- * on from it. What it holds otherwise came from elsewhere, and keeps the base of the lock.
+ * Updates the entries of a stale lock: someone published from this repository and discarded the lock, as CI does. Versions are named
+ * after the commit that they were pushed from, so the newest one whose commit is in this checkout's history is such a publication.
+ * Where it has the exact text of that commit, that text is the base of both sides. Everything else keeps the lock's base.
  */
 export async function entriesSincePublished(sources: PublishedSources): Promise<Record<string, LockEntry>> {
   const before = sources.lock?.prompts ?? {}
@@ -37,7 +36,7 @@ export async function entriesSincePublished(sources: PublishedSources): Promise<
   const isOlder = version.status === 'draft' ? await olderBases(sources, published) : () => true
   const entries = { ...before }
   for (const { path, contentHash, documentUuid } of then) {
-    // A conflict that is being settled has its base already.
+    // A conflict in progress already has its base.
     if (entries[path]?.theirs !== undefined || !isOlder(path)) continue
     const bytes = files.get(`${path}${promptEnding}`)
     if (bytes && hashBytes(bytes)?.hashes.has(contentHash)) entries[path] = { hash: contentHash, documentUuid }
@@ -49,7 +48,7 @@ export async function entriesSincePublished(sources: PublishedSources): Promise<
 interface Publication {
   version: Version
   commit: string
-  /** Versions from before it that tell what a lock of that time held. */
+  /** Earlier versions, for dating a lock. */
   older: Version[]
 }
 
@@ -60,11 +59,11 @@ async function findPublished(sources: PublishedSources): Promise<Publication | u
   const versions = await client.versions.list({ status: 'merged' })
   const numberOf = (uuid: string | null | undefined): number | null | undefined =>
     versions.find((one) => one.uuid === uuid)?.version
-  // A draft lies over the version that was live when it was opened; before the first one there was nothing.
+  // A draft starts from the version that was live when it was opened; before the first publication there was none.
   const isOpen = compared.status === 'draft'
   const start = isOpen ? compared.parentCommitUuid : lock?.version.uuid
   const known = start === null || start === undefined ? 0 : numberOf(start)
-  // A lock of a draft, compared with live, has a base of its own.
+  // A draft's lock has its own base when compared with live.
   if (known === undefined || known === null) return undefined
   const newer = versions
     .filter(({ version }) => (version ?? 0) > known)
@@ -79,9 +78,8 @@ async function findPublished(sources: PublishedSources): Promise<Publication | u
 }
 
 /**
- * Says of which prompts the lock of an open draft holds an older base than a publication. The lock does not tell when it was
- * written: it holds the text of a version from before the publication, or it is not older. What the draft changes by itself
- * did not come from any publication.
+ * Finds the prompts for which an open draft's lock has an older base than a publication. The lock has no date. It is older if it has
+ * the text of a version from before the publication. The draft's own changes never came from a publication.
  */
 async function olderBases(
   { client, version, remote, lock }: PublishedSources,

@@ -7,7 +7,7 @@ import { type Compared, isUnsettled, type Preference } from '../plan.ts'
 import type { Workspace } from '../workspace.ts'
 import { mergeTexts } from './merge-texts.ts'
 
-/** A prompt that the draft and live both changed, so that publishing would be refused. */
+/** A prompt that both the draft and live changed, which blocks publishing. */
 export interface LiveConflict {
   path: string
   draftText: string | undefined
@@ -18,7 +18,7 @@ export interface LiveConflict {
   isMerged: boolean
 }
 
-/** The outcome for one conflict; `blocked` says what the user has to do first. */
+/** The outcome for one conflict; `blocked` names the step that the user must take first. */
 export type MergeOutcome =
   | { action: 'merge' | 'merge-conflict' | 'merge-ours' | 'merge-theirs' | 'merge-restore'; path: string }
   | { action: 'merge-blocked'; path: string; reason: string }
@@ -38,7 +38,7 @@ export async function findLiveConflicts({ client, version, entries }: Workspace)
     }))
 }
 
-/** Merges live's new texts into the files of a draft, and notes in the lock with which text each was merged. */
+/** Merges live's new texts into the files of a draft, and records them in the lock. */
 export async function mergeLive(
   workspace: Workspace,
   conflicts: readonly LiveConflict[],
@@ -96,8 +96,8 @@ async function decide(
     outcome: { action: 'merge-blocked', path, reason },
     isWritten: false,
   })
-  if (one?.hasMarkers) return blocked('settle its conflict markers first')
-  if (one && isUnsettled(one)) return blocked('settle the conflict with the draft first')
+  if (one?.hasMarkers) return blocked('resolve its conflict markers first')
+  if (one && isUnsettled(one)) return blocked('resolve the conflict with the draft first')
   if (one?.state.startsWith('local-') && entry?.merged === undefined) {
     return blocked('live changed it too: stet push, then stet pull merges both')
   }
@@ -110,10 +110,10 @@ async function decide(
   return { outcome: { action: isClean ? 'merge' : 'merge-conflict', path }, isWritten: true, text }
 }
 
-/** Older publications than these are not searched for the text that a draft began with. */
+/** Older publications are not searched for the draft's base text. */
 const maxVersions = 50
 
-/** Finds the text that both sides began with: the one the lock names, else the only one that live had before its present text. */
+/** Finds the common base: the text that the lock names, or the only text that live had before its current one. */
 function baseFinder({ client, version }: Workspace) {
   let published: Promise<Version[]> | undefined
   const textIn = async (path: string, versionUuid: string) => {
@@ -140,7 +140,7 @@ function baseFinder({ client, version }: Workspace) {
       }
       return undefined
     }
-    // Without a note, any text that live had since the draft was opened may be the base. A guess would undo edits unseen.
+    // Without a record, any text that live had since the draft was opened may be the base. A guess could undo edits silently.
     const opened = all.find(({ uuid }) => uuid === parent)?.version ?? 0
     const later = all.filter((one) => (one.version ?? 0) > opened)
     if (later.length > maxVersions) return undefined
@@ -152,7 +152,7 @@ function baseFinder({ client, version }: Workspace) {
   }
 }
 
-/** Gives up merges that were not pushed: the files hold the draft's texts again, and live's count as not merged. */
+/** Drops merges that were not pushed: restores the draft's texts and marks live's texts as not merged. */
 export async function abortMerges(
   { compared, promptsDir }: Workspace,
   paths: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-/** The sides of a three-way merge; `base` is what both began with, absent when both are new. */
+/** The sides of a three-way merge; `base` is the common ancestor, absent when both sides are new. */
 export interface MergeSides {
   base: string | undefined
   mine: string
@@ -7,7 +7,7 @@ export interface MergeSides {
   names: { mine: string; theirs: string }
 }
 
-/** Merges line by line. Changes of the same lines stay side by side between markers, as git writes them. */
+/** Merges line by line. Conflicting lines stay side by side between git's markers. */
 export async function mergeTexts({
   base,
   mine,
@@ -25,7 +25,7 @@ export async function mergeTexts({
   return { text: merged.join('\n'), isClean: regions.every(({ conflict }) => !conflict) }
 }
 
-/** Whether a text holds a conflict as git and `stet pull` write it: all three markers, in their order. */
+/** Whether a text contains a complete conflict as git and `stet pull` write it: all three markers in order. */
 export function hasConflictMarkers(text: string): boolean {
   const markers = text.match(/^(?:<{7}(?= )|={7}(?=\r?$)|>{7}(?= ))/gm) ?? []
   return markers.some((_, index) => {

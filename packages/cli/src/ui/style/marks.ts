@@ -1,7 +1,7 @@
 import type { Io } from '../../io.ts'
 import { styleSequence } from './terminal-text.ts'
 
-/** Colours and marks of one run of the program; plain where the terminal can show neither. */
+/** Colors and marks; plain where the terminal does not support them. */
 export interface Style {
   green(text: string): string
   red(text: string): string
@@ -15,10 +15,7 @@ export interface Style {
   down: string
 }
 
-/**
- * The style of what goes to one end. NO_COLOR wins, then the flags, then FORCE_COLOR, then whether a human looks at that end:
- * data in a pipe stay plain while remarks are colored.
- */
+/** The style of one output stream. NO_COLOR wins, then the flags, then FORCE_COLOR, then whether that stream is a terminal. */
 export function createStyle(io: Io, wanted: boolean | undefined, end: 'stdout' | 'stderr' = 'stderr'): Style {
   const isColored = usesColor(io, wanted, end)
   const paint = (start: number, reset: number) => {
@@ -46,7 +43,7 @@ export function createStyle(io: Io, wanted: boolean | undefined, end: 'stdout' |
 
 const plainForms: Readonly<Record<string, string>> = { '·': '-', '…': '...', '◌': 'o', '−': '-', '×': 'x', '●': '*' }
 
-/** A remark for a terminal that is not UTF-8: our own signs in ASCII; names and texts of others stay as they are. */
+/** A message for a terminal without UTF-8: our own signs become ASCII; names and foreign texts stay unchanged. */
 export function asShown(text: string, io: Pick<Io, 'env'>): string {
   return canShowMarks(io) ? text : text.replaceAll(/[·…◌−×●]/g, (sign) => plainForms[sign] ?? sign)
 }
@@ -59,7 +56,7 @@ function usesColor(io: Io, wanted: boolean | undefined, end: 'stdout' | 'stderr'
   return io.tty[end] && io.env['TERM'] !== 'dumb'
 }
 
-// Without any word on the encoding a terminal of today is taken for UTF-8; an explicit other one is not.
+// Without an encoding variable, assumes UTF-8; only an explicit other encoding disables it.
 function canShowMarks(io: Pick<Io, 'env'>): boolean {
   const locale = io.env['LC_ALL'] || io.env['LC_CTYPE'] || io.env['LANG'] || ''
   return locale === '' || /utf-?8/i.test(locale)

@@ -7,8 +7,8 @@ import { convertPicoschema } from './picoschema.ts'
 
 /**
  * A `.prompt` file of dotprompt (Genkit): front matter with `model`, `config`, `input`, `output` and `tools`, a Handlebars template.
- * Source: google.github.io/dotprompt/reference/frontmatter, …/template and …/picoschema. A partial, a file whose name begins with `_`,
- * becomes a prompt of that name without the `_`, which is how templates refer to it.
+ * Source: google.github.io/dotprompt/reference/frontmatter, …/template and …/picoschema. A partial (a file whose name begins with `_`)
+ * becomes a prompt of that name without the `_`, because templates refer to it that way.
  */
 export function importDotprompt(
   path: string,
@@ -21,7 +21,8 @@ export function importDotprompt(
   for (const [key, value] of Object.entries(rest)) {
     losses.push(`"${key}" has no counterpart: ${JSON.stringify(value).slice(0, 200)}`)
   }
-  if (typeof name === 'string' && !path.endsWith(name)) losses.push(`The name "${name}" gives way to the file's name`)
+  if (typeof name === 'string' && !path.endsWith(name))
+    losses.push(`The name "${name}" was replaced by the file's name`)
   const front = {
     ...(typeof model === 'string' && splitModel(model)),
     ...(typeof description === 'string' && { description }),
@@ -34,7 +35,7 @@ export function importDotprompt(
   const { messages, references, types } = convertHandlebars(body, { isPartial, firstLine }, losses)
   return {
     path: path.replace(/(^|\/)_([^/]*)$/, '$1$2'),
-    // Text that others include has no settings of its own.
+    // A partial has no settings of its own.
     front: isPartial ? { parameters: front.parameters } : front,
     text: isPartial ? messages.map((one) => one.content.trim()).join('\n') : formatMessages(messages),
     references,
@@ -59,7 +60,7 @@ function parametersOf(input: unknown, losses: string[]): Record<string, unknown>
       losses.push(`The "${key}" of the parameter "${name}" ${verb} no counterpart: ${shown}`)
     }
     parameters[name] = {
-      // What has no type of its own here is taken as it comes.
+      // Copied unchanged.
       type: typeof type === 'string' && type !== 'string' ? type : 'text',
       ...(description !== undefined && { description }),
       ...(required.includes(name) && { required: true }),
@@ -74,7 +75,7 @@ function outputOf(output: unknown, losses: string[]): Record<string, unknown> | 
   const schema = convertPicoschema(output['schema'], losses)
   if (schema && Object.keys(schema).length > 0) return schema
   if (output['format'] !== undefined && output['format'] !== 'text') {
-    losses.push(`The output format "${output['format']}" has no schema: say it in the prompt`)
+    losses.push(`The output format "${output['format']}" has no schema: describe it in the prompt`)
   }
   return undefined
 }

@@ -1,10 +1,10 @@
 import { escapeText, markReference, type Reference, type TextMessage, variableName } from '../prompt-text.ts'
 
-/** A block that is open. `item` is what names within it belong to; undefined where it changes nothing. */
+/** An open block. `item` is the object that names within it belong to; undefined if the block does not change that. */
 interface Block {
   close: string
   item?: string
-  /** How the block ends in the language of stet; empty for one that has no counterpart. */
+  /** The closing tag in stet's language; empty without a counterpart. */
   end: string
 }
 
@@ -13,10 +13,10 @@ interface State {
   blocks: Block[]
   isPartial: boolean
   references: Reference[]
-  /** The types of variables that are no texts. */
+  /** Types of variables other than text. */
   types: Map<string, string>
   losses: string[]
-  /** Of the tag that is being converted, from 1. */
+  /** The current tag's line, from 1. */
   line: number
 }
 
@@ -24,7 +24,7 @@ const tag = /\\?\{\{!--[\s\S]*?--\}\}|\\?\{\{\{[\s\S]*?\}\}\}|\\?\{\{[\s\S]*?\}\
 
 /**
  * A Handlebars template with the helpers of dotprompt as messages. Variables, `if`, `unless`, `each`, `ifEquals`, `unlessEquals`,
- * `role`, `media`, `json` and partials have counterparts; every other helper is a loss and stays in the text, escaped.
+ * `role`, `media`, `json` and partials have counterparts. Every other helper is reported and stays in the text, escaped.
  */
 export function convertHandlebars(
   template: string,
@@ -142,18 +142,18 @@ function callHelper(state: State, name: string, args: readonly string[], source:
     write(state, `<content-image>{{ ${translate(state, url)} }}</content-image>`)
   } else if (name === 'role') beginMessage(state, first.slice(1, -1))
   else if (name === 'history') {
-    note(state, '{{history}} was left out: messages that a caller passes come at the end')
+    note(state, '{{history}} was dropped: messages that a caller passes come at the end')
   } else lose(state, source)
 }
 
 function beginMessage(state: State, role: string): void {
   if (state.blocks.length > 0 || state.isPartial) {
-    note(state, `{{role "${role}"}} within a block or a partial was left out: a message cannot begin there`)
+    note(state, `{{role "${role}"}} within a block or a partial was dropped: a message cannot begin there`)
   } else state.messages.push({ role: role === 'model' ? 'assistant' : role, content: '' })
 }
 
 function lose(state: State, source: string): void {
-  note(state, `${source} has no counterpart and stays as text: write it in the language of stet, or take it out`)
+  note(state, `${source} has no counterpart and stays as text: rewrite or remove it`)
   write(state, escapeText(source))
 }
 
@@ -161,7 +161,7 @@ function note({ line, losses }: State, message: string): void {
   losses.push(`Line ${line}: ${message}`)
 }
 
-/** A name or a literal in the language of stet; within `each` a bare name belongs to the item. */
+/** A name or literal in stet's language; within `each` a bare name belongs to the item. */
 function translate(state: State, text: string): string {
   if (/^("[^"]*"|'[^']*'|-?\d+(\.\d+)?|true|false|null|undefined)$/.test(text)) return text
   const loops = state.blocks.map(({ item }) => item).filter((item) => item !== undefined)

@@ -29,32 +29,32 @@ export function importHumanloop(
   return { path, front, text: formatMessages(messagesOf(body, losses)), losses }
 }
 
-/** Each construct of another template language, which stays as text. */
+/** Reports constructs of other template languages, which stay as text. */
 function unconverted(body: string, language: string, firstLine: number): string[] {
   const found: string[] = []
   for (const [index, line] of body.split('\n').entries()) {
     for (const [construct] of line.matchAll(/\{%.*?%\}|\{#.*?#\}|\{\{[^}]*[|(][^}]*\}\}/g)) {
-      found.push(`Line ${firstLine + index}: ${construct} is ${language}: write it in the language of stet`)
+      found.push(`Line ${firstLine + index}: ${construct} is ${language}: rewrite it in stet's syntax`)
     }
   }
   return found.length > 0
     ? found
-    : [`The template language "${language}" is not converted, but nothing of it was found`]
+    : [`The template language "${language}" is not converted, but the prompt does not use it`]
 }
 
 function messagesOf(body: string, losses: string[]): TextMessage[] {
   const messages: TextMessage[] = []
   for (const [, role = '', attributes = '', text = ''] of withoutNestedTools(body).matchAll(message)) {
-    if (role === 'tool') losses.push(`The tool answer <tool${attributes}> was left out: it belongs to a conversation`)
+    if (role === 'tool') losses.push(`The tool answer <tool${attributes}> was dropped: it belongs to a conversation`)
     else messages.push({ role, content: contentOf(text.replaceAll(nestedTool, '<tool$1</tool>'), losses) })
   }
   const outside = withoutNestedTools(body).replaceAll(message, '').trim()
   if (messages.length === 0 && outside !== '') return [{ role: 'user', content: convertPlaceholders(outside, losses) }]
-  if (outside !== '') losses.push(`Text outside of messages was left out: ${outside.slice(0, 200)}`)
+  if (outside !== '') losses.push(`Text outside of messages was dropped: ${outside.slice(0, 200)}`)
   return messages
 }
 
-// Tool calls within an answer have the tag of tool answers: renamed while messages are told apart.
+// Tool calls in an assistant message share the tag of tool results: renamed until the messages are split.
 const nestedTool = /<nested-tool([\s\S]*?)<\/nested-tool>/g
 
 function withoutNestedTools(body: string): string {

@@ -22,11 +22,11 @@ interface LangfusePrompt {
 }
 
 /**
- * Prompts of Langfuse: the JSON of its bulk export (a list of prompt versions), of one prompt, or of an API page with `data`.
+ * Langfuse prompts: the JSON of its bulk export (a list of prompt versions), of one prompt, or of an API page with `data`.
  * Sources: langfuse.com/docs/prompt-management/data-model (name, type, prompt, config, version, labels, tags),
  * …/features/message-placeholders (`{ type: 'placeholder', name }`), …/features/composability (`@@@langfusePrompt:name=…@@@`).
  *
- * Of several versions the one with the label `production` is taken, else `latest`, else the newest.
+ * Of several versions it takes the one labeled `production`, otherwise `latest`, otherwise the newest.
  */
 export function importLangfuse(entries: readonly JsonEntry[]): ReadSource {
   const byName = new Map<string, LangfusePrompt[]>()
@@ -42,12 +42,12 @@ export function importLangfuse(entries: readonly JsonEntry[]): ReadSource {
   return { prompts, refused }
 }
 
-/** @returns why it is no prompt, as a text */
+/** @returns why the entry is not a prompt, as a text */
 function readPrompt({ value: raw, line }: JsonEntry): LangfusePrompt | string {
-  if (!isJsonObject(raw)) return 'is no object'
-  if (typeof raw['name'] !== 'string' || raw['name'] === '') return 'has no "name": write one into the export'
+  if (!isJsonObject(raw)) return 'is not an object'
+  if (typeof raw['name'] !== 'string' || raw['name'] === '') return 'has no "name": add one to the export'
   if (typeof raw['prompt'] !== 'string' && !Array.isArray(raw['prompt'])) {
-    return `"${raw['name']}" has no text or list of messages in "prompt"; an API page holds names alone, export each prompt`
+    return `"${raw['name']}" has no text or list of messages in "prompt"; an API page has only names, so export each prompt`
   }
   const labels = Array.isArray(raw['labels']) ? raw['labels'].filter((label) => typeof label === 'string') : []
   return { name: raw['name'], version: Number(raw['version'] ?? 1), labels, raw, line }
@@ -61,7 +61,6 @@ function chooseVersion(versions: readonly LangfusePrompt[]): LangfusePrompt | un
 
 type Chosen = ReadonlyMap<string, LangfusePrompt | undefined>
 
-/** Collected while one prompt is converted. */
 interface Found {
   losses: string[]
   references: Reference[]
@@ -80,14 +79,14 @@ function convertChosen(
   const { losses } = found
   const others = versions.filter((one) => one !== chosen).map((one) => one.version)
   others.sort((a, b) => b - a)
-  if (others.length > 0) losses.push(`Version ${version} was taken; not the versions ${others.join(', ')}`)
+  if (others.length > 0) losses.push(`Imported version ${version}; skipped ${others.join(', ')}`)
   const further = labels.filter((label) => label !== 'production' && label !== 'latest')
   if (further.length > 0) losses.push(`The labels ${further.join(', ')} have no counterpart`)
   if (Array.isArray(raw['tags']) && raw['tags'].length > 0)
     losses.push(`The tags ${raw['tags'].join(', ')} have no counterpart`)
   const front = configOf(raw['config'], losses)
   const { prompt } = raw
-  // A text that others include has to stay text: a message cannot stand within a message, nor a line end within a line.
+  // An included text must stay text: a message cannot contain a message, and a line cannot contain a line break.
   const text =
     typeof prompt === 'string' && included.has(name)
       ? convertText(prompt, all, found)
@@ -103,7 +102,7 @@ function configOf(config: unknown, losses: string[]): Record<string, unknown> {
   return { ...taken, tools: convertTools(tools, losses), schema: convertResponseFormat(format, losses) ?? schema }
 }
 
-// A text prompt has no role; callers send it as what the user says.
+// A text prompt has no role; callers send it as the user message.
 function messagesOf(prompt: unknown, all: Chosen, found: Found): TextMessage[] {
   if (typeof prompt === 'string') return [{ role: 'user', content: convertText(prompt, all, found) }]
   const messages: TextMessage[] = []
@@ -117,12 +116,12 @@ function messagesOf(prompt: unknown, all: Chosen, found: Found): TextMessage[] {
   return messages
 }
 
-// Messages cannot be parameters; their JSON can.
+// Messages cannot be parameters, but their JSON can.
 function placeholderMessage(name: string, { losses, types }: Found): TextMessage {
   const variable = variableName(name, losses)
   types.set(variable, 'array')
   losses.push(
-    `The placeholder "${name}" for messages is now the parameter "${variable}", printed as JSON in one user message`,
+    `The message placeholder "${name}" became the parameter "${variable}", inserted as JSON in one user message`,
   )
   return { role: 'user', content: `{{ ${variable} }}` }
 }
@@ -164,7 +163,7 @@ function convertText(text: string, all: Chosen, { losses, references }: Found): 
   return converted + convertPlaceholders(text.slice(done), losses)
 }
 
-/** One version of each prompt is imported: a reference to another one is a loss. */
+/** One version of each prompt is imported, so a reference to another version is reported. */
 function notePin(
   target: string,
   parts: Map<string, string>,
@@ -175,6 +174,6 @@ function notePin(
   if (!taken || (version === undefined && label === undefined)) return
   if (version === undefined ? taken.labels.includes(label ?? '') : taken.version === Number(version)) return
   losses.push(
-    `The reference to "${target}" means ${version === undefined ? `the label ${label}` : `version ${version}`}: version ${taken.version} was taken`,
+    `The reference to "${target}" means ${version === undefined ? `the label ${label}` : `version ${version}`}: version ${taken.version} was imported`,
   )
 }

@@ -5,12 +5,11 @@ import { readLatitudeLock } from '../../../settings/latitude-lock.ts'
 import { type Refusal, scanPrompts } from '../../../sync/scan.ts'
 import type { ForeignPrompt } from '../imported-prompt.ts'
 
-/** How long the other server may take to answer. */
 const TIMEOUT_MS = 60_000
 
 /**
- * The prompt files of the discontinued service: a folder of `.promptl` files, or a project with `latitude-lock.json`, which names the
- * folder in `rootFolder`. The language is that of stet: texts are taken as they are.
+ * Prompt files of the discontinued service: a folder of `.promptl` files, or a project with `latitude-lock.json`, which names the
+ * folder in `rootFolder`. The language is the same as stet's, so texts are copied unchanged.
  */
 export async function readLatitudeFolder(folder: string): Promise<{ prompts: ForeignPrompt[]; refused: Refusal[] }> {
   const lock = await readLatitudeLock(folder)
@@ -20,15 +19,15 @@ export async function readLatitudeFolder(folder: string): Promise<{ prompts: For
 }
 
 /**
- * The documents of a server of the discontinued service that still runs, by
- * `GET …/projects/{id}/versions/{uuid}/documents` of its API v3, live unless the address names a version.
+ * Fetches documents from a server of the discontinued service, by `GET …/projects/{id}/versions/{uuid}/documents` of its API v3;
+ * live unless the address names a version.
  *
- * @param key goes to that address and to no other
+ * @param key is sent to that address only
  */
 export async function readLatitudeServer(address: string, key: string): Promise<ForeignPrompt[]> {
   const match = /^(https?:\/\/[^@]+?\/projects\/\d+)(?:\/versions\/([^/]+))?\/?$/.exec(address)
   if (!match) {
-    throw new CliError('usage', 'Not the address of a project', {
+    throw new CliError('usage', 'Not a project address', {
       hint: 'https://<host>/api/v3/projects/<id>, with /versions/<uuid> for another version than live',
     })
   }
@@ -44,7 +43,7 @@ export async function readLatitudeServer(address: string, key: string): Promise<
     throw new CliError('not_allowed', `${url}: ${response.status}`)
   if (!response.ok) throw new CliError('not_found', `${url}: ${response.status}`)
   const documents: unknown = await response.json()
-  if (!Array.isArray(documents)) throw new CliError('invalid', `${url} did not answer with a list of documents`)
+  if (!Array.isArray(documents)) throw new CliError('invalid', `${url} did not return a list of documents`)
   return documents.filter(isJsonObject).flatMap(({ path, content }) => {
     return typeof path === 'string' && typeof content === 'string' ? [{ path, text: content, losses: [] }] : []
   })

@@ -5,28 +5,28 @@ import type { JsonEntry } from '../json-entries.ts'
 import { openAiKeys, takeSettings } from '../model-settings.ts'
 import { convertPlaceholders, formatMessages, type TextMessage, variableName } from '../prompt-text.ts'
 
-// Set by the service on what it stores; they say nothing about the prompt.
+// Metadata that the service adds to stored prompts.
 const bookkeeping = new Set(
   'id object name version created_at updated_at createdAt updatedAt is_default status store stream metadata'.split(' '),
 )
 
 /**
- * Reusable prompts of the OpenAI platform, as JSON: one object, a list, or `{ data: […] }`. OpenAI has no call that exports them; what
- * is copied out of its dashboard has the fields of a Responses request: `model`, `instructions`, `input` (or `messages`) with
+ * Reusable prompts of the OpenAI platform, as JSON: one object, a list, or `{ data: […] }`. OpenAI has no export call. JSON copied
+ * from its dashboard has the fields of a Responses request: `model`, `instructions`, `input` (or `messages`) with
  * `{{variable}}` in any text, `tools`, `text.format`, `reasoning`. Sources: developers.openai.com/api/docs/guides/prompting,
  * …/prompting/migrate-from-prompt-object, and the prompt reference (`id`, `version`, `variables`) of the API's schema.
  */
 export function importOpenAi(entries: readonly JsonEntry[]): ReadSource {
   const read: ReadSource = { prompts: [], refused: [] }
   for (const [index, { value: raw, line }] of entries.entries()) {
-    const converted = isJsonObject(raw) ? convertPrompt(raw) : 'is no object'
+    const converted = isJsonObject(raw) ? convertPrompt(raw) : 'is not an object'
     if (typeof converted !== 'string') read.prompts.push({ ...converted, line })
     else read.refused.push({ path: `entry ${index + 1}`, line, reason: converted })
   }
   return read
 }
 
-/** @returns why it is no prompt, as a text */
+/** @returns why the entry is not a prompt, as a text */
 function convertPrompt(raw: Record<string, unknown>): ForeignPrompt | string {
   const { instructions, input, messages, prompt, variables, tools, text, response_format, reasoning, ...rest } = raw
   const losses: string[] = []
@@ -36,7 +36,7 @@ function convertPrompt(raw: Record<string, unknown>): ForeignPrompt | string {
     ...messagesOf(messages ?? (isJsonObject(prompt) ? undefined : prompt), 'user', losses),
   ]
   const name = [raw['name'], raw['id']].find((one) => typeof one === 'string' && one !== '')
-  if (typeof name !== 'string') return 'has neither "name" nor "id": write one of them into the export'
+  if (typeof name !== 'string') return 'has neither "name" nor "id": add one to the export'
   if (found.length === 0) return `"${name}" has no text in "instructions", "input", "messages" or "prompt"`
   const settings = Object.fromEntries(Object.entries(rest).filter(([key]) => !bookkeeping.has(key)))
   const { format = response_format, ...textSettings } = isJsonObject(text) ? text : {}

@@ -3,9 +3,9 @@ import { isJsonObject } from '../../../settings/json-file.ts'
 const scalars = new Set(['string', 'boolean', 'null', 'number', 'integer'])
 
 /**
- * The compact schemas of dotprompt as JSON Schema; full JSON Schema passes as it is.
+ * The compact schemas of dotprompt as JSON Schema; full JSON Schema passes unchanged.
  * `name?: type, description`, `name(array, …)`, `name(object, …)`, `name(enum, …)`, `(*)` for further properties.
- * Source: google.github.io/dotprompt/reference/picoschema. Names of schemas that live in code become losses.
+ * Source: google.github.io/dotprompt/reference/picoschema. Names of schemas defined in code are reported.
  */
 export function convertPicoschema(schema: unknown, losses: string[]): Record<string, unknown> | undefined {
   if (schema === undefined || schema === null) return undefined
@@ -21,7 +21,7 @@ function scalarSchema(text: string, losses: string[]): Record<string, unknown> {
   const description = rest.join(',').trim()
   const described = description === '' ? {} : { description }
   if (scalars.has(type.trim())) return { type: type.trim(), ...described }
-  if (type.trim() !== 'any') losses.push(`The schema "${type.trim()}" is defined elsewhere and was left out`)
+  if (type.trim() !== 'any') losses.push(`The schema "${type.trim()}" is defined elsewhere and was dropped`)
   return described
 }
 

@@ -8,9 +8,9 @@ import { importHumanloop } from './humanloop.ts'
 const frontMatter = /^\uFEFF?\s*---[ \t]*\r?\n([\s\S]*?)\r?\n?---[ \t]*(?:\r?\n|$)/
 
 /**
- * One `.prompt` file. Two tools use that ending: Humanloop puts messages into tags, dotprompt into Handlebars with `{{role "…"}}`.
+ * One `.prompt` file. Two tools use that extension: Humanloop puts messages into tags, dotprompt into Handlebars with `{{role "…"}}`.
  *
- * @param path without the ending
+ * @param path without the extension
  */
 export function importPromptFile(path: string, text: string): ForeignPrompt {
   const match = frontMatter.exec(text)
@@ -27,10 +27,10 @@ function readYaml(text: string, path: string): Record<string, unknown> {
     if (isJsonObject(value)) return value
   } catch (error) {
     if (!(error instanceof YAMLParseError)) throw error
-    // Behind the line of the opening `---`.
+    // After the opening `---` line.
     const line = (error.linePos?.[0].line ?? 0) + 1
     const [reason = ''] = error.message.split(' at line ')
     throw new CliError('invalid', `${path}.prompt: front matter, line ${line}: ${reason}`)
   }
-  throw new CliError('invalid', `${path}.prompt: the front matter is no map of keys and values`)
+  throw new CliError('invalid', `${path}.prompt: the front matter is not a map of keys and values`)
 }
