@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { create } from 'tar/create'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
 import { backupDatabase, restoreDatabase } from '../../src/adapters/database/embedded/backup.ts'
@@ -34,7 +37,7 @@ describe('backup of the embedded database', () => {
   beforeEach(async () => {
     dataDir = await temporaryFolder()
     directory = join(dataDir, 'db')
-    file = join(dataDir, 'copy.backup')
+    file = join(dataDir, 'copy.tar.gz')
     await copyDatabase(await embeddedTemplate(), directory)
     await (await open()).client.workspace.create({ data: { name: 'kept' } })
     await close()
@@ -51,6 +54,28 @@ describe('backup of the embedded database', () => {
     await rm(directory, { recursive: true })
     await restoreDatabase(directory, file)
     expect(await names()).toEqual(['kept'])
+  })
+
+  it('restores backups of the first format', async () => {
+    await writeFirstFormat(directory, file)
+    await rm(directory, { recursive: true })
+    await restoreDatabase(directory, file)
+    expect(await names()).toEqual(['kept'])
+    await rm(directory, { recursive: true })
+    const whole = await readFile(file)
+    for (const bytes of [whole.subarray(0, -1), whole.subarray(0, 20)]) {
+      await writeFile(file, bytes)
+      await expect(restoreDatabase(directory, file)).rejects.toThrow('cut, damaged or no backup')
+    }
+    expect(await readdir(dataDir)).toEqual(['copy.tar.gz'])
+  })
+
+  it('refuses a tar.gz that holds no database', async () => {
+    await mkdir(join(dataDir, 'other'))
+    await create({ file, gzip: true, cwd: dataDir }, ['other'])
+    await rm(directory, { recursive: true })
+    await expect(restoreDatabase(directory, file)).rejects.toThrow('is not empty and holds no database')
+    expect((await readdir(dataDir)).sort()).toEqual(['copy.tar.gz', 'other'])
   })
 
   it('refuses beside a running server', async () => {
@@ -77,7 +102,7 @@ describe('backup of the embedded database', () => {
       await writeFile(file, bytes)
       await expect(restoreDatabase(directory, file)).rejects.toThrow('cut, damaged or no backup')
     }
-    expect((await readdir(dataDir)).sort()).toEqual(['copy.backup'])
+    expect((await readdir(dataDir)).sort()).toEqual(['copy.tar.gz'])
     await truncate(file)
     await expect(restoreDatabase(directory, file)).rejects.toThrow('cut, damaged or no backup')
   })
@@ -96,19 +121,19 @@ describe('backup of the embedded database', () => {
       })
     await mkdir(folder)
     await writeFile(join(folder, 'mine.txt'), 'not a snapshot')
-    expect(await at(0)).toBe('stet-20300101-000000.backup')
+    expect(await at(0)).toBe('stet-20300101-000000.tar.gz')
     expect(await at(1)).toBeUndefined()
     await running.client.workspace.create({ data: { name: 'later' } })
     await at(2)
     await at(4)
     expect((await readdir(folder)).sort()).toEqual([
       'mine.txt',
-      'stet-20300101-020000.backup',
-      'stet-20300101-040000.backup',
+      'stet-20300101-020000.tar.gz',
+      'stet-20300101-040000.tar.gz',
     ])
     await close()
     await rm(directory, { recursive: true })
-    await restoreDatabase(directory, join(folder, 'stet-20300101-020000.backup'))
+    await restoreDatabase(directory, join(folder, 'stet-20300101-020000.tar.gz'))
     expect(await names()).toEqual(['kept', 'later'])
   })
 
@@ -122,9 +147,9 @@ describe('backup of the embedded database', () => {
   })
 
   it('the next start deletes what a backup that was killed has left', async () => {
-    const killed = await runProgram('backup-child.ts', 'backup', directory, file, dataDir, 'copy.backup.part')
+    const killed = await runProgram('backup-child.ts', 'backup', directory, file, dataDir, 'copy.tar.gz.part')
     expect(killed).toMatchObject({ signal: 'SIGKILL', stderr: '' })
-    expect((await readdir(dataDir)).sort()).toEqual(['copy.backup.part', 'db'])
+    expect((await readdir(dataDir)).sort()).toEqual(['copy.tar.gz.part', 'db'])
     expect(await names()).toEqual(['kept'])
     expect(await readdir(dataDir)).toEqual(['db'])
     expect((await readdir(directory)).filter((name) => name.startsWith('stet-'))).toEqual([])
@@ -193,10 +218,27 @@ describe('backup of the embedded database', () => {
       const future = ['stet-20400101-000000.backup', 'stet-20400102-000000.backup']
       for (const name of future) await writeFile(join(folder, name), '')
       const written = [await at(0), await at(1)]
-      expect(written).toEqual(['stet-20300101-000000.backup', undefined])
+      expect(written).toEqual(['stet-20300101-000000.tar.gz', undefined])
       expect((await readdir(folder)).sort()).toEqual([written[0], future[1]])
       await at(2)
-      expect((await readdir(folder)).sort()).toEqual(['stet-20300101-000000.backup', 'stet-20300101-020000.backup'])
+      expect((await readdir(folder)).sort()).toEqual(['stet-20300101-000000.tar.gz', 'stet-20300101-020000.tar.gz'])
     })
   })
 })
+
+/** As releases up to 0.1 wrote it. */
+async function writeFirstFormat(directory: string, file: string): Promise<void> {
+  const magic = Buffer.from('stet backup 1\n')
+  const chunks: Buffer[] = []
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    const name = relative(directory, path)
+    if (entry.isDirectory()) chunks.push(Buffer.from(`${JSON.stringify({ path: name })}\n`))
+    else if (entry.isFile() && entry.name !== 'postmaster.pid') {
+      const content = await readFile(path)
+      chunks.push(Buffer.from(`${JSON.stringify({ path: name, size: content.length })}\n`), content)
+    }
+  }
+  const bytes = Buffer.concat([magic, gzipSync(Buffer.concat(chunks), { level: 1 })])
+  await writeFile(file, Buffer.concat([bytes, createHash('sha256').update(bytes).digest()]))
+}

@@ -189,5 +189,29 @@ describe('durability of the embedded database', () => {
       expect(await checkpoints()).toBe(after)
       await upkeep.stop()
     })
+
+    it('makes no checkpoint while a backup reads the files', async () => {
+      const session = pgliteSession(pglite)
+      const scripts: string[] = []
+      const upkeep = startUpkeep({
+        session: { ...session, script: (sql) => session.script(sql).finally(() => scripts.push(sql)) },
+        syncCount: () => fs.syncCount,
+        statementCount: () => 0,
+        hasRoom: () => true,
+        log: silent,
+        limits: { lookEveryMs: 5, checkpointEveryMs: 0 },
+      })
+      const write = () => pglite.exec(`INSERT INTO workspace (name) VALUES ('x')`)
+      await write()
+      await expect.poll(() => scripts).toContain('CHECKPOINT')
+      await upkeep.pauseDuring(async () => {
+        scripts.length = 0
+        await write()
+        await delay(100)
+        expect(scripts).toEqual([])
+      })
+      await expect.poll(() => scripts).toContain('CHECKPOINT')
+      await upkeep.stop()
+    })
   })
 })

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { backupDatabase } from '../../src/adapters/database/embedded/backup.ts'
 import { copyDatabase } from '../../src/adapters/database/embedded/directory/first-start.ts'
 import { openPglite } from '../../src/adapters/database/embedded/open-pglite.ts'
 import { apiCaller } from '../http/api-call.ts'
@@ -86,17 +87,24 @@ describe.skipIf(skips)('a snapshot on a disk without room', () => {
     const small = mount(8)
     await copyDatabase(await embeddedTemplate(), join(own.path, 'db'))
     const database = await openTestDatabase({ dataDir: own.path }, { diskFloorBytes: 32 * 1024 * 1024 })
-    const backup = (folder: string) => database.backup?.(join(folder, 'a.backup'))
+    const backup = (folder: string) => database.backup?.(join(folder, 'a.tar.gz'))
     await expect(backup(small.path)).rejects.toThrow(/takes up to \d+ MB on the disk of \S+, which has 8 MB free/)
-    // The copy that is packed is on the disk of the database, wherever the backup goes.
     own.fill(50 * 1024 * 1024)
-    for (const folder of [own.path, mount(100).path])
-      await expect(backup(folder)).rejects.toThrow(/takes up to \d+ MB on the disk of \S+, which has 50 MB free/)
+    await expect(backup(own.path)).rejects.toThrow(/takes up to \d+ MB on the disk of \S+, which has 50 MB free/)
+    const other = mount(100)
+    await backup(other.path)
     own.empty()
     await backup(own.path)
     await database.close()
-    expect((await readdir(own.path)).sort()).toEqual(['a.backup', 'db'])
+    expect((await readdir(own.path)).sort()).toEqual(['a.tar.gz', 'db'])
     expect(await readdir(small.path)).toEqual([])
+
+    const command = (folder: string) => backupDatabase(join(own.path, 'db'), join(folder, 'b.tar.gz'))
+    await expect(command(small.path)).rejects.toThrow(/takes up to \d+ MB on the disk of \S+, which has 8 MB free/)
+    // The proof is unpacked on the disk of the database.
+    own.fill(10 * 1024 * 1024)
+    await expect(command(other.path)).rejects.toThrow(`on the disk of ${own.path}/db`)
+    expect(await readdir(other.path)).toEqual(['a.tar.gz'])
   })
 })
 

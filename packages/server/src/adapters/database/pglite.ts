@@ -5,7 +5,7 @@ import { compiledPglite } from './embedded/thread/compiled-pglite.ts'
 import { startDatabaseThread } from './embedded/thread/database-thread.ts'
 import { threadAdapter } from './embedded/thread/thread-adapter.ts'
 import { threadSession } from './embedded/thread/thread-session.ts'
-import { startUpkeep } from './embedded/upkeep.ts'
+import { startUpkeep, type Upkeep } from './embedded/upkeep.ts'
 import type { Engine } from './engine.ts'
 import { diskFull } from './gate/database-error.ts'
 
@@ -35,7 +35,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
     await thread.ask('open', { directory, template, program: await program })
     const disk = await watchDiskSpace(directory, options.diskFloorBytes)
     const session = threadSession(thread)
-    let upkeep: { stop(): Promise<void> } | undefined
+    let upkeep: Upkeep | undefined
     return {
       kind: 'embedded',
       adapter: threadAdapter(thread),
@@ -54,8 +54,14 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
       },
       async backup(file) {
         if (disk.isLow()) throw diskFull()
-        await requireBackupSpace(directory, file, options.diskFloorBytes)
-        await thread.ask('backup', { file })
+        const { diskFloorBytes } = options
+        await requireBackupSpace(directory, file, {
+          isOpen: true,
+          ...(diskFloorBytes !== undefined && { floorBytes: diskFloorBytes }),
+        })
+        const write = () => thread.ask('backup', { file })
+        // A checkpoint would delete the log that the backup ends with.
+        await (upkeep ? upkeep.pauseDuring(write) : write())
       },
       async close() {
         disk.stop()

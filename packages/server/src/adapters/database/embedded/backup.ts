@@ -3,28 +3,18 @@ import { dirname, resolve } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import { OperatorError } from '../../../shared/app-error.ts'
 import { makeFolder } from '../../../shared/make-folder.ts'
-import { packDirectory, partOf, unpackDirectory } from './archive.ts'
+import { isFirstFormat, unpackFirstFormat } from '../first-backup-format.ts'
+import { closedFiles, openFiles } from './database-files.ts'
 import { lockDirectory } from './directory/directory-lock.ts'
-import {
-  buildDatabase,
-  clearWork,
-  copyDatabase,
-  isDatabase,
-  workFolder,
-  writeOutside,
-} from './directory/first-start.ts'
+import { buildDatabase, clearWork, isDatabase, workFolder, writeOutside } from './directory/first-start.ts'
+import { requireBackupSpace } from './disk-space.ts'
 import { openPglite } from './open-pglite.ts'
+import { readArchive } from './read-archive.ts'
+import { partOf, writeArchive } from './write-archive.ts'
 
-/** Writes a snapshot of the open database into `file`. Queries wait while the files are copied, not while they are packed. */
+/** Backs up an open database into `file`. Statements are executed meanwhile; the caller makes no checkpoint. */
 export async function backUp(pglite: PGlite, directory: string, file: string): Promise<void> {
-  const copy = workFolder(directory)
-  try {
-    await pglite.exec('CHECKPOINT')
-    await pglite.runExclusive(() => copyDatabase(directory, copy))
-    await writeOutside(directory, partOf(file), () => packDirectory(copy, file))
-  } finally {
-    await rm(copy, { recursive: true, force: true })
-  }
+  await writeOutside(directory, partOf(file), () => writeArchive(openFiles(pglite, directory), file))
 }
 
 /**
@@ -38,7 +28,8 @@ export async function backupDatabase(directory: string, file: string): Promise<v
     await clearWork(directory)
     if (!(await isDatabase(directory))) throw new OperatorError(`There is no database in ${directory}`)
     makeFolder(dirname(resolve(file)))
-    await writeOutside(directory, partOf(file), () => packDirectory(directory, file))
+    await requireBackupSpace(directory, file, { isOpen: false })
+    await writeOutside(directory, partOf(file), () => writeArchive(closedFiles(directory), file))
     const proof = workFolder(directory)
     await unpackAndOpen(file, proof).finally(() => rm(proof, { recursive: true, force: true }))
   } finally {
@@ -69,7 +60,9 @@ async function isThere(directory: string): Promise<boolean> {
 }
 
 async function unpackAndOpen(file: string, directory: string): Promise<void> {
-  await unpackDirectory(file, directory)
+  await ((await isFirstFormat(file)) ? unpackFirstFormat(file, directory) : readArchive(file, directory))
+  // The engine would make a new database in a directory that has none.
+  if (!(await isDatabase(directory))) throw new OperatorError(`${file} is no backup (it has no database)`)
   const pglite = await openPglite(directory)
   try {
     await pglite.query('SELECT count(*) FROM _prisma_migrations')

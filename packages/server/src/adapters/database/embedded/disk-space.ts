@@ -27,17 +27,22 @@ export async function requireSpace(directory: string, floorBytes = FLOOR_BYTES):
 }
 
 /**
- * Looks before a backup of `directory` is written into `file`. The database is copied on its own disk, where it keeps its
- * floor, and packed from there. The size of the database bounds both, because nothing is known about how well it compresses.
+ * Looks before a backup of `directory` is written into `file`. Nothing is known about how well the database compresses, so its
+ * size bounds the file. An open database keeps its floor; a closed one is unpacked again beside itself, as a proof.
  * @throws OperatorError
  */
-export async function requireBackupSpace(directory: string, file: string, floorBytes = FLOOR_BYTES): Promise<void> {
+export async function requireBackupSpace(
+  directory: string,
+  file: string,
+  { isOpen, floorBytes = FLOOR_BYTES }: { isOpen: boolean; floorBytes?: number },
+): Promise<void> {
   const folder = dirname(resolve(file))
   const [own, target] = await Promise.all([stat(directory), stat(folder)])
   const size = await sizeOf(directory)
-  const isOneDisk = own.dev === target.dev
-  await requireFree(directory, (isOneDisk ? 2 * size : size) + floorBytes)
-  if (!isOneDisk) await requireFree(folder, size)
+  const beside = isOpen ? floorBytes : size + OPEN_BYTES
+  if (own.dev === target.dev) return requireFree(directory, size + beside)
+  await requireFree(directory, beside)
+  await requireFree(folder, size)
 }
 
 async function requireFree(folder: string, needed: number): Promise<void> {

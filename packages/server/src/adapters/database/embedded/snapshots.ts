@@ -2,7 +2,8 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '../../../shared/logger.ts'
 
-const NAME = /^stet-(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})(\d{2})\.backup$/
+/** Up to 0.1 their names ended in `.backup`. */
+const NAME = /^stet-(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})(\d{2})\.(?:tar\.gz|backup)$/
 /** Often enough that a process which starts late still keeps the interval. */
 const LOOK_EVERY_MS = 60_000
 /** Longest pause after failed attempts. */
@@ -24,7 +25,7 @@ export interface Backable {
   backup?: (file: string) => Promise<void>
 }
 
-/** Writes `stet-<UTC time>.backup` into the directory whenever the newest one is older than the interval. */
+/** Writes `stet-<UTC time>.tar.gz` into the directory whenever the newest one is older than the interval. */
 export function startSnapshots(database: Backable, options: SnapshotOptions): { stop(): Promise<void> } {
   const { directory } = options
   const { backup } = database
@@ -87,7 +88,7 @@ export async function snapshotIfDue(options: DueSnapshot): Promise<string | unde
     if (options.now.getTime() - timeOf(newest) < options.everyHours * 3_600_000) return undefined
   }
   const stamp = options.now.toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15)
-  const name = `stet-${stamp}.backup`
+  const name = `stet-${stamp}.tar.gz`
   await options.backup(join(options.directory, name))
   options.log.info('snapshot.written', { name })
   const surplus = (await listSnapshots(options)).slice(0, -options.keep)

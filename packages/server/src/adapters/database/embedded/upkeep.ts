@@ -18,8 +18,14 @@ export interface UpkeepDeps {
   limits?: Partial<typeof LIMITS>
 }
 
+export interface Upkeep {
+  /** Runs `work` with no checkpoint or vacuum beside it. */
+  pauseDuring(work: () => Promise<void>): Promise<void>
+  stop(): Promise<void>
+}
+
 /** Checkpoints and vacuums, which the database never does by itself in single-user mode. */
-export function startUpkeep(deps: UpkeepDeps): { stop(): Promise<void> } {
+export function startUpkeep(deps: UpkeepDeps): Upkeep {
   const limits = { ...LIMITS, ...deps.limits }
   let checkpoint = { at: Date.now(), syncs: deps.syncCount() }
   let statements = deps.statementCount()
@@ -48,6 +54,11 @@ export function startUpkeep(deps: UpkeepDeps): { stop(): Promise<void> } {
   }, limits.lookEveryMs)
   timer.unref()
   return {
+    async pauseDuring(work) {
+      const done = running.then(work)
+      running = done.catch(() => undefined)
+      await done
+    },
     async stop() {
       clearInterval(timer)
       await running

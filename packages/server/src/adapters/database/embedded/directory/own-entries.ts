@@ -11,11 +11,15 @@ export const MADE = `${OWN_PREFIX}made`
 /** Work that a killed process leaves: an unfinished database, the proof of a backup, or a file with the path of an unfinished backup. */
 export const WORK = `${OWN_PREFIX}work-`
 
+export function isOwnEntry(name: string): boolean {
+  return name.startsWith(OWN_PREFIX)
+}
+
 /** The entries of the database itself; none when the directory is absent. */
 export async function databaseEntries(directory: string): Promise<Dirent[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch((error: NodeJS.ErrnoException): Dirent[] => {
     if (error.code === 'ENOENT') return []
     throw error
   })
-  return entries.filter(({ name }) => !name.startsWith(OWN_PREFIX))
+  return entries.filter(({ name }) => !isOwnEntry(name))
 }

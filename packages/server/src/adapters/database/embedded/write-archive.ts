@@ -1,0 +1,69 @@
+/** Writes a database directory as a plain tar.gz, which `tar xzf` opens. */
+import { createWriteStream } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { Header } from 'tar/header'
+import { syncParent } from './durable/sync-tree.ts'
+
+export interface ArchivedFile {
+  /** With forward slashes, relative to the database directory. */
+  path: string
+  /** Absent for a directory. */
+  size?: number
+  /** Exactly `size` bytes. */
+  pieces?: Iterable<Buffer>
+}
+
+const BLOCK_BYTES = 512
+/** Each piece of a pipeline costs a turn of the event loop, in which statements are executed: few and large ones. */
+const PIECE_BYTES = 1024 * 1024
+
+/** The name of a backup that is being written. */
+export function partOf(file: string): string {
+  return `${file}.part`
+}
+
+/** Writes `files` into `file`, which appears whole or not at all. */
+export async function writeArchive(files: AsyncIterable<ArchivedFile>, file: string): Promise<void> {
+  const temporary = partOf(file)
+  try {
+    const gzip = createGzip({ level: 1, chunkSize: PIECE_BYTES })
+    await pipeline(inPieces(tarBytes(files)), gzip, createWriteStream(temporary, { mode: 0o600 }))
+    const handle = await open(temporary, 'r+')
+    await handle.sync().finally(() => handle.close())
+    await rename(temporary, file)
+    await syncParent(resolve(file))
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}
+
+async function* tarBytes(files: AsyncIterable<ArchivedFile>): AsyncGenerator<Buffer> {
+  for await (const { path, size, pieces } of files) {
+    const [type, mode] = pieces ? (['File', 0o600] as const) : (['Directory', 0o700] as const)
+    const header = new Header({ path, type, mode, size: size ?? 0, mtime: new Date() })
+    if (header.encode() || !header.block) throw new Error(`The path ${path} is too long for an archive`)
+    yield header.block
+    if (!pieces) continue
+    yield* pieces
+    const padding = -(size ?? 0) & (BLOCK_BYTES - 1)
+    if (padding > 0) yield Buffer.alloc(padding)
+  }
+  yield Buffer.alloc(2 * BLOCK_BYTES)
+}
+
+async function* inPieces(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of bytes) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length < PIECE_BYTES) continue
+    yield Buffer.concat(chunks)
+    chunks = []
+    length = 0
+  }
+  yield Buffer.concat(chunks)
+}
