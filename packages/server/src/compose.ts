@@ -9,7 +9,7 @@ import {
   type DatabaseOptions,
   openDatabase,
 } from './adapters/database/database.ts'
-import { startSnapshots } from './adapters/database/embedded/snapshots.ts'
+import { startSnapshots } from './adapters/database/embedded/backup/snapshots.ts'
 import { postgresApiKeyStore } from './adapters/database/stores/api-key-store.ts'
 import { postgresConversationStore } from './adapters/database/stores/conversation-store.ts'
 import { postgresDeletionStore } from './adapters/database/stores/deletion-store.ts'

@@ -60,7 +60,7 @@ export async function runOperatorCommand(
 
 /** They open a database in this thread: a server that starts does not load what that takes. */
 function backups() {
-  return import('./adapters/database/embedded/backup.ts')
+  return import('./adapters/database/embedded/backup/backup.ts')
 }
 
 function print(line: string): number {

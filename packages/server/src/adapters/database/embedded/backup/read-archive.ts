@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { extract } from 'tar/extract'
 import { list } from 'tar/list'
 import type { ReadEntry } from 'tar/read-entry'
-import { OperatorError } from '../../../shared/app-error.ts'
+import { OperatorError } from '../../../../shared/app-error.ts'
 
 const ACCEPTED = new Set(['File', 'Directory'])
 

@@ -8,7 +8,7 @@ import { mkdir, open, stat, writeFile } from 'node:fs/promises'
 import { dirname, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { OperatorError } from '../../shared/app-error.ts'
+import { OperatorError } from '../../../../shared/app-error.ts'
 
 const MAGIC = Buffer.from('stet backup 1\n')
 const DIGEST_BYTES = 32

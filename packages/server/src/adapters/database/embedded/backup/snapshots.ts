@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Logger } from '../../../shared/logger.ts'
+import type { Logger } from '../../../../shared/logger.ts'
 
 /** Up to 0.1 their names ended in `.backup`. */
 const NAME = /^stet-(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})(\d{2})\.(?:tar\.gz|backup)$/

@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
-import { isOwnEntry } from './directory/own-entries.ts'
+import { isOwnEntry } from '../directory/own-entries.ts'
 import type { ArchivedFile } from './write-archive.ts'
 
 /** What one read takes at most; statements wait for it, but for no more. */

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { Header } from 'tar/header'
-import { syncParent } from './durable/sync-tree.ts'
+import { syncParent } from '../durable/sync-tree.ts'
 
 export interface ArchivedFile {
   /** With forward slashes, relative to the database directory. */
