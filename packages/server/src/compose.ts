@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import {
   connectDatabase,
   type Database,
@@ -309,6 +310,7 @@ function createDeps({
     addressGuard: addressGuard(guard),
     environmentProviders: environmentProviders({ ...config, since: systemClock.now() }),
     prices: priceBook(),
+    resolvedProviders: new LRUCache({ max: 500 }),
     secrets: secretBox(encryptionKeys),
     clock: systemClock,
     log,

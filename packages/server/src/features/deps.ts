@@ -12,6 +12,7 @@ import type { LogStore } from './logs/record-log.ts'
 import type { ProjectStore } from './projects/ports.ts'
 import type { ModelDrivers } from './providers/model-driver.ts'
 import type { AddressGuard, EnvironmentProviders, PriceBook, ProviderKeyStore, SecretBox } from './providers/ports.ts'
+import type { ResolvedProviders } from './providers/resolve-provider.ts'
 import type { StoredLogs } from './runs/events/stored-events.ts'
 import type { ActiveRuns } from './runs/leases/active-runs.ts'
 import type { LeaseStore, RunEventLog, RunQueue, RunSettings, RunSignals, RunStore } from './runs/ports.ts'
@@ -84,6 +85,7 @@ export interface Deps {
   liveCache: LiveCache
   templates: TemplateEngine
   models: ModelDrivers
+  resolvedProviders: ResolvedProviders
   environmentProviders: EnvironmentProviders
   addressGuard: AddressGuard
   prices: PriceBook

@@ -5,10 +5,10 @@ import { streamChunks } from '../../src/adapters/providers/answer/stream.ts'
 import { messageReader, plainMessage } from '../../src/adapters/providers/anthropic/answer.ts'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
 import { providerLimits } from '../../src/adapters/providers/transport/transport.ts'
-import type { ModelChunk } from '../../src/features/providers/model-driver.ts'
+import type { ModelChunk, TakeChunks } from '../../src/features/providers/model-driver.ts'
 import { systemClock } from '../../src/shared/clock.ts'
 import { fakeProvider } from '../support/fake-provider.ts'
-import { chunksOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
+import { callOf, chunksOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
 
 const provider = providerAt(null, { name: 'Claude', kind: 'anthropic' })
 type Json = Record<string, unknown>
@@ -29,7 +29,9 @@ const end = (stop_reason: string, usage: Json = { output_tokens: 5 }): Json[] =>
   { type: 'message_stop' },
 ]
 const read = (bytes: Buffer[], schema?: Json) =>
-  chunksOf(streamChunks(Readable.from(bytes), messageReader(provider, schema), providerLimits))
+  chunksOf((take: TakeChunks) =>
+    streamChunks(Readable.from(bytes), messageReader(provider, schema), providerLimits, take),
+  )
 const said = (...events: Json[]) => read([frames(...events)])
 const input = (partial_json: string): Json => ({ type: 'input_json_delta', partial_json })
 const speech = (text: string): Json => ({ type: 'text_delta', text })
@@ -162,7 +164,8 @@ describe('a streamed message', () => {
       type: 'error',
       error: { type, message: 'Sorry' },
     })
-    const stream = streamChunks(Readable.from([bytes]), messageReader(provider, undefined), providerLimits)
+    const stream = (take: TakeChunks) =>
+      streamChunks(Readable.from([bytes]), messageReader(provider, undefined), providerLimits, take)
     await expect(chunksOf(stream, seen)).rejects.toMatchObject({ ...expected, providerMessage: 'Sorry' })
     expect(textOf(seen)).toBe('a')
   })
@@ -247,7 +250,7 @@ describe('the head of a call', () => {
       provider: entry,
       settings: { headers: { 'anthropic-version': '2030-01-01' } },
     })
-    await chunksOf(drivers.driverFor(entry).call(request))
+    await chunksOf(callOf(drivers.driverFor(entry), request))
     const {
       host: _host,
       connection: _connection,

@@ -8,7 +8,8 @@ import { modelRequest, providerAt } from '../support/model-request.ts'
 const provider = providerAt(null, { name: 'Claude', kind: 'anthropic' })
 const body = (more: Partial<ModelRequest>) =>
   anthropicBody(
-    modelRequest(null, { provider, model: 'claude-sonnet-4', stream: false, ...more }),
+    provider,
+    modelRequest(null, { model: 'claude-sonnet-4', stream: false, ...more }),
   ) as unknown as Record<string, unknown>
 const of = (role: Message['role'], ...content: MessagePart[]): Message => ({ role, content })
 const text = (value: string, more: Record<string, unknown> = {}): MessagePart => ({

@@ -3,14 +3,15 @@ import { chatBody } from '../../src/adapters/providers/openai/chat/body.ts'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
 import { requestHeaders } from '../../src/adapters/providers/request/headers.ts'
 import { meetsStrict } from '../../src/adapters/providers/request/schema.ts'
-import type { ModelRequest } from '../../src/features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../src/features/templates/message.ts'
 import { systemClock } from '../../src/shared/clock.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
-import { chunksOf, modelRequest, providerAt } from '../support/model-request.ts'
+import { callOf, chunksOf, modelRequest, providerAt, serviceOf, type TestRequest } from '../support/model-request.ts'
 
-const body = (more: Partial<ModelRequest>) =>
-  chatBody(modelRequest(null, { stream: false, ...more })) as unknown as Record<string, unknown>
+const body = (more: Partial<TestRequest>) => {
+  const request = modelRequest(null, { stream: false, ...more })
+  return chatBody(serviceOf(request.provider), request) as unknown as Record<string, unknown>
+}
 const at = (kind: string, url: string | null = 'http://models.test/v1') => providerAt(url, { kind })
 const user = (...content: MessagePart[]): Message => ({ role: 'user', content })
 const text = (value: string): MessagePart => ({ type: 'text', text: value })
@@ -188,7 +189,7 @@ describe('headers', () => {
     vi.stubEnv('OPENAI_ORG_ID', 'of the process')
     const provider = providerAt(fake.url, { configuration: { headers: { 'X-Entry': '1' }, organization: 'org' } })
     const request = modelRequest(fake.url, { provider, settings: { headers: { 'X-Prompt': '2' } } })
-    await chunksOf(drivers.driverFor(provider).call(request))
+    await chunksOf(callOf(drivers.driverFor(provider), request))
     const {
       'content-length': _length,
       host: _host,
@@ -210,16 +211,16 @@ describe('headers', () => {
   it.each(['Authorization', 'HOST', 'content-length', 'Transfer-Encoding', 'connection', 'bad name', 'x\r\ny'])(
     '%j cannot be set',
     (name) => {
-      expect(() => requestHeaders(modelRequest(null, { settings: { headers: { [name]: 'x' } } }), {})).toThrow(
-        'cannot be set',
-      )
+      expect(() =>
+        requestHeaders(providerAt(null), modelRequest(null, { settings: { headers: { [name]: 'x' } } }), {}),
+      ).toThrow('cannot be set')
     },
   )
 
   it('cannot carry a line end', () => {
-    expect(() => requestHeaders(modelRequest(null, { settings: { headers: { 'x-a': 'b\r\nc: d' } } }), {})).toThrow(
-      'cannot be set',
-    )
+    expect(() =>
+      requestHeaders(providerAt(null), modelRequest(null, { settings: { headers: { 'x-a': 'b\r\nc: d' } } }), {}),
+    ).toThrow('cannot be set')
   })
 })
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { demoDriver } from '../../src/adapters/providers/demo/driver.ts'
 import { instanceOf } from '../../src/adapters/providers/demo/instance.ts'
 import type { Message } from '../../src/features/templates/message.ts'
-import { batchesOf, chunksOf, modelRequest, textOf } from '../support/model-request.ts'
+import { batchesOf, callOf, chunksOf, modelRequest, textOf } from '../support/model-request.ts'
 
 const demo = demoDriver()
-const ask = (more: Parameters<typeof modelRequest>[1] = {}) => chunksOf(demo.call(modelRequest(null, more)))
+const ask = (more: Parameters<typeof modelRequest>[1] = {}) => chunksOf(callOf(demo, modelRequest(null, more)))
 const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
 
 describe('the demo provider', () => {
@@ -17,7 +17,7 @@ describe('the demo provider', () => {
   })
 
   it('answers the same, streamed word by word or in one batch', async () => {
-    const batches = await batchesOf(demo.call(modelRequest(null, { stream: false })))
+    const batches = await batchesOf(callOf(demo, modelRequest(null, { stream: false })))
     const streamed = await ask()
     expect(batches).toHaveLength(1)
     expect(batches.flat()).toEqual(streamed)
@@ -83,7 +83,7 @@ describe('the demo provider', () => {
   it('stops in the middle with the reason of the abort', async () => {
     const controller = new AbortController()
     const reason = new Error('stop now')
-    const call = demo.call(modelRequest(null, { signal: controller.signal }))
+    const call = callOf(demo, modelRequest(null, { signal: controller.signal }))
     await expect(call(() => void controller.abort(reason))).rejects.toBe(reason)
   })
 })

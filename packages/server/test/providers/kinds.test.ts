@@ -7,7 +7,7 @@ import { ProviderError } from '../../src/features/providers/provider-error.ts'
 import type { Message, MessagePart } from '../../src/features/templates/message.ts'
 import { systemClock } from '../../src/shared/clock.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
-import { chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
+import { callOf, chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
 import { featureRows } from './feature-table.ts'
 import { anthropic } from './wires/anthropic.ts'
 import { azure } from './wires/azure.ts'
@@ -65,7 +65,7 @@ function call(wire: KindWire, more: Partial<ModelRequest> = {}) {
     ...(wire.provider.kind === 'azure' && { configuration: azureAddress }),
   })
   const request = modelRequest(fake.url, { provider, model: wire.model, maxRetries: 0, ...more })
-  return drivers.driverFor(provider).call(request)
+  return callOf(drivers.driverFor(provider), request)
 }
 
 const sent = (frames: readonly (Json | string)[]) => ({

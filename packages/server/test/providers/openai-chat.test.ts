@@ -3,7 +3,7 @@ import type { ModelChunk } from '../../src/features/providers/model-driver.ts'
 import { ProviderError } from '../../src/features/providers/provider-error.ts'
 import { type FakeProvider, type FakeReplyFor, fakeProvider } from '../support/fake-provider.ts'
 import { testDrivers } from '../support/model-drivers.ts'
-import { batchesOf, chunksOf, failureOf, modelRequest, textOf } from '../support/model-request.ts'
+import { batchesOf, callOf, chunksOf, failureOf, modelRequest, textOf } from '../support/model-request.ts'
 
 const drivers = testDrivers()
 afterAll(() => drivers.close())
@@ -16,7 +16,7 @@ afterEach(() => fake.close())
 
 const ask = (more: Parameters<typeof modelRequest>[1] = {}, by = drivers.patient) => {
   const request = modelRequest(fake.url, more)
-  return by.driverFor(request.provider).call(request)
+  return callOf(by.driverFor(request.provider), request)
 }
 const usage = {
   prompt_tokens: 100,

@@ -1,21 +1,27 @@
 /** What each OpenAI-shaped kind is sent, where it differs from OpenAI itself. */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { azureAddress } from '../../src/adapters/providers/openai/azure.ts'
 import { plainChunks } from '../../src/adapters/providers/openai/chat/answer.ts'
 import { chatBody } from '../../src/adapters/providers/openai/chat/body.ts'
-import { baseUrlOf } from '../../src/adapters/providers/openai/kinds.ts'
+import { openaiService } from '../../src/adapters/providers/openai/service.ts'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
-import type { ModelRequest } from '../../src/features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../src/features/templates/message.ts'
 import { systemClock } from '../../src/shared/clock.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
-import { chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
+import {
+  callOf,
+  chunksOf,
+  failureOf,
+  modelRequest,
+  providerAt,
+  serviceOf,
+  type TestRequest,
+  textOf,
+} from '../support/model-request.ts'
 
-const body = (kind: string, more: Partial<ModelRequest> = {}) =>
-  chatBody(modelRequest(null, { provider: providerAt(null, { kind }), stream: false, ...more })) as unknown as Record<
-    string,
-    unknown
-  >
+const body = (kind: string, more: Partial<TestRequest> = {}) => {
+  const request = modelRequest(null, { provider: providerAt(null, { kind }), stream: false, ...more })
+  return chatBody(serviceOf(request.provider), request) as unknown as Record<string, unknown>
+}
 const of = (role: Message['role'], ...content: MessagePart[]): Message => ({ role, content })
 const text = (value: string): MessagePart => ({ type: 'text', text: value })
 const messagesOf = (kind: string, ...messages: Message[]) => body(kind, { messages })['messages']
@@ -34,8 +40,8 @@ describe('addresses', () => {
     ['perplexity', 'https://api.perplexity.ai'],
     ['google', 'https://generativelanguage.googleapis.com/v1beta/openai'],
   ])('%s', (kind, url) => {
-    expect(baseUrlOf(providerAt(null, { kind }))).toBe(url)
-    expect(baseUrlOf(providerAt('http://models.test/v1', { kind }))).toBe('http://models.test/v1')
+    expect(openaiService(providerAt(null, { kind })).baseUrl).toBe(url)
+    expect(openaiService(providerAt('http://models.test/v1', { kind })).baseUrl).toBe('http://models.test/v1')
   })
 })
 
@@ -148,7 +154,7 @@ describe('what a maker wants back', () => {
     const signed = { ...tool, extra_content: { google: { thought_signature: 'sig' } } }
     const answer = JSON.stringify({ choices: [{ message: { tool_calls: [signed] }, finish_reason: 'tool_calls' }] })
     const seal = { signature: 'sig', provider: 'Gemini' }
-    expect(plainChunks(answer, entry)).toMatchObject([{}, {}, { type: 'tool-call', seal }, {}])
+    expect(plainChunks(answer, serviceOf(entry))).toMatchObject([{}, {}, { type: 'tool-call', seal }, {}])
     const messages = [of('assistant', { ...call('c1'), ...seal }), of('tool', result('c1'))]
     expect(body('google', { provider: entry, messages })['messages']).toMatchObject([{ tool_calls: [signed] }, {}])
     const other = body('google', { provider: { ...entry, name: 'Other' }, messages })['messages']
@@ -160,7 +166,10 @@ describe('what a maker wants back', () => {
     const open = { type: 'reasoning.text', text: 'hm', index: 0 }
     const sealed = { type: 'reasoning.encrypted', data: 'AAAA', id: 'c1', format: 'google-gemini-v1', index: 1 }
     const message = { reasoning: 'hm', reasoning_details: [open, sealed], tool_calls: [tool] }
-    const chunks = plainChunks(JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] }), entry)
+    const chunks = plainChunks(
+      JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] }),
+      serviceOf(entry),
+    )
     const seal = { signature: JSON.stringify([sealed]), provider: 'Gate' }
     expect(chunks.filter(({ type }) => !type.startsWith('tool-input'))).toMatchObject([
       { type: 'reasoning-delta', text: 'hm' },
@@ -181,7 +190,10 @@ describe('what a maker wants back', () => {
   it('DeepSeek: the reasoning before a call', () => {
     const entry = providerAt(null, { kind: 'deepseek', name: 'Deep' })
     const message = { reasoning_content: 'hm', content: null, tool_calls: [tool] }
-    const chunks = plainChunks(JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] }), entry)
+    const chunks = plainChunks(
+      JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] }),
+      serviceOf(entry),
+    )
     expect(chunks.slice(0, 2)).toEqual([
       { type: 'reasoning-delta', text: 'hm' },
       { type: 'reasoning-end', seal: { provider: 'Deep' } },
@@ -201,14 +213,14 @@ describe('what a maker wants back', () => {
 it('pages that an answer rests on are told once, at its end', () => {
   const search_results = [{ title: 'A', url: 'https://a.test' }, { title: 'no address' }]
   const answer = JSON.stringify({ choices: [{ message: { content: 'x' } }], search_results })
-  expect(plainChunks(answer, providerAt(null, { kind: 'perplexity' })).slice(1, -1)).toEqual([
+  expect(plainChunks(answer, serviceOf(providerAt(null, { kind: 'perplexity' }))).slice(1, -1)).toEqual([
     { type: 'source', payload: { sourceType: 'url', url: 'https://a.test', title: 'A' } },
   ])
 })
 
 describe('usage', () => {
   const usageOf = (usage: unknown) =>
-    plainChunks(JSON.stringify({ choices: [{ message: { content: '' } }], usage }), providerAt(null)).at(-1)
+    plainChunks(JSON.stringify({ choices: [{ message: { content: '' } }], usage }), serviceOf(providerAt(null))).at(-1)
 
   it.each([
     [
@@ -250,13 +262,13 @@ describe('azure', () => {
     [{ apiVersion: '2024-10-21' }, 'https://gate.test', { baseUrl: 'https://gate.test', apiVersion: '2024-10-21' }],
     [{}, 'https://gate.test/v1', undefined],
   ])('%j at %s', (configuration, url, expected) => {
-    expect(azureAddress(entry(configuration, url))).toEqual(expected)
+    expect(openaiService(entry(configuration, url)).azure).toEqual(expected)
   })
 
   it.each([{ resourceName: 'evil.test/x' }, { resourceName: 'a@b' }, { baseUrl: 'ftp://x' }])(
     'refuses %j',
     (configuration) => {
-      expect(() => azureAddress(entry(configuration))).toThrow('configuration.')
+      expect(() => openaiService(entry(configuration))).toThrow('configuration.')
     },
   )
 
@@ -267,9 +279,9 @@ describe('azure', () => {
     return () => fake.close()
   })
   afterAll(() => drivers.close())
-  const ask = (configuration: Record<string, unknown>, more: Partial<ModelRequest> = {}) => {
+  const ask = (configuration: Record<string, unknown>, more: Partial<TestRequest> = {}) => {
     const provider = entry({ baseUrl: `http://127.0.0.1:${fake.port}/openai`, ...configuration })
-    return drivers.driverFor(provider).call(modelRequest(null, { provider, ...more }))
+    return callOf(drivers.driverFor(provider), modelRequest(null, { provider, ...more }))
   }
 
   it('calls deployments of a version, with the key of the resource', async () => {
@@ -332,7 +344,7 @@ describe('azure', () => {
 
   it('is no way into a private network', async () => {
     const provider = { ...entry({ baseUrl: fake.url }), trustedAddress: false }
-    const failure = await failureOf(drivers.driverFor(provider).call(modelRequest(null, { provider })))
+    const failure = await failureOf(callOf(drivers.driverFor(provider), modelRequest(null, { provider })))
     expect(failure).toMatchObject({ kind: 'misconfigured' })
     expect(fake.connections).toBe(0)
   })

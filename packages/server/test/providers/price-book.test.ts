@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { priceBook } from '../../src/adapters/prices/price-book.ts'
-import type { ResolvedProvider } from '../../src/features/providers/model-driver.ts'
+import type { ProviderSettings } from '../../src/features/providers/model-driver.ts'
 import { findPriceRule, priceRuleProblem } from '../../src/features/providers/price-rule.ts'
 import { usageOf } from '../../src/features/providers/usage.ts'
 import { providerAt } from '../support/model-request.ts'
@@ -8,8 +8,8 @@ import { providerAt } from '../support/model-request.ts'
 const prices = priceBook()
 const at = new Date('2026-01-02T03:00:00Z')
 const usage = usageOf({ input: 1000, cachedInput: 600, output: 200, reasoning: 50 })
-const costAt = (provider: Partial<ResolvedProvider>, model = 'gpt-4o', more = {}) =>
-  prices.costOf({ provider: providerAt(null, provider), model, usage, at, ...more })
+const costAt = (provider: Partial<ProviderSettings>, model = 'gpt-4o', more = {}) =>
+  prices.pricesOf(providerAt(null, provider)).costOf({ model, usage, at, ...more })
 
 describe('prices', () => {
   it('of the table: cached and reasoning tokens are counted once', () => {
@@ -81,7 +81,7 @@ describe('prices', () => {
 
   it('that nobody knows are zero and said to be unknown; the demo provider is free', () => {
     expect(costAt({}, 'no-such-model')).toEqual({ cost: 0, known: false })
-    expect(costAt({ driver: 'demo', kind: 'custom' })).toEqual({ cost: 0, known: true })
+    expect(costAt({ isDemo: true, kind: 'custom' })).toEqual({ cost: 0, known: true })
   })
 
   it('are rounded to 12 decimals and never negative, whatever a provider counts', () => {

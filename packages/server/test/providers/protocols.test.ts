@@ -1,11 +1,11 @@
 /** What every network driver promises, whatever its protocol: whole answers only, faults by name, retries, aborts. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ModelChunk, ResolvedProvider } from '../../src/features/providers/model-driver.ts'
+import type { ModelChunk, ProviderSettings } from '../../src/features/providers/model-driver.ts'
 import { ProviderError } from '../../src/features/providers/provider-error.ts'
 import { type FakeProvider, type FakeReplyFor, fakeProvider } from '../support/fake-provider.ts'
 import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts'
 import { testDrivers } from '../support/model-drivers.ts'
-import { batchesOf, chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
+import { batchesOf, callOf, chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
 
 const drivers = testDrivers()
 afterAll(() => drivers.close())
@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => fake.close())
 
-const protocols: [string, Partial<ResolvedProvider>, Record<string, unknown>][] = [
+const protocols: [string, Partial<ProviderSettings>, Record<string, unknown>][] = [
   ['anthropic', { kind: 'anthropic' }, { input_tokens: 12, output_tokens: 8 }],
   ['openai-responses', { configuration: { endpoint: 'responses' } }, { input_tokens: 12, output_tokens: 8 }],
   ['openai-chat', {}, { prompt_tokens: 12, completion_tokens: 8 }],
@@ -25,7 +25,7 @@ const protocols: [string, Partial<ResolvedProvider>, Record<string, unknown>][] 
 describe.each(protocols)('%s', (_name, entry, usage) => {
   const ask = (more: Parameters<typeof modelRequest>[1] = {}, { url = fake.url, by = drivers.patient } = {}) => {
     const request = modelRequest(url, { provider: providerAt(url, entry), ...more })
-    return by.driverFor(request.provider).call(request)
+    return callOf(by.driverFor(request.provider), request)
   }
   const answer = {
     reasoning: 'let me think',

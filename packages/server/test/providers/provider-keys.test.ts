@@ -1,21 +1,31 @@
 import { randomBytes } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
 import { postgresProviderKeyStore } from '../../src/adapters/database/stores/provider-key-store.ts'
 import { createLiveCache } from '../../src/adapters/in-process/live-cache.ts'
+import { priceBook } from '../../src/adapters/prices/price-book.ts'
+import { demoDriver } from '../../src/adapters/providers/demo/driver.ts'
 import { addressGuard } from '../../src/adapters/providers/transport/address-guard.ts'
 import { secretBox } from '../../src/adapters/secrets/secret-box.ts'
 import type { Stores } from '../../src/features/deps.ts'
 import { chooseModel, chooseProvider, matchProvider } from '../../src/features/providers/choose-provider.ts'
 import { environmentProviders } from '../../src/features/providers/environment-providers.ts'
 import { listProviderKeys, listProviders, type ProviderEntry } from '../../src/features/providers/list-providers.ts'
+import type { ProviderSettings } from '../../src/features/providers/model-driver.ts'
 import { maskToken } from '../../src/features/providers/provider-key.ts'
+import {
+  openProviderKey,
+  type ResolvedProviders,
+  resolveProvider,
+} from '../../src/features/providers/resolve-provider.ts'
 import {
   createProviderKey,
   deleteProviderKey,
   updateProviderKey,
 } from '../../src/features/providers/save-provider-key.ts'
 import { openTestDatabase, silent } from '../support/database-open.ts'
+import { providerAt } from '../support/model-request.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 
 let files: TestDatabase
@@ -44,6 +54,11 @@ const environment = (demoProvider = true) =>
 
 let now = since
 const logged: string[] = []
+const opened = (entry: ProviderEntry | undefined): ProviderSettings => {
+  if (!entry) throw new Error('There is no such provider')
+  return 'sealedToken' in entry.key ? openProviderKey(deps, entry.key) : entry.key
+}
+const resolved = (entry: ProviderEntry | undefined) => entry && resolveProvider(deps, entry)
 function depsOf() {
   return {
     // The use cases of providers touch no other store.
@@ -51,6 +66,9 @@ function depsOf() {
     transaction: <T>(work: (stores: Stores) => Promise<T>) =>
       database.transaction((client) => work({ providerKeys: postgresProviderKeyStore(client) } as Stores)),
     liveCache: createLiveCache(),
+    resolvedProviders: new LRUCache({ max: 10 }) as ResolvedProviders,
+    models: { driverFor: demoDriver },
+    prices: priceBook(),
     secrets: secretBox([randomBytes(32).toString('base64')]),
     addressGuard: addressGuard({ allowedPrivateHosts: ['ollama.lan'] }),
     environmentProviders: environment(),
@@ -142,8 +160,8 @@ describe('stored entries', () => {
       url: 'http://ollama.lan/v1',
     })
     const [entry] = await listProviders(deps, workspaceId)
-    expect(before[0]?.open().token).toBe('gsk-0123456789abcdef')
-    expect(entry?.open()).toMatchObject({
+    expect(opened(before[0]).token).toBe('gsk-0123456789abcdef')
+    expect(opened(entry)).toMatchObject({
       name: 'Groq',
       token: 'other-0123456789',
       url: 'http://ollama.lan/v1',
@@ -168,7 +186,7 @@ describe('stored entries', () => {
       details: { issues: [{ path: ['token'], code: 'custom' }] },
     })
     const [entry] = await listProviders(deps, workspaceId)
-    expect(entry?.open()).toMatchObject({ url: azure.url, configuration: azure.configuration })
+    expect(opened(entry)).toMatchObject({ url: azure.url, configuration: azure.configuration })
     expect(await update({ ...change, token: 'gsk-again-0123456789' })).toMatchObject(change)
   })
 
@@ -177,7 +195,7 @@ describe('stored entries', () => {
     const same = { name: 'Renamed', url: 'http://ollama.lan/v1', configuration: { apiVersion: '2024-10-21' } }
     await updateProviderKey(deps, { workspaceId, apiKeyId: 7, id, ...same })
     const [entry] = await listProviders(deps, workspaceId)
-    expect(entry?.open()).toMatchObject({ name: 'Renamed', token: 'gsk-0123456789abcdef' })
+    expect(opened(entry)).toMatchObject({ name: 'Renamed', token: 'gsk-0123456789abcdef' })
   })
 
   it('of another workspace are unknown; those without a row cannot be changed', async () => {
@@ -216,16 +234,16 @@ describe('using an entry', () => {
   it('costs no statement when warm, notes the use once a minute', async () => {
     const key = await save()
     const [entry] = await listProviders(deps, workspaceId)
-    entry?.open()
+    resolved(entry)
     const lastUsedAt = async () => (await deps.stores.providerKeys.findOptional(workspaceId, key.id))?.lastUsedAt
     await expect.poll(lastUsedAt).toEqual(since)
     const statements = database.statementCount()
     now = new Date(since.getTime() + 59_000)
     const [again] = await listProviders(deps, workspaceId)
-    expect(again?.open()).toBe(entry?.open())
+    expect(resolved(again)).toBe(resolved(entry))
     expect(database.statementCount()).toBe(statements)
     now = new Date(since.getTime() + 61_000)
-    entry?.open()
+    resolved(entry)
     await expect.poll(lastUsedAt).toEqual(now)
   })
 
@@ -236,9 +254,9 @@ describe('using an entry', () => {
     deps.liveCache.drop(`workspace:${workspaceId}`)
     const entries = await listProviders(deps, workspaceId)
     const failure = { code: 'ai_provider_config_error', details: { provider: 'Groq' } }
-    expect(() => matchProvider(entries, 'Groq')?.open()).toThrow(expect.objectContaining(failure))
+    expect(() => opened(matchProvider(entries, 'Groq'))).toThrow(expect.objectContaining(failure))
     expect(logged).toContain('provider-key.unreadable')
-    expect(matchProvider(entries, 'Second')?.open().token).toBe('gsk-0123456789abcdef')
+    expect(opened(matchProvider(entries, 'Second')).token).toBe('gsk-0123456789abcdef')
   })
 })
 
@@ -248,9 +266,8 @@ describe('choosing', () => {
     kind: 'custom',
     defaultModel: null,
     isDemo: name === 'demo',
-    open: () => {
-      throw new Error('not opened')
-    },
+    key: providerAt(null, { name }),
+    revision: name,
     ...more,
   })
   const three = [entry('OpenAI'), entry('Groq'), entry('demo')]
@@ -326,7 +343,7 @@ it('the environment makes an entry for each key that it holds, with the address 
   const keys = { openaiApiKey: undefined, openaiBaseUrl: 'http://unused.test', anthropicApiKey: 'sk-ant' }
   const address = 'http://127.0.0.1:9/anthropic'
   expect(environmentProviders({ ...base, ...keys, anthropicBaseUrl: address }).list()).toMatchObject([
-    { name: 'anthropic', kind: 'anthropic', driver: 'anthropic', token: 'sk-ant', url: address, trustedAddress: true },
+    { name: 'anthropic', kind: 'anthropic', token: 'sk-ant', url: address, trustedAddress: true },
   ])
   expect(environmentProviders({ ...base, ...keys, anthropicBaseUrl: undefined }).list()).toMatchObject([
     { url: null, trustedAddress: false },

@@ -5,18 +5,20 @@ import { streamChunks } from '../../src/adapters/providers/answer/stream.ts'
 import { plainResponse, responseReader } from '../../src/adapters/providers/openai/responses/answer.ts'
 import { responsesBody } from '../../src/adapters/providers/openai/responses/body.ts'
 import { providerLimits } from '../../src/adapters/providers/transport/transport.ts'
-import type { ModelChunk, ModelRequest } from '../../src/features/providers/model-driver.ts'
+import type { ModelChunk, TakeChunks } from '../../src/features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../src/features/templates/message.ts'
-import { chunksOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
+import { chunksOf, modelRequest, providerAt, serviceOf, type TestRequest, textOf } from '../support/model-request.ts'
 
 type Json = Record<string, unknown>
 
 const provider = providerAt(null, { name: 'Main', configuration: { endpoint: 'responses' } })
-const body = (more: Partial<ModelRequest>) =>
-  responsesBody(modelRequest(null, { provider, stream: false, ...more })) as unknown as Json
+const body = (more: Partial<TestRequest>) => {
+  const request = modelRequest(null, { provider, stream: false, ...more })
+  return responsesBody(serviceOf(request.provider), request) as unknown as Json
+}
 const of = (role: Message['role'], ...content: MessagePart[]): Message => ({ role, content })
 const text = (value: string): MessagePart => ({ type: 'text', text: value })
-const inputOf = (messages: Message[], more: Partial<ModelRequest> = {}) => body({ messages, ...more })['input']
+const inputOf = (messages: Message[], more: Partial<TestRequest> = {}) => body({ messages, ...more })['input']
 
 describe('input items', () => {
   it('carry roles and texts', () => {
@@ -138,7 +140,9 @@ describe('the body', () => {
 const frames = (...events: Json[]) =>
   Buffer.from(events.map((event) => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
 const read = (...pieces: Buffer[]) =>
-  chunksOf(streamChunks(Readable.from(pieces), responseReader(provider), providerLimits))
+  chunksOf((take: TakeChunks) =>
+    streamChunks(Readable.from(pieces), responseReader(serviceOf(provider)), providerLimits, take),
+  )
 const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAAA' }
 const call = { type: 'function_call', id: 'fc_1', call_id: 'call_9', name: 'f', arguments: '{"stadt":"Zürich"}' }
 const usage = {
@@ -261,7 +265,7 @@ describe('a plain answer', () => {
       { type: 'summary_text', text: 'dann' },
     ]
     const response = { status: 'completed', output: [{ ...thought, summary }, message, call], usage }
-    expect(plainResponse(JSON.stringify(response), provider)).toEqual([
+    expect(plainResponse(JSON.stringify(response), serviceOf(provider))).toEqual([
       { type: 'reasoning-delta', text: 'Erst\n\ndann', id: 'rs_1' },
       whole[3],
       { type: 'text-delta', text: 'Grüße 👋🏽' },
@@ -274,6 +278,6 @@ describe('a plain answer', () => {
 
   it('that tells of a failure fails', () => {
     const body = JSON.stringify({ status: 'failed', error: { code: 'server_error', message: 'Oops' }, output: [] })
-    expect(() => plainResponse(body, provider)).toThrow('broke its answer off')
+    expect(() => plainResponse(body, serviceOf(provider))).toThrow('broke its answer off')
   })
 })

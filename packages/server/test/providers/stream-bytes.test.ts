@@ -4,11 +4,11 @@ import { streamChunks } from '../../src/adapters/providers/answer/stream.ts'
 import { chunkReader } from '../../src/adapters/providers/openai/chat/answer.ts'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
 import { providerLimits } from '../../src/adapters/providers/transport/transport.ts'
-import type { ModelChunk } from '../../src/features/providers/model-driver.ts'
+import type { ModelChunk, TakeChunks } from '../../src/features/providers/model-driver.ts'
 import { systemClock } from '../../src/shared/clock.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
 import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts'
-import { chunksOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
+import { callOf, chunksOf, modelRequest, providerAt, serviceOf, textOf } from '../support/model-request.ts'
 
 const frame = (body: unknown) => `data: ${JSON.stringify(body)}`
 const choice = (delta: unknown, finish_reason: string | null = null) =>
@@ -44,7 +44,9 @@ function check(chunks: ModelChunk[]): void {
 }
 
 const read = (...pieces: Uint8Array[]) =>
-  chunksOf(streamChunks(Readable.from(pieces), chunkReader(providerAt(null)), providerLimits))
+  chunksOf((take: TakeChunks) =>
+    streamChunks(Readable.from(pieces), chunkReader(serviceOf(providerAt(null))), providerLimits, take),
+  )
 
 describe('a stream is the same however it is cut', () => {
   it.each([
@@ -78,11 +80,7 @@ describe('chunks that cannot be taken yet', () => {
     const seen: ModelChunk[] = []
     let open = () => {}
     const gate = new Promise<void>((resolve) => (open = resolve))
-    const whole = streamChunks(
-      body,
-      chunkReader(providerAt(null)),
-      providerLimits,
-    )((batch) => {
+    const whole = streamChunks(body, chunkReader(serviceOf(providerAt(null))), providerLimits, (batch) => {
       seen.push(...batch)
       return gate
     })
@@ -102,11 +100,7 @@ describe('chunks that cannot be taken yet', () => {
   it('are taken before a failure is told', async () => {
     const body = new Readable({ read: () => undefined })
     let taken = false
-    const failing = streamChunks(
-      body,
-      chunkReader(providerAt(null)),
-      providerLimits,
-    )(async () => {
+    const failing = streamChunks(body, chunkReader(serviceOf(providerAt(null))), providerLimits, async () => {
       body.destroy()
       await new Promise((resolve) => body.on('close', resolve))
       taken = true
@@ -136,7 +130,7 @@ describe('over a bad line', () => {
   })
   const call = (maxRetries: number) => {
     const request = modelRequest(`http://127.0.0.1:${proxy.port}/v1`, { maxRetries })
-    return chunksOf(drivers.driverFor(request.provider).call(request))
+    return chunksOf(callOf(drivers.driverFor(request.provider), request))
   }
 
   it('connections that are reset before the first byte are retried, as often as asked', async () => {

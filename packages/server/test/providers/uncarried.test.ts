@@ -1,10 +1,10 @@
 /** What no message of stet can hold: it ends the call by name, and is never dropped silently. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
-import type { ModelChunk, ResolvedProvider } from '../../src/features/providers/model-driver.ts'
+import type { ModelChunk, ProviderSettings } from '../../src/features/providers/model-driver.ts'
 import { systemClock } from '../../src/shared/clock.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
-import { chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
+import { callOf, chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
 
 type Json = Record<string, unknown>
 
@@ -18,9 +18,9 @@ afterAll(async () => {
   await fake.close()
 })
 
-const call = (entry: Partial<ResolvedProvider>, stream: boolean) => {
+const call = (entry: Partial<ProviderSettings>, stream: boolean) => {
   const request = modelRequest(fake.url, { provider: providerAt(fake.url, entry), stream })
-  return drivers.driverFor(request.provider).call(request)
+  return callOf(drivers.driverFor(request.provider), request)
 }
 const raw = (...frames: Json[]) => ({ raw: frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`) })
 
@@ -45,7 +45,7 @@ const messages = (...content: Json[]) => {
 const word = { type: 'message', content: [{ type: 'output_text', text: 'I will click.' }] }
 const sound = { type: 'message', content: [{ type: 'output_audio', data: 'AAAA', transcript: 'Hi' }] }
 const custom = { id: 'c', type: 'custom', custom: { name: 'sql', input: 'SELECT 1' } }
-const cases: [string, Partial<ResolvedProvider>, readonly Json[], string][] = [
+const cases: [string, Partial<ProviderSettings>, readonly Json[], string][] = [
   ['sound', {}, chat({ content: null, audio: { id: 'a', data: 'AAAA', transcript: 'Hi' } }), 'audio'],
   ['a call that is none of a function', {}, chat({ tool_calls: [custom] }), 'custom tool call'],
   ['a part of another type alone', {}, chat({ content: [{ type: 'video_url', video_url: {} }] }), 'video_url'],
@@ -55,7 +55,7 @@ const cases: [string, Partial<ResolvedProvider>, readonly Json[], string][] = [
   ['a block of another type alone', { kind: 'anthropic' }, messages({ type: 'container_upload' }), 'container_upload'],
 ]
 
-function responsesEntry(): Partial<ResolvedProvider> {
+function responsesEntry(): Partial<ProviderSettings> {
   return { configuration: { endpoint: 'responses' } }
 }
 
@@ -68,7 +68,7 @@ describe.each(cases)('%s', (_name, entry, answer, contentType) => {
 })
 
 describe('what stands beside something that can be carried', () => {
-  const beside: [string, Partial<ResolvedProvider>, readonly Json[]][] = [
+  const beside: [string, Partial<ProviderSettings>, readonly Json[]][] = [
     ['chat', {}, chat({ content: [{ type: 'text', text: 'Hi' }, { type: 'video_url' }], audio: null })],
     ['responses', responsesEntry(), responses({ type: 'code_interpreter_call', id: 'x' }, word)],
     ['anthropic', { kind: 'anthropic' }, messages({ type: 'server_tool_use' }, { type: 'text', text: 'Hi' })],

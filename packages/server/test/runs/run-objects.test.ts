@@ -7,7 +7,7 @@ import { createEventEncoder } from '../../src/features/runs/encoding/encode-even
 import { createRunRecorder } from '../../src/features/runs/events/run-recorder.ts'
 import { framesOf } from '../../src/features/runs/events/watch-run.ts'
 import { createRunProgress } from '../../src/features/runs/run-step.ts'
-import { providerAt } from '../support/model-request.ts'
+import { providerAt, serviceOf } from '../support/model-request.ts'
 
 /** Names of accessors, which make an engine keep all properties of an object literal in a dictionary: 250 to 450 bytes. */
 function accessorsOf(made: object): string[] {
@@ -27,7 +27,7 @@ it('nothing that is made for each run, and lives as long, has accessors', () => 
     firstEventId: 1,
     clock: { now: () => new Date(0) },
   })
-  const provider = providerAt(null)
+  const provider = serviceOf(providerAt(null))
   const made = {
     writer,
     reader,

@@ -13,7 +13,7 @@ import {
 import { isPrivateAddress } from '../../src/adapters/providers/transport/private-address.ts'
 import { systemClock } from '../../src/shared/clock.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
-import { chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
+import { callOf, chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
 
 let fake: FakeProvider
 beforeAll(async () => {
@@ -47,7 +47,7 @@ async function callAt(url: string, settings: Partial<GuardSettings> = {}, isTrus
   })
   const provider = providerAt(url, { kind: 'custom', trustedAddress: isTrusted })
   try {
-    const batches = drivers.driverFor(provider).call(modelRequest(url, { provider, maxRetries: 0 }))
+    const batches = callOf(drivers.driverFor(provider), modelRequest(url, { provider, maxRetries: 0 }))
     return await chunksOf(batches).then(textOf, (error: unknown) => error)
   } finally {
     await drivers.close()
@@ -148,7 +148,7 @@ describe('allowed private addresses', () => {
     const drivers = createModelDrivers({ guard: { allowedPrivateHosts: [] }, clock: systemClock })
     const call = (trustedAddress: boolean) => {
       const provider = providerAt(fake.url, { trustedAddress })
-      return drivers.driverFor(provider).call(modelRequest(fake.url, { provider, maxRetries: 0 }))
+      return callOf(drivers.driverFor(provider), modelRequest(fake.url, { provider, maxRetries: 0 }))
     }
     expect(textOf(await chunksOf(call(true)))).not.toBe('')
     expect(await failureOf(call(false))).toMatchObject(refused)

@@ -1,16 +1,23 @@
 /** Model requests for driver tests, and ways to take what a driver hands out. */
+import { type OpenaiService, openaiService } from '../../src/adapters/providers/openai/service.ts'
 import type {
-  ChunkSource,
   ModelChunk,
+  ModelDriver,
   ModelRequest,
-  ResolvedProvider,
+  ProviderSettings,
+  TakeChunks,
 } from '../../src/features/providers/model-driver.ts'
 
-export function providerAt(url: string | null, more: Partial<ResolvedProvider> = {}): ResolvedProvider {
+/** A call that is sent when its chunks are taken. */
+type ChunkSource = (take: TakeChunks) => Promise<void>
+
+export type TestRequest = ModelRequest & { provider: ProviderSettings }
+
+export function providerAt(url: string | null, more: Partial<ProviderSettings> = {}): ProviderSettings {
   return {
     name: 'OpenAI',
     kind: 'openai',
-    driver: more.kind ?? 'openai',
+    isDemo: false,
     token: 'test-token-123',
     url,
     defaultModel: null,
@@ -20,7 +27,7 @@ export function providerAt(url: string | null, more: Partial<ResolvedProvider> =
   }
 }
 
-export function modelRequest(url: string | null, more: Partial<ModelRequest> = {}): ModelRequest {
+export function modelRequest(url: string | null, more: Partial<TestRequest> = {}): TestRequest {
   return {
     provider: providerAt(url),
     model: 'gpt-4o',
@@ -32,6 +39,16 @@ export function modelRequest(url: string | null, more: Partial<ModelRequest> = {
     signal: new AbortController().signal,
     ...more,
   }
+}
+
+/** Kinds without an address of their own get one. */
+export function serviceOf(provider: ProviderSettings): OpenaiService {
+  const needsUrl = ['azure', 'custom', 'google_vertex'].includes(provider.kind) && provider.url === null
+  return openaiService(needsUrl ? { ...provider, url: 'http://models.test/v1' } : provider)
+}
+
+export function callOf(driver: ModelDriver, request: ModelRequest): ChunkSource {
+  return (take) => driver.call(request, take)
 }
 
 /** What is read together stays together. */

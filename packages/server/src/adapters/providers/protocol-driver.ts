@@ -1,5 +1,11 @@
 /** One model call, the same for every protocol: prepare, send with retries, read as a stream or whole. */
-import type { ModelChunk, ModelDriver, ModelRequest, TakeChunks } from '../../features/providers/model-driver.ts'
+import type {
+  ModelChunk,
+  ModelDriver,
+  ModelRequest,
+  ProviderSettings,
+  TakeChunks,
+} from '../../features/providers/model-driver.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { ChunkReader } from './answer/chunk-reader.ts'
 import { statusFailure } from './answer/failure.ts'
@@ -13,35 +19,46 @@ import {
   type ProviderLimits,
 } from './transport/transport.ts'
 
+export interface CallDeps {
+  transport: LeanTransport
+  /** Needed for `Retry-After` dates. */
+  clock: Clock
+  limits: ProviderLimits
+}
+
 /** One call, in the terms of a protocol. */
 export interface PreparedCall {
-  /** One attempt. Resolves with a successful response head. @throws ProviderError */
-  send(): Promise<LeanResponse>
+  build(): Promise<Pick<LeanRequest, 'url' | 'headers' | 'body'>>
   reader(): ChunkReader
   /** Reads a plain response. @throws ProviderError */
   readPlain(body: string): ModelChunk[]
 }
 
-/** @param prepare runs before anything is sent, and throws ProviderError for input that the provider cannot accept. */
-export function protocolDriver(limits: ProviderLimits, prepare: (request: ModelRequest) => PreparedCall): ModelDriver {
-  return { call: (request) => (take) => callProtocol(limits, prepare, request, take) }
+/** Runs before anything is sent. @throws ProviderError for input that the provider cannot accept. */
+type PrepareCall = (request: ModelRequest) => PreparedCall
+
+export function protocolDriver(deps: CallDeps, provider: ProviderSettings, prepare: PrepareCall): ModelDriver {
+  return { call: (request, take) => callProvider(deps, provider, { request, prepare }, take) }
 }
 
-async function callProtocol(
-  limits: ProviderLimits,
-  prepare: (request: ModelRequest) => PreparedCall,
-  request: ModelRequest,
+async function callProvider(
+  deps: CallDeps,
+  provider: ProviderSettings,
+  { request, prepare }: { request: ModelRequest; prepare: PrepareCall },
   take: TakeChunks,
 ): Promise<void> {
   const { signal, maxRetries, stream } = request
+  const { limits } = deps
   try {
     signal.throwIfAborted()
     const call = prepare(request)
-    const response = await withRetries({ maxRetries, backoffMs: limits.backoffMs, signal }, () => call.send())
+    const response = await withRetries({ maxRetries, backoffMs: limits.backoffMs, signal }, () =>
+      sendOnce(deps, provider, request, call),
+    )
     // A service that does not support streaming answers every request with plain JSON.
     const isPlain = !stream || /^application\/json\b/i.test(headerText(response.headers, 'content-type') ?? '')
     if (isPlain) await take(call.readPlain(await response.text()))
-    else await streamChunks(response.body, call.reader(), limits)(take)
+    else await streamChunks(response.body, call.reader(), limits, take)
     // A stream that ended because of an abort must not look complete.
     signal.throwIfAborted()
   } catch (error) {
@@ -49,20 +66,14 @@ async function callProtocol(
   }
 }
 
-export interface CallDeps {
-  transport: LeanTransport
-  /** Needed for `Retry-After` dates. */
-  clock: Clock
-}
-
 /** @throws ProviderError, also for an error status. After an abort it rejects with the transport's own error. */
-export async function sendCall(
+async function sendOnce(
   { transport, clock }: CallDeps,
-  { provider, signal, stream }: ModelRequest,
-  sent: Pick<LeanRequest, 'url' | 'headers' | 'body'>,
+  { token, trustedAddress: isTrusted }: ProviderSettings,
+  { signal, stream }: ModelRequest,
+  call: PreparedCall,
 ): Promise<LeanResponse> {
-  const { trustedAddress: isTrusted, token } = provider
-  const response = await transport.send({ ...sent, isStream: stream, isTrusted, signal })
+  const response = await transport.send({ ...(await call.build()), isStream: stream, isTrusted, signal })
   const { status, headers } = response
   if (status >= 200 && status < 300) return response
   // The status is enough. An unreadable or truncated error page must not hide it.

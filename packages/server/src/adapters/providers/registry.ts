@@ -1,11 +1,9 @@
-/** Which driver serves which provider key. */
-import type { ModelDriver, ModelDrivers, ResolvedProvider } from '../../features/providers/model-driver.ts'
+/** The driver of a provider key. */
+import type { ModelDrivers } from '../../features/providers/model-driver.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { anthropicDriver } from './anthropic/driver.ts'
 import { demoDriver } from './demo/driver.ts'
-import { openaiClients } from './openai/client.ts'
-import { openaiChatDriver, openaiResponsesDriver } from './openai/driver.ts'
-import { baseUrlOf, servesResponses } from './openai/kinds.ts'
+import { openaiDriver } from './openai/driver.ts'
 import type { GuardSettings } from './transport/address-guard.ts'
 import { leanTransport, type ProviderLimits, providerLimits } from './transport/transport.ts'
 
@@ -20,18 +18,11 @@ export interface ModelDriversSettings {
 export function createModelDrivers(settings: ModelDriversSettings): ModelDrivers & { close(): Promise<void> } {
   const limits = { ...providerLimits, ...settings.limits }
   const transport = leanTransport(settings.guard, limits)
-  const deps = { transport, clock: settings.clock }
-  const openaiDeps = { ...deps, clients: openaiClients() }
-  const chat = openaiChatDriver(openaiDeps, limits)
-  const responses = openaiResponsesDriver(openaiDeps, limits)
-  const anthropic = anthropicDriver(deps, limits)
-  const demo: ModelDriver = demoDriver()
+  const deps = { transport, clock: settings.clock, limits }
   return {
-    driverFor(provider: ResolvedProvider) {
-      if (provider.driver === 'demo') return demo
-      if (provider.kind === 'anthropic') return anthropic
-      baseUrlOf(provider)
-      return servesResponses(provider) ? responses : chat
+    driverFor(provider) {
+      if (provider.isDemo) return demoDriver()
+      return provider.kind === 'anthropic' ? anthropicDriver(deps, provider) : openaiDriver(deps, provider)
     },
     close: () => transport.close(),
   }

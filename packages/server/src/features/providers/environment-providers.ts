@@ -1,5 +1,5 @@
-/** Entries that need no row: `openai` and `anthropic` of the environment and the built-in `demo`; read once, they never change. */
-import type { ResolvedProvider } from './model-driver.ts'
+/** Providers that are not stored: `openai` and `anthropic` of the environment and the built-in `demo`. */
+import type { ProviderSettings } from './model-driver.ts'
 import type { EnvironmentProviders } from './ports.ts'
 
 export interface EnvironmentProviderSettings {
@@ -10,12 +10,12 @@ export interface EnvironmentProviderSettings {
   demoProvider: boolean
   defaultProvider: string | undefined
   defaultModel: string | undefined
-  /** When the server started. */
+  /** The start of the server. */
   since: Date
 }
 
 export function environmentProviders(settings: EnvironmentProviderSettings): EnvironmentProviders {
-  const entries: ResolvedProvider[] = []
+  const entries: ProviderSettings[] = []
   for (const [kind, token, url] of [
     ['openai', settings.openaiApiKey, settings.openaiBaseUrl],
     ['anthropic', settings.anthropicApiKey, settings.anthropicBaseUrl],
@@ -31,11 +31,11 @@ export function environmentProviders(settings: EnvironmentProviderSettings): Env
   }
 }
 
-function environmentEntry(kind: string, token: string, url: string | undefined): ResolvedProvider {
+function environmentEntry(kind: string, token: string, url: string | undefined): ProviderSettings {
   return {
     name: kind,
     kind,
-    driver: kind,
+    isDemo: false,
     token,
     url: url ?? null,
     defaultModel: null,
@@ -44,10 +44,10 @@ function environmentEntry(kind: string, token: string, url: string | undefined):
   }
 }
 
-const demo: ResolvedProvider = {
+const demo: ProviderSettings = {
   name: 'demo',
   kind: 'custom',
-  driver: 'demo',
+  isDemo: true,
   token: '',
   url: null,
   defaultModel: 'demo',

@@ -1,20 +1,19 @@
-/** The port to AI providers: a request in stet's own message form in, batches of chunks out, handed on as they come. */
+/** The port to model providers: takes a request with stet's messages and hands out batches of chunks as they arrive. */
 import type { Message } from '../templates/message.ts'
 import type { Usage } from './usage.ts'
 
-/** A usable provider entry: its token is clear text and lives for this call only. */
-export interface ResolvedProvider {
-  /** The name under which prompts find it. */
+/** What calls with a provider key depend on. The token is clear text and must not leave the process. */
+export interface ProviderSettings {
+  /** The name that prompts use. */
   name: string
-  /** The kind on the wire, e.g. `openai`. */
+  /** The kind on the wire, e.g. `openai`; `custom` for the demo provider. */
   kind: string
-  /** Which driver serves it; differs from `kind` for `demo` only, whose kind on the wire is `custom`. */
-  driver: string
+  isDemo: boolean
   token: string
   url: string | null
   defaultModel: string | null
   configuration: Record<string, unknown>
-  /** The operator gave the address by environment variable: private addresses are allowed. */
+  /** The operator configured the address with an environment variable, so it may be private. */
   trustedAddress: boolean
 }
 
@@ -28,24 +27,23 @@ export interface ToolDefinition {
 export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other' | 'unknown'
 
 export interface ModelRequest {
-  provider: ResolvedProvider
   model: string
   messages: Message[]
-  /** Effective configuration in camel case: sampling keys and those that are passed on unchanged. */
+  /** Effective configuration: known keys in camel case, unknown keys unchanged. */
   settings: Record<string, unknown>
   tools: ToolDefinition[]
   /** JSON Schema of a structured answer. */
   schema?: Record<string, unknown>
-  /** False asks the provider for one plain answer; the chunks are the same, in one batch. */
+  /** False requests one plain response. Its chunks are the same, in one batch. */
   stream: boolean
   maxRetries: number
   signal: AbortSignal
 }
 
-/** What a provider wants back unchanged with a part of its answer; it means nothing to any other entry. */
+/** Data that a provider expects back unchanged with a part of its response. Other provider keys cannot use it. */
 export interface PartSeal {
   signature?: string
-  /** The name of the entry that made it. */
+  /** The name of the provider key. */
   provider: string
 }
 
@@ -57,13 +55,13 @@ export interface GeneratedFile {
 export type ModelChunk =
   | { type: 'text-delta'; text: string }
   | { type: 'reasoning-delta'; text: string; id?: string }
-  /** Ends a stretch of reasoning, which may have shown no text. */
+  /** Ends a part of reasoning, which may have had no visible text. */
   | { type: 'reasoning-end'; id?: string; seal: PartSeal }
   /** Reasoning that only its provider can read. */
   | { type: 'redacted-reasoning'; data: string; provider: string }
   | { type: 'tool-input-start'; id: string; toolName: string }
   | { type: 'tool-input-delta'; id: string; delta: string }
-  /** `id` is the provider's own; `args` is undefined when the arguments are not a JSON object (`rawArgs` then tells them). */
+  /** `id` is the provider's own. `args` is undefined if `rawArgs` is not a JSON object. */
   | {
       type: 'tool-call'
       id: string
@@ -73,29 +71,24 @@ export type ModelChunk =
       seal?: PartSeal
     }
   | { type: 'source'; payload: Record<string, unknown> }
-  /** Something that the model made: an address, or its content as a data URL. */
+  /** A generated file: an address, or its content as a data URL. */
   | ({ type: 'file' } & GeneratedFile)
-  /**
-   * `cacheWriteTokens` are part of the input and have a price of their own; `servedModel` is told where the model was
-   * asked for under another name.
-   */
+  /** `cacheWriteTokens` are part of the input. `servedModel` is set if the request named the model differently. */
   | { type: 'finish'; finishReason: FinishReason; usage: Usage; cacheWriteTokens?: number; servedModel?: string }
 
-/** Takes all chunks of one read together, within the turn that read them. While what it returns is pending nothing is read. */
+/** Takes the chunks of one read together, in the same event-loop turn. Reading pauses while the result is pending. */
 export type TakeChunks = (chunks: ModelChunk[]) => Promise<void> | undefined
 
-/** Hands out chunks, `finish` last; settles when all were taken, and rejects with what `take` failed with. */
-export type ChunkSource = (take: TakeChunks) => Promise<void>
-
-/**
- * One model call, sent when its source is used. Retries only before the first byte.
- * @throws ProviderError; after an abort by `signal` the signal's reason, never ends quietly.
- */
+/** Calls models with one provider key. */
 export interface ModelDriver {
-  call(request: ModelRequest): ChunkSource
+  /**
+   * Sends one request and hands its chunks to `take`, `finish` last. Retries only before the first byte.
+   * @throws ProviderError; the signal's reason after an abort; any error of `take`.
+   */
+  call(request: ModelRequest, take: TakeChunks): Promise<void>
 }
 
 export interface ModelDrivers {
-  /** @throws RunError `ai_provider_config_error` for a kind that cannot be called as configured. */
-  driverFor(provider: ResolvedProvider): ModelDriver
+  /** @throws RunError `ai_provider_config_error` for settings that name no usable address or protocol. */
+  driverFor(provider: ProviderSettings): ModelDriver
 }

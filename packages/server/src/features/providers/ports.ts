@@ -1,5 +1,5 @@
-/** What providers need from outside: stored entries, entries of the environment, a sealed box and prices. */
-import type { ResolvedProvider } from './model-driver.ts'
+/** Ports of providers: stored keys, providers of the environment, encryption and prices. */
+import type { ProviderSettings } from './model-driver.ts'
 import type { ProviderKey } from './provider-key.ts'
 import type { Usage } from './usage.ts'
 
@@ -8,9 +8,9 @@ type NewProviderKey = Omit<ProviderKey, 'id' | 'sealedToken' | 'createdAt' | 'up
 export interface ProviderKeyStore {
   list(workspaceId: number): Promise<ProviderKey[]>
   findOptional(workspaceId: number, id: number): Promise<ProviderKey | null>
-  /** Holds the row until the transaction ends, then reads it. */
+  /** Locks the row until the transaction ends. */
   lock(workspaceId: number, id: number): Promise<ProviderKey | null>
-  /** Takes the id first, since the sealed token is bound to workspace and row. @throws conflict for a taken name. */
+  /** Allocates the id first, because the sealed token is bound to it. @throws ConflictError for a taken name. */
   create(workspaceId: number, input: NewProviderKey, seal: (id: number) => string): Promise<ProviderKey>
   update(
     workspaceId: number,
@@ -18,48 +18,52 @@ export interface ProviderKeyStore {
     change: Partial<Omit<ProviderKey, 'id' | 'workspaceId' | 'createdAt'>>,
   ): Promise<ProviderKey>
   delete(workspaceId: number, id: number): Promise<void>
-  /** At most once a minute per entry. */
+  /** At most once a minute per key. */
   touch(workspaceId: number, id: number, at: Date): Promise<void>
 }
 
-/** Entries that need no row: those of the environment and the built-in `demo`. */
+/** Providers that are not stored: those of the environment and the built-in `demo`. */
 export interface EnvironmentProviders {
-  list(): readonly ResolvedProvider[]
-  /** The server-wide default entry by name, and default model; undefined when not set. */
+  list(): readonly ProviderSettings[]
+  /** The server-wide defaults. */
   defaultProvider: string | undefined
   defaultModel: string | undefined
-  /** When the server started: their `createdAt`. */
+  /** The start of the server, shown as their `createdAt`. */
   since: Date
 }
 
 /** The rules for addresses that the server may call. */
 export interface AddressGuard {
   /**
-   * `allowed`: the operator lets this host be private.
-   * @throws BadRequestError for what is no http or https address, holds credentials, or leads into a private network.
+   * `allowed`: the operator allows this host to be private.
+   * @throws BadRequestError for addresses that are not http or https, contain credentials or are private.
    */
   assertOutboundAddress(url: string): Promise<'public' | 'allowed'>
 }
 
 export interface SecretBox {
-  /** @param context additional authenticated data, e.g. `workspace:1/provider-key:7`: a moved ciphertext does not open. */
+  /** @param context authenticated with the text, e.g. `workspace:1/provider-key:7`, so a moved ciphertext does not open. */
   seal(clear: string, context: string): string
-  /** @throws Error when it was changed, moved, or its key is unknown. */
+  /** @throws Error for a changed or moved ciphertext and for an unknown key. */
   open(sealed: string, context: string): string
 }
 
-export interface PriceQuestion {
-  provider: ResolvedProvider
+export interface PricedCall {
   model: string
-  /** What answered, where that is not the name that was asked for. */
+  /** The model that answered, if the provider reports another name. */
   servedModel?: string | undefined
   usage: Usage
   /** Tokens written to the provider's cache, part of the input. */
-  cacheWriteTokens?: number
+  cacheWriteTokens?: number | undefined
   at: Date
 }
 
+/** The prices of one provider key. */
+export interface ModelPrices {
+  /** US dollars, rounded to 12 decimals. Without a price, `known` is false and `cost` is 0. */
+  costOf(call: PricedCall): { cost: number; known: boolean }
+}
+
 export interface PriceBook {
-  /** US dollars, rounded to 12 decimals; `known` false (and 0) when there is no price. */
-  costOf(question: PriceQuestion): { cost: number; known: boolean }
+  pricesOf(provider: ProviderSettings): ModelPrices
 }

@@ -3,8 +3,9 @@
 import { RunError } from '../../shared/app-error.ts'
 import { newToolCallId } from '../../shared/ids.ts'
 import { parseStorable, storableText } from '../../shared/storable-json.ts'
-import type { FinishReason, GeneratedFile, ModelChunk, PartSeal, ResolvedProvider } from '../providers/model-driver.ts'
+import type { FinishReason, GeneratedFile, ModelChunk, PartSeal } from '../providers/model-driver.ts'
 import { ProviderError } from '../providers/provider-error.ts'
+import type { ResolvedProvider } from '../providers/resolve-provider.ts'
 import { type Usage, usageOf } from '../providers/usage.ts'
 import type { Message, MessagePart, ToolCall } from '../templates/message.ts'
 import type { ProviderEvent, RunEvent, ShowEvents, ToolSource } from './events/run-event.ts'
@@ -27,10 +28,9 @@ export interface ModelCall {
 
 /** @throws RunError, or the reason of `signal`. */
 export async function callModel(call: ModelCall): Promise<ModelAnswer> {
-  const { prompt, provider, model, driver, toolbox } = call.setUp
+  const { prompt, provider, model, toolbox } = call.setUp
   const answer = createModelAnswer(call.turn, toolbox)
   const request = {
-    provider,
     model,
     messages: call.messages,
     settings: prompt.settings,
@@ -41,7 +41,7 @@ export async function callModel(call: ModelCall): Promise<ModelAnswer> {
     signal: call.signal,
   }
   try {
-    await driver.call(request)((chunks) => takeChunks(call, answer, chunks))
+    await provider.driver.call(request, (chunks) => takeChunks(call, answer, chunks))
   } catch (failure) {
     const partial = answer.partialMessage()
     if (partial) call.progress.list.append([partial])

@@ -3,7 +3,7 @@ import { RunError } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { chooseModel, chooseProvider } from '../providers/choose-provider.ts'
 import { listProviders } from '../providers/list-providers.ts'
-import type { ModelDriver, ResolvedProvider } from '../providers/model-driver.ts'
+import { type ResolvedProvider, resolveProvider } from '../providers/resolve-provider.ts'
 import { addUsage, type Usage, usageOf } from '../providers/usage.ts'
 import type { Message, ToolCall } from '../templates/message.ts'
 import { type PromptConfig, readPromptConfig } from '../templates/prompt-config.ts'
@@ -109,11 +109,11 @@ function assertMayCall(progress: RunProgress, setUp: StepSetUp, turn: number): v
   })
 }
 
-function priceOf(deps: Needs<'prices' | 'clock'>, setUp: StepSetUp, answer: ModelAnswer): RunSpending {
+function priceOf(deps: Needs<'clock'>, setUp: StepSetUp, answer: ModelAnswer): RunSpending {
   const { provider, model } = setUp
   const { usage, cacheWriteTokens, servedModel } = answer
-  const question = { provider, model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() }
-  return spendingOf(usage, deps.prices.costOf(question))
+  const call = { model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() }
+  return spendingOf(usage, provider.prices.costOf(call))
 }
 
 interface StepResult {
@@ -149,13 +149,13 @@ function completion(progress: RunProgress, response: StepResponse): RunEvent[] {
   ]
 }
 
-export type SetUpDeps = ToolboxDeps & Needs<'environmentProviders' | 'secrets' | 'clock' | 'log' | 'models'>
+export type SetUpDeps = ToolboxDeps &
+  Needs<'environmentProviders' | 'resolvedProviders' | 'models' | 'prices' | 'secrets' | 'clock' | 'log'>
 
 export interface StepSetUp {
   prompt: PromptConfig
   provider: ResolvedProvider
   model: string
-  driver: ModelDriver
   toolbox: Toolbox
   /** As `provider-started` shows it. */
   config: Record<string, unknown>
@@ -165,7 +165,7 @@ export interface StepSetUp {
 export async function setUpStep(deps: SetUpDeps, plan: RunPlan, written: Record<string, unknown>): Promise<StepSetUp> {
   const prompt = readOnce(deps, plan, written)
   const entries = await listProviders(deps, plan.workspaceId)
-  const { environmentProviders, models } = deps
+  const { environmentProviders } = deps
   const entry = chooseProvider(entries, {
     path: plan.path,
     named: prompt.provider,
@@ -178,10 +178,10 @@ export async function setUpStep(deps: SetUpDeps, plan: RunPlan, written: Record<
     projectDefault: plan.projectDefaults.model,
     serverDefault: environmentProviders.defaultModel,
   })
-  const provider = entry.open()
+  const provider = resolveProvider(deps, entry)
   const toolbox = await gatherTools(deps, plan.tools, prompt)
   const config = { ...written, provider: provider.name, model }
-  return { prompt, provider, model, driver: models.driverFor(provider), toolbox, config }
+  return { prompt, provider, model, toolbox, config }
 }
 
 // A prompt that is joined here hands out the same configuration with every run.

@@ -1,5 +1,5 @@
 /** What is told of a provider kind: how its service writes each case of an answer, and in which form it takes each case of a request. */
-import type { FinishReason, ResolvedProvider } from '../../../src/features/providers/model-driver.ts'
+import type { FinishReason, ProviderSettings } from '../../../src/features/providers/model-driver.ts'
 import type { ProviderError } from '../../../src/features/providers/provider-error.ts'
 import type { Usage } from '../../../src/features/providers/usage.ts'
 
@@ -67,7 +67,7 @@ export interface FailureWire {
 
 /** A string tells why there is no such case. */
 export interface KindWire {
-  provider: Partial<ResolvedProvider>
+  provider: Partial<ProviderSettings>
   model: string
   path: string
   answers: Record<(typeof answerCases)[number], AnswerWire | string>

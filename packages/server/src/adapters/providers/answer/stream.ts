@@ -2,44 +2,46 @@
 import { isAscii } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { createParser } from 'eventsource-parser'
-import type { ChunkSource, ModelChunk, TakeChunks } from '../../../features/providers/model-driver.ts'
+import type { ModelChunk, TakeChunks } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
 import type { ProviderLimits } from '../transport/transport.ts'
 import { transportError } from '../transport/transport-error.ts'
 import type { ChunkReader } from './chunk-reader.ts'
 
 /** @throws ProviderError. After an abort it rejects with the transport's own error. */
-export function streamChunks(body: Readable, reader: ChunkReader, limits: ProviderLimits): ChunkSource {
-  return (take) =>
-    new Promise((resolve, reject) => {
-      const feed = frameFeed(reader, limits)
-      const delivery = deliver(body, take, { resolve, reject })
-      // Chunks read before a failure are delivered first, so a bad frame does not lose the text before it.
-      const read = (work: (chunks: ModelChunk[]) => void) => {
-        const chunks: ModelChunk[] = []
-        try {
-          work(chunks)
-          delivery.add(chunks)
-          if (feed.isWhole()) delivery.end()
-        } catch (error) {
-          delivery.add(chunks)
-          delivery.fail(transportError(error))
-        }
+export function streamChunks(
+  body: Readable,
+  reader: ChunkReader,
+  limits: ProviderLimits,
+  take: TakeChunks,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const feed = frameFeed(reader, limits)
+    const delivery = deliver(body, take, { resolve, reject })
+    // Chunks read before a failure are delivered first, so a bad frame does not lose the text before it.
+    const read = (work: (chunks: ModelChunk[]) => void) => {
+      const chunks: ModelChunk[] = []
+      try {
+        work(chunks)
+        delivery.add(chunks)
+        if (feed.isWhole()) delivery.end()
+      } catch (error) {
+        delivery.add(chunks)
+        delivery.fail(transportError(error))
       }
-      body.on('data', (bytes: Buffer) => {
-        // Nothing after the end mark belongs to the response.
-        if (delivery.isOver()) body.destroy()
-        else read((chunks) => feed.read(bytes, chunks))
-      })
-      body.on('end', () => {
-        if (!delivery.isOver()) read((chunks) => feed.finish(chunks))
-      })
-      body.on('error', (error) => delivery.fail(transportError(error)))
-      // A body destroyed without an error emits neither `end` nor `error`.
-      body.on('close', () =>
-        delivery.fail(new ProviderError('unavailable', 'The connection to the provider broke off')),
-      )
+    }
+    body.on('data', (bytes: Buffer) => {
+      // Nothing after the end mark belongs to the response.
+      if (delivery.isOver()) body.destroy()
+      else read((chunks) => feed.read(bytes, chunks))
     })
+    body.on('end', () => {
+      if (!delivery.isOver()) read((chunks) => feed.finish(chunks))
+    })
+    body.on('error', (error) => delivery.fail(transportError(error)))
+    // A body destroyed without an error emits neither `end` nor `error`.
+    body.on('close', () => delivery.fail(new ProviderError('unavailable', 'The connection to the provider broke off')))
+  })
 }
 
 interface Delivery {

@@ -1,5 +1,5 @@
 /** Converts frames of a streamed message, or one plain message, to stet's chunks. */
-import type { FinishReason, ModelChunk, ResolvedProvider } from '../../../features/providers/model-driver.ts'
+import type { FinishReason, ModelChunk, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import type { ProviderError } from '../../../features/providers/provider-error.ts'
 import { brokenInTheMiddle, type ChunkReader, parseAnswer, uncarried, unreadable } from '../answer/chunk-reader.ts'
 import { type CountedUsage, countedUsage } from '../answer/content.ts'
@@ -10,7 +10,7 @@ import { type BlockReader, blockReader } from './block-reader.ts'
 type Json = Record<string, unknown>
 
 /** @param schema of a structured answer, which arrives as tool input and is reported as text. */
-export function messageReader(provider: ResolvedProvider, schema: Json | undefined): ChunkReader {
+export function messageReader(provider: ProviderSettings, schema: Json | undefined): ChunkReader {
   const blocks = blockReader(provider, schema)
   const usages: unknown[] = []
   let reason = ''
@@ -53,7 +53,7 @@ export function messageReader(provider: ResolvedProvider, schema: Json | undefin
 }
 
 /** @throws ProviderError for a body that is not a message. */
-export function plainMessage(body: string, provider: ResolvedProvider, schema: Json | undefined): ModelChunk[] {
+export function plainMessage(body: string, provider: ProviderSettings, schema: Json | undefined): ModelChunk[] {
   const message = parseAnswer(body)
   if (message['type'] === 'error') throw anthropicFrameError(message['error'], provider.token)
   if (!Array.isArray(message['content'])) throw unreadable()

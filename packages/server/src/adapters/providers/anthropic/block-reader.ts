@@ -1,7 +1,7 @@
 /**
  * Reads content blocks as they grow: text, signed thinking, tool calls, and the call that carries a structured answer.
  */
-import type { ModelChunk, ResolvedProvider } from '../../../features/providers/model-driver.ts'
+import type { ModelChunk, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { addSource, parseArguments } from '../answer/content.ts'
 import { type WellFormedText, wellFormedText } from '../answer/well-formed-text.ts'
 import { asText } from '../json.ts'
@@ -32,7 +32,7 @@ interface Block {
   isAnswer: boolean
 }
 
-export function blockReader({ name: provider }: ResolvedProvider, schema: Json | undefined): BlockReader {
+export function blockReader({ name: provider }: ProviderSettings, schema: Json | undefined): BlockReader {
   const blocks = new Map<number, Block>()
   let heldText = ''
   let hasAnswer = false

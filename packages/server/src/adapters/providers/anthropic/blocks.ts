@@ -1,6 +1,6 @@
 /** Converts message parts to content blocks of the Messages API. */
 import type Anthropic from '@anthropic-ai/sdk'
-import type { ResolvedProvider } from '../../../features/providers/model-driver.ts'
+import type { ProviderSettings } from '../../../features/providers/model-driver.ts'
 import type { MessagePart } from '../../../features/templates/message.ts'
 import { type Media, mediaOf, resultText, unsupported } from '../request/parts.ts'
 import { toolIdIn } from '../request/tools.ts'
@@ -14,7 +14,7 @@ export function textBlock(part: PartOf<'text'>): Anthropic.TextBlockParam[] {
   return part.text === '' ? [] : [{ type: 'text', text: part.text, ...markOf(part) }]
 }
 
-export function userBlock(provider: ResolvedProvider, part: MessagePart): Anthropic.ContentBlockParam[] {
+export function userBlock(provider: ProviderSettings, part: MessagePart): Anthropic.ContentBlockParam[] {
   if (part.type === 'text') return textBlock(part)
   if (part.type === 'image') return [{ type: 'image', source: imageSource(mediaOf(part)), ...markOf(part) }]
   if (part.type === 'file') return [fileBlock(provider, part)]
@@ -22,7 +22,7 @@ export function userBlock(provider: ResolvedProvider, part: MessagePart): Anthro
 }
 
 /** Thinking goes back only to the provider key that produced it, with its signature. */
-export function assistantBlock(provider: ResolvedProvider, part: MessagePart): Anthropic.ContentBlockParam[] {
+export function assistantBlock(provider: ProviderSettings, part: MessagePart): Anthropic.ContentBlockParam[] {
   switch (part.type) {
     case 'text':
       return textBlock(part)
@@ -58,7 +58,7 @@ export function resultBlock(part: PartOf<'tool-result'>): Anthropic.ToolResultBl
   }
 }
 
-function fileBlock(provider: ResolvedProvider, part: PartOf<'file'>): Anthropic.ContentBlockParam {
+function fileBlock(provider: ProviderSettings, part: PartOf<'file'>): Anthropic.ContentBlockParam {
   const media = mediaOf(part)
   const { mimeType } = media
   if (mimeType.startsWith('image/')) return { type: 'image', source: imageSource(media), ...markOf(part) }

@@ -1,6 +1,6 @@
 /** A model request as the body of a Messages call. */
 import type Anthropic from '@anthropic-ai/sdk'
-import type { ModelRequest, ToolDefinition } from '../../../features/providers/model-driver.ts'
+import type { ModelRequest, ProviderSettings, ToolDefinition } from '../../../features/providers/model-driver.ts'
 import { asNumber, asObject } from '../json.ts'
 import { keys, type SettingRules, settingsBody, tokenLimit } from '../request/settings.ts'
 import { parallelCallsOf, toolChoiceOf } from '../request/tools.ts'
@@ -29,14 +29,14 @@ const defaultLimits = [
 const defaultLimit = 16_384
 
 /** @throws ProviderError `unsupported` for a part that the protocol cannot represent. */
-export function anthropicBody(request: ModelRequest): AnthropicBody {
+export function anthropicBody(provider: ProviderSettings, request: ModelRequest): AnthropicBody {
   const { model, settings, stream, schema } = request
   const thinking = thinkingOf(settings)
   const isThinking = thinking !== undefined && thinking['type'] !== 'disabled'
-  const conversation = anthropicMessages(request.provider, request.messages)
+  const conversation = anthropicMessages(provider, request.messages)
   const instruction = schema && isThinking ? [answerInstruction] : []
   const system = [...conversation.system, ...instruction]
-  const sampled = Object.entries(settingsBody(request, rules)).filter(
+  const sampled = Object.entries(settingsBody(provider, settings, rules)).filter(
     ([key]) => !isThinking || !notWithThinking.includes(key),
   )
   const cache = cacheMark(settings)

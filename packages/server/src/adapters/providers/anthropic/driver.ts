@@ -1,24 +1,24 @@
 /** The driver for Anthropic's Messages API. Only the types of the vendor's package are used (ADR 11). */
-import type { ModelDriver } from '../../../features/providers/model-driver.ts'
-import { type CallDeps, protocolDriver, sendCall } from '../protocol-driver.ts'
+import type { ModelDriver, ProviderSettings } from '../../../features/providers/model-driver.ts'
+import { type CallDeps, protocolDriver } from '../protocol-driver.ts'
 import { requestHeaders } from '../request/headers.ts'
-import type { ProviderLimits } from '../transport/transport.ts'
 import { messageReader, plainMessage } from './answer.ts'
 import { anthropicBody } from './body.ts'
 
 const apiVersion = '2023-06-01'
 const ownAddress = 'https://api.anthropic.com'
 
-export function anthropicDriver(deps: CallDeps, limits: ProviderLimits): ModelDriver {
-  return protocolDriver(limits, (request) => {
-    const { provider, schema } = request
+export function anthropicDriver(deps: CallDeps, provider: ProviderSettings): ModelDriver {
+  return protocolDriver(deps, provider, (request) => {
+    const { schema } = request
+    const own = { 'x-api-key': provider.token }
     const sent = {
       url: messagesUrl(provider.url ?? ownAddress),
-      headers: requestHeaders(request, { 'x-api-key': provider.token }, { 'anthropic-version': apiVersion }),
-      body: JSON.stringify(anthropicBody(request)),
+      headers: requestHeaders(provider, request, own, { 'anthropic-version': apiVersion }),
+      body: JSON.stringify(anthropicBody(provider, request)),
     }
     return {
-      send: () => sendCall(deps, request, sent),
+      build: async () => sent,
       reader: () => messageReader(provider, schema),
       readPlain: (text) => plainMessage(text, provider, schema),
     }

@@ -3,7 +3,7 @@
  * content.
  */
 import type Anthropic from '@anthropic-ai/sdk'
-import type { ResolvedProvider } from '../../../features/providers/model-driver.ts'
+import type { ProviderSettings } from '../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../features/templates/message.ts'
 import { unsupported } from '../request/parts.ts'
 import { filesFromUser, withLeadingSystem, withoutDeveloper, withUser } from '../request/roles.ts'
@@ -17,7 +17,7 @@ export interface AnthropicConversation {
 type Block = Anthropic.ContentBlockParam
 
 /** @throws ProviderError `unsupported` for a part that the protocol cannot represent. */
-export function anthropicMessages(provider: ResolvedProvider, messages: readonly Message[]): AnthropicConversation {
+export function anthropicMessages(provider: ProviderSettings, messages: readonly Message[]): AnthropicConversation {
   const known = withUser(withLeadingSystem(withoutDeveloper(filesFromUser(messages))))
   const system = known
     .filter(({ role }) => role === 'system')
@@ -42,12 +42,12 @@ export function anthropicMessages(provider: ResolvedProvider, messages: readonly
   return { system, messages: trimmedEnd(turns) }
 }
 
-function blockOf(provider: ResolvedProvider, { role }: Message, part: MessagePart): Block[] {
+function blockOf(provider: ProviderSettings, { role }: Message, part: MessagePart): Block[] {
   if (role === 'tool') return part.type === 'tool-result' ? [resultBlock(part)] : []
   return role === 'assistant' ? assistantBlock(provider, part) : userBlock(provider, part)
 }
 
-function systemBlock(provider: ResolvedProvider, part: MessagePart): Anthropic.TextBlockParam[] {
+function systemBlock(provider: ProviderSettings, part: MessagePart): Anthropic.TextBlockParam[] {
   if (part.type === 'text') return textBlock(part)
   throw unsupported(provider, part.type, 'in system messages')
 }

@@ -15,7 +15,7 @@ const wordsPerBatch = 2
 const pauseMs = 4
 
 export function demoDriver(): ModelDriver {
-  return { call: (request) => (take) => call(request, take) }
+  return { call }
 }
 
 async function call(request: ModelRequest, take: TakeChunks): Promise<void> {

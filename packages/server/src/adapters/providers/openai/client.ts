@@ -1,96 +1,50 @@
 /** Requests of OpenAI's protocols: the `openai` client builds them, our transport sends them (ADR 38). */
-
-import { LRUCache } from 'lru-cache'
 import type { OpenAI } from 'openai'
-import type { ModelRequest, ResolvedProvider } from '../../../features/providers/model-driver.ts'
+import type { ModelRequest } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
-import { type CallDeps, type PreparedCall, sendCall } from '../protocol-driver.ts'
 import { requestHeaders } from '../request/headers.ts'
-import { azureAddress } from './azure.ts'
-import { baseUrlOf } from './kinds.ts'
+import type { LeanRequest } from '../transport/transport.ts'
+import type { OpenaiService } from './service.ts'
 
-export type OpenaiDeps = CallDeps & { clients: OpenaiClients }
-
+type BuiltRequest = Pick<LeanRequest, 'url' | 'headers' | 'body'>
 type Path = '/chat/completions' | '/responses'
 
-/** @throws ProviderError for headers that cannot be set, or a model that cannot be part of the address. */
-export function openaiCall(
-  { clients, ...deps }: OpenaiDeps,
-  request: ModelRequest,
-  { path, body }: { path: Path; body: object },
-): PreparedCall['send'] {
-  const { provider, model } = request
-  const headers = requestHeaders(request)
-  // Before the first attempt: a name that cannot be sent is no reason to try again.
-  const address = pathFor(provider, path, model)
-  return async () => {
-    const client = await clients(provider)
-    const built = await client.buildRequest({ method: 'post', path: address, body, headers })
-    return sendCall(deps, request, {
-      url: withQueryOf(baseUrlOf(provider), built.url),
-      headers: Object.fromEntries(built.req.headers),
-      // The client's encoder makes JSON text of every object.
-      body: String(built.req.body),
-    })
-  }
-}
-
-/** Azure's dated addresses have one path per deployment. The client puts the name there unescaped, so the path is made here. */
-function pathFor(provider: ResolvedProvider, path: Path, model: string): string {
-  const isDated = provider.kind === 'azure' && azureAddress(provider)?.apiVersion !== undefined
-  const isDeployed = isDated && path === '/chat/completions' && !baseUrlOf(provider).includes('/deployments')
-  return isDeployed ? `/deployments/${deploymentSegment(model)}${path}` : path
-}
-
-/** The query of a base address stays in the address of its calls, repeated names included. */
-function withQueryOf(base: string, address: string): URL {
-  const url = new URL(address)
-  const added = [...url.searchParams]
-  url.search = new URL(base).search
-  for (const [name, value] of added) url.searchParams.append(name, value)
-  return url
-}
-
-/** @throws ProviderError for a name that a server could read as more than one segment, escaped or not. */
-function deploymentSegment(model: string): string {
-  if (/[/\\]|^\.*$/.test(model)) {
-    throw new ProviderError('misconfigured', `'${model.slice(0, 100)}' is not the name of an Azure deployment`)
-  }
-  return encodeURIComponent(model)
-}
-
-/** @throws RunError `ai_provider_config_error` for a provider key that names no usable address. */
-export type OpenaiClients = (provider: ResolvedProvider) => Promise<OpenAI>
-
-/** Headers that describe this machine and process: they are nobody's business. */
+/** Headers that describe this machine and process. Providers do not need them. */
 const machineHeaders = Object.fromEntries(
   'lang package-version os arch runtime runtime-version async retry-count timeout'
     .split(' ')
     .map((name) => [`x-stainless-${name}`, null]),
 )
 
-export function openaiClients(): OpenaiClients {
-  const clients = new LRUCache<string, OpenAI>({ max: 500 })
-  return async (provider) => {
-    const { kind, token, url, configuration } = provider
-    const key = JSON.stringify([kind, token, url, configuration])
-    const client = clients.get(key) ?? (await createClient(provider))
-    clients.set(key, client)
-    return client
+/** @throws ProviderError for headers that cannot be set, or a model that cannot be part of the address. */
+export function requestBuilder(
+  service: OpenaiService,
+  client: () => Promise<OpenAI>,
+  request: ModelRequest,
+  { path, body }: { path: Path; body: object },
+): () => Promise<BuiltRequest> {
+  const headers = requestHeaders(service, request)
+  const address = pathFor(service, path, request.model)
+  return async () => {
+    const built = await (await client()).buildRequest({ method: 'post', path: address, body, headers })
+    return {
+      url: withQueryOf(service.baseUrl, built.url),
+      headers: Object.fromEntries(built.req.headers),
+      // The client's encoder makes JSON text of every object.
+      body: String(built.req.body),
+    }
   }
 }
 
-async function createClient(provider: ResolvedProvider): Promise<OpenAI> {
-  // Loaded by the first call: a server that only calls other protocols does not pay 12 MB and 100 ms for it.
+/** The `openai` package is loaded by the first call, because it takes 12 MB and 100 ms. */
+export async function createClient({ azure, baseUrl, configuration, token }: OpenaiService): Promise<OpenAI> {
   const { AzureOpenAI, OpenAI } = await import('openai')
-  // The client adds these to every request, and lets them replace its own authentication.
+  // The client adds these headers to every request, and they could replace its own authentication.
   delete process.env['OPENAI_CUSTOM_HEADERS']
-  const { configuration, token } = provider
-  const azure = provider.kind === 'azure' ? azureAddress(provider) : undefined
   const options = {
     apiKey: token,
     adminAPIKey: null,
-    baseURL: withoutQuery(baseUrlOf(provider)),
+    baseURL: withoutQuery(baseUrl),
     organization: textOrNull(configuration['organization']),
     project: textOrNull(configuration['project']),
     webhookSecret: null,
@@ -101,6 +55,30 @@ async function createClient(provider: ResolvedProvider): Promise<OpenAI> {
   if (azure?.apiVersion !== undefined) return new AzureOpenAI({ ...options, apiVersion: azure.apiVersion })
   if (!azure) return new OpenAI(options)
   return new OpenAI({ ...options, defaultHeaders: { ...machineHeaders, authorization: null, 'api-key': token } })
+}
+
+/** Azure's dated addresses have one path per deployment. The client would insert the name unescaped. */
+function pathFor({ azure, baseUrl }: OpenaiService, path: Path, model: string): string {
+  const isDated = azure?.apiVersion !== undefined
+  const isDeployed = isDated && path === '/chat/completions' && !baseUrl.includes('/deployments')
+  return isDeployed ? `/deployments/${deploymentSegment(model)}${path}` : path
+}
+
+/** @throws ProviderError for a name that a server could read as more than one segment, escaped or not. */
+function deploymentSegment(model: string): string {
+  if (/[/\\]|^\.*$/.test(model)) {
+    throw new ProviderError('misconfigured', `'${model.slice(0, 100)}' is not the name of an Azure deployment`)
+  }
+  return encodeURIComponent(model)
+}
+
+/** The query of the base address is part of every call's address, repeated names included. */
+function withQueryOf(base: string, address: string): URL {
+  const url = new URL(address)
+  const added = [...url.searchParams]
+  url.search = new URL(base).search
+  for (const [name, value] of added) url.searchParams.append(name, value)
+  return url
 }
 
 /** The client appends paths to the base address as text. */

@@ -1,9 +1,6 @@
 /** The differences between services that speak the OpenAI protocol, in one table. */
-import type { ResolvedProvider } from '../../../features/providers/model-driver.ts'
-import { RunError } from '../../../shared/app-error.ts'
 import { keys } from '../request/settings.ts'
 import type { ToolIdForm } from '../request/tools.ts'
-import { azureAddress } from './azure.ts'
 
 export interface KindTraits {
   baseUrl?: string
@@ -41,7 +38,8 @@ export interface KindTraits {
 }
 
 const elsewhere = 'thinkingConfig safetySettings'
-const unsampled = `${elsewhere} topK top_k thinking`
+/** Settings of other vendors' protocols. */
+export const unsampled = `${elsewhere} topK top_k thinking`
 
 const traits: Readonly<Record<string, KindTraits>> = {
   openai: {
@@ -110,53 +108,6 @@ const traits: Readonly<Record<string, KindTraits>> = {
 /** Any other service. Only its protocol is known. */
 const unknown: KindTraits = { files: 'content', sound: 'object', refused: new Set() }
 
-/** Settings that OpenAI's own address rejects, but compatible services may accept. */
-const refusedByOpenai = keys(unsampled)
-
-// The same object represents a provider key until it changes, and one call reads its traits many times.
-const known = new WeakMap<ResolvedProvider, KindTraits>()
-
-export function traitsOf(provider: ResolvedProvider): KindTraits {
-  const found = known.get(provider) ?? findTraits(provider)
-  known.set(provider, found)
-  return found
-}
-
-function findTraits(provider: ResolvedProvider): KindTraits {
-  const own = Object.hasOwn(traits, provider.kind) ? (traits[provider.kind] ?? unknown) : unknown
-  if (provider.kind === 'azure' && (azureAddress(provider)?.apiVersion ?? '9') < '2024-12') {
-    return { ...own, takesDeveloper: false }
-  }
-  if (provider.kind !== 'openai') return own
-  return isOpenaiItself(provider) ? { ...own, refused: refusedByOpenai } : { ...own, refused: new Set() }
-}
-
-/** @throws RunError `ai_provider_config_error` for a kind without its own address if the provider key has none. */
-export function baseUrlOf(provider: ResolvedProvider): string {
-  const url = provider.kind === 'azure' ? azureAddress(provider)?.baseUrl : undefined
-  const address =
-    url ?? provider.url ?? (Object.hasOwn(traits, provider.kind) ? traits[provider.kind]?.baseUrl : undefined)
-  if (address !== undefined) return address
-  const needed =
-    provider.kind === 'azure' ? 'resourceName or baseUrl in its configuration, or a url' : 'an OpenAI-compatible url'
-  throw new RunError('ai_provider_config_error', `Provider kind '${provider.kind}' needs ${needed}`, {
-    details: { provider: provider.name },
-  })
-}
-
-/** OpenAI itself, which is known to support newer roles and parameter names. */
-export function isOpenaiItself(provider: ResolvedProvider): boolean {
-  return provider.kind === 'openai' && new URL(baseUrlOf(provider)).hostname === 'api.openai.com'
-}
-
-/**
- * Whether the provider key selects the Responses protocol.
- * @throws RunError `ai_provider_config_error` for a kind that only has chat completions.
- */
-export function servesResponses({ name, kind, configuration }: ResolvedProvider): boolean {
-  if (configuration['endpoint'] !== 'responses') return false
-  if (kind === 'openai' || kind === 'custom' || kind === 'azure') return true
-  throw new RunError('ai_provider_config_error', `Provider '${name}': kind '${kind}' has no endpoint 'responses'`, {
-    details: { provider: name },
-  })
+export function traitsOfKind(kind: string): KindTraits {
+  return Object.hasOwn(traits, kind) ? (traits[kind] ?? unknown) : unknown
 }

@@ -1,5 +1,5 @@
 /** The headers of a call, by precedence: the protocol's, the prompt's, the provider key's. */
-import type { ModelRequest } from '../../../features/providers/model-driver.ts'
+import type { ModelRequest, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
 
 const reservedHeaders = new Set(
@@ -15,12 +15,13 @@ const reservedHeaders = new Set(
  * @throws ProviderError `misconfigured` for a reserved or malformed header.
  */
 export function requestHeaders(
-  request: ModelRequest,
+  provider: ProviderSettings,
+  request: Pick<ModelRequest, 'settings' | 'stream'>,
   own: Record<string, string> = {},
   defaults: Record<string, string> = {},
 ): Record<string, string> {
   const headers: Record<string, string> = { 'user-agent': 'stet' }
-  for (const source of [defaults, request.provider.configuration['headers'], request.settings['headers']]) {
+  for (const source of [defaults, provider.configuration['headers'], request.settings['headers']]) {
     if (typeof source !== 'object' || source === null) continue
     for (const [name, value] of Object.entries(source)) addHeader(headers, name.toLowerCase(), value)
   }

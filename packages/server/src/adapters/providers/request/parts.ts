@@ -1,6 +1,6 @@
 /** The content of message parts. stet never fetches a URL: the provider does. */
 
-import type { ResolvedProvider } from '../../../features/providers/model-driver.ts'
+import type { ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
 import type { MessagePart } from '../../../features/templates/message.ts'
 
@@ -49,11 +49,11 @@ function decoded(text: string): string {
 }
 
 /** @param where the end of the sentence, e.g. `in system messages`. */
-export function unsupported(provider: ResolvedProvider, type: string, where: string): ProviderError {
+export function unsupported(provider: ProviderSettings, type: string, where: string): ProviderError {
   return new ProviderError('unsupported', `Provider '${provider.name}' takes no ${type} parts ${where}`)
 }
 
-export function toolsRefused(provider: ResolvedProvider): ProviderError {
+export function toolsRefused(provider: ProviderSettings): ProviderError {
   return new ProviderError('unsupported', `Provider '${provider.name}' takes no tools`)
 }
 

@@ -1,5 +1,5 @@
 /** A prompt's settings as keys of a request body. Unknown settings pass unchanged; stet's own are never sent. */
-import type { ModelRequest } from '../../../features/providers/model-driver.ts'
+import type { ProviderSettings } from '../../../features/providers/model-driver.ts'
 
 export interface SettingRules {
   /** Settings with the protocol's own names for them. */
@@ -19,14 +19,12 @@ export function keys(text: string): ReadonlySet<string> {
 }
 
 export function settingsBody(
-  { provider, settings }: Pick<ModelRequest, 'provider' | 'settings'>,
+  { kind }: Pick<ProviderSettings, 'kind'>,
+  settings: Record<string, unknown>,
   { names, dropped }: SettingRules,
 ): Record<string, unknown> {
   const body: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries({
-    ...settings,
-    ...ownOptions(settings['providerOptions'], provider.kind),
-  })) {
+  for (const [key, value] of Object.entries({ ...settings, ...ownOptions(settings['providerOptions'], kind) })) {
     if (value === undefined || value === null || stetKeys.has(key) || dropped.has(key)) continue
     body[Object.hasOwn(names, key) ? (names[key] ?? key) : key] = value
   }

@@ -1,11 +1,11 @@
 /** Converts frames of a streamed response, or one plain response, to stet's chunks. */
-import type { ModelChunk, ResolvedProvider } from '../../../../features/providers/model-driver.ts'
+import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { brokenInTheMiddle, type ChunkReader, parseAnswer, uncarried, unreadable } from '../../answer/chunk-reader.ts'
 import { addSource, type CountedUsage, countedUsage } from '../../answer/content.ts'
 import { wellFormedText } from '../../answer/well-formed-text.ts'
 import { asObject, asText } from '../../json.ts'
 import { frameError } from '../errors.ts'
-import { traitsOf } from '../kinds.ts'
+import type { OpenaiService } from '../service.ts'
 import { attachments } from './attachments.ts'
 import { chatUsage, finishReasonOf, sealedThoughtsOf, spokenOf, thoughtOf } from './delta.ts'
 import { thoughtMarks } from './thought-marks.ts'
@@ -13,7 +13,7 @@ import { toolCallAssembly } from './tool-calls.ts'
 
 type Json = Record<string, unknown>
 
-export function chunkReader(provider: ResolvedProvider): ChunkReader {
+export function chunkReader(provider: OpenaiService): ChunkReader {
   const answer = answerReader(provider)
   let isDone = false
   return {
@@ -34,7 +34,7 @@ export function chunkReader(provider: ResolvedProvider): ChunkReader {
 }
 
 /** @throws ProviderError for a body that is not a chat completion. */
-export function plainChunks(body: string, provider: ResolvedProvider): ModelChunk[] {
+export function plainChunks(body: string, provider: OpenaiService): ModelChunk[] {
   const parsed = parseAnswer(body)
   refuseFailure(parsed, provider)
   if (!Array.isArray(parsed['choices']) || parsed['choices'].length === 0) throw unreadable()
@@ -48,14 +48,14 @@ export function plainChunks(body: string, provider: ResolvedProvider): ModelChun
 /**
  * Services report errors within a response under `error`, as the frame itself (Mistral), or beside other data (Groq).
  */
-function refuseFailure(frame: Json, { token }: ResolvedProvider): void {
+function refuseFailure(frame: Json, { token }: OpenaiService): void {
   const own = frame['object'] === 'error' ? frame : undefined
   const failure = frame['error'] ?? own ?? (frame['x_groq'] && asObject(frame['x_groq'])['error'])
   if (failure !== undefined && failure !== null) throw frameError(failure, token, frame)
 }
 
-function answerReader(provider: ResolvedProvider) {
-  const traits = traitsOf(provider)
+function answerReader(provider: OpenaiService) {
+  const traits = provider.traits
   const calls = toolCallAssembly(provider.name)
   const text = wellFormedText()
   const reasoning = wellFormedText()

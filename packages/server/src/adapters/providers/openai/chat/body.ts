@@ -1,13 +1,13 @@
 /** A model request as the body of a chat-completions call. */
 import type OpenAI from 'openai'
-import type { ModelRequest, ResolvedProvider, ToolDefinition } from '../../../../features/providers/model-driver.ts'
+import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
 import { asObject } from '../../json.ts'
 import { toolsRefused } from '../../request/parts.ts'
 import { meetsStrict, schemaInstruction, schemaName } from '../../request/schema.ts'
 import { settingsBody, tokenLimit } from '../../request/settings.ts'
 import { toolSettings } from '../../request/tools.ts'
-import { azureAddress } from '../azure.ts'
-import { isOpenaiItself, type KindTraits, traitsOf } from '../kinds.ts'
+import type { KindTraits } from '../kinds.ts'
+import type { OpenaiService } from '../service.ts'
 import { chatMessages } from './messages.ts'
 
 export type ChatBody = OpenAI.ChatCompletionCreateParams
@@ -25,14 +25,14 @@ const names: Readonly<Record<string, string>> = {
 const foreign = 'cacheControl cache_control reasoningSummary'.split(' ')
 
 /** @throws ProviderError `unsupported` for parts and tools that the service cannot accept. */
-export function chatBody(request: ModelRequest): ChatBody {
-  const { provider, model, tools, schema, stream, settings } = request
-  const traits = traitsOf(provider)
+export function chatBody(provider: OpenaiService, request: ModelRequest): ChatBody {
+  const { model, tools, schema, stream, settings } = request
+  const { traits } = provider
   if (tools.length > 0 && traits.refusesTools) throw toolsRefused(provider)
   const preamble: OpenAI.ChatCompletionMessageParam[] =
     schema && traits.jsonModeOnly ? [{ role: 'system', content: schemaInstruction(schema) }] : []
   const body: Record<string, unknown> = {
-    ...settingsBody(request, {
+    ...settingsBody(provider, settings, {
       names: { ...names, ...traits.names },
       dropped: new Set([...foreign, ...traits.refused]),
     }),
@@ -50,22 +50,21 @@ export function chatBody(request: ModelRequest): ChatBody {
 }
 
 /** OpenAI's newer models reject `max_tokens`; most other services accept nothing else. */
-function limitOf(provider: ResolvedProvider, settings: Record<string, unknown>): Record<string, unknown> {
+function limitOf(provider: OpenaiService, settings: Record<string, unknown>): Record<string, unknown> {
   const limit = tokenLimit(settings)
   if (limit === undefined) return {}
-  const isNew = isOpenaiItself(provider) || (provider.kind === 'azure' && isNewAzure(provider))
+  const isNew = provider.isOpenai || isNewAzure(provider)
   return { [isNew ? 'max_completion_tokens' : 'max_tokens']: limit }
 }
 
 /** Mistral always sends usage and rejects unknown keys. So do Azure's older API versions. */
-function isAskedForUsage(provider: ResolvedProvider): boolean {
-  if (traitsOf(provider).usageUnasked) return false
-  return provider.kind !== 'azure' || azureAddress(provider) === undefined || isNewAzure(provider)
+function isAskedForUsage(provider: OpenaiService): boolean {
+  if (provider.traits.usageUnasked) return false
+  return provider.azure === undefined || isNewAzure(provider)
 }
 
-function isNewAzure(provider: ResolvedProvider): boolean {
-  const address = azureAddress(provider)
-  return address !== undefined && (address.apiVersion ?? '9') >= '2024-09'
+function isNewAzure({ azure }: OpenaiService): boolean {
+  return azure !== undefined && (azure.apiVersion ?? '9') >= '2024-09'
 }
 
 function formatOf(traits: KindTraits, schema: Record<string, unknown>): Record<string, unknown> {

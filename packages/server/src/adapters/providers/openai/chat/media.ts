@@ -1,17 +1,16 @@
 /** Converts images and files to parts of a chat message, in the service's format. */
 import type OpenAI from 'openai'
-import type { ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import type { MessagePart } from '../../../../features/templates/message.ts'
 import { addressOf, dataUrl, type Media, mediaOf, unsupported } from '../../request/parts.ts'
-import { traitsOf } from '../kinds.ts'
+import type { OpenaiService } from '../service.ts'
 
 type UserPart = OpenAI.ChatCompletionContentPart
 type MediaPart = Extract<MessagePart, { type: 'image' | 'file' }>
 
 /** @throws ProviderError `unsupported` */
-export function mediaPart(provider: ResolvedProvider, part: MediaPart): UserPart {
+export function mediaPart(provider: OpenaiService, part: MediaPart): UserPart {
   const media = mediaOf(part)
-  const { files, sound, refusesImages } = traitsOf(provider)
+  const { files, sound, refusesImages } = provider.traits
   if (part.type === 'image' || media.mimeType.startsWith('image/')) {
     if (refusesImages) throw unsupported(provider, part.type, 'in any message')
     return imagePart(addressOf(media), part['detail'])
@@ -29,7 +28,7 @@ export function mediaPart(provider: ResolvedProvider, part: MediaPart): UserPart
   return { type: 'file', file: { file_data: dataUrl(media), filename } }
 }
 
-function soundPart(provider: ResolvedProvider, form: 'object' | 'text' | undefined, media: Media): UserPart {
+function soundPart(provider: OpenaiService, form: 'object' | 'text' | undefined, media: Media): UserPart {
   if (form === undefined) throw unsupported(provider, 'audio file', 'in any message')
   if (form === 'text') {
     return { type: 'input_audio', input_audio: 'url' in media ? media.url : media.base64 } as unknown as UserPart

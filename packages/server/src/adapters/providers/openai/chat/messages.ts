@@ -1,6 +1,5 @@
 /** Converts messages to OpenAI chat completions. Reasoning is omitted unless its provider requires it. */
 import type OpenAI from 'openai'
-import type { ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../../features/templates/message.ts'
 import { resultText, unsupported } from '../../request/parts.ts'
 import {
@@ -13,7 +12,7 @@ import {
   withUserAtEnd,
 } from '../../request/roles.ts'
 import { toolIdIn } from '../../request/tools.ts'
-import { traitsOf } from '../kinds.ts'
+import type { OpenaiService } from '../service.ts'
 import { mediaPart } from './media.ts'
 
 type ChatMessage = OpenAI.ChatCompletionMessageParam
@@ -22,16 +21,16 @@ type UserPart = OpenAI.ChatCompletionContentPart
 type ToolCallPart = Extract<MessagePart, { type: 'tool-call' }>
 
 /** @throws ProviderError `unsupported` for a part that the service cannot accept. */
-export function chatMessages(provider: ResolvedProvider, messages: readonly Message[]): ChatMessage[] {
+export function chatMessages(provider: OpenaiService, messages: readonly Message[]): ChatMessage[] {
   const sent = rolesFor(provider, messages).flatMap((message) => toChat(provider, message))
   const last = sent.at(-1)
-  if (traitsOf(provider).roles !== 'prefix-at-end' || last?.role !== 'assistant') return sent
+  if (provider.traits.roles !== 'prefix-at-end' || last?.role !== 'assistant') return sent
   // Mistral rejects a final assistant message unless it is marked as a prefix.
   return [...sent.slice(0, -1), { ...last, prefix: true } as ChatMessage]
 }
 
-function rolesFor(provider: ResolvedProvider, messages: readonly Message[]): Message[] {
-  const { takesDeveloper, roles } = traitsOf(provider)
+function rolesFor(provider: OpenaiService, messages: readonly Message[]): Message[] {
+  const { takesDeveloper, roles } = provider.traits
   const shown = filesFromUser(messages)
   const known = takesDeveloper ? shown : withoutDeveloper(shown)
   switch (roles) {
@@ -47,20 +46,20 @@ function rolesFor(provider: ResolvedProvider, messages: readonly Message[]): Mes
   }
 }
 
-function toChat(provider: ResolvedProvider, message: Message): ChatMessage[] {
+function toChat(provider: OpenaiService, message: Message): ChatMessage[] {
   const { role, content } = message
   if (role === 'tool') return content.flatMap((part) => toolResult(provider, part))
   if (role === 'assistant') return [assistant(provider, content)]
   if (role === 'user') {
     const parts = content.map((part) => userPart(provider, part))
-    const isNamed = typeof message['name'] === 'string' && !traitsOf(provider).refusesNames
-    const spoken = traitsOf(provider).joinsTexts === 'in-all' ? joined(parts) : plain(parts)
+    const isNamed = typeof message['name'] === 'string' && !provider.traits.refusesNames
+    const spoken = provider.traits.joinsTexts === 'in-all' ? joined(parts) : plain(parts)
     return [{ role, content: spoken, ...(isNamed ? { name: String(message['name']) } : {}) }]
   }
   return [{ role, content: spokenTexts(provider, texts(provider, role, content)) }]
 }
 
-function assistant(provider: ResolvedProvider, content: readonly MessagePart[]): ChatMessage {
+function assistant(provider: OpenaiService, content: readonly MessagePart[]): ChatMessage {
   const calls = content.flatMap((part) => (part.type === 'tool-call' ? [part] : []))
   const spoken = content.filter(
     (part) => part.type !== 'tool-call' && part.type !== 'reasoning' && part.type !== 'redacted-reasoning',
@@ -73,7 +72,7 @@ function assistant(provider: ResolvedProvider, content: readonly MessagePart[]):
     content: parts.length === 0 ? null : said,
     tool_calls: calls.map((call) => toolCall(provider, call)),
   }
-  const thought = traitsOf(provider).wantsReasoning ? ownReasoning(provider, content) : ''
+  const thought = provider.traits.wantsReasoning ? ownReasoning(provider, content) : ''
   const sealed = content.flatMap((part) => sealedThoughts(provider, part))
   const kept = {
     ...(thought === '' ? {} : { reasoning_content: thought }),
@@ -83,7 +82,7 @@ function assistant(provider: ResolvedProvider, content: readonly MessagePart[]):
 }
 
 /** Reasoning that a gateway sealed for the service behind it, whose tool loops fail without it. */
-function sealedThoughts(provider: ResolvedProvider, part: MessagePart): unknown[] {
+function sealedThoughts(provider: OpenaiService, part: MessagePart): unknown[] {
   if (part.type !== 'reasoning' || part['provider'] !== provider.name || typeof part.signature !== 'string') return []
   try {
     const details: unknown = JSON.parse(part.signature)
@@ -93,16 +92,16 @@ function sealedThoughts(provider: ResolvedProvider, part: MessagePart): unknown[
   }
 }
 
-function ownReasoning(provider: ResolvedProvider, content: readonly MessagePart[]): string {
+function ownReasoning(provider: OpenaiService, content: readonly MessagePart[]): string {
   return content
     .map((part) => (part.type === 'reasoning' && part['provider'] === provider.name ? part.text : ''))
     .join('')
 }
 
-function toolCall(provider: ResolvedProvider, call: ToolCallPart): OpenAI.ChatCompletionMessageFunctionToolCall {
+function toolCall(provider: OpenaiService, call: ToolCallPart): OpenAI.ChatCompletionMessageFunctionToolCall {
   const { toolCallId, toolName, args, signature } = call
   const sent: OpenAI.ChatCompletionMessageFunctionToolCall = {
-    id: toolIdIn(traitsOf(provider).toolIds, toolCallId),
+    id: toolIdIn(provider.traits.toolIds, toolCallId),
     type: 'function',
     function: { name: toolName, arguments: JSON.stringify(args) },
   }
@@ -111,27 +110,27 @@ function toolCall(provider: ResolvedProvider, call: ToolCallPart): OpenAI.ChatCo
   return { ...sent, extra_content: { google: { thought_signature: signature } } } as typeof sent
 }
 
-function toolResult(provider: ResolvedProvider, part: MessagePart): ChatMessage[] {
+function toolResult(provider: OpenaiService, part: MessagePart): ChatMessage[] {
   if (part.type !== 'tool-result') return []
-  const tool_call_id = toolIdIn(traitsOf(provider).toolIds, part.toolCallId)
+  const tool_call_id = toolIdIn(provider.traits.toolIds, part.toolCallId)
   return [{ role: 'tool', tool_call_id, content: resultText(part.result) }]
 }
 
-function texts(provider: ResolvedProvider, role: string, content: readonly MessagePart[]): TextPart[] {
+function texts(provider: OpenaiService, role: string, content: readonly MessagePart[]): TextPart[] {
   return content.map((part) => {
     if (part.type === 'text') return { type: 'text', text: part.text }
     throw unsupported(provider, part.type, `in ${role} messages`)
   })
 }
 
-function userPart(provider: ResolvedProvider, part: MessagePart): UserPart {
+function userPart(provider: OpenaiService, part: MessagePart): UserPart {
   if (part.type === 'text') return { type: 'text', text: part.text }
   if (part.type === 'image' || part.type === 'file') return mediaPart(provider, part)
   throw unsupported(provider, part.type, 'in user messages')
 }
 
-function spokenTexts(provider: ResolvedProvider, parts: TextPart[]): string | TextPart[] {
-  return traitsOf(provider).joinsTexts === undefined ? plain(parts) : joined(parts)
+function spokenTexts(provider: OpenaiService, parts: TextPart[]): string | TextPart[] {
+  return provider.traits.joinsTexts === undefined ? plain(parts) : joined(parts)
 }
 
 function joined<P extends UserPart>(parts: P[]): string | P[] {

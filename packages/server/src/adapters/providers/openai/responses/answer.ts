@@ -1,15 +1,15 @@
 /** Converts frames of a streamed Responses call, or one plain response, to stet's chunks. */
-import type { FinishReason, ModelChunk, ResolvedProvider } from '../../../../features/providers/model-driver.ts'
+import type { FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { brokenInTheMiddle, type ChunkReader, parseAnswer, uncarried, unreadable } from '../../answer/chunk-reader.ts'
 import { addSource, type CountedUsage, countedUsage } from '../../answer/content.ts'
 import { wellFormedText } from '../../answer/well-formed-text.ts'
 import { asNumber, asObject, asText } from '../../json.ts'
 import { frameError } from '../errors.ts'
-import { traitsOf } from '../kinds.ts'
+import type { OpenaiService } from '../service.ts'
 import { type OutputItems, outputItems } from './output-items.ts'
 
 /** Reads frames. The final frame repeats the whole response; only its end is used. */
-export function responseReader(provider: ResolvedProvider): ChunkReader {
+export function responseReader(provider: OpenaiService): ChunkReader {
   const { token } = provider
   const items = outputItems(provider)
   const text = wellFormedText()
@@ -68,7 +68,7 @@ export function responseReader(provider: ResolvedProvider): ChunkReader {
 }
 
 /** @throws ProviderError for a body that is not a response, and for a failed response. */
-export function plainResponse(body: string, provider: ResolvedProvider): ModelChunk[] {
+export function plainResponse(body: string, provider: OpenaiService): ModelChunk[] {
   const response = parseAnswer(body)
   if (response['error'] !== undefined && response['error'] !== null) throw frameError(response['error'], provider.token)
   if (!Array.isArray(response['output'])) throw unreadable()
@@ -87,12 +87,12 @@ export function plainResponse(body: string, provider: ResolvedProvider): ModelCh
 }
 
 /** @throws ProviderError `uncarried` for a complete response without any content that stet can represent. */
-function endOf(response: Record<string, unknown>, items: OutputItems, provider: ResolvedProvider): ModelChunk {
+function endOf(response: Record<string, unknown>, items: OutputItems, provider: OpenaiService): ModelChunk {
   const loneType = items.loneType()
   if (loneType !== undefined && response['status'] === 'completed') throw uncarried(loneType)
   return finishOf(response, {
     hasCalls: items.hasCalls(),
-    namesDeployments: traitsOf(provider).namesDeployments === true,
+    namesDeployments: provider.traits.namesDeployments === true,
   })
 }
 

@@ -8,6 +8,7 @@ import { asObject } from '../../json.ts'
 import { meetsStrict, schemaName } from '../../request/schema.ts'
 import { keys, type SettingRules, settingsBody, tokenLimit } from '../../request/settings.ts'
 import { toolSettings } from '../../request/tools.ts'
+import type { OpenaiService } from '../service.ts'
 import { inputItems } from './messages.ts'
 
 export type ResponsesBody = OpenAI.Responses.ResponseCreateParams
@@ -21,12 +22,12 @@ const rules: SettingRules = {
 }
 
 /** @throws ProviderError `unsupported` for a part that the protocol cannot represent. */
-export function responsesBody(request: ModelRequest): ResponsesBody {
-  const { provider, model, tools, schema, stream, settings } = request
+export function responsesBody(provider: OpenaiService, request: ModelRequest): ResponsesBody {
+  const { model, tools, schema, stream, settings } = request
   const limit = tokenLimit(settings)
   const body: Record<string, unknown> = {
     store: false,
-    ...settingsBody(request, rules),
+    ...settingsBody(provider, settings, rules),
     ...reasoningOf(settings),
     ...textOf(settings, schema),
     ...(limit === undefined ? {} : { max_output_tokens: limit }),

@@ -1,19 +1,18 @@
 /** Converts messages to input items of the Responses protocol. */
 import type OpenAI from 'openai'
-import type { ResolvedProvider } from '../../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../../features/templates/message.ts'
 import { addressOf, dataUrl, mediaOf, resultText, unsupported } from '../../request/parts.ts'
 import { filesFromUser, withoutDeveloper } from '../../request/roles.ts'
-import { traitsOf } from '../kinds.ts'
+import type { OpenaiService } from '../service.ts'
 
 type InputItem = OpenAI.Responses.ResponseInputItem
 type InputPart = OpenAI.Responses.ResponseInputContent
 type MediaPart = Extract<MessagePart, { type: 'image' | 'file' }>
 
 /** @throws ProviderError `unsupported` for a part that the protocol cannot represent. */
-export function inputItems(provider: ResolvedProvider, messages: readonly Message[]): InputItem[] {
+export function inputItems(provider: OpenaiService, messages: readonly Message[]): InputItem[] {
   const shown = filesFromUser(messages)
-  const known = traitsOf(provider).takesDeveloper ? shown : withoutDeveloper(shown)
+  const known = provider.traits.takesDeveloper ? shown : withoutDeveloper(shown)
   return known.flatMap((message) => {
     if (message.role === 'assistant') return message.content.flatMap((part) => assistantItem(provider, part))
     if (message.role === 'tool') return message.content.flatMap(resultItem)
@@ -22,7 +21,7 @@ export function inputItems(provider: ResolvedProvider, messages: readonly Messag
   })
 }
 
-function assistantItem(provider: ResolvedProvider, part: MessagePart): InputItem[] {
+function assistantItem(provider: OpenaiService, part: MessagePart): InputItem[] {
   switch (part.type) {
     case 'text':
       return part.text === '' ? [] : [{ type: 'message', role: 'assistant', content: part.text }]
@@ -41,7 +40,7 @@ function assistantItem(provider: ResolvedProvider, part: MessagePart): InputItem
 
 // Only the provider can read encrypted reasoning. The visible summary alone is not a valid item.
 function reasoningItem(
-  provider: ResolvedProvider,
+  provider: OpenaiService,
   { id, text, signature, provider: maker }: Extract<MessagePart, { type: 'reasoning' }>,
 ): InputItem[] {
   if (maker !== provider.name || typeof signature !== 'string' || id === undefined) return []
@@ -54,13 +53,13 @@ function resultItem(part: MessagePart): InputItem[] {
   return [{ type: 'function_call_output', call_id: part.toolCallId, output: resultText(part.result) }]
 }
 
-function inputPart(provider: ResolvedProvider, role: string, part: MessagePart): InputPart {
+function inputPart(provider: OpenaiService, role: string, part: MessagePart): InputPart {
   if (part.type === 'text') return { type: 'input_text', text: part.text }
   if (role === 'user' && (part.type === 'image' || part.type === 'file')) return mediaInput(provider, part)
   throw unsupported(provider, part.type, `in ${role} messages`)
 }
 
-function mediaInput(provider: ResolvedProvider, part: MediaPart): InputPart {
+function mediaInput(provider: OpenaiService, part: MediaPart): InputPart {
   const media = mediaOf(part)
   if (part.type === 'image' || media.mimeType.startsWith('image/')) {
     const { detail } = part

@@ -1,8 +1,9 @@
 /** Output items with a start and an end: calls, encrypted reasoning, generated images, messages. */
-import type { ModelChunk, ResolvedProvider } from '../../../../features/providers/model-driver.ts'
+import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { uncarried } from '../../answer/chunk-reader.ts'
 import { generatedImage, parseArguments } from '../../answer/content.ts'
 import { asObject, asText } from '../../json.ts'
+import type { OpenaiService } from '../service.ts'
 
 type Item = Record<string, unknown>
 
@@ -26,7 +27,7 @@ const awaited = new Set([
   'mcp_approval_request',
 ])
 
-export function outputItems({ name: provider }: ResolvedProvider): OutputItems {
+export function outputItems({ name: provider }: OpenaiService): OutputItems {
   const callIds = new Map<string, string>()
   let hasCalls = false
   let isCarried = false
