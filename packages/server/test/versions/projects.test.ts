@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadRunnable } from '../../src/features/documents/read-document.ts'
 import { findProject, resolveVersion } from '../../src/features/documents/version-ref.ts'
 import { createProject } from '../../src/features/projects/create-project.ts'
-import { listProjects } from '../../src/features/projects/list-projects.ts'
 import { updateProject } from '../../src/features/projects/update-project.ts'
 import { failure, newBench, openWorkbench, type Workbench } from './workbench.ts'
 
@@ -33,7 +32,7 @@ it('lists the last edited first, and only what the key may see', async () => {
   const bench = { deps: workbench.deps, caller }
   const [first, second] = [await newBench(bench), await newBench(bench)]
   const ids = async (projectId: number | null) =>
-    (await listProjects(workbench.deps, { caller: { ...caller, projectId } })).map(({ id }) => id)
+    (await workbench.deps.stores.projects.list(caller.workspaceId, projectId)).map(({ id }) => id)
   expect(await ids(null)).toEqual([second.projectId, first.projectId])
   await first.put(first.draft, 'a', '1')
   expect(await ids(null)).toEqual([first.projectId, second.projectId])

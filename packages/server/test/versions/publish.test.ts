@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { listVersions } from '../../src/features/versions/list-versions.ts'
 import { publishVersion } from '../../src/features/versions/publish-version.ts'
 import { failure, newBench, openWorkbench, type Workbench } from './workbench.ts'
 
@@ -39,9 +38,7 @@ describe('numbering', () => {
     const [older, newer] = [await bench.newDraft(), await bench.newDraft()]
     const { deps, caller } = workbench
     const uuids = async (status?: 'draft' | 'merged') =>
-      (await listVersions(deps, { caller, projectId: bench.projectId, ...(status && { status }) })).map(
-        ({ uuid }) => uuid,
-      )
+      (await deps.stores.versions.list(caller.workspaceId, bench.projectId, status)).map(({ uuid }) => uuid)
     expect(await uuids()).toEqual([newer.uuid, older.uuid, second.uuid, bench.draft.uuid])
     expect(await uuids('draft')).toEqual([newer.uuid, older.uuid])
     expect(await uuids('merged')).toEqual([second.uuid, bench.draft.uuid])

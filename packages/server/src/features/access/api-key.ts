@@ -1,10 +1,10 @@
-/** An API key: its form, its checksum and what is kept of it; the clear key exists only in the answer that creates it. */
+/** An API key: its form, checksum and stored hash. The clear key appears only in the response that creates it. */
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { invalid } from '../../shared/app-error.ts'
 import type { Author } from '../../shared/author.ts'
 import { randomText } from '../../shared/text/random-text.ts'
 import type { Scope } from './caller.ts'
-import type { Plan } from './plan.ts'
 
 export interface ApiKey {
   id: number
@@ -35,12 +35,12 @@ export function generateApiKey(): string {
   return text + checksumOf(text)
 }
 
-/** Whether a text has the form of a key and its checksum: rubbish is refused without asking the database. */
+/** Whether a text has the form and checksum of a key. Anything else is refused without a statement. */
 export function isWellFormedApiKey(key: string): boolean {
   return keyForm.test(key) && checksumOf(key.slice(0, -checksumLength)) === key.slice(-checksumLength)
 }
 
-/** What the database keeps: SHA-256 of the whole key, hex. A slow hash adds nothing at 178 bits. */
+/** The stored form: SHA-256 of the whole key, hex. A slow hash adds nothing at 178 bits. */
 export function hashApiKey(key: string): string {
   return hash('sha256', key)
 }
@@ -57,4 +57,20 @@ function checksumOf(text: string): string {
     rest = Math.floor(rest / alphabet.length)
   }
   return digits
+}
+
+/** Pricing plans and their limits, in requests per second; see section 8 of the interface document. */
+export const plans = ['hobby', 'team', 'enterprise', 'custom'] as const
+export type Plan = (typeof plans)[number]
+
+const limits = { hobby: 10, team: 166, enterprise: 500 } as const
+
+/** @throws AppError BadRequestError when plan `custom` names no limit. */
+export function limitOf(plan: Plan, customLimit: number | null | undefined): number {
+  if (plan !== 'custom') return limits[plan]
+  if (customLimit === null || customLimit === undefined)
+    throw invalid('Invalid request: limit: required for plan custom', {
+      issues: [{ path: ['limit'], code: 'custom', message: 'required for plan custom' }],
+    })
+  return customLimit
 }

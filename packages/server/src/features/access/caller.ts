@@ -1,4 +1,5 @@
-/** Who is calling: what a valid API key stands for. Every use case gets it and every store call carries its workspace. */
+/** The caller that a valid API key identifies. Every use case takes one; every store call carries its workspace. */
+import { AppError } from '../../shared/app-error.ts'
 import type { Author } from '../../shared/author.ts'
 
 export const scopes = ['read', 'run', 'write', 'publish', 'admin'] as const
@@ -13,4 +14,26 @@ export interface Caller {
   projectId: number | null
   /** Requests per second. */
   limit: number
+}
+
+export const defaultScopes: readonly Scope[] = ['read', 'run', 'write', 'publish']
+
+function hasScope(caller: Caller, scope: Scope): boolean {
+  return caller.scopes.includes(scope) || caller.scopes.includes('admin')
+}
+
+/** @throws AppError ForbiddenError unless the caller has one of the scopes; the first is named. */
+export function requireScope(caller: Caller, anyOf: readonly [Scope, ...Scope[]]): void {
+  if (anyOf.some((scope) => hasScope(caller, scope))) return
+  throw new AppError('ForbiddenError', `This API key lacks the scope '${anyOf[0]}'`, {
+    details: { required: anyOf[0] },
+  })
+}
+
+/** @throws AppError ForbiddenError for a key that sees one project only. */
+export function requireUnrestricted(caller: Caller): void {
+  if (caller.projectId === null) return
+  throw new AppError('ForbiddenError', 'This API key is restricted to one project', {
+    details: { reason: 'project_restricted' },
+  })
 }

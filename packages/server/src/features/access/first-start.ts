@@ -1,4 +1,4 @@
-/** Makes an empty database usable: a workspace with its author and admin key, and the project `default`. */
+/** Prepares an empty database: a workspace with its author and admin key, and the project `default`. */
 import { AppError } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { apiKeyPrefix, generateApiKey, hashApiKey, isWellFormedApiKey } from './api-key.ts'
@@ -8,12 +8,12 @@ export interface NewTenant {
   workspaceName: string
   /** The clear admin key: print it once. */
   key: string
-  /** False when the key was given by the operator, who knows it already. */
+  /** False if the operator supplied the key. */
   isGenerated: boolean
 }
 
 /**
- * Creates workspace `default` with its admin key in a database that holds no workspace yet; null when one exists.
+ * Creates the workspace `default` with its admin key; null if any workspace exists.
  * @param createProject makes the first project with its initial draft, in the same transaction.
  */
 export async function createFirstWorkspace(
@@ -21,7 +21,7 @@ export async function createFirstWorkspace(
   input: {
     adminKey?: string | undefined
     createProject: CreateProject
-    /** Called before the commit: a workspace never exists without a key that its operator has. */
+    /** Called before the commit, so that the operator always has the key of an existing workspace. */
     keepKey(tenant: NewTenant): void
   },
 ): Promise<NewTenant | null> {

@@ -2,10 +2,8 @@
 import { invalid, notFound } from '../../shared/app-error.ts'
 import type { Author } from '../../shared/author.ts'
 import type { Needs, Stores } from '../deps.ts'
-import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey } from './api-key.ts'
-import type { Caller, Scope } from './caller.ts'
-import { limitOf, type Plan } from './plan.ts'
-import { defaultScopes } from './scopes.ts'
+import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey, limitOf, type Plan } from './api-key.ts'
+import { type Caller, defaultScopes, type Scope } from './caller.ts'
 
 export interface IssueApiKeyInput {
   caller: Caller
@@ -52,7 +50,7 @@ export async function issueApiKey(
   return { apiKey, key }
 }
 
-// A key is for one person or program, and its name says which. Keys of the same name share an author.
+// A key is named after the person or program that uses it. Keys with the same name share an author.
 async function authorNamed({ workspaces }: Stores, workspaceId: number, name: string): Promise<Author> {
   const known = await workspaces.findAuthorByName(workspaceId, name)
   return known ?? workspaces.createAuthor(workspaceId, { name, email: `${mailboxOf(name)}@localhost` })
@@ -65,7 +63,7 @@ function mailboxOf(name: string): string {
   return words.join('-').slice(0, 64)
 }
 
-// In UTC: one of 9999 with an offset may lie in the year 10000, which timestamps of four digits cannot tell.
+// In UTC: an instant of 9999 with an offset may fall into the year 10000, which four digits cannot express.
 function assertExpiry(expiresAt: Date | undefined, now: Date): void {
   if (!expiresAt) return
   if (expiresAt <= now) throw invalidExpiry('must be in the future')

@@ -10,17 +10,16 @@ export type NewApiKey = Omit<ApiKey, 'id' | 'lastUsedAt' | 'revokedAt' | 'create
 
 export interface ApiKeyStore {
   /**
-   * The one look-up without a workspace: it is what tells the workspace. Keys that are revoked, or expired at `now`, are
-   * unknown to the statement already: it must not take longer for them than for keys that never were.
+   * The only lookup without a workspace, which it determines. The statement itself excludes keys that are revoked, or
+   * expired at `now`, so that it takes no longer for them than for unknown keys.
    */
   findUsable(hash: string, now: Date): Promise<ApiKey | null>
   list(workspaceId: number): Promise<ApiKey[]>
   findOptional(workspaceId: number, id: number): Promise<(ApiKey & { hash: string }) | null>
   create(workspaceId: number, input: NewApiKey): Promise<ApiKey>
   revoke(workspaceId: number, id: number, at: Date): Promise<void>
-  /** Lets a key end later than at once. */
   setExpiry(workspaceId: number, id: number, expiresAt: Date): Promise<void>
-  /** Serialises revocations of one workspace, so that two requests cannot each remove the last but one admin key. */
+  /** Serializes revocations in a workspace: two requests must not each revoke one of the last two admin keys. */
   lockAdminKeys(workspaceId: number): Promise<void>
   /** Usable admin keys, not restricted to a project, besides `exceptId`. */
   countOtherAdminKeys(workspaceId: number, exceptId: number, at: Date): Promise<number>
@@ -43,7 +42,7 @@ export interface WorkspaceStore {
   /** The oldest author of that name. */
   findAuthorByName(workspaceId: number, name: string): Promise<Author | null>
   findFirstAuthor(workspaceId: number): Promise<Author | null>
-  /** Serialises first starts of several servers on one database. */
+  /** Serializes first starts of several servers on one database. */
   lockCreation(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Revokes a key, at once and for good; a workspace always keeps one usable admin key. */
+/** Revokes a key at once. A workspace always keeps one usable admin key. */
 import { conflict, notFound } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { ApiKey } from './api-key.ts'

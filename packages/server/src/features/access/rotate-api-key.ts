@@ -1,4 +1,4 @@
-/** Replaces a key by a new one that may do the same; the old key ends at once, or after the overlap that was asked for. */
+/** Replaces a key by a new one with the same rights. The old key ends at once, or after the requested overlap. */
 import { conflict, notFound } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey } from './api-key.ts'
@@ -40,7 +40,7 @@ function successorOf(old: ApiKey, key: string) {
   return { workspaceId, name, scopes, projectId, plan, author, expiresAt, customLimit, ...secret }
 }
 
-// An overlap never makes a key live longer than it would have.
+// An overlap never extends the life of a key.
 async function endKey(stores: Stores, old: ApiKey, now: Date, overlapSeconds: number): Promise<void> {
   if (overlapSeconds === 0) return stores.apiKeys.revoke(old.workspaceId, old.id, now)
   const end = new Date(now.getTime() + overlapSeconds * 1000)

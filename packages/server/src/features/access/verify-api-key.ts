@@ -1,4 +1,4 @@
-/** Turns a bearer token into its caller. Every kind of bad key gets the same answer, and rubbish costs no statement. */
+/** Turns a bearer token into its caller. All bad keys get the same error; malformed ones cost no statement. */
 import { AppError } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { type ApiKey, hashApiKey, isWellFormedApiKey } from './api-key.ts'
@@ -30,7 +30,7 @@ export async function verifyApiKey(
   return known.caller
 }
 
-/** The caller, when the key is in memory and usable: nobody else is refused here, only not known. */
+/** The caller, if the key is in memory and usable. Undefined does not mean that the key is bad. */
 export function recallCaller(deps: Needs<'stores' | 'liveCache' | 'clock' | 'log'>, token: string): Caller | undefined {
   const known = deps.liveCache.recall<KnownKey>(keyScope(hashApiKey(token)), callerKey)
   const now = deps.clock.now()
@@ -61,10 +61,10 @@ async function findKnownKey(
   const scope = keyScope(hash)
   try {
     const known = await deps.liveCache.read(scope, callerKey, async () => {
-      // Only a miss may be refused for a flood: a key that is in memory passes however its neighbours behave.
+      // Only a miss is subject to the failure limit: a cached key always passes, whatever else its address sends.
       await refuseFlood(deps, from.address)
       const key = await deps.stores.apiKeys.findUsable(hash, deps.clock.now())
-      // Thrown, since a load that throws is not remembered: misses must not fill the memory.
+      // Thrown, because a failed load is not cached: misses must not fill the memory.
       if (!key) throw new UnknownKey()
       return { key, caller: callerOf(key), touchedAtMs: key.lastUsedAt?.getTime() ?? 0 }
     })

@@ -4,9 +4,9 @@ import { notFound } from '../../shared/app-error.ts'
 import { type FindDeps, findConversation } from '../conversations/find-conversation.ts'
 import type { Caller, Needs } from '../deps.ts'
 import { resolveVersion } from '../documents/version-ref.ts'
-import type { Annotation } from './annotation.ts'
+import { readScore } from './evaluation.ts'
 import { findEvaluation } from './find-evaluation.ts'
-import { readScore } from './score.ts'
+import type { Annotation } from './ports.ts'
 
 export interface AnnotateInput {
   caller: Caller

@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { completeConfiguration } from './evaluation.ts'
+import { completeConfiguration, type EvaluationConfiguration, readScore } from './evaluation.ts'
 
 describe('the configuration of an evaluation', () => {
   it('gets its defaults', () => {
@@ -31,5 +32,69 @@ describe('the configuration of an evaluation', () => {
     const path = ['configuration', key]
     const refusal = { code: 'BadRequestError', details: { issues: [expect.objectContaining({ path })] } }
     expect(() => completeConfiguration('rating', configuration)).toThrow(expect.objectContaining(refusal))
+  })
+})
+
+const rating = (configuration: Partial<EvaluationConfiguration> = {}) => ({
+  metric: 'rating' as const,
+  configuration: completeConfiguration('rating', configuration),
+})
+const binary = (reverseScale = false) => ({ metric: 'binary' as const, configuration: { reverseScale } })
+
+describe('binary scores', () => {
+  it.each([
+    [1, false, 100, true],
+    [0, false, 0, false],
+    [1, true, 0, false],
+    [0, true, 100, true],
+  ])('%s, reversed %s', (score, reversed, normalizedScore, hasPassed) => {
+    expect(readScore(score, binary(reversed))).toEqual({ normalizedScore, hasPassed })
+  })
+
+  it.each([0.5, -1, 2, Number.NaN])('%s is refused', (score) => {
+    expect(() => readScore(score, binary())).toThrow(expect.objectContaining({ details: { min: 0, max: 1 } }))
+  })
+})
+
+describe('ratings', () => {
+  it.each([
+    [1, {}, 0, true],
+    [5, {}, 100, true],
+    [2, {}, 25, true],
+    [2.5, {}, 38, true],
+    [2, { reverseScale: true }, 75, true],
+    [1, { reverseScale: true }, 100, true],
+    [3, { minThreshold: 4 }, 50, false],
+    [4, { minThreshold: 4 }, 75, true],
+    [4, { maxThreshold: 3 }, 75, false],
+    [0, { minRating: -10, maxRating: 10 }, 50, true],
+    [0.2, { minRating: 0, maxRating: 0.3 }, 67, true],
+    // Halves that binary numbers miss.
+    [1.14, {}, 4, true],
+    [4.02, {}, 76, true],
+    [4.98, { reverseScale: true }, 1, true],
+    [-4.95, { minRating: -5, maxRating: 5 }, 1, true],
+  ])('%s on %o', (score, configuration, normalizedScore, hasPassed) => {
+    expect(readScore(score, rating(configuration))).toEqual({ normalizedScore, hasPassed })
+  })
+
+  it.each([0.999, 5.001, Number.POSITIVE_INFINITY, Number.NaN])('%s is refused, not moved into the range', (score) => {
+    const refusal = expect.objectContaining({ code: 'UnprocessableEntityError', details: { min: 1, max: 5 } })
+    expect(() => readScore(score, rating())).toThrow(refusal)
+  })
+
+  it('are whole numbers from 0 to 100, mirrored by a reversed scale', () => {
+    const number = fc.double({ min: -1e9, max: 1e9, noNaN: true })
+    fc.assert(
+      fc.property(number, number, number, (one, two, three) => {
+        const [min = 0, score = 0, max = 0] = [one, two, three].sort((a, b) => a - b)
+        fc.pre(min < max)
+        const range = { minRating: min, maxRating: max }
+        const { normalizedScore } = readScore(score, rating(range))
+        const mirrored = readScore(score, rating({ ...range, reverseScale: true })).normalizedScore
+        expect(Number.isInteger(normalizedScore) && normalizedScore >= 0 && normalizedScore <= 100).toBe(true)
+        expect(Math.abs(normalizedScore + mirrored - 100)).toBeLessThanOrEqual(1)
+      }),
+    )
   })
 })

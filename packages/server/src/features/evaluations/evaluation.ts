@@ -1,5 +1,5 @@
 /** An evaluation: how people score conversations. Its scale is complete and consistent. */
-import { invalid } from '../../shared/app-error.ts'
+import { invalid, unprocessable } from '../../shared/app-error.ts'
 
 export const metrics = ['binary', 'rating'] as const
 export type Metric = (typeof metrics)[number]
@@ -31,7 +31,7 @@ export interface Evaluation {
 }
 
 /** The default range of a rating. */
-export const defaultRange = { minRating: 1, maxRating: 5 } as const
+const defaultRange = { minRating: 1, maxRating: 5 } as const
 
 /** Fills in defaults and drops keys that the metric does not use. @throws AppError BadRequestError. */
 export function completeConfiguration(
@@ -68,4 +68,37 @@ function refused(key: string, message: string): Error {
   return invalid(`Invalid request: configuration.${key}: ${message}`, {
     issues: [{ path: ['configuration', key], code: 'custom', message }],
   })
+}
+
+export interface ReadScore {
+  /** An integer from 0 to 100. 100 is best, also on a reversed scale. */
+  normalizedScore: number
+  hasPassed: boolean
+}
+
+type Scale = Pick<Evaluation, 'metric' | 'configuration'>
+
+/** @throws AppError UnprocessableEntityError with `details: {min, max}`. */
+export function readScore(score: number, { metric, configuration }: Scale): ReadScore {
+  return metric === 'binary' ? readBinary(score, configuration) : readRating(score, configuration)
+}
+
+function readBinary(score: number, { reverseScale }: Scale['configuration']): ReadScore {
+  if (score !== 0 && score !== 1) throw unprocessable('The score must be 0 or 1', { min: 0, max: 1 })
+  return { normalizedScore: normalize(score, 0, 1, reverseScale), hasPassed: score === (reverseScale ? 0 : 1) }
+}
+
+function readRating(score: number, configuration: Scale['configuration']): ReadScore {
+  const { reverseScale, minRating: min, maxRating: max, ...thresholds } = { ...defaultRange, ...configuration }
+  const { minThreshold = min, maxThreshold = max } = thresholds
+  if (!(score >= min && score <= max)) throw unprocessable(`The score must be from ${min} to ${max}`, { min, max })
+  const hasPassed = minThreshold <= score && score <= maxThreshold
+  return { normalizedScore: normalize(score, min, max, reverseScale), hasPassed }
+}
+
+function normalize(score: number, min: number, max: number, reverseScale: boolean): number {
+  const [lower, upper] = reverseScale ? [max, min] : [min, max]
+  const percent = (Math.abs(score - lower) * 100) / Math.abs(upper - lower)
+  // Binary fractions are inexact: 1.14 on a scale of 1 to 5 is 3.5 %, but computes to slightly less.
+  return Math.round(Number(percent.toFixed(9)))
 }

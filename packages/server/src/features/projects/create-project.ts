@@ -1,4 +1,4 @@
-/** Makes a project with its first draft; nothing in it is live. */
+/** Creates a project with its first draft. Nothing in it is live yet. */
 import { AppError } from '../../shared/app-error.ts'
 import type { Caller, Needs, Stores, Version } from '../deps.ts'
 import type { Project } from './project.ts'
@@ -31,7 +31,7 @@ export async function createProject(
   return deps.transaction((stores) => addProject(stores, { ...input, workspaceId, authorId: author.id, at }))
 }
 
-/** For who has a transaction open already: the first start, which makes a tenant and its project together. */
+/** For callers that already run in a transaction: the first start creates a tenant and its project together. */
 export async function addProject(
   stores: Pick<Stores, 'projects' | 'versions'>,
   input: Omit<CreateProjectInput, 'caller'> & { workspaceId: number; authorId: number; at: Date },

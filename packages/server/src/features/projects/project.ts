@@ -5,11 +5,44 @@ export interface Project {
   name: string
   defaultProvider: string | null
   defaultModel: string | null
-  /** Null: the setting of the server counts. */
+  /** Null: the server's setting applies. */
   retentionDays: number | null
   liveVersionId: number | null
   liveVersionUuid: string | null
   lastEditedAt: Date
   createdAt: Date
   updatedAt: Date
+}
+
+export interface NewProject {
+  name: string
+  defaultProvider: string | null
+  defaultModel: string | null
+  retentionDays: number | null
+  at: Date
+}
+
+export interface ProjectChange {
+  name?: string
+  defaultProvider?: string | null
+  defaultModel?: string | null
+  retentionDays?: number | null
+}
+
+export interface ProjectStore {
+  /** Last edited first, then by falling id. @param onlyId the project that the caller's key is restricted to. */
+  list(workspaceId: number, onlyId?: number | null): Promise<Project[]>
+  findOptional(workspaceId: number, id: number): Promise<Project | null>
+  /** Locks the project's row until the transaction ends, then reads it. Every write in a project does this first. */
+  lock(workspaceId: number, id: number): Promise<Project | null>
+  create(workspaceId: number, input: NewProject): Promise<Project>
+  update(workspaceId: number, id: number, change: ProjectChange, at: Date): Promise<Project | null>
+  /** Ids of deleted projects, of every workspace, that are not purged yet. */
+  listDeleted(): Promise<number[]>
+  /** Whether a stored run of the project is queued or running. */
+  hasActiveRuns(id: number): Promise<boolean>
+  /** Hides the project and revokes the keys restricted to it; returns their hashes. */
+  markDeleted(id: number): Promise<string[]>
+  /** Records that a version or a document of the project changed. */
+  touch(workspaceId: number, id: number, at: Date): Promise<void>
 }

@@ -1,8 +1,7 @@
-/** Renames a project or changes its defaults; what is not named stays. */
+/** Renames a project or changes its defaults. Absent fields stay. */
 import { notFound } from '../../shared/app-error.ts'
 import type { Caller, Needs } from '../deps.ts'
-import type { ProjectChange } from './ports.ts'
-import type { Project } from './project.ts'
+import type { Project, ProjectChange } from './project.ts'
 
 export interface UpdateProjectInput {
   caller: Caller
@@ -11,7 +10,7 @@ export interface UpdateProjectInput {
   /** `''` clears a default. */
   defaultProvider?: string
   defaultModel?: string
-  /** Null: the setting of the server counts again. */
+  /** Null: the server's setting applies again. */
   retentionDays?: number | null
 }
 

@@ -1,4 +1,4 @@
-/** Tells what one version changes against another, path by path. */
+/** Lists what one version changes against another, by path. */
 import type { Needs, Version } from '../deps.ts'
 import type { DocumentText } from '../documents/document.ts'
 import { comparePaths } from '../documents/document-path.ts'
@@ -16,12 +16,12 @@ export interface DiffChange {
   status: 'added' | 'modified' | 'deleted'
   before: DiffSide | null
   after: DiffSide | null
-  /** Only ever true for a draft against live: publishing needs force. */
+  /** Publishing needs force. True only for a draft against live. */
   conflict: boolean
 }
 
 export interface DiffVersionsInput extends VersionAddress {
-  /** A version uuid or `live`. Default: live for a draft, the version numbered before for a merged one. */
+  /** A version uuid or `live`. Default: live for a draft, the previous number for a merged version. */
   base?: string
 }
 
@@ -36,7 +36,7 @@ export async function diffVersions(
   const base = await findBase(deps, input, head)
   const { workspaceId } = input.caller
   const { documents } = deps.stores
-  // Looked for where something was changed: a project may hold much that was not.
+  // Reads only paths that may differ: a project may hold many more.
   const paths = base && (await documents.listDifferingPaths(workspaceId, base, head))
   const before = paths ? await documents.listByPaths(workspaceId, base, paths) : []
   const after = paths ? await documents.listByPaths(workspaceId, head, paths) : await documents.list(workspaceId, head)

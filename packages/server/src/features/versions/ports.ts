@@ -25,6 +25,6 @@ export interface VersionStore {
   create(workspaceId: number, projectId: number, input: NewVersion): Promise<Version>
   /** Merges a draft and moves the live pointer to it. */
   publish(workspaceId: number, projectId: number, id: number, publication: Publication): Promise<Version>
-  /** Notes that something in the version changed. */
+  /** Records that something in the version changed. */
   touch(workspaceId: number, projectId: number, id: number, at: Date): Promise<void>
 }

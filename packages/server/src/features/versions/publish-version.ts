@@ -1,11 +1,14 @@
-/** Makes a draft the live version: no work of others is overwritten unseen, and nothing that cannot run goes live. */
-import { AppError, conflict, invalid } from '../../shared/app-error.ts'
+/** Makes a draft the live version. It refuses to overwrite newer changes of live unseen, and texts that do not compile. */
+import { createHash } from 'node:crypto'
+import { AppError, conflict, invalid, unprocessable } from '../../shared/app-error.ts'
 import type { Needs, Stores, Version } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
+import { type CheckedText, checkTexts, hashContent, loadFromVersion } from '../documents/check-document.ts'
+import { comparePaths } from '../documents/document-path.ts'
 import { isChange, isConflict } from '../documents/overlay.ts'
 import type { Slot } from '../documents/ports.ts'
 import { findProject, findVersionRow, ownerOf, type VersionAddress } from '../documents/version-ref.ts'
-import { type CompiledDraft, compileDraft, isStillCompiled } from './check-draft.ts'
+import type { EvaluationOwner } from '../templates/template-engine.ts'
 
 export interface PublishVersionInput extends VersionAddress {
   /** Absent or empty: the title stays. */
@@ -18,13 +21,13 @@ export interface PublishVersionInput extends VersionAddress {
 
 type Publishes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'log'>
 
-// Each attempt loses only against a writer that came between compilation and lock; compiled texts are not compiled again.
+// An attempt fails only if another write came between compilation and lock. Compiled texts are cached.
 const maxAttempts = 20
 
 /**
- * Compiles outside of any transaction; the one that publishes makes sure that nothing has changed since.
+ * Compiles outside of any transaction; the transaction that publishes checks that nothing has changed since.
  * @throws AppError BadRequestError for anything but a draft, NotFoundError for the project, ConflictError for changes of
- * live (unless forced) or a draft that never rests, UnprocessableEntityError for texts that do not compile.
+ * live (unless forced) or a draft that keeps changing, UnprocessableEntityError for texts that do not compile.
  */
 export async function publishVersion(deps: Publishes, input: PublishVersionInput): Promise<Version> {
   await findProject(deps, input.caller, input.projectId)
@@ -40,7 +43,7 @@ export async function publishVersion(deps: Publishes, input: PublishVersionInput
   throw conflict('The draft kept changing while it was compiled; try again', { reason: 'changing' })
 }
 
-/** Leaves the transaction: what it would publish was not compiled. */
+/** Rolls the transaction back: it would publish texts that were not compiled. */
 class ChangedMeanwhile extends Error {}
 
 async function publishCompiled(
@@ -76,7 +79,7 @@ async function publishCompiled(
   return version
 }
 
-/** What the draft would publish. @throws AppError BadRequestError, ConflictError. */
+/** The changes that the draft would publish. @throws AppError BadRequestError, ConflictError. */
 async function readDraft(
   stores: Stores,
   input: PublishVersionInput,
@@ -88,7 +91,7 @@ async function readDraft(
   return { draft, slots, changes }
 }
 
-/** Merged, `live`, unknown, malformed and foreign versions get one and the same answer here. */
+/** Merged, `live`, unknown, malformed and foreign versions get the same error. */
 async function findDraft(stores: Stores, input: PublishVersionInput): Promise<Version> {
   const version = await findVersionRow(stores, input).catch((error: unknown) => {
     if (error instanceof AppError && error.code === 'NotFoundError') return null
@@ -108,4 +111,78 @@ function assertNoConflict(slots: readonly Slot[]): void {
     draftHash: draft && draft.deletedAt === null ? draft.contentHash : null,
   }))
   throw conflict(`The live version changed ${slots.length} document(s) that this draft also changes`, { conflicts })
+}
+
+/** Texts that compiled without errors. Valid while the texts at `paths`, and all texts with references, stay the same. */
+interface CompiledDraft {
+  paths: readonly string[]
+  fingerprint: string
+}
+
+/**
+ * Compiles what the draft shows now, which may be newer than `changes`; the fingerprint then differs.
+ * @throws AppError UnprocessableEntityError with the errors of each document.
+ */
+async function compileDraft(
+  deps: Needs<'stores' | 'templates'>,
+  owner: EvaluationOwner,
+  draft: Version,
+  changes: readonly Slot[],
+): Promise<CompiledDraft> {
+  const { workspaceId } = owner
+  const changed = changes.map((slot) => slot.path)
+  const texts = await deps.stores.documents.listReferring(workspaceId, draft, changed)
+  const checked = await checkTexts(deps, texts, loadFromVersion(deps, workspaceId, draft), owner)
+  assertNoErrors(affectedOf(checked, new Set(changed)))
+  const hashes = new Map(texts.map(({ path, contentHash }) => [path, contentHash]))
+  for (const { source } of checked) {
+    for (const [path, content] of Object.entries(source.documents)) hashes.set(path, hashContent(content))
+  }
+  return { paths: [...changed, ...hashes.keys()], fingerprint: fingerprint(hashes, changes) }
+}
+
+/** Whether publishing these changes now would publish what was compiled; read under the project's lock. */
+async function isStillCompiled(
+  stores: Pick<Stores, 'documents'>,
+  workspaceId: number,
+  draft: Version,
+  changes: readonly Slot[],
+  compiled: CompiledDraft,
+): Promise<boolean> {
+  const texts = await stores.documents.listReferring(workspaceId, draft, compiled.paths)
+  return (
+    compiled.fingerprint === fingerprint(new Map(texts.map(({ path, contentHash }) => [path, contentHash])), changes)
+  )
+}
+
+function fingerprint(hashes: ReadonlyMap<string, string>, changes: readonly Slot[]): string {
+  const hash = createHash('sha256')
+  for (const path of [...hashes.keys()].sort(comparePaths)) hash.update(`${hashes.get(path)} ${path}\n`)
+  for (const { path } of changes) hash.update(`* ${path}\n`)
+  return hash.digest('hex')
+}
+
+function assertNoErrors(checked: readonly CheckedText[]): void {
+  const documents = checked
+    .filter(({ scan }) => scan.errors.length > 0)
+    .map(({ text, scan }) => ({
+      path: text.path,
+      documentUuid: text.documentUuid,
+      errors: scan.errors.map(({ code, message, line, column, frame }) => ({ code, message, line, column, frame })),
+    }))
+  if (documents.length > 0) throw unprocessable(`There are errors in ${documents.length} document(s)`, { documents })
+}
+
+/** The changed documents, and those that refer to one, directly or through others. */
+function affectedOf(checked: readonly CheckedText[], changed: ReadonlySet<string>): CheckedText[] {
+  const references = new Map(checked.map(({ text, scan }) => [text.path, scan.references]))
+  return checked.filter(({ text }) => {
+    const seen = new Set([text.path])
+    // Iterating over a set also visits entries that are added meanwhile.
+    for (const path of seen) {
+      if (changed.has(path)) return true
+      for (const reference of references.get(path) ?? []) seen.add(reference)
+    }
+    return false
+  })
 }

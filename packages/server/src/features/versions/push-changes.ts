@@ -20,9 +20,9 @@ export interface Change extends ExpectedHashes {
 export interface PushResult {
   commitUuid: string
   versionUuid: string
-  /** Entries that were looked at: all but `unchanged` ones. */
+  /** All entries but `unchanged` ones. */
   documentsProcessed: number
-  /** What became different, by what was there before. */
+  /** Documents whose text became different. */
   added: number
   modified: number
   deleted: number
@@ -53,7 +53,7 @@ export async function pushChanges(
   })
 }
 
-/** By normalised path, without those that say nothing. */
+/** By normalized path, without `unchanged` entries. */
 function readChanges(changes: readonly Change[]): Map<string, Change> {
   const seen = new Set<string>()
   const wanted = new Map<string, Change>()
@@ -85,7 +85,7 @@ function planChanges(changes: ReadonlyMap<string, Change>, slots: ReadonlyMap<st
     plan.writes.push(write)
     const before = shownIn(slot)?.contentHash ?? null
     const after = write.deletedAt === null ? write.contentHash : null
-    // The same text on another base is no change that a client counts.
+    // The same text on another base does not count as a change.
     if (before === after) continue
     if (after === null) plan.deleted += 1
     else if (before === null) plan.added += 1

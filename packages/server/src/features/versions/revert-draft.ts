@@ -1,4 +1,4 @@
-/** Drops changes of a draft, so that it shows live again; what the draft alone ever had comes back when it was deleted. */
+/** Drops changes of a draft, so that it shows live again. A prompt that only the draft had is restored if it was deleted. */
 import { mergedVersion } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
@@ -10,7 +10,7 @@ import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts
 export interface Reverted {
   path: string
   documentUuid: string
-  /** A deletion, an edit or an addition was dropped. */
+  /** Which change was dropped: a deletion, an edit or an addition. */
   action: 'restored' | 'reset' | 'removed'
 }
 
@@ -50,7 +50,7 @@ interface RevertStep {
   path: string
   /** The row that stays, without its deletion; null drops it. */
   keep: DraftRow | null
-  /** Null for a row that says the same as live: dropping it changes nothing. */
+  /** Null for a row equal to live: dropping it changes nothing. */
   reverted: Reverted | null
 }
 

@@ -1,7 +1,7 @@
 import type { RouteMetadata } from '@stet/contract'
 import type { RequestHandler } from 'express'
 import type { Caller } from '../../features/access/caller.ts'
-import { requireScope, requireUnrestricted } from '../../features/access/scopes.ts'
+import { requireScope, requireUnrestricted } from '../../features/access/caller.ts'
 import { type MatchedRoute, matchedRoute } from '../mount.ts'
 import { callerOf, contextOf } from './request-context.ts'
 

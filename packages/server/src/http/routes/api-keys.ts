@@ -1,8 +1,8 @@
 import { contract } from '@stet/contract'
-import { describeCaller } from '../../features/access/describe-caller.ts'
 import { issueApiKey } from '../../features/access/issue-api-key.ts'
 import { revokeApiKey } from '../../features/access/revoke-api-key.ts'
 import { rotateApiKey } from '../../features/access/rotate-api-key.ts'
+import { notFound } from '../../shared/app-error.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { pathId } from '../input/path-id.ts'
 import type { Routes } from '../mount.ts'
@@ -13,7 +13,12 @@ import { apiKeyBody } from '../wire/api-key.ts'
 export function apiKeyRoutes(deps: HttpDeps): Routes<typeof contract.apiKeys> {
   return {
     me: async ({ res }) => {
-      const { apiKey, workspace } = await describeCaller(deps, { caller: callerOf(res) })
+      const { workspaceId, apiKeyId } = callerOf(res)
+      const [apiKey, workspace] = await Promise.all([
+        deps.stores.apiKeys.findOptional(workspaceId, apiKeyId),
+        deps.stores.workspaces.find(workspaceId),
+      ])
+      if (!apiKey) throw notFound('API key not found')
       return {
         status: 200,
         body: {

@@ -1,8 +1,8 @@
 import { contract } from '@stet/contract'
+import { findConversation } from '../../features/conversations/find-conversation.ts'
 import { annotate } from '../../features/evaluations/annotate.ts'
 import { createEvaluation } from '../../features/evaluations/create-evaluation.ts'
 import { findEvaluation, listEvaluations } from '../../features/evaluations/find-evaluation.ts'
-import { listAnnotations } from '../../features/evaluations/list-annotations.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { pathId } from '../input/path-id.ts'
 import type { Routes } from '../mount.ts'
@@ -44,7 +44,9 @@ export function evaluationRoutes(deps: HttpDeps): Routes<typeof contract.evaluat
         },
     ),
     annotations: async ({ params, res }) => {
-      const annotations = await listAnnotations(deps, { ...params, caller: callerOf(res) })
+      const caller = callerOf(res)
+      const { uuid } = await findConversation(deps, { ...params, caller })
+      const annotations = await deps.stores.annotations.list(caller.workspaceId, uuid)
       return { status: 200, body: annotations.map(annotationBody) }
     },
   }

@@ -1,7 +1,6 @@
 import { contract } from '@stet/contract'
 import { deleteProject } from '../../features/conversations/deletion/delete-project.ts'
 import { createProject } from '../../features/projects/create-project.ts'
-import { listProjects } from '../../features/projects/list-projects.ts'
 import { updateProject } from '../../features/projects/update-project.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { pathId } from '../input/path-id.ts'
@@ -14,7 +13,8 @@ import { versionBody } from '../wire/version.ts'
 export function projectRoutes(deps: HttpDeps): Routes<typeof contract.projects> {
   return {
     list: async ({ res }) => {
-      const projects = await listProjects(deps, { caller: callerOf(res) })
+      const { workspaceId, projectId } = callerOf(res)
+      const projects = await deps.stores.projects.list(workspaceId, projectId)
       return { status: 200, body: projects.map(projectBody) }
     },
     create: onlyOnce(

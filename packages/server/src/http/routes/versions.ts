@@ -1,8 +1,7 @@
 import { contract } from '@stet/contract'
+import { findProject, resolveVersion } from '../../features/documents/version-ref.ts'
 import { createVersion } from '../../features/versions/create-version.ts'
 import { diffVersions } from '../../features/versions/diff-versions.ts'
-import { findVersion } from '../../features/versions/find-version.ts'
-import { listVersions } from '../../features/versions/list-versions.ts'
 import { publishVersion } from '../../features/versions/publish-version.ts'
 import { pushChanges } from '../../features/versions/push-changes.ts'
 import { revertDraft } from '../../features/versions/revert-draft.ts'
@@ -17,8 +16,9 @@ import { versionBody } from '../wire/version.ts'
 export function versionRoutes(deps: HttpDeps): Routes<typeof contract.versions> {
   return {
     list: async ({ params, query, res }) => {
-      const projectId = pathId(params.projectId, 'Project')
-      const versions = await listVersions(deps, { ...query, caller: callerOf(res), projectId })
+      const caller = callerOf(res)
+      const { id } = await findProject(deps, caller, pathId(params.projectId, 'Project'))
+      const versions = await deps.stores.versions.list(caller.workspaceId, id, query.status)
       return { status: 200, body: versions.map(versionBody) }
     },
     create: onlyOnce(deps, contract.versions.create, 200, (own) => async ({ params, body, res }) => {
@@ -29,7 +29,7 @@ export function versionRoutes(deps: HttpDeps): Routes<typeof contract.versions> 
       }
     }),
     get: async ({ params, res }) => {
-      const version = await findVersion(deps, { caller: callerOf(res), ...versionAddress(params) })
+      const { version } = await resolveVersion(deps, { caller: callerOf(res), ...versionAddress(params) })
       return { status: 200, body: versionBody(version) }
     },
     publish: onlyOnce(deps, contract.versions.publish, 200, (own) => async ({ params, body, res }) => {

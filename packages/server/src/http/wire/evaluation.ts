@@ -1,6 +1,6 @@
 import type { Annotation as AnnotationBody, Evaluation as EvaluationBody } from '@stet/contract'
-import type { Annotation } from '../../features/evaluations/annotation.ts'
 import type { Evaluation } from '../../features/evaluations/evaluation.ts'
+import type { Annotation } from '../../features/evaluations/ports.ts'
 import { timestamp } from './timestamp.ts'
 
 export function evaluationBody(evaluation: Evaluation): EvaluationBody {

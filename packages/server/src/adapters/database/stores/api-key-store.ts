@@ -1,9 +1,8 @@
 /** API keys in the database; only their hashes are stored. */
 
 import type { ApiKey as ApiKeyRow, Author } from '../../../../generated/prisma/client.ts'
-import type { ApiKey } from '../../../features/access/api-key.ts'
+import { type ApiKey, limitOf, type Plan, plans } from '../../../features/access/api-key.ts'
 import { type Scope, scopes } from '../../../features/access/caller.ts'
-import { limitOf, type Plan, plans } from '../../../features/access/plan.ts'
 import type { ApiKeyStore } from '../../../features/access/ports.ts'
 import { notFound } from '../../../shared/app-error.ts'
 import type { DatabaseClient } from '../database.ts'

@@ -4,9 +4,8 @@ import type {
   Evaluation as EvaluationRow,
   Prisma,
 } from '../../../../generated/prisma/client.ts'
-import type { Annotation } from '../../../features/evaluations/annotation.ts'
 import type { Evaluation, Metric } from '../../../features/evaluations/evaluation.ts'
-import type { AnnotationStore, EvaluationStore } from '../../../features/evaluations/ports.ts'
+import type { Annotation, AnnotationStore, EvaluationStore } from '../../../features/evaluations/ports.ts'
 import { storableJson } from '../../../shared/storable-json.ts'
 import type { DatabaseClient } from '../database.ts'
 import { codeOf } from '../unique-violation.ts'

@@ -1,7 +1,6 @@
 /** Projects in the database. */
 import type { Prisma } from '../../../../generated/prisma/client.ts'
-import type { ProjectStore } from '../../../features/projects/ports.ts'
-import type { Project } from '../../../features/projects/project.ts'
+import type { Project, ProjectStore } from '../../../features/projects/project.ts'
 import type { DatabaseClient } from '../database.ts'
 
 const shown = {
@@ -17,9 +16,9 @@ export function postgresProjectStore(client: DatabaseClient): ProjectStore {
     return row && toProject(row)
   }
   return {
-    async list(workspaceId) {
+    async list(workspaceId, onlyId) {
       const rows = await client.project.findMany({
-        where: { workspaceId, deletedAt: null },
+        where: { workspaceId, deletedAt: null, ...(onlyId != null && { id: onlyId }) },
         ...shown,
         orderBy: [{ lastEditedAt: 'desc' }, { id: 'desc' }],
       })
