@@ -12,8 +12,8 @@ const rows = Object.values<Setting<unknown>>(settings).map(({ variable, fallback
 
 const text = `# Configuration
 
-All settings are environment variables, read once at start. A wrong one stops the start with a line that names it; an empty one counts
-as not set. An unknown variable that starts with \`STET_\` is a warning in the log, with the setting that was probably meant. This page is made from the settings themselves (\`pnpm --filter @stet/server configuration\`).
+Set environment variables and start the server: it reads them once. An invalid value stops the start with a line that names the
+variable; an empty one counts as not set. An unknown variable that starts with \`STET_\` causes a warning in the log, which suggests the nearest setting. This page is generated (\`pnpm --filter @stet/server configuration\`).
 
 | variable | default | meaning |
 |---|---|---|
@@ -24,19 +24,19 @@ ${rows.join('\n')}
 | file | what it is |
 |---|---|
 | \`db/\` | the database; only the server opens it, under a lock |
-| \`admin.key\` | the admin API key of the first start, mode 0600; delete it once it is kept elsewhere |
-| \`encryption.key\` | seals provider tokens, mode 0600; back it up apart from the database |
+| \`admin.key\` | the admin API key of the first start, mode 0600; delete it once you have stored it elsewhere |
+| \`encryption.key\` | encrypts provider tokens, mode 0600; back it up separately from the database |
 
 ## Commands of the server's bin
 
 | command | does |
 |---|---|
 | \`stet-server\` | starts the server |
-| \`stet-server backup <file>\` | writes the embedded database into one file; the server must be stopped |
-| \`stet-server restore <file>\` | fills an empty data folder from such a file |
-| \`stet-server generate-key admin\\|encryption\` | prints a well-formed key for \`STET_ADMIN_KEY\` or \`STET_ENCRYPTION_KEY\` |
-| \`stet-server new-admin-key [workspace]\` | issues a further admin key when the first is lost |
-| \`stet-server workspace create <name>\` | creates a further tenant and prints its first key |
+| \`stet-server backup <file>\` | writes the embedded database to one file; stop the server first |
+| \`stet-server restore <file>\` | restores such a file into an empty data folder |
+| \`stet-server generate-key admin\\|encryption\` | prints a new key for \`STET_ADMIN_KEY\` or \`STET_ENCRYPTION_KEY\` |
+| \`stet-server new-admin-key [workspace]\` | creates another admin key when the first is lost |
+| \`stet-server workspace create <name>\` | creates another workspace and prints its first key |
 `
 
 if (process.argv.includes('--check')) {

@@ -1,12 +1,12 @@
-/** Every setting of the server, once: its variable, its rule, its default and its meaning. docs/configuration.md is made from it. */
+/** Every setting of the server: variable, rule, default and meaning. docs/configuration.md is generated from it. */
 import { z } from 'zod'
 
 export interface Setting<T> {
   variable: string
   schema: z.ZodType<T>
-  /** As an operator would write it; undefined = not set. */
+  /** As written in the environment; undefined = not set. */
   fallback: string | undefined
-  /** What the default is where it is not a fixed value. */
+  /** Describes a default that is not a fixed value. */
   fallbackNote?: string
   meaning: string
   isSecret?: boolean
@@ -30,7 +30,7 @@ const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((v
 const httpUrl = z.string().refine(isHttpUrl, 'must be an http or https URL').optional()
 
 export const settings = {
-  host: of('HOST', text, '127.0.0.1', 'Address to listen on. Anything but loopback should stand behind TLS.'),
+  host: of('HOST', text, '127.0.0.1', 'Address to listen on. Put a proxy with TLS in front of anything but loopback.'),
   port: of('PORT', whole(0, 65_535), '8787', 'Port to listen on; 0 takes a free one.'),
   dataDir: of(
     'STET_DATA_DIR',
@@ -52,7 +52,7 @@ export const settings = {
     'STET_DATABASE_SILENCE_MS',
     whole(100, 60_000),
     '1000',
-    'How long PostgreSQL may say nothing at all before what waits for it is answered 503, in ms.',
+    'How long to wait for any response from PostgreSQL before failing queries with 503, in ms.',
   ),
   encryptionKeys: of(
     'STET_ENCRYPTION_KEY',
@@ -60,64 +60,64 @@ export const settings = {
       .refine((keys) => keys.every(isEncryptionKey), 'must be 32 bytes in base64; several keys are separated by commas')
       .optional(),
     undefined,
-    'Seals stored provider tokens and kept answers that show a key. Several keys, newest first: the first encrypts, all decrypt. Required with `DATABASE_URL`; make one with `stet-server generate-key encryption`.',
+    'Encrypts stored provider tokens, and stored responses that show an API key. Several keys, newest first: the first encrypts, all decrypt. Required with `DATABASE_URL`; create one with `stet-server generate-key encryption`.',
     { isSecret: true, fallbackNote: 'embedded: generated into `encryption.key`' },
   ),
   adminKey: of(
     'STET_ADMIN_KEY',
     optionalText,
     undefined,
-    'Admin API key of the first start, in the form that `stet-server generate-key admin` makes.',
+    'Admin API key of the first start, as printed by `stet-server generate-key admin`.',
     { isSecret: true, fallbackNote: 'generated and printed once' },
   ),
   logLevel: of(
     'STET_LOG_LEVEL',
     z.enum(['error', 'warn', 'info', 'debug', 'off'], { error: 'must be error, warn, info, debug or off' }),
     'info',
-    'Least level of log lines on standard error.',
+    'Lowest level of log lines on standard error.',
   ),
-  openaiApiKey: of('OPENAI_API_KEY', optionalText, undefined, 'Makes the provider entry `openai`.', { isSecret: true }),
+  openaiApiKey: of('OPENAI_API_KEY', optionalText, undefined, 'Creates the provider key `openai`.', { isSecret: true }),
   openaiBaseUrl: of(
     'OPENAI_BASE_URL',
     httpUrl,
     undefined,
-    'Base address of the entry `openai`: any OpenAI-compatible service, private addresses included.',
+    'Base address for the provider key `openai`: any OpenAI-compatible service, private addresses included.',
     { fallbackNote: "OpenAI's own" },
   ),
-  anthropicApiKey: of('ANTHROPIC_API_KEY', optionalText, undefined, 'Makes the provider entry `anthropic`.', {
+  anthropicApiKey: of('ANTHROPIC_API_KEY', optionalText, undefined, 'Creates the provider key `anthropic`.', {
     isSecret: true,
   }),
   anthropicBaseUrl: of(
     'ANTHROPIC_BASE_URL',
     httpUrl,
     undefined,
-    'Base address of the entry `anthropic`: any service that speaks the Messages API, private addresses included.',
+    'Base address for the provider key `anthropic`: any service with the Messages API, private addresses included.',
     { fallbackNote: "Anthropic's own" },
   ),
   demoProvider: of(
     'STET_DEMO_PROVIDER',
     onOff,
     'on',
-    'The built-in provider `demo`: deterministic, offline, no model.',
+    'The built-in provider `demo`: deterministic, offline, not a model.',
   ),
   defaultProvider: of(
     'STET_DEFAULT_PROVIDER',
     optionalText,
     undefined,
-    'Provider entry for prompts and projects that name none.',
-    { fallbackNote: 'the only usable entry; with none, `demo`' },
+    'Provider key for prompts and projects without a provider.',
+    { fallbackNote: 'the only usable provider key; without one, `demo`' },
   ),
   defaultModel: of(
     'STET_DEFAULT_MODEL',
     optionalText,
     undefined,
-    'Model for prompts, projects and entries that name none.',
+    'Model for prompts, projects and provider keys without a model.',
   ),
   allowedPrivateHosts: of(
     'STET_ALLOWED_PRIVATE_HOSTS',
     list,
     '',
-    'Hosts, comma-separated, at private addresses that stored provider entries may call (local models).',
+    'Hosts at private addresses, comma-separated, that stored provider keys may call (local models).',
   ),
   corsOrigins: of(
     'STET_CORS_ORIGINS',
@@ -126,7 +126,7 @@ export const settings = {
       'must be exact origins such as https://app.example.com, separated by commas',
     ),
     '',
-    'Exact origins, comma-separated, that browsers may call from; no `*`. Off when empty.',
+    'Exact origins, comma-separated, from which browsers may call; no `*`. Off when empty.',
   ),
   metricsToken: of(
     'STET_METRICS_TOKEN',
@@ -139,74 +139,74 @@ export const settings = {
     'STET_TRUST_PROXY',
     whole(0, 10),
     '0',
-    'Number of proxies in front whose `X-Forwarded-For` is believed.',
+    'Number of proxies in front of the server, for reading `X-Forwarded-For`.',
   ),
   authFailureLimit: of(
     'STET_AUTH_FAILURE_LIMIT',
     whole(0, 1_000_000),
     '20',
-    'Failed authentications that one address may have in 10 s; 0 = no limit.',
+    'Failed authentications allowed per address in 10 s; 0 = no limit.',
   ),
   bodyLimitBytes: of(
     'STET_BODY_LIMIT_BYTES',
     whole(1_024, 104_857_600),
     '4194304',
-    'Largest request body, decompressed, in bytes.',
+    'Maximum size of a decompressed request body, in bytes.',
   ),
   graceMs: of(
     'STET_GRACE_MS',
     whole(0, 86_400_000),
     '30000',
-    'How long a foreground run goes on after its last listener left, in ms; 0 stops it at once.',
+    'How long a foreground run continues after its last reader disconnects, in ms; 0 stops it at once.',
   ),
-  runTimeoutSeconds: of('STET_RUN_TIMEOUT_SECONDS', whole(1, 86_400), '3600', 'Longest duration of a run, in seconds.'),
+  runTimeoutSeconds: of('STET_RUN_TIMEOUT_SECONDS', whole(1, 86_400), '3600', 'Maximum duration of a run, in seconds.'),
   tools: of(
     'STET_TOOLS',
     optionalText,
     undefined,
-    'Path of an ES module whose tools prompts may name; the server runs them itself. See docs/tools.md.',
+    'Path of an ES module with tools that prompts may use and the server runs. See docs/tools.md.',
   ),
   maxStreamsPerKey: of(
     'STET_MAX_STREAMS_PER_KEY',
     whole(1, 1_000_000),
     '200',
-    'Open event streams that one API key may hold.',
+    'Maximum number of open event streams per API key.',
   ),
   maxConnections: of(
     'STET_MAX_CONNECTIONS',
     whole(1, 1_000_000),
     '16384',
-    'Open connections; further ones are closed at once. Keep it below the limit of open files of the process.',
+    'Maximum number of open connections; further ones are closed at once. Keep it below the process limit for open files.',
   ),
   stallSeconds: of(
     'STET_STALL_SECONDS',
     whole(1, 86_400),
     '30',
-    'How long a client may read nothing of a response before its connection is closed, in seconds. Event streams have 5 minutes.',
+    'How long a client may stop reading a response before its connection is closed, in seconds. Event streams have 5 minutes.',
   ),
   unreadBytes: of(
     'STET_UNREAD_BYTES',
     whole(1_048_576, 17_179_869_184),
     '33554432',
-    'Bytes of responses that clients have not read yet, all together; above it the connections that have stood still longest are closed.',
+    'Total bytes of responses that clients have not read yet; above it, the connections stalled longest are closed.',
   ),
   endedRunBytes: of(
     'STET_ENDED_RUN_BYTES',
     whole(0, 17_179_869_184),
     '67108864',
-    'Memory for runs that are queued or ended a moment ago, in bytes. It only saves reading them from the database; 0 keeps none.',
+    'Memory for queued and recently ended runs, in bytes. It only saves database reads; 0 keeps none.',
   ),
   workers: of(
     'STET_WORKERS',
     whole(1, 10_000),
     '25',
-    'Background runs that are driven at once; more wait in the queue.',
+    'Maximum number of background runs at once; more wait in the queue.',
   ),
   maxQueuedPerKey: of(
     'STET_MAX_QUEUED_PER_KEY',
     whole(1, 1_000_000),
     '1000',
-    'Queued background runs that one API key may hold.',
+    'Maximum number of queued background runs per API key.',
   ),
   eventRetentionHours: of(
     'STET_EVENT_RETENTION_HOURS',
@@ -218,26 +218,26 @@ export const settings = {
     'STET_RETENTION_DAYS',
     whole(0, 3_650),
     '0',
-    'Days after which ended conversations are deleted, where their project sets no `retentionDays`; 0 = never.',
+    'Days after which ended conversations are deleted, unless their project sets `retentionDays`; 0 = never.',
   ),
   drainDelayMs: of(
     'STET_DRAIN_DELAY_MS',
     whole(0, 600_000).optional(),
     undefined,
-    'How long a stopping server answers on with `/ready` 503 before it closes its listener, in ms.',
+    'How long a stopping server keeps serving, with `/ready` 503, before it closes its listener, in ms.',
     { fallbackNote: '0 embedded, 5000 with `DATABASE_URL`' },
   ),
   templateWorkers: of(
     'STET_TEMPLATE_WORKERS',
     whole(1, 64),
     '2',
-    'Worker processes that one workspace may use at once to evaluate prompts. One more is started, so that no workspace ever holds all of them.',
+    'Worker processes that one workspace may use at once to evaluate prompts. One more is started, so that no workspace can occupy all of them.',
   ),
   maxEvaluationsPerKey: of(
     'STET_MAX_EVALUATIONS_PER_KEY',
     whole(1, 1_000_000),
     '1000',
-    'Prompt evaluations that one API key may have queued and running; beyond that, requests get 503.',
+    'Maximum number of queued and running prompt evaluations per API key; further requests get 503.',
   ),
   maxEvaluationsPerWorkspace: of(
     'STET_MAX_EVALUATIONS_PER_WORKSPACE',
@@ -252,7 +252,7 @@ export const settings = {
     'Folder for scheduled snapshots of the embedded database. Off when not set.',
   ),
   backupHours: of('STET_BACKUP_HOURS', whole(1, 8_760), '24', 'Hours between scheduled snapshots.'),
-  backupKeep: of('STET_BACKUP_KEEP', whole(1, 1_000), '7', 'Scheduled snapshots that are kept.'),
+  backupKeep: of('STET_BACKUP_KEEP', whole(1, 1_000), '7', 'Number of scheduled snapshots to keep.'),
 } as const
 
 function of<T>(
