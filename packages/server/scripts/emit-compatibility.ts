@@ -48,17 +48,15 @@ const deviationRows = deviations.map(
 
 const text = `# Compatibility with the published clients
 
-Clients of the discontinued service that speak API v3 work on stet as they are. This page is made from the results of the suite
-\`packages/server/test/clients\`, which runs on the embedded database; the suites of the routes run on both (\`pnpm --filter @stet/server compatibility\`). How to point a client to
-stet: [moving from the discontinued service](moving.md), [Python](python.md).
+Point a client of the discontinued service that speaks API v3 to stet, and it works unchanged. This page is generated (\`pnpm
+--filter @stet/server compatibility\`) from the results of the suite \`packages/server/test/clients\`, which runs on the embedded database; the suites of the routes run on both databases. How to point a client to stet: [moving from the discontinued service](moving.md), [Python](python.md).
 
 | client | version | takes part as | methods that work | tests |
 |---|---|---|---|---|
 ${overview.join('\n')}
 
-The methods of the published packages are found by looking at the objects themselves: one without a test would stand here as
-**NO TEST**, and fail the suite. Answers and events are held to strict models: every documented key and no other, whole numbers where
-a client reads whole numbers, kinds and reasons out of their lists.
+The suite lists the methods by inspecting the objects of the published packages. A method without a test would be listed as
+**NO TEST** and fail the suite. Strict models check responses and events: exactly the documented keys, integers where a client reads integers, and only known types and reasons.
 
 ## Methods
 
@@ -78,11 +76,9 @@ ${behaviourRows.join('\n')}
 |---|---|---|---|---|
 ${deviationRows.join('\n')}
 
-Further routes, fields and headers of stet are additions: clients ignore what they do not know. The version that a client declares in
-\`X-Latitude-SDK-Version\` changes three things. Without it a run that ends with tool calls also tells \`tools-requested\`, which 4.1.9 needs.
-With 5.0 or 5.1 a streamed background run answers its events, otherwise its uuid. With any version, messages hold only what strict
-clients know: text of a system, text, images and files of a user, text and tool calls of an assistant (no \`reasoning\`); \`developer\`
-reads \`system\`.
+Other routes, fields and headers of stet are additions, which clients ignore. The version that a client declares in
+\`X-Latitude-SDK-Version\` changes three things. Without it, a run that ends with tool calls also sends \`tools-requested\`, which 4.1.9
+needs. With 5.0 or 5.1, a streamed background run returns its events; otherwise it returns its uuid. With any version, messages contain only what strict clients accept: system text; user text, images and files; assistant text and tool calls (no \`reasoning\`). \`developer\` becomes \`system\`.
 `
 
 if (process.argv.includes('--check')) {
