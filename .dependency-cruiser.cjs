@@ -125,10 +125,22 @@ module.exports = {
       to: { pathNot: '^packages/contract/src/(vocabulary/|error-causes\\.ts$)' },
     },
     {
-      name: 'sdk-and-cli-take-only-types-from-contract',
+      name: 'clients-take-the-vocabulary-and-the-routes-from-contract',
       severity: 'error',
       from: { path: '^packages/(sdk|cli)/src' },
-      to: { path: '^packages/contract', dependencyTypesNot: ['type-only'] },
+      to: { path: '^packages/contract/', pathNot: '^packages/contract/src/(vocabulary/index|routes)\\.ts$' },
+    },
+    {
+      name: 'sdk-takes-the-vocabulary-as-types',
+      severity: 'error',
+      from: { path: '^packages/sdk/src' },
+      to: { path: '^packages/contract/src/vocabulary/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'clients-load-no-zod-and-no-ts-rest',
+      severity: 'error',
+      from: { path: '^packages/(sdk|cli)/src' },
+      to: { path: 'node_modules/(zod|@ts-rest)' },
     },
     {
       name: 'sdk-runs-anywhere',

@@ -1,3 +1,5 @@
+import type { ApiError } from '@stet/sdk'
+
 /** The exit codes of every command. */
 export const exitCodes = {
   success: 0,
@@ -73,14 +75,7 @@ export async function describeFailure(error: unknown): Promise<Failure> {
   return failure('unexpected', error instanceof Error ? error.message : String(error))
 }
 
-interface ServerAnswer {
-  status: number
-  errorCode: string
-  message: string
-  requestId: string | null
-  serverResponse: string
-  details: unknown
-}
+type ServerAnswer = Pick<ApiError, 'status' | 'errorCode' | 'message' | 'requestId' | 'serverResponse' | 'details'>
 
 function describeAnswer(error: ServerAnswer, isRunError: boolean): Failure {
   // A prompt that does not parse is refused before a run, although the response looks like a failed run.

@@ -2,9 +2,6 @@ import { z } from 'zod'
 import type * as vocabulary from './vocabulary/index.ts'
 import { KEY_SCOPES } from './vocabulary/scopes.ts'
 
-/** Where the API is mounted; the contract's paths are relative to it. */
-export const API_PREFIX = '/api/v3'
-
 /** The fixed limits of requests. Lengths count Unicode characters, `promptBytes`, `metadataBytes` and the tool sizes UTF-8 bytes. */
 export const LIMITS = {
   nameLength: 256,

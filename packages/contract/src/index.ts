@@ -1,6 +1,5 @@
 export { causesOf, readsBody } from './causes-of.ts'
 export {
-  API_PREFIX,
   ContentHash,
   DocumentPath,
   Id,
@@ -15,7 +14,7 @@ export { type Contract, contract, listRoutes, type Route } from './contract.ts'
 export { ERROR_CAUSES, type ErrorCause } from './error-causes.ts'
 export { ERROR_STATUSES, ErrorBody, ErrorCode, type ErrorStatus, RunErrorCode } from './errors.ts'
 export { type OperationName, type OperationRoute, operations } from './operations.ts'
-export { type RouteMetadata, routes } from './routes.ts'
+export { API_PREFIX, type RouteMetadata, routes } from './routes.ts'
 export { ApiKey, CreateApiKeyBody, CreatedApiKey, KeyPlan, Me, RotateApiKeyBody } from './schemas/api-keys.ts'
 export {
   Conversation,

@@ -1,6 +1,9 @@
 import type { ErrorCause } from './error-causes.ts'
 import type { KeyScope } from './vocabulary/scopes.ts'
 
+/** Where the API is mounted; the paths of the routes are relative to it. */
+export const API_PREFIX = '/api/v3'
+
 /**
  * What clients and server must know about a route before they read a body.
  *

@@ -1,9 +1,10 @@
+import type { RunDocumentBody } from '@stet/contract/vocabulary'
 import type { CacheOptions } from './cache/cache-options.ts'
 import type { StetError } from './errors.ts'
 import type { Nothing, OutputKind, OutputOf, ParamsOf, ToolsOf } from './registry.ts'
 import type { StreamEvent } from './stream/events.ts'
 import type { ToolMap } from './tools/tool.ts'
-import type { Message, RunResult, ToolCall } from './types.ts'
+import type { RunResult, ToolCall } from './types.ts'
 
 /** An API key, or a function that gives the current one; it is called before each attempt. */
 export type ApiKey = string | (() => string | Promise<string>)
@@ -134,17 +135,13 @@ export type RunOptions<R, P, O extends OutputKind = OutputOf<R, P>> = Scope &
   RequestOptions &
   StreamCallbacks<O> &
   StreamControls<ToolsOf<R, P>> &
-  ParamField<ParamsOf<R, P>> & {
+  ParamField<ParamsOf<R, P>> &
+  Omit<RunDocumentBody, 'path' | 'parameters' | 'tools' | 'stream' | 'background' | 'mcpHeaders'> & {
     /** The transport of `run()`: true (default) is an event stream, false one JSON body; the result is the same. */
     stream?: boolean
     /** `run()` answers with a job at once; `stream()` reads a run that lives whatever happens to the reader. */
     background?: boolean
-    /** Appended after the compiled prompt. */
-    messages?: Message[]
-    customIdentifier?: string
     mcpHeaders?: Record<string, Record<string, string>>
-    /** @deprecated use messages */
-    userMessage?: string
   }
 
 /** The options of a chat turn. */

@@ -1,69 +1,49 @@
-import type { Contract, RunEvent } from '@stet/contract'
-import type { OperationTypes } from '../src/operations.ts'
+import type * as wire from '@stet/contract/vocabulary'
+import type { AttachOptions, ChatOptions, RunOptions } from '../src/options.ts'
 import type { LatitudeEventData, ProviderEventData } from '../src/stream/events.ts'
-import type { ROUTES } from './support/contract-routes.ts'
+import type {
+  AnyRunResponse,
+  Conversation,
+  ConversationSummary,
+  EvaluationInput,
+  LogEntry,
+  Me,
+  Prompt,
+  ProviderKeyInfo,
+  RunResult,
+  Version,
+} from '../src/types.ts'
 
-type Operation = keyof typeof ROUTES
-type RouteOf<K extends Operation> = (typeof ROUTES)[K] extends readonly [infer R extends keyof Contract, infer N]
-  ? N extends keyof Contract[R]
-    ? Contract[R][N]
-    : never
-  : never
+/** Fails to compile unless the client's type accepts everything that the wire type allows. */
+declare function accepts<Public, Wire extends Public>(keys: Same<KeysOf<Public>, KeysOf<Wire>>): [Public, Wire]
 
-type Sent<S> = S extends { _zod: { input: infer I } } ? I : never
-type Received<S> = S extends { _zod: { output: infer O } } ? O : never
-type BodyOf<K extends Operation> =
-  RouteOf<K> extends { body: infer S } ? ([Sent<S>] extends [never] ? 'none' : Sent<S>) : 'none'
-type QueryOf<K extends Operation> = RouteOf<K> extends { query: infer S } ? Sent<S> : 'none'
-type ResultOf<K extends Operation> =
-  RouteOf<K> extends { responses: infer S }
-    ? Received<S extends { 201: infer Created } ? Created : S extends { 200: infer Found } ? Found : never>
-    : never
-type Own<K extends Operation, Part extends string> = Part extends keyof OperationTypes[K]
-  ? OperationTypes[K][Part]
-  : 'none'
+// of a union the keys of all its members, with their optionality
+type KeysOf<T> = T extends unknown ? { [K in keyof T]: true } : never
+type Same<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? 'same keys' : ['other keys', A, B]
 
-// Where the SDK says less or more on purpose: names that a newer server may extend are plain strings, the front matter
-// is only sketched, messages are looser than either side writes them, and an object has the shape the caller claims.
-type Open = 'provider' | 'errorCode' | 'code' | 'name' | 'source'
-type Unsketched =
-  | 'config'
-  | 'object'
-  | 'parameters'
-  | 'mcpHeaders'
-  | 'details'
-  | 'windowSeconds'
-  | 'deletedAt'
-  | 'providerLogUuid'
-type Plain<T> = T extends { role: unknown; content: unknown }
-  ? 'message'
-  : T extends readonly (infer I)[]
-    ? Plain<I>[]
-    : T extends object
-      ? { [K in keyof T]: K extends Unsketched ? K : K extends Open ? Opened<T[K]> : Plain<Exclude<T[K], undefined>> }
-      : T
-type Opened<T> = T extends string ? string : T
+accepts<Prompt, wire.Document>('same keys')
+accepts<Version, wire.Version>('same keys')
+accepts<Omit<RunResult, 'response'>, Omit<wire.RunResult, 'response'>>('same keys')
+accepts<Conversation, wire.Conversation>('same keys')
+accepts<ConversationSummary, wire.ConversationSummary>('same keys')
+accepts<LogEntry, wire.LogEntry>('same keys')
+accepts<ProviderKeyInfo, wire.ProviderKey>('same keys')
+accepts<Me, wire.Me>('same keys')
+accepts<LatitudeEventData, wire.LatitudeEvent>('same keys')
+accepts<ProviderEventData, wire.ProviderEvent>('same keys')
+// a text response has the key `object` as undefined, so that both kinds can be read alike
+accepts<Omit<AnyRunResponse, 'object'>, Omit<wire.RunResponse, 'object'>>('same keys')
 
-type Offering<K, Result> = K extends 'prompts.run' ? Extract<Result, { conversation: unknown }> : Result
-
-type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : ['the SDK lacks', B]) : ['the contract lacks', A]
-
-/** True for every operation whose body, query and result are assignable to each other. */
-type Tie = {
-  [K in Operation]: {
-    body: Same<Plain<Own<K, 'body'>>, Plain<BodyOf<K>>>
-    query: Same<Plain<Own<K, 'query'>>, Plain<QueryOf<K>>>
-    result: Same<Plain<Own<K, 'result'>>, Plain<Offering<K, ResultOf<K>>>>
-  }
-}
-type Loosened = { [K in Operation]: { body: true; query: true; result: true } }
-
-type DataOf<E extends RunEvent['event']> = Extract<RunEvent, { event: E }>['data']
-
+/** The fields of a body that the client does not offer as options: it sends them itself. */
+type Offered<Body, Own> = Exclude<keyof Body, keyof Own>
 declare function holds<T extends Expected, Expected>(): T
-holds<Tie, Loosened>()
-holds<Same<Plain<LatitudeEventData>, Plain<DataOf<'latitude-event'>>>, true>()
-holds<Same<Plain<ProviderEventData>, Plain<DataOf<'provider-event'>>>, true>()
-// a body that is missing on one side is not assignable to one that is there
-// @ts-expect-error
-holds<Same<Plain<Own<'versions.get', 'body'>>, Plain<BodyOf<'versions.create'>>>, true>()
+holds<Offered<wire.RunDocumentBody, RunOptions<object, string>>, 'path'>()
+holds<Offered<wire.ChatBody, ChatOptions>, 'messages'>()
+holds<Offered<wire.AttachBody, AttachOptions>, never>()
+holds<Offered<wire.CreateEvaluationBody, EvaluationInput>, 'projectId'>()
+
+// @ts-expect-error a key that only one side has
+accepts<Prompt, wire.Document & { more?: string }>('same keys')
+// @ts-expect-error a value that the client does not accept
+accepts<Version, Omit<wire.Version, 'id'> & { id: string }>('same keys')

@@ -1,9 +1,8 @@
-import { contract, RunEvent, RunResult } from '@stet/contract'
+import { listRoutes, RunEvent, RunResult, operations as serverRoutes } from '@stet/contract'
 import { sampleOf } from '@stet/contract/samples'
 import { describe, expect, it } from 'vitest'
 import { Stet } from '../src/index.ts'
 import { type OperationName, operations } from '../src/operations.ts'
-import { OUTSIDE, ROUTES } from './support/contract-routes.ts'
 import { frames, result, runEvents } from './support/sample-run.ts'
 
 interface Schema {
@@ -14,38 +13,36 @@ interface ContractRoute {
   path: string
   body?: Schema
   query?: Schema
-  metadata: { idempotent: boolean }
 }
 
-const routers = contract as unknown as Record<string, Record<string, ContractRoute>>
-const routeOf = (name: keyof typeof ROUTES) => {
-  const [router, route] = ROUTES[name]
-  return routers[router]?.[route]
+/** Operations whose route lies outside the contract: served outside the API prefix, without a key. */
+const OUTSIDE = { health: serverRoutes.health.path }
+type InContract = Exclude<OperationName, keyof typeof OUTSIDE>
+
+const placeOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
+const routes = new Map(listRoutes().map(({ route, metadata }) => [placeOf(route), { ...route, metadata }]))
+const routeOf = (name: OperationName) => {
+  const found = routes.get(placeOf(operations[name]))
+  return found as typeof found & ContractRoute
 }
 
 describe('routes', () => {
   it.each(Object.entries(operations))('%s is where the contract has it', (name, { method, path }) => {
-    if (name in OUTSIDE) return expect(path).toBe('/health')
-    expect(routeOf(name as keyof typeof ROUTES)).toMatchObject({ method, path })
+    if (name in OUTSIDE) return expect(path).toBe(OUTSIDE.health)
+    expect(routeOf(name as InContract)).toMatchObject({ method, path })
   })
 
   it('every contract route has an operation', () => {
-    const names = Object.entries(routers).flatMap(([router, routes]) =>
-      Object.keys(routes).map((route) => `${router}.${route}`),
-    )
-    expect(names.sort()).toEqual(
-      Object.values(ROUTES)
-        .map((route) => route.join('.'))
-        .sort(),
-    )
+    const { health: _outside, ...inContract } = operations
+    expect(Object.values(inContract).map(placeOf).sort()).toEqual([...routes.keys()].sort())
   })
 
   it.each(Object.entries(operations))('%s is repeated when its work is done once all the same', (name, route) => {
-    const retry = 'retry' in route ? route.retry : false
+    const { retry } = route
     // A repeated tool result is accepted and ignored: the first counts. An attach reads.
     const isHarmless = ['runs.toolResult', 'runs.attach'].includes(name)
     if (route.method !== 'POST' || isHarmless) return expect(retry).toBe(true)
-    const { idempotent } = routeOf(name as keyof typeof ROUTES)?.metadata ?? {}
+    const { idempotent } = routeOf(name as InContract)?.metadata ?? {}
     expect(retry).toBe(idempotent === true ? 'keyed' : false)
   })
 })
@@ -201,7 +198,7 @@ describe('requests', () => {
     expect(sent?.method).toBe(method)
     expect(sent?.url.pathname).toMatch(pattern)
     if (name in OUTSIDE) return
-    const { body, query } = routeOf(name as keyof typeof ROUTES) ?? {}
+    const { body, query } = routeOf(name as InContract) ?? {}
     const given = [
       [body, sent?.body],
       [query, Object.fromEntries(sent?.url.searchParams ?? [])],
@@ -222,7 +219,7 @@ function keysOf(value: unknown): unknown {
 }
 
 /** The sample of each operation's answer; a star means a list of them. */
-const ANSWERS: Record<keyof typeof ROUTES, string> = {
+const ANSWERS: Record<InContract, string> = {
   me: 'Me',
   'projects.list': 'Project*',
   'projects.create': 'CreatedProject',

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { VersionStatus } from '@stet/contract/vocabulary'
 import { CliError } from '../exit-code.ts'
 import { isJsonObject, parseJsonObject, readTextIfPresent } from './json-file.ts'
 import { writeFileAtomically } from './write-file.ts'
@@ -21,7 +22,7 @@ export interface Lock {
   baseUrl: string
   projectId: number
   /** `ref` live: compared with the current live version. `title`: the draft's name, applied when it is published. */
-  version: { uuid: string; status: 'draft' | 'merged'; name: string; ref?: 'live'; title?: string }
+  version: { uuid: string; status: VersionStatus; name: string; ref?: 'live'; title?: string }
   prompts: Record<string, LockEntry>
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
+import { API_PREFIX } from '@stet/contract/routes'
 import { CliError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { isWellFormedApiKey, maskApiKey } from './api-key-form.ts'
@@ -136,7 +137,7 @@ export function normalizeAddress(text: string): string {
     throw new CliError('usage', `Not an address: ${text}`, { hint: '--base-url' })
   if (url.username || url.password) throw new CliError('usage', 'The address must not contain a password')
   const path = url.pathname.replace(/(?<!\/)\/+$/, '')
-  return `${url.origin}${path.endsWith('/api/v3') ? path : `${path}/api/v3`}`
+  return `${url.origin}${path.endsWith(API_PREFIX) ? path : path + API_PREFIX}`
 }
 
 // A file of a cloned repository must not choose where a key goes.

@@ -1,7 +1,8 @@
+import type { CreateApiKeyBody, CreatedApiKey, RotateApiKeyBody } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { RequestOptions } from '../options.ts'
 import type { Api } from '../transport/api.ts'
-import type { ApiKeyInfo, KeyPlan, KeyScope } from '../types.ts'
+import type { ApiKeyInfo } from '../types.ts'
 
 /**
  * The API keys of the workspace; needs the scope `admin`.
@@ -30,17 +31,7 @@ export class ApiKeys {
    * @example
    * const { id, key } = await stet.apiKeys.create({ name: 'ci', scopes: ['write', 'publish'], expiresAt: '2027-01-01T00:00:00Z' })
    */
-  create(
-    i: {
-      name: string
-      scopes?: KeyScope[]
-      projectId?: number
-      plan?: KeyPlan
-      limit?: number
-      expiresAt?: string
-    },
-    o: RequestOptions = {},
-  ): ApiPromise<ApiKeyInfo & { key: string }> {
+  create(i: CreateApiKeyBody, o: RequestOptions = {}): ApiPromise<CreatedApiKey> {
     return this.#api.call('apiKeys.create', i, o)
   }
 
@@ -49,7 +40,7 @@ export class ApiKeys {
    *
    * @example const { key } = await stet.apiKeys.rotate(id, { overlapSeconds: 3600 })
    */
-  rotate(id: number, o: RequestOptions & { overlapSeconds?: number } = {}): ApiPromise<ApiKeyInfo & { key: string }> {
+  rotate(id: number, o: RequestOptions & RotateApiKeyBody = {}): ApiPromise<CreatedApiKey> {
     return this.#api.call('apiKeys.rotate', { id }, o)
   }
 

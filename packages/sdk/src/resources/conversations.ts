@@ -1,8 +1,9 @@
+import type { DeletedConversation, ErasedConversations, ListConversationsQuery } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { InProject, RequestOptions } from '../options.ts'
 import { type PagePromise, pagePromise } from '../page.ts'
 import type { Api } from '../transport/api.ts'
-import type { Annotation, Conversation, ConversationOrigin, ConversationSummary, RunState } from '../types.ts'
+import type { Annotation, Conversation, ConversationSummary } from '../types.ts'
 import type { Evaluations } from './evaluations.ts'
 import type { Prompts } from './prompts.ts'
 import type { Runs } from './runs.ts'
@@ -58,20 +59,7 @@ export class Conversations {
    * @example
    * for await (const { uuid, error } of stet.conversations.list({ path: 'support/reply', status: 'error' })) console.log(uuid, error)
    */
-  list(
-    o: InProject & {
-      versionUuid?: string
-      documentUuid?: string
-      path?: string
-      status?: RunState
-      origin?: ConversationOrigin
-      customIdentifier?: string
-      from?: string
-      to?: string
-      cursor?: string
-      limit?: number
-    } = {},
-  ): PagePromise<ConversationSummary> {
+  list(o: InProject & Omit<ListConversationsQuery, 'projectId'> = {}): PagePromise<ConversationSummary> {
     const projectId = this.#api.projectId(o)
     return pagePromise((cursor) => this.#api.call('conversations.list', { projectId, cursor }, o), o.cursor)
   }
@@ -81,7 +69,7 @@ export class Conversations {
    *
    * @example await stet.conversations.delete(result.uuid)
    */
-  delete(uuid: string, o: RequestOptions = {}): ApiPromise<{ uuid: string }> {
+  delete(uuid: string, o: RequestOptions = {}): ApiPromise<DeletedConversation> {
     return this.#api.call('conversations.delete', { conversationUuid: uuid }, o)
   }
 
@@ -94,7 +82,7 @@ export class Conversations {
   erase(
     customIdentifier: string,
     o: RequestOptions & { projectId?: number | string } = {},
-  ): ApiPromise<{ deleted: number; active: number }> {
+  ): ApiPromise<ErasedConversations> {
     const { projectId, ...options } = o
     const project = projectId === undefined ? {} : { projectId: String(projectId) }
     return this.#api.call('conversations.erase', { customIdentifier, ...project }, options)

@@ -1,3 +1,4 @@
+import type { AnnotateBody, ListEvaluationsQuery } from '@stet/contract/vocabulary'
 import { ApiPromise } from '../api-promise.ts'
 import type { InProject, RequestOptions } from '../options.ts'
 import type { Api } from '../transport/api.ts'
@@ -28,7 +29,7 @@ export class Evaluations {
     conversationUuid: string,
     score: number,
     evaluationUuid: string,
-    o: RequestOptions & { reason?: string; metadata?: Record<string, unknown>; versionUuid?: string } = {},
+    o: RequestOptions & Omit<AnnotateBody, 'score' | 'context'> & { reason?: string } = {},
   ): ApiPromise<Annotation> {
     const { reason, ...rest } = o
     const metadata = reason === undefined ? o.metadata : { ...o.metadata, reason }
@@ -57,7 +58,7 @@ export class Evaluations {
    *
    * @example const evaluations = await stet.evaluations.list({ projectId: 1 })
    */
-  list(o: InProject & { documentUuid?: string } = {}): ApiPromise<Evaluation[]> {
+  list(o: InProject & Omit<ListEvaluationsQuery, 'projectId'> = {}): ApiPromise<Evaluation[]> {
     return this.#api.call('evaluations.list', { projectId: this.#api.projectId(o) }, o)
   }
 

@@ -1,3 +1,4 @@
+import type { CreateLogBody } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { RequestOptions, Scope } from '../options.ts'
 import type { Api } from '../transport/api.ts'
@@ -25,13 +26,7 @@ export class Logs {
   create(
     path: string,
     messages: Message[],
-    o: Scope &
-      RequestOptions & {
-        response?: string
-        parameters?: Record<string, unknown>
-        customIdentifier?: string
-        duration?: number
-      } = {},
+    o: Scope & RequestOptions & Omit<CreateLogBody, 'path' | 'messages'> = {},
   ): ApiPromise<LogEntry> {
     return this.#api.call('logs.create', { path, messages }, o)
   }

@@ -1,7 +1,8 @@
+import type { CreateProjectBody, DeletedProject, DeleteProjectBody, UpdateProjectBody } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { RequestOptions } from '../options.ts'
 import type { Api } from '../transport/api.ts'
-import type { Project, ProjectDefaults, Version } from '../types.ts'
+import type { Project, Version } from '../types.ts'
 
 /**
  * The projects that the key can see.
@@ -33,7 +34,7 @@ export class Projects {
    */
   create(
     name: string,
-    o: RequestOptions & ProjectDefaults & { retentionDays?: number } = {},
+    o: RequestOptions & Omit<CreateProjectBody, 'name'> = {},
   ): ApiPromise<{ project: Project; version: Version }> {
     return this.#api.call('projects.create', { name }, o)
   }
@@ -43,11 +44,7 @@ export class Projects {
    *
    * @example await stet.projects.update(1, { name: 'Customer support' })
    */
-  update(
-    projectId: number | string,
-    i: { name?: string; retentionDays?: number | null } & ProjectDefaults,
-    o: RequestOptions = {},
-  ): ApiPromise<Project> {
+  update(projectId: number | string, i: UpdateProjectBody, o: RequestOptions = {}): ApiPromise<Project> {
     return this.#api.call('projects.update', { ...i, projectId }, o)
   }
 
@@ -57,7 +54,7 @@ export class Projects {
    *
    * @example await stet.projects.delete(7, { name: 'Support' })
    */
-  delete(projectId: number | string, i: { name: string }, o: RequestOptions = {}): ApiPromise<{ id: number }> {
+  delete(projectId: number | string, i: DeleteProjectBody, o: RequestOptions = {}): ApiPromise<DeletedProject> {
     return this.#api.call('projects.delete', { ...i, projectId }, o)
   }
 }

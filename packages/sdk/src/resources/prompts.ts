@@ -1,3 +1,10 @@
+import type {
+  CreateDocumentBody,
+  CreateOrUpdateDocumentBody,
+  DeletedDocument,
+  GetOrCreateDocumentBody,
+  ListDocumentsQuery,
+} from '@stet/contract/vocabulary'
 import { ApiPromise } from '../api-promise.ts'
 import type { CacheOptions, PromptFallback } from '../cache/cache-options.ts'
 import type { ChatOptions, Open, RequestOptions, RunArgs, RunOptions, Scope, Unmet } from '../options.ts'
@@ -54,7 +61,7 @@ export class Prompts<R = PromptRegistry> {
    *
    * @example const replies = await stet.prompts.list({ prefix: 'support/' })
    */
-  list(o: Scope & RequestOptions & { prefix?: string } = {}): ApiPromise<Prompt[]> {
+  list(o: Scope & RequestOptions & ListDocumentsQuery = {}): ApiPromise<Prompt[]> {
     return this.#api.call('prompts.list', {}, o)
   }
 
@@ -63,7 +70,7 @@ export class Prompts<R = PromptRegistry> {
    *
    * @example await stet.prompts.create('support/closing', { versionUuid: draft.uuid, prompt: 'Goodbye {{ name }}' })
    */
-  create(path: PromptPath<R>, o: Scope & RequestOptions & { prompt?: string } = {}): ApiPromise<Prompt> {
+  create(path: PromptPath<R>, o: Scope & RequestOptions & Omit<CreateDocumentBody, 'path'> = {}): ApiPromise<Prompt> {
     return this.#api.write('prompts.create', { path }, o)
   }
 
@@ -73,7 +80,10 @@ export class Prompts<R = PromptRegistry> {
    * @example
    * const { content } = await stet.prompts.getOrCreate('support/closing', { versionUuid: draft.uuid, prompt: 'Goodbye' })
    */
-  getOrCreate(path: PromptPath<R>, o: Scope & RequestOptions & { prompt?: string } = {}): ApiPromise<Prompt> {
+  getOrCreate(
+    path: PromptPath<R>,
+    o: Scope & RequestOptions & Omit<GetOrCreateDocumentBody, 'path'> = {},
+  ): ApiPromise<Prompt> {
     return this.#api.write('prompts.getOrCreate', { path }, o)
   }
 
@@ -87,8 +97,7 @@ export class Prompts<R = PromptRegistry> {
    */
   createOrUpdate(
     path: PromptPath<R>,
-    o: Scope &
-      RequestOptions & { prompt: string; force?: boolean; ifMatch?: string; baseHash?: string; liveHash?: string },
+    o: Scope & RequestOptions & Omit<CreateOrUpdateDocumentBody, 'path'> & { ifMatch?: string },
   ): ApiPromise<Prompt> {
     return this.#api.write('prompts.createOrUpdate', { path }, matching(o))
   }
@@ -98,10 +107,7 @@ export class Prompts<R = PromptRegistry> {
    *
    * @example await stet.prompts.delete('support/old', { versionUuid: draft.uuid })
    */
-  delete(
-    path: PromptPath<R>,
-    o: Scope & RequestOptions & { ifMatch?: string } = {},
-  ): ApiPromise<{ documentUuid: string; path: string }> {
+  delete(path: PromptPath<R>, o: Scope & RequestOptions & { ifMatch?: string } = {}): ApiPromise<DeletedDocument> {
     return this.#api.write('prompts.delete', { path }, matching(o))
   }
 

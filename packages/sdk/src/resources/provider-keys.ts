@@ -1,15 +1,8 @@
+import type { CreateProviderKeyBody, UpdateProviderKeyBody } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { RequestOptions } from '../options.ts'
 import type { Api } from '../transport/api.ts'
 import type { ProviderKeyInfo } from '../types.ts'
-
-interface ProviderKeyChanges {
-  name?: string
-  token?: string
-  url?: string
-  defaultModel?: string
-  configuration?: Record<string, unknown>
-}
 
 /**
  * The model providers of the workspace; needs the scope `admin`. Tokens are stored encrypted and come back masked.
@@ -50,10 +43,11 @@ export class ProviderKeys {
    * await stet.providerKeys.create({ name: 'local', provider: 'custom', token: 'none', url: 'http://127.0.0.1:11434/v1' })
    */
   create(
-    i: ProviderKeyChanges & { name: string; provider: string; token: string },
+    i: Omit<CreateProviderKeyBody, 'provider'> & { provider: string },
     o: RequestOptions = {},
   ): ApiPromise<ProviderKeyInfo> {
-    return this.#api.call('providerKeys.create', i, o)
+    // A newer server may accept more kinds than this client lists.
+    return this.#api.call('providerKeys.create', i as CreateProviderKeyBody, o)
   }
 
   /**
@@ -61,7 +55,7 @@ export class ProviderKeys {
    *
    * @example await stet.providerKeys.update(id, { token: newToken })
    */
-  update(id: number, i: ProviderKeyChanges, o: RequestOptions = {}): ApiPromise<ProviderKeyInfo> {
+  update(id: number, i: UpdateProviderKeyBody, o: RequestOptions = {}): ApiPromise<ProviderKeyInfo> {
     return this.#api.call('providerKeys.update', { ...i, id }, o)
   }
 

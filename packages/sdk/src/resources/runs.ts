@@ -1,3 +1,4 @@
+import type { ToolResultBody, ToolResultTaken } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { AttachOptions, RequestOptions } from '../options.ts'
 import type { OutputKind } from '../registry.ts'
@@ -60,10 +61,7 @@ export class Runs {
    *
    * @example await stet.runs.toolResult({ toolCallId: call.id, result: { celsius: 21 } })
    */
-  toolResult(
-    r: { toolCallId: string; result: unknown; isError?: boolean },
-    o: RequestOptions = {},
-  ): ApiPromise<{ success: true }> {
+  toolResult(r: ToolResultBody & { result: unknown }, o: RequestOptions = {}): ApiPromise<ToolResultTaken> {
     return this.#api.call('runs.toolResult', r, o)
   }
 }

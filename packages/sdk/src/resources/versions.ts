@@ -1,3 +1,4 @@
+import type { DiffVersionsQuery, ListVersionsQuery, PublishVersionBody } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { InProject } from '../options.ts'
 import type { Api } from '../transport/api.ts'
@@ -23,7 +24,7 @@ export class Versions {
    *
    * @example const drafts = await stet.versions.list({ status: 'draft' })
    */
-  list(o: InProject & { status?: 'draft' | 'merged' } = {}): ApiPromise<Version[]> {
+  list(o: InProject & ListVersionsQuery = {}): ApiPromise<Version[]> {
     return this.#api.call('versions.list', {}, o)
   }
 
@@ -51,10 +52,7 @@ export class Versions {
    *
    * @example const { version } = await stet.versions.publish(draft.uuid, { description: 'Warmer tone' })
    */
-  publish(
-    versionUuid: string,
-    o: InProject & { title?: string; description?: string; force?: boolean } = {},
-  ): ApiPromise<Version> {
+  publish(versionUuid: string, o: InProject & PublishVersionBody = {}): ApiPromise<Version> {
     return this.#api.write('versions.publish', { versionUuid }, o)
   }
 
@@ -86,7 +84,7 @@ export class Versions {
    *
    * @example const { changes } = await stet.versions.diff(draft.uuid)
    */
-  diff(versionUuid: string, o: InProject & { base?: string } = {}): ApiPromise<VersionDiff> {
+  diff(versionUuid: string, o: InProject & DiffVersionsQuery = {}): ApiPromise<VersionDiff> {
     return this.#api.call('versions.diff', { versionUuid }, o)
   }
 }

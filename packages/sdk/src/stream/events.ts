@@ -1,20 +1,9 @@
+import type { LatitudeEvent, ProviderEvent } from '@stet/contract/vocabulary'
 import type { StetError } from '../errors.ts'
 import type { OutputKind } from '../registry.ts'
-import type { AnyRunResponse, FinishReason, Message, RunResult, ToolCall, Usage } from '../types.ts'
+import type { AnyRunResponse, Message, RunResult, ToolCall } from '../types.ts'
 
-interface Chain<T extends string> {
-  type: T
-  /** The conversation. */
-  uuid: string
-  /** The whole conversation so far. */
-  messages: Message[]
-  /** Epoch milliseconds. */
-  timestamp: number
-  providerLogUuid: string
-  source: { documentUuid: string; commitUuid: string }
-}
-
-/** The failure that ends a run. */
+/** The failure that ended a run. */
 interface ChainFailure {
   name: string
   message: string
@@ -23,52 +12,20 @@ interface ChainFailure {
   details: Record<string, unknown>
 }
 
-/** Progress of the run itself. `chain-completed` and `chain-error` end it; exactly one of them arrives, last. */
-export type LatitudeEventData =
-  | Chain<'chain-started'>
-  | Chain<'step-started'>
-  | Chain<'step-completed'>
-  | (Chain<'provider-started'> & { config: Record<string, unknown> })
-  | (Chain<'provider-completed'> & { response: AnyRunResponse; tokenUsage: Usage; finishReason: FinishReason })
-  | (Chain<'tools-requested'> & { tools: ToolCall[] })
-  | (Chain<'chain-completed'> & {
-      response?: AnyRunResponse
-      toolCalls: ToolCall[]
-      toolRequests: ToolCall[]
-      tokenUsage: Usage
-      finishReason: FinishReason
-      cost: number
-    })
-  | (Chain<'chain-error'> & { error: ChainFailure; tokenUsage: Usage; cost: number })
+/** The fields that are wider here than on the wire, see `types.ts`. */
+interface Wider {
+  messages: Message[]
+  providerLogUuid: string
+  response: AnyRunResponse
+  error: ChainFailure
+}
+type Widened<E> = E extends unknown ? { [K in keyof E]: K extends keyof Wider ? Wider[K] : E[K] } : never
 
-/** What the model does, part by part. */
-export type ProviderEventData =
-  | { type: 'start-step'; step: number }
-  | { type: 'text-delta'; id: string; textDelta: string }
-  | { type: 'reasoning-delta'; id: string; text: string }
-  | { type: 'tool-input-start'; id: string; toolName: string }
-  | { type: 'tool-input-delta'; id: string; delta: string }
-  | {
-      type: 'tool-call'
-      toolCallId: string
-      toolName: string
-      args: Record<string, unknown>
-      _sourceData: { source: 'client' | 'agentAsTool' | 'serverTool' }
-    }
-  | {
-      type: 'tool-result'
-      toolCallId: string
-      toolName: string
-      args: Record<string, unknown>
-      result: unknown
-      isError: boolean
-    }
-  | { type: 'tool-error'; toolCallId: string; toolName: string; args: Record<string, unknown>; error: string }
-  | { type: 'source'; [extra: string]: unknown }
-  | { type: 'file'; url: string; mimeType: string }
-  | { type: 'finish-step'; finishReason: FinishReason; usage: Usage }
-  | { type: 'finish'; finishReason: FinishReason; usage: Usage }
-  | { type: 'error'; error: { message: string; status?: number } }
+/** Progress of the run itself. `chain-completed` and `chain-error` end it; exactly one of them arrives, last. */
+export type LatitudeEventData = Widened<LatitudeEvent>
+
+/** The output of the model, part by part. */
+export type ProviderEventData = ProviderEvent
 
 /** What the client itself does for a run; never on the wire, only through `on('sdk', …)`. */
 export type SdkEventData =

@@ -1,5 +1,5 @@
 import { ApiPromise, type Outcome } from '../api-promise.ts'
-import { type OperationName, type OperationTypes, operations, type Route } from '../operations.ts'
+import { type OperationName, type OperationPaths, type OperationTypes, operations } from '../operations.ts'
 import type { RequestOptions, Scope } from '../options.ts'
 import type { Nothing } from '../registry.ts'
 import type { Settings } from '../settings.ts'
@@ -23,9 +23,9 @@ type Required<T> = { [F in keyof T]-?: Nothing extends Pick<T, F> ? never : F }[
  * What a call sends beside its options: parameters of the path, fields of the body or the query. Those that the operation
  * requires and that are not among the options `O` must be here; undefined stands for "not given" and is left out.
  */
-export type Fields<K extends OperationName, O> = Partial<
-  Record<ParamName<(typeof operations)[K]['path']>, string | number>
-> & { [F in Exclude<Required<Sent<K>>, keyof O>]: Sent<K>[F] } & { [F in keyof Sent<K>]?: Sent<K>[F] | undefined }
+export type Fields<K extends OperationName, O> = Partial<Record<ParamName<OperationPaths[K]>, string | number>> & {
+  [F in Exclude<Required<Sent<K>>, keyof O>]: Sent<K>[F]
+} & { [F in keyof Sent<K>]?: Sent<K>[F] | undefined }
 
 /** The routes of one client. */
 export class Api {
@@ -112,17 +112,16 @@ export class Api {
 
   /** The request of an operation. */
   exchange(name: OperationName, fields: object, options: RequestOptions & Scope, timeoutMs = TIMEOUT_MS): Exchange {
-    const { method, path, retry, outside, sendsBody }: Route = operations[name]
+    const { method, path, retry, outside, sendsBody } = operations[name]
     const { baseUrl, rootUrl, versionUuid } = this.settings
     const { signal, timeout, maxRetries, headers, idempotencyKey, ...own } = options
     const scope = { projectId: this.projectId(own), versionUuid: own.versionUuid ?? versionUuid, ...fields }
     const content: Query = { ...own, ...fields }
-    const hasBody = method === 'POST' || method === 'PUT' || sendsBody
     return {
       operation: name,
       method,
-      url: (outside ? rootUrl : baseUrl) + fillRoute(path, scope, content) + queryString(hasBody ? {} : content),
-      body: hasBody ? content : undefined,
+      url: (outside ? rootUrl : baseUrl) + fillRoute(path, scope, content) + queryString(sendsBody ? {} : content),
+      body: sendsBody ? content : undefined,
       retry,
       outside,
       timeoutMs: timeout ?? this.settings.timeout ?? timeoutMs,

@@ -1,3 +1,4 @@
+import { API_PREFIX } from '@stet/contract/routes'
 import { ConfigurationError } from '../errors.ts'
 
 /** A query value; undefined ones are left out. */
@@ -57,7 +58,7 @@ export function parseBaseUrl(text: string): { baseUrl: string; rootUrl: string }
   if (!url || !/^https?:/.test(url.href) || url.username || url.password) {
     throw new ConfigurationError('baseUrl (STET_BASE_URL) must be an http address without a password')
   }
-  const [, root = '', prefix = '/api/v3'] = /^(.*?)(\/api\/v\d+)?\/*$/.exec(url.pathname) ?? []
+  const [, root = '', prefix = API_PREFIX] = /^(.*?)(\/api\/v\d+)?\/*$/.exec(url.pathname) ?? []
   const rootUrl = url.origin + root
   return { baseUrl: rootUrl + prefix, rootUrl }
 }

@@ -5,7 +5,15 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Whether `dist` is younger than all that it is made of. */
 export function isCurrent(): boolean {
-  const sources = ['src', '../template/src', 'package.json', 'tsdown.config.ts', 'tsdown.entries.config.ts']
+  const sources = [
+    'src',
+    '../contract/src',
+    '../template/src',
+    'package.json',
+    'tsconfig.src.json',
+    'tsdown.config.ts',
+    'tsdown.entries.config.ts',
+  ]
   const changes = sources.flatMap((source) => changesIn(root + source))
   // the further entries are built last
   const [oldest = 0] = ['dist/index.mjs', 'dist/browser.mjs'].flatMap((file) => changesIn(root + file)).sort(ascending)

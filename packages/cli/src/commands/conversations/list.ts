@@ -1,11 +1,11 @@
-import type { ConversationSummary, RunState } from '@stet/sdk'
+import { RUN_STATES } from '@stet/contract/vocabulary'
+import type { ConversationSummary } from '@stet/sdk'
 import { defineCommand, type RawInput, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { formatAge, formatTable, shortUuid } from '../../output.ts'
 import { parseDuration } from '../../settings/duration.ts'
 import { promptNamed } from '../../sync/prompt-path.ts'
 
-const states: readonly RunState[] = ['queued', 'running', 'completed', 'error', 'stopped']
 const pageSize = 100
 
 export const command = defineCommand({
@@ -48,8 +48,8 @@ function parseFilter(raw: RawInput) {
   const customIdentifier = textFlag(raw, 'id')
   const since = textFlag(raw, 'since')
   const limit = textFlag(raw, 'limit') ?? '20'
-  const state = states.find((one) => one === status)
-  if (status !== undefined && !state) throw new CliError('usage', `--status: ${states.join(', ')}, not "${status}"`)
+  const state = RUN_STATES.find((one) => one === status)
+  if (status !== undefined && !state) throw new CliError('usage', `--status: ${RUN_STATES.join(', ')}, not "${status}"`)
   if (!/^[1-9]\d{0,5}$/.test(limit)) throw new CliError('usage', `--limit: a positive integer, not "${limit}"`)
   return {
     ...(path !== undefined && { path }),

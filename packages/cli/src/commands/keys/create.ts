@@ -1,18 +1,10 @@
-import type { ApiKeyInfo, KeyPlan, KeyScope } from '@stet/sdk'
+import { type CreateApiKeyBody, type CreatedApiKey, KEY_PLANS, KEY_SCOPES } from '@stet/contract/vocabulary'
 import { defineCommand, type RawInput, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { parseDuration } from '../../settings/duration.ts'
 import { describeKey } from './find-key.ts'
 
-const scopes: readonly KeyScope[] = ['read', 'run', 'write', 'publish', 'admin']
-const plans: readonly KeyPlan[] = ['hobby', 'team', 'enterprise', 'custom']
-
-interface KeyInput {
-  name: string
-  scopes?: KeyScope[]
-  projectId?: number
-  plan?: KeyPlan
-  limit?: number
+interface KeyInput extends Omit<CreateApiKeyBody, 'expiresAt'> {
   lifetime?: number
 }
 
@@ -31,7 +23,7 @@ export const command = defineCommand({
     { long: '--limit', value: '<n>', summary: 'requests per second for --plan custom' },
   ],
   parse: parseKey,
-  async run({ lifetime, ...input }, ctx): Promise<ApiKeyInfo & { key: string }> {
+  async run({ lifetime, ...input }, ctx): Promise<CreatedApiKey> {
     const expiresAt = lifetime === undefined ? undefined : new Date(Date.now() + lifetime * 1000).toISOString()
     return (await ctx.client()).apiKeys.create({ ...input, ...(expiresAt && { expiresAt }) })
   },
@@ -44,7 +36,7 @@ export const command = defineCommand({
 function parseKey(raw: RawInput): KeyInput {
   const named = textFlag(raw, 'scopes')
     ?.split(',')
-    .map((scope) => oneOf(scopes, scope.trim(), '--scopes'))
+    .map((scope) => oneOf(KEY_SCOPES, scope.trim(), '--scopes'))
   const plan = textFlag(raw, 'plan')
   const projectId = positive(textFlag(raw, 'onlyProject'), '--only-project')
   const limit = positive(textFlag(raw, 'limit'), '--limit')
@@ -55,7 +47,7 @@ function parseKey(raw: RawInput): KeyInput {
     name: raw.args[0] ?? '',
     ...(named && { scopes: named }),
     ...(projectId !== undefined && { projectId }),
-    ...(plan !== undefined && { plan: oneOf(plans, plan, '--plan') }),
+    ...(plan !== undefined && { plan: oneOf(KEY_PLANS, plan, '--plan') }),
     ...(limit !== undefined && { limit }),
     ...(expires !== undefined && { lifetime: parseDuration(expires, '--expires') }),
   }

@@ -38,11 +38,7 @@ export interface CreateEvaluationBody {
   configuration?: EvaluationConfiguration
 }
 
-/**
- * A way for people to score conversations.
- *
- * @example const { uuid } = evaluations.find(({ name }) => name === 'Helpful') ?? created
- */
+/** A way for people to score conversations. */
 export interface Evaluation {
   uuid: string
   projectId: number
@@ -79,11 +75,7 @@ export interface AnnotateBody {
   context?: Record<string, unknown>
 }
 
-/**
- * The score of a conversation.
- *
- * @example const verdict = annotation.hasPassed ? 'passed' : 'failed'
- */
+/** The score of a conversation. */
 export interface Annotation {
   uuid: string
   /** As it was sent. */

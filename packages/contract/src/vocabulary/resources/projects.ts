@@ -1,10 +1,6 @@
 import type { Version } from './versions.ts'
 
-/**
- * A project: prompts, their versions, and defaults for prompts that name no model.
- *
- * @example const isPublished = project.liveVersionUuid !== null
- */
+/** A project: prompts, their versions, and defaults for prompts that name no model. */
 export interface Project {
   id: number
   name: string

@@ -87,7 +87,7 @@ export interface PushChangesBody {
   changes: Change[]
 }
 
-/** @example const total = pushed.added + pushed.modified + pushed.deleted */
+/** What a push applied. */
 export interface PushResult {
   commitUuid: string
   /** The same as `commitUuid`. */
@@ -120,11 +120,7 @@ export interface DiffSide {
   contentHash: string
 }
 
-/**
- * The changes from one version to another, ordered by path.
- *
- * @example const conflicts = diff.changes.filter(({ conflict }) => conflict)
- */
+/** The changes from one version to another, ordered by path. */
 export interface VersionDiff {
   base: string | null
   head: string
