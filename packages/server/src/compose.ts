@@ -1,6 +1,7 @@
 /** Config -> Deps -> app: the only file that knows all adapters. */
+
 import { randomUUID } from 'node:crypto'
-import type { Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import {
@@ -48,7 +49,7 @@ import { environmentProviders } from './features/providers/environment-providers
 import { createStoredLogs } from './features/runs/events/stored-events.ts'
 import { createActiveRuns } from './features/runs/leases/active-runs.ts'
 import type { ServerTools } from './features/runs/tools/tool.ts'
-import { type App, createApp } from './http/app.ts'
+import { createApp } from './http/app.ts'
 import type { Place } from './http/request/admit.ts'
 import { createDrain } from './http/request/drain.ts'
 import { systemClock } from './shared/clock.ts'
@@ -57,7 +58,7 @@ import { shutDown } from './shut-down.ts'
 import { type StartedWork, startUp } from './start-up.ts'
 
 export interface Composition {
-  app: App
+  app: RequestListener
   deps: Deps
   database: Database<Stores>
   /** Another server has the database: this one may listen, and answers the API with 503 until it has it. */

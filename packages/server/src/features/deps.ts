@@ -50,11 +50,13 @@ export interface Stores {
 export interface LiveCache {
   /** The value of `key` in `scope`; parallel misses share one load. A load that throws is not remembered. */
   read<T>(scope: string, key: string, load: () => Promise<T>): Promise<T>
-  /** The value if it is in memory at this moment: what `read` would give without a load. */
-  recall<T>(scope: string, key: string): T | undefined
   drop(scope: string): void
   /** Drops everything, and what is loading now fills nothing: another server may have changed any of it. */
   clear(): void
+  /** The number of drops so far; take it before reading what a derived value is made from. */
+  drops(): number
+  /** Whether no scope has been dropped since the number was taken. */
+  areCurrent(scopes: readonly string[], drops: number): boolean
 }
 
 export interface Deps {

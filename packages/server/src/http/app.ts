@@ -11,7 +11,7 @@ import { mountContract, type Routes } from './mount.ts'
 import { operations } from './operations/operations.ts'
 import { RequestFigures } from './operations/request-figures.ts'
 import { admit, keepsPlace } from './request/admit.ts'
-import { authorise } from './request/authorise.ts'
+import { authorize } from './request/authorize.ts'
 import { cors } from './request/cors.ts'
 import { originForm } from './request/origin-form.ts'
 import { openContext } from './request/request-context.ts'
@@ -19,8 +19,7 @@ import { unmatchedRoute } from './request/unmatched-route.ts'
 import { errorHandler } from './response/error-response.ts'
 import { writeJson } from './response/json-answer.ts'
 import { nameConversation } from './response/named-conversation.ts'
-import { type ReadyDocuments, readyDocumentReader } from './response/ready-document.ts'
-import { recalledDocuments } from './response/recalled-document.ts'
+import { ResponseCache } from './response/response-cache.ts'
 import { apiKeyRoutes } from './routes/api-keys.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { documentRoutes } from './routes/documents.ts'
@@ -32,46 +31,41 @@ import { runRoutes } from './routes/runs.ts'
 import { toolRoutes } from './routes/tools.ts'
 import { versionRoutes } from './routes/versions.ts'
 
-/** Takes every request; Express, with the prototypes of its requests and responses, stands behind it. */
-export type App = RequestListener & Pick<Express, 'request' | 'response'>
-
 /** Requests of one connection that are processed concurrently. Published clients do not pipeline. */
 const pipelinedRequests = 8
 
-export function createApp(deps: HttpDeps): App {
+export function createApp(deps: HttpDeps): RequestListener {
   const { drain, settings } = deps
   const figures = new RequestFigures(deps.log)
-  const readyDocuments = readyDocumentReader(deps)
+  const responses = new ResponseCache(deps)
   const unread = new UnreadBudget(settings.unread)
-  const general = generalWay(deps, { figures, readyDocuments, unread })
+  const general = expressApp(deps, { figures, responses, unread })
   const servePipelined = createPipelineLimit(pipelinedRequests)
   const answersPreflight = cors(settings.corsOrigins)
-  const answersFromMemory = recalledDocuments(deps, readyDocuments)
   // One function for all responses, on whichever it is called.
   function closed(this: ServerResponse): void {
     drain.leave(this)
     unread.leave(this)
     figures.note(this)
   }
-  const app: RequestListener = (req, res) => {
+  return (req, res) => {
     if (req.url !== undefined) req.url = originForm(req.url)
     openContext(req, res)
     drain.enter(res)
     unread.enter(res)
     res.on('close', closed)
     if (answersPreflight(req, res)) return
-    if (!answersFromMemory(req, res, general)) servePipelined(req, res, () => general(req, res))
+    servePipelined(req, res, () => void responses.respond(req, res, () => general(req, res)))
   }
-  return Object.assign(app, { request: general.request, response: general.response })
 }
 
 interface Own {
   figures: RequestFigures
-  readyDocuments: ReadyDocuments
+  responses: ResponseCache
   unread: UnreadBudget
 }
 
-function generalWay(deps: HttpDeps, own: Own): Express {
+function expressApp(deps: HttpDeps, own: Own): Express {
   const app = express()
   app.disable('x-powered-by').disable('etag')
   app.set('query parser', 'simple').set('case sensitive routing', true).set('trust proxy', deps.settings.trustProxy)
@@ -93,7 +87,7 @@ function api(deps: HttpDeps, own: Own): Router {
     contract,
     routes: allRoutes(deps, own),
     router,
-    before: [authorise, readInput(deps.settings.bodyLimitBytes), keepsPlace(deps)],
+    before: [authorize, readInput(deps.settings.bodyLimitBytes), keepsPlace(deps)],
     validateResponses: deps.settings.validateResponses,
   })
   router.use(nameConversation(deps))
@@ -101,12 +95,12 @@ function api(deps: HttpDeps, own: Own): Router {
   return router
 }
 
-function allRoutes(deps: HttpDeps, { readyDocuments, unread }: Own): Routes<typeof contract> {
+function allRoutes(deps: HttpDeps, { responses, unread }: Own): Routes<typeof contract> {
   return {
     apiKeys: apiKeyRoutes(deps),
     projects: projectRoutes(deps),
     versions: versionRoutes(deps),
-    documents: documentRoutes(deps, readyDocuments),
+    documents: documentRoutes(deps, responses),
     runs: runRoutes(deps, unread),
     conversations: conversationRoutes(deps, unread),
     tools: toolRoutes(deps),

@@ -1,5 +1,5 @@
 /** The HTTP server: sockets, time limits and the answers that the parser gives before a route is known. */
-import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { newRequestId } from './request/request-id.ts'
 import { closeWithConnection } from './response/close-queued.ts'
@@ -49,7 +49,6 @@ export function createHttpServer(app: RequestListener, limits: ServerLimits = {}
       connectionsCheckingInterval: Math.min(5_000, limitMs),
       // Node answers a missing Host without a body; ours is below.
       requireHostHeader: false,
-      ...presetPrototypes(app, Number.parseInt(process.versions.node, 10)),
     },
     serve,
   )
@@ -77,27 +76,6 @@ export async function endConnections(server: Server): Promise<void> {
   for (const socket of idle) socket.end(asText(stopping()))
   await Promise.race([Promise.all(closed), new Promise((resolve) => setTimeout(resolve, lingerMs))])
   server.closeAllConnections()
-}
-
-/**
- * Express changes the prototypes of every request and response, which is slow before Node 24. Objects that are born
- * with them make that a no-op (2.6 times the requests on Node 20); on Node 24 the same costs more than it saves.
- */
-export function presetPrototypes(app: RequestListener, nodeMajor: number): object {
-  if (nodeMajor >= 24 || !('request' in app) || !('response' in app)) return {}
-  return {
-    IncomingMessage: withPrototype(IncomingMessage, app.request),
-    ServerResponse: withPrototype(ServerResponse, app.response),
-  }
-}
-
-// Node's own constructors are plain functions, so they can be applied to an object of another prototype.
-function withPrototype(parent: typeof IncomingMessage | typeof ServerResponse, prototype: unknown): unknown {
-  function Preset(this: object, ...args: unknown[]): void {
-    Reflect.apply(parent, this, args)
-  }
-  Preset.prototype = prototype
-  return Preset
 }
 
 /** RFC 9112, 3.2: one Host, which HTTP/1.0 may leave out. Node drops a second one, a proxy in front may route by it. */

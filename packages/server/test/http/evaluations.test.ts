@@ -194,7 +194,15 @@ it('is not found when the project is purged while it is annotated', async () => 
   const evaluation = await create({ projectId: purged.id })
   const { deps } = server
   const author = { id: 1, name: 'admin', email: 'admin@localhost' }
-  const caller: Caller = { apiKeyId: 1, workspaceId: 1, author, scopes: ['admin'], projectId: null, limit: 100 }
+  const caller: Caller = {
+    apiKeyId: 1,
+    workspaceId: 1,
+    author,
+    scopes: ['admin'],
+    projectId: null,
+    limit: 100,
+    expiresAt: null,
+  }
   const purgedBefore = (table: 'evaluation' | 'conversation'): typeof deps => ({
     ...deps,
     async transaction(work) {

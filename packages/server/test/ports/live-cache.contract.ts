@@ -23,22 +23,6 @@ export function liveCacheContract(create: () => LiveCache): void {
       expect(loads).toBe(1)
     })
 
-    it('recalls what was loaded, nothing that is loading or dropped', async () => {
-      const cache = create()
-      const gate = openable()
-      const read = cache.read('s', 'k', async () => {
-        await gate.opened
-        return 1
-      })
-      expect(cache.recall('s', 'k')).toBeUndefined()
-      gate.open()
-      await read
-      expect(cache.recall('s', 'k')).toBe(1)
-      expect([cache.recall('s', 'other'), cache.recall('t', 'k')]).toEqual([undefined, undefined])
-      cache.drop('s')
-      expect(cache.recall('s', 'k')).toBeUndefined()
-    })
-
     it('shares one load between parallel misses', async () => {
       const cache = create()
       const gate = openable()
@@ -110,6 +94,19 @@ export function liveCacheContract(create: () => LiveCache): void {
     })
   })
 
+  it('says which scopes have been dropped since a number of drops', () => {
+    const cache = create()
+    const first = cache.drops()
+    expect(cache.areCurrent(['s', 't'], first)).toBe(true)
+    cache.drop('s')
+    const second = cache.drops()
+    expect(cache.areCurrent(['s', 't'], first)).toBe(false)
+    expect(cache.areCurrent(['t'], first)).toBe(true)
+    expect(cache.areCurrent(['s', 't'], second)).toBe(true)
+    cache.clear()
+    expect([cache.areCurrent(['t'], second), cache.areCurrent(['t'], cache.drops())]).toEqual([false, true])
+  })
+
   it('clear forgets every scope, and keeps out what was loading', async () => {
     const cache = create()
     const gate = openable()
@@ -121,8 +118,8 @@ export function liveCacheContract(create: () => LiveCache): void {
     cache.clear()
     gate.open()
     await early
-    expect([cache.recall('s', 'k'), cache.recall('t', 'k')]).toEqual([undefined, undefined])
     expect(await cache.read('s', 'k', async () => 'new')).toBe('new')
+    expect(await cache.read('t', 'k', async () => 'new')).toBe('new')
   })
 }
 

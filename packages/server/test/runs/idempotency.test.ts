@@ -34,6 +34,7 @@ const caller = {
   scopes: ['admin'],
   projectId: null,
   limit: 1000,
+  expiresAt: null,
 } as const
 
 const claimOf = (path: string): Claim =>

@@ -207,6 +207,7 @@ const caller = {
   scopes: ['run'],
   projectId: null,
   limit: 1000,
+  expiresAt: null,
 } as const
 
 it('a failure names the conversation when there is one', async () => {

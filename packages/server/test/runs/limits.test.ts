@@ -13,7 +13,15 @@ afterAll(() => bench.close())
 
 const never = new Promise(() => {})
 const author = { id: 1, name: 'Ada', email: 'ada@example.com' }
-const caller = { apiKeyId: 1, workspaceId: 1, author, scopes: ['run'], projectId: null, limit: 1000 } as const
+const caller = {
+  apiKeyId: 1,
+  workspaceId: 1,
+  author,
+  scopes: ['run'],
+  projectId: null,
+  limit: 1000,
+  expiresAt: null,
+} as const
 
 function start(change: Partial<StartDeps>) {
   const projectId = Number(/projects\/(\d+)/.exec(bench.live)?.[1])

@@ -60,7 +60,16 @@ export async function openWorkbench(): Promise<Workbench> {
       name: 'Ada',
       email: 'ada@example.com',
     })
-    return { apiKeyId: 1, workspaceId: workspace.id, author, scopes: ['admin'], projectId: null, limit: 100, ...change }
+    return {
+      apiKeyId: 1,
+      workspaceId: workspace.id,
+      author,
+      scopes: ['admin'],
+      projectId: null,
+      limit: 100,
+      expiresAt: null,
+      ...change,
+    }
   }
   return {
     deps,

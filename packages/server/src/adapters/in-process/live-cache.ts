@@ -1,95 +1,85 @@
-/** What was read lately, in the memory of this process. */
+/** Recently read values, in the memory of this process. */
+import { LRUCache } from 'lru-cache'
 import type { LiveCache } from '../../features/deps.ts'
 
 interface Entry {
-  scope: Scope
-  key: string
+  scope: string
+  /** Boxed, because `null` and `undefined` are values too. */
   value: unknown
   bytes: number
 }
 
-/** One life of a scope: `drop` replaces the object, so that a load which began before finds itself outdated. */
-interface Scope {
-  name: string
-  entries: Map<string, Entry>
-  loads: Map<string, Promise<unknown>>
+interface Load {
+  since: number
+  value: Promise<unknown>
 }
 
-/** Keeps the entries used last, up to both limits; `maxBytes` is compared with an estimate. */
+/** Dropped scopes that are remembered one by one; beyond it, every scope counts as dropped. */
+const mostDrops = 50_000
+
+/** Keeps the most recently used entries within both limits; `maxBytes` is compared with an estimate. */
 export function createLiveCache(limits: { maxEntries?: number; maxBytes?: number } = {}): LiveCache {
-  const { maxEntries = 50_000, maxBytes = 128 * 1024 * 1024 } = limits
-  const scopes = new Map<string, Scope>()
-  // In order of use, the oldest first.
-  const used = new Set<Entry>()
-  let bytes = 0
+  const idsOf = new Map<string, Set<string>>()
+  const kept = new LRUCache<string, Entry>({
+    max: limits.maxEntries ?? 50_000,
+    maxSize: limits.maxBytes ?? 128 * 1024 * 1024,
+    sizeCalculation: ({ bytes }) => bytes,
+    dispose: ({ scope }, id) => {
+      const ids = idsOf.get(scope)
+      if (ids?.delete(id) && ids.size === 0) idsOf.delete(scope)
+    },
+  })
+  const loads = new Map<string, Load>()
+  // Counts drops. A scope is current since any count that is not below its last drop.
+  const droppedAt = new Map<string, number>()
+  let drops = 0
+  let allDroppedAt = 0
 
-  const forget = (entry: Entry) => {
-    used.delete(entry)
-    bytes -= entry.bytes
-    entry.scope.entries.delete(entry.key)
-    releaseIfEmpty(entry.scope)
+  const isCurrent = (scope: string, since: number) => since >= (droppedAt.get(scope) ?? allDroppedAt)
+  const keep = (id: string, scope: string, value: unknown) => {
+    kept.set(id, { scope, value, bytes: estimateBytes(value, 0) })
+    if (!kept.has(id)) return
+    const ids = idsOf.get(scope) ?? new Set()
+    idsOf.set(scope, ids.add(id))
   }
-
-  const releaseIfEmpty = (scope: Scope) => {
-    if (scope.loads.size === 0 && scope.entries.size === 0 && scopes.get(scope.name) === scope)
-      scopes.delete(scope.name)
-  }
-
-  const fill = (scope: Scope, key: string, value: unknown) => {
-    if (scopes.get(scope.name) !== scope) return
-    const entry: Entry = { scope, key, value, bytes: estimateBytes(value, 0) }
-    scope.entries.set(key, entry)
-    used.add(entry)
-    bytes += entry.bytes
-    for (const oldest of used) {
-      if (used.size <= maxEntries && bytes <= maxBytes) break
-      forget(oldest)
-    }
-  }
-
-  const use = (entry: Entry) => {
-    used.delete(entry)
-    used.add(entry)
+  const clear = () => {
+    drops += 1
+    allDroppedAt = drops
+    droppedAt.clear()
+    kept.clear()
   }
 
   return {
-    recall<T>(name: string, key: string): T | undefined {
-      const known = scopes.get(name)?.entries.get(key)
-      if (known) use(known)
-      return known?.value as T | undefined
-    },
-    read<T>(name: string, key: string, load: () => Promise<T>): Promise<T> {
-      const scope = scopes.get(name) ?? { name, entries: new Map(), loads: new Map() }
-      const known = scope.entries.get(key)
-      if (known) {
-        use(known)
-        return Promise.resolve(known.value as T)
-      }
-      const running = scope.loads.get(key)
-      if (running) return running as Promise<T>
-      scopes.set(name, scope)
-      const started = startLoad(load)
-        .then((value) => {
-          fill(scope, key, value)
-          return value
+    read<T>(scope: string, key: string, load: () => Promise<T>): Promise<T> {
+      const id = `${scope}\n${key}`
+      const entry = kept.get(id)
+      if (entry) return Promise.resolve(entry.value as T)
+      const running = loads.get(id)
+      if (running && isCurrent(scope, running.since)) return running.value as Promise<T>
+      const since = drops
+      const value = startLoad(load)
+        .then((loaded) => {
+          if (isCurrent(scope, since)) keep(id, scope, loaded)
+          return loaded
         })
         .finally(() => {
-          scope.loads.delete(key)
-          releaseIfEmpty(scope)
+          if (loads.get(id)?.value === value) loads.delete(id)
         })
-      scope.loads.set(key, started)
-      return started
+      loads.set(id, { since, value })
+      return value
     },
-    drop(name) {
-      const scope = scopes.get(name)
-      scopes.delete(name)
-      for (const entry of scope?.entries.values() ?? []) forget(entry)
+    drop(scope) {
+      if (droppedAt.size >= mostDrops) {
+        clear()
+        return
+      }
+      drops += 1
+      droppedAt.set(scope, drops)
+      for (const id of idsOf.get(scope) ?? []) kept.delete(id)
     },
-    clear() {
-      scopes.clear()
-      used.clear()
-      bytes = 0
-    },
+    clear,
+    drops: () => drops,
+    areCurrent: (scopes, since) => scopes.every((scope) => isCurrent(scope, since)),
   }
 }
 

@@ -14,6 +14,8 @@ export interface Caller {
   projectId: number | null
   /** Requests per second. */
   limit: number
+  /** null = never. */
+  expiresAt: Date | null
 }
 
 export const defaultScopes: readonly Scope[] = ['read', 'run', 'write', 'publish']

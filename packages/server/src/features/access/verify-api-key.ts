@@ -30,22 +30,14 @@ export async function verifyApiKey(
   return known.caller
 }
 
-/** The caller, if the key is in memory and usable. Undefined does not mean that the key is bad. */
-export function recallCaller(deps: Needs<'stores' | 'liveCache' | 'clock' | 'log'>, token: string): Caller | undefined {
-  const known = deps.liveCache.recall<KnownKey>(keyScope(hashApiKey(token)), callerKey)
-  const now = deps.clock.now()
-  if (!known || !isUsable(known.key, now)) return undefined
-  touch(deps, known, now)
-  return known.caller
-}
-
 function isUsable(key: ApiKey, now: Date): boolean {
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now)
 }
 
 const callerKey = 'caller'
 
-function keyScope(hash: string): string {
+/** The part of the live cache that revoking or rotating a key drops. */
+export function keyScope(hash: string): string {
   return `key:${hash}`
 }
 
@@ -109,5 +101,6 @@ function callerOf(key: ApiKey): Caller {
     scopes: key.scopes,
     projectId: key.projectId,
     limit: key.limit,
+    expiresAt: key.expiresAt,
   }
 }

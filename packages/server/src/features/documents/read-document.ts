@@ -13,14 +13,7 @@ import {
 } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
 import { isCreatablePath, normalizeDocumentPath, normalizePathPrefix, similarPaths } from './document-path.ts'
-import {
-  ownerOf,
-  projectScope,
-  type ReadableVersion,
-  recallVersion,
-  resolveVersion,
-  type VersionAddress,
-} from './version-ref.ts'
+import { ownerOf, projectScope, type ReadableVersion, resolveVersion, type VersionAddress } from './version-ref.ts'
 
 type Reads = Needs<'stores' | 'liveCache' | 'templates'>
 
@@ -89,17 +82,6 @@ export async function findDocument(
       if (!(error instanceof EvaluationCanceled) || owner.signal?.aborted) throw error
     }
   }
-}
-
-/** What `readDocument` would give, when all of it is in memory; a path in another spelling is not looked for. */
-export function recallDocument(
-  deps: Needs<'liveCache'>,
-  input: ReadableVersion & { path: string },
-): Document | undefined {
-  const version = recallVersion(deps, input)
-  if (!version) return undefined
-  const key = documentKey(version, input.path)
-  return deps.liveCache.recall<ReadText | null>(projectScope(version.projectId), key)?.document
 }
 
 /** A text that was just read, compiled in the version. */

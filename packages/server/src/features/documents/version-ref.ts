@@ -50,16 +50,6 @@ export async function resolveVersion(
   return { project, version }
 }
 
-/** The version, when it and the caller's right to see it are in memory. */
-export function recallVersion(
-  deps: Needs<'liveCache'>,
-  { caller, projectId, versionRef }: ReadableVersion,
-): Version | undefined {
-  const scope = projectScope(projectId)
-  const isSeen = isVisible(caller, projectId) && deps.liveCache.recall(scope, projectKey(caller)) !== undefined
-  return isSeen ? deps.liveCache.recall<Version>(scope, versionKey(versionRef)) : undefined
-}
-
 /** The version as the given stores see it now, inside a transaction too. @throws AppError NotFoundError. */
 export async function findVersionRow(
   stores: Stores,

@@ -25,11 +25,6 @@ export function listProviders(
   })
 }
 
-/** The list, if it is in memory. */
-export function recallProviders(deps: Needs<'liveCache'>, workspaceId: number): readonly ProviderEntry[] | undefined {
-  return deps.liveCache.recall(workspaceScope(workspaceId), listKey)
-}
-
 /** For people, by name. */
 export async function listProviderKeys(
   deps: Needs<'stores' | 'environmentProviders'>,
@@ -61,7 +56,8 @@ async function loadProviders(deps: Needs<'stores' | 'environmentProviders'>, wor
 
 const listKey = 'providers'
 
-function workspaceScope(workspaceId: number): string {
+/** The part of the live cache that every write of a provider key drops. */
+export function workspaceScope(workspaceId: number): string {
   return `workspace:${workspaceId}`
 }
 

@@ -26,7 +26,7 @@ export function encodeDocumentPathTail(method: string, url: string): string {
 }
 
 /** The document path that the end of an address means. @throws AppError BadRequestError `Malformed path`. */
-export function readTail(tail: string): string {
+function readTail(tail: string): string {
   let path: string
   try {
     path = decodeURIComponent(tail)

@@ -16,6 +16,8 @@ export interface RequestContext {
   point: SpentPoint | undefined
   /** The contract's path, e.g. `/projects/:projectId`; set once a route matched. */
   route: string | undefined
+  /** Where the response cache may keep the response, taken before the key is checked. */
+  cachePlace: { id: string; scope: string; drops: number } | undefined
   /** See `whileOpen`. */
   open: AbortSignal | undefined
 }
@@ -35,6 +37,7 @@ export function openContext(req: IncomingMessage, res: ServerResponse): void {
     caller: undefined,
     point: undefined,
     route: undefined,
+    cachePlace: undefined,
     open: undefined,
   }
   res.setHeader('X-Request-Id', requestId)

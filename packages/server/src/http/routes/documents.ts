@@ -1,27 +1,31 @@
+import { createHash } from 'node:crypto'
 import { contract, type Document as DocumentBody } from '@stet/contract'
 import type { Response } from 'express'
 import type { Document } from '../../features/documents/document.ts'
-import { listDocuments } from '../../features/documents/read-document.ts'
+import { listDocuments, readDocument } from '../../features/documents/read-document.ts'
 import {
   createDocument,
   createOrUpdateDocument,
   deleteDocument,
   getOrCreateDocument,
 } from '../../features/documents/save-document.ts'
-import { resolveVersion } from '../../features/documents/version-ref.ts'
-import { listProviders } from '../../features/providers/list-providers.ts'
+import { projectScope, resolveVersion } from '../../features/documents/version-ref.ts'
+import type { Project } from '../../features/projects/project.ts'
+import { chooseProvider } from '../../features/providers/choose-provider.ts'
+import { listProviders, type ProviderEntry, workspaceScope } from '../../features/providers/list-providers.ts'
+import { RunError } from '../../shared/app-error.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { preconditions } from '../input/preconditions.ts'
 import { versionAddress } from '../input/version-address.ts'
 import { ResponseTap, type Routes } from '../mount.ts'
 import { callerOf, whileOpen } from '../request/request-context.ts'
 import { onlyOnce } from '../response/only-once.ts'
-import { documentProvider, etagOf, type ReadyDocuments, writeReadyDocument } from '../response/ready-document.ts'
+import { type ResponseCache, writeReady } from '../response/response-cache.ts'
 import { documentBody } from '../wire/document.ts'
 
 type Address = ReturnType<typeof addressOf>
 
-export function documentRoutes(deps: HttpDeps, ready: ReadyDocuments): Routes<typeof contract.documents> {
+export function documentRoutes(deps: HttpDeps, responses: ResponseCache): Routes<typeof contract.documents> {
   return {
     list: async ({ params, query, res }) => {
       const address = addressOf(params, res)
@@ -36,9 +40,12 @@ export function documentRoutes(deps: HttpDeps, ready: ReadyDocuments): Routes<ty
       return { status: 200, body: tagged(res, document, bodyOf) }
     }),
     get: async ({ params, req, res }) => {
-      const document = await ready.read({ ...addressOf(params, res), path: params.path })
-      const ifNoneMatch = req.headers['if-none-match']
-      return { status: 200, body: new ResponseTap((response) => writeReadyDocument(response, document, ifNoneMatch)) }
+      const address = addressOf(params, res)
+      const document = await readDocument(deps, { ...address, path: params.path })
+      const body = JSON.stringify((await bodyFor(deps, address))(document))
+      const ready = { etag: etagOf(document), body, bytes: Buffer.byteLength(body) }
+      responses.keep(res, ready, [projectScope(address.projectId), workspaceScope(address.caller.workspaceId)])
+      return { status: 200, body: new ResponseTap((to) => writeReady(to, ready, req.headers['if-none-match'])) }
     },
     getOrCreate: onlyOnce(deps, contract.documents.getOrCreate, 200, (own) => async ({ params, body, res }) => {
       const address = addressOf(params, res)
@@ -84,4 +91,30 @@ async function bodyFor(deps: HttpDeps, address: Address): Promise<(document: Doc
   const { project } = await resolveVersion(deps, address)
   const providers = await listProviders(deps, address.caller.workspaceId)
   return (document) => documentBody(document, documentProvider(deps, document, project, providers))
+}
+
+/** Covers the text of referenced prompts too, when there are any. */
+function etagOf({ contentHash, resolvedContent, hasReferences }: Document): string {
+  if (!hasReferences) return `"${contentHash}"`
+  return `"${contentHash}.${createHash('sha256').update(resolvedContent, 'utf8').digest('hex').slice(0, 16)}"`
+}
+
+/** The kind of the provider key that the document's runs would use; undefined when none fits. */
+function documentProvider(
+  deps: Pick<HttpDeps, 'environmentProviders'>,
+  document: Pick<Document, 'config'>,
+  project: Pick<Project, 'defaultProvider'>,
+  providers: readonly ProviderEntry[],
+): string | undefined {
+  const named = document.config['provider']
+  try {
+    return chooseProvider(providers, {
+      named: typeof named === 'string' ? named : undefined,
+      projectDefault: project.defaultProvider,
+      serverDefault: deps.environmentProviders.defaultProvider,
+    }).kind
+  } catch (error) {
+    if (error instanceof RunError) return undefined
+    throw error
+  }
 }

@@ -1,4 +1,4 @@
-/** A prompt that is in memory is answered before the router: nothing but its price may tell which way a request took. */
+/** A kept response is sent before the router runs; it must equal the response of the router byte for byte. */
 import { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
@@ -42,13 +42,13 @@ async function ask({ path, method = 'GET', headers = {}, ...other }: Asked): Pro
   return answer.replace(/^(Date|X-RateLimit-Re\w+|Retry-After): .*$/gm, '$1: …').replace(/"retryAfter":\d+/, '')
 }
 
-// An address with a query is left to the router, and a query that no route knows changes nothing.
-const bothWays = async (asked: Asked): Promise<[short: string, general: string]> => {
+// Responses to addresses with a query are not kept, and a query that the route does not know changes nothing.
+const bothWays = async (asked: Asked): Promise<[kept: string, routed: string]> => {
   await ask(asked)
-  return [await ask(asked), await ask({ ...asked, path: `${asked.path}?general=1` })]
+  return [await ask(asked), await ask({ ...asked, path: `${asked.path}?routed=1` })]
 }
 
-/** Reads of the cache that may load: the short way makes none. */
+/** Reads of the live cache: a kept response makes none. */
 async function readsDuring(work: () => Promise<unknown>): Promise<number> {
   const { liveCache } = server.deps
   const { read } = liveCache
@@ -63,11 +63,11 @@ async function readsDuring(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe('a warm GET of a prompt', () => {
-  it('takes the short way', async () => {
+  it('is answered from the response cache', async () => {
     const path = `${documents}/folder/hello`
     expect(await ask({ path })).toContain('HTTP/1.1 200 OK')
     expect(await readsDuring(() => ask({ path }))).toBe(0)
-    expect(await readsDuring(() => ask({ path: `${path}?general=1` }))).toBeGreaterThan(0)
+    expect(await readsDuring(() => ask({ path: `${path}?routed=1` }))).toBeGreaterThan(0)
   })
 
   it.each([
@@ -94,13 +94,13 @@ describe('a warm GET of a prompt', () => {
     [`/${'a'.repeat(600)}`, 404],
     ['/constructor', 404],
     ['/__proto__', 404],
-  ])('%s is %i on both ways', async (tail, status) => {
-    const [short, general] = await bothWays({ path: documents + tail })
-    expect(short).toContain(`HTTP/1.1 ${status} `)
-    expect(short).toBe(general)
+  ])('%s is %i, kept and routed', async (tail, status) => {
+    const [kept, routed] = await bothWays({ path: documents + tail })
+    expect(kept).toContain(`HTTP/1.1 ${status} `)
+    expect(kept).toBe(routed)
   })
 
-  it('has the same addresses of projects and versions', async () => {
+  it('treats addresses of projects and versions as the router does', async () => {
     const live = `${project.id}/versions/live`
     for (const address of [
       `0${live}`,
@@ -112,12 +112,12 @@ describe('a warm GET of a prompt', () => {
       `${project.id}/versions/none`,
       `${project.id}//versions/live`,
     ]) {
-      const [short, general] = await bothWays({ path: `/projects/${address}/documents/folder/hello` })
-      expect([address, short]).toEqual([address, general])
+      const [kept, routed] = await bothWays({ path: `/projects/${address}/documents/folder/hello` })
+      expect([address, kept]).toEqual([address, routed])
     }
   })
 
-  it('has the same answer for every header', async () => {
+  it('responds to every header as the router does', async () => {
     const path = `${documents}/folder/hello`
     const etag = /^ETag: (.*)$/m.exec(await ask({ path }))?.[1] ?? ''
     for (const headers of [
@@ -141,14 +141,14 @@ describe('a warm GET of a prompt', () => {
     }
   })
 
-  it('has the same answer for every method', async () => {
+  it('responds to every method as the router does', async () => {
     for (const method of ['HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH']) {
-      const [short, general] = await bothWays({ path: `${documents}/folder/hello`, method })
-      expect([method, short]).toEqual([method, general])
+      const [kept, routed] = await bothWays({ path: `${documents}/folder/hello`, method })
+      expect([method, kept]).toEqual([method, routed])
     }
   })
 
-  it('refuses the same callers', async () => {
+  it('refuses the callers that the router refuses', async () => {
     const ended = await issueKey(api, { scopes: ['read'] })
     const keys = (await api('GET', '/api-keys')).body as unknown as { id: number; prefix: string }[]
     const path = `${documents}/folder/hello`
@@ -168,13 +168,13 @@ describe('a warm GET of a prompt', () => {
       [`Bearer ${await issueKey(api, { scopes: ['read'], projectId: project.id })}`, 200],
       [`Bearer ${await openTenant(server, 'another')}`, 404],
     ] as const) {
-      const [short, general] = await bothWays({ path, key: who })
-      expect(short).toContain(`HTTP/1.1 ${status} `)
-      expect(short).toBe(general)
+      const [kept, routed] = await bothWays({ path, key: who })
+      expect(kept).toContain(`HTTP/1.1 ${status} `)
+      expect(kept).toBe(routed)
     }
   })
 
-  it('that cannot be answered is cut, and the next one is served', async () => {
+  it('closes the connection on an unforeseen failure and serves the next request', async () => {
     const path = `${documents}/folder/hello`
     await ask({ path })
     const { setHeader } = ServerResponse.prototype
@@ -196,7 +196,45 @@ describe('a warm GET of a prompt', () => {
     expect(await ask({ path })).toContain('HTTP/1.1 200 OK')
   })
 
-  it('shares the event loop with others, however many are asked for at once', async () => {
+  it('is read again after every change that it depends on', async () => {
+    const created = await createTestProject(api, { a: 'published' })
+    const reader = await issueKey(api, { scopes: ['read'] })
+    const drafted = await created.newDraft()
+    /** The response twice: the second one is kept. */
+    const read = async (version: string) => {
+      const get = () => api('GET', `${version}/documents/a`, { key: reader })
+      const [first, second] = [await get(), await get()]
+      expect(second.text).toBe(first.text)
+      return first.status === 200 ? first.body['content'] : first.status
+    }
+    expect(await read(drafted)).toBe('published')
+    await api('POST', `${drafted}/documents/create-or-update`, { body: { path: 'a', prompt: 'edited' } })
+    expect([await read(drafted), await read(created.live)]).toEqual(['edited', 'published'])
+    await api('POST', `${drafted}/publish`, { body: {} })
+    expect(await read(created.live)).toBe('edited')
+
+    const path = `${created.live}/documents/a`
+    const providerOf = async () => (await api('GET', path, { key: reader })).body['provider']
+    const before = await providerOf()
+    const entry = { name: 'kept', provider: 'openai', token: 'sk-test-000000000000' }
+    await api('POST', '/provider-api-keys', { body: entry })
+    expect([before, await providerOf()]).toEqual(['custom', 'openai'])
+
+    server.deps.liveCache.clear()
+    expect(await readsDuring(() => read(created.live))).toBeGreaterThan(0)
+    await api('DELETE', `/projects/${created.id}`, { body: { name: 'scenario' } })
+    expect(await read(created.live)).toBe(404)
+  })
+
+  it('is refused once its key has expired', async () => {
+    const expiresAt = new Date(Date.now() + 3_000).toISOString()
+    const brief = await issueKey(api, { scopes: ['read'], expiresAt })
+    const status = async () => (await api('GET', `${documents}/folder/hello`, { key: brief })).status
+    expect([await status(), await status()]).toEqual([200, 200])
+    await expect.poll(status, { timeout: 10_000 }).toBe(401)
+  })
+
+  it('shares the event loop with other connections when thousands are pipelined', async () => {
     const path = `${documents}/folder/hello`
     await ask({ path })
     const { end } = ServerResponse.prototype
@@ -221,11 +259,11 @@ describe('a warm GET of a prompt', () => {
       ServerResponse.prototype.end = end
     }
     expect(answers).toBe(2_000)
-    // The turns that are counted here begin between those of the server.
+    // The turns counted here start between those of the server.
     expect(most).toBeLessThanOrEqual(1_000)
   })
 
-  it('spends one point for each request, and none is left for one more', async () => {
+  it('consumes one rate-limit point per request', async () => {
     const limited = await issueKey(api, { scopes: ['read'], plan: 'custom', limit: 3 })
     const get = () => api('GET', `${documents}/folder/hello`, { key: limited })
     // One after the other: the first request of a window is the one that leaves two.

@@ -1,37 +1,34 @@
-/** Requests that wait for a turn of the event loop: a connection that sends more than it can be answered fills no memory. */
+/** A connection that sends faster than it can be served does not fill the memory. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { expect, it } from 'vitest'
-import { createTurns } from '../../src/http/response/turns.ts'
+import { createPipelineLimit } from '../../src/http/limits/pipelined.ts'
 
 const connections = 2
 const requests = 20_000
 const request = `GET /${'a'.repeat(100)} HTTP/1.1\r\nHost: a\r\n\r\n`
 
-// In a thread of its own: here it would only send while the server waits.
+// In its own thread; in this one it would send only while the server waits.
 const sender = `
   const { connect } = require('node:net')
   const { port, connections, text } = require('node:worker_threads').workerData
   for (let index = 0; index < connections; index += 1) connect(port, '127.0.0.1').on('error', () => {}).resume().write(text)
 `
 
-it('reads a connection on when what it sent before was answered, and not before', async () => {
-  const takeTurn = createTurns(500)
+it('continues to read a connection only when its earlier requests have been answered', async () => {
+  const servePipelined = createPipelineLimit(8)
   let [waiting, most, answered] = [0, 0, 0]
-  const server = createServer(async (req, res) => {
-    const turn = takeTurn(req)
-    if (turn) {
-      waiting += 1
-      most = Math.max(most, waiting)
-      await turn
+  const server = createServer((req, res) => {
+    waiting += 1
+    most = Math.max(most, waiting)
+    servePipelined(req, res, () => {
       waiting -= 1
-    }
-    await undefined
-    res.end('x'.repeat(300))
-    answered += 1
-    if (answered === connections * requests) server.emit('all')
+      res.end('x'.repeat(300))
+      answered += 1
+      if (answered === connections * requests) server.emit('all')
+    })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

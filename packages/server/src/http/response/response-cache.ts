@@ -1,0 +1,115 @@
+/** Ready responses of `GET document`: a repeated read costs neither the router nor the use case. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { API_PREFIX, contract } from '@stet/contract'
+import { LRUCache } from 'lru-cache'
+import { hashApiKey } from '../../features/access/api-key.ts'
+import type { Caller } from '../../features/access/caller.ts'
+import { keyScope } from '../../features/access/verify-api-key.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import { bearerToken } from '../request/authenticate.ts'
+import { spendPoint } from '../request/rate-limit.ts'
+import { callerOf, contextOf } from '../request/request-context.ts'
+import { failureFields } from './failure-fields.ts'
+
+export interface ReadyResponse {
+  etag: string
+  /** Text instead of bytes, because Node sends it in one write together with the head. */
+  body: string
+  bytes: number
+}
+
+interface Kept extends ReadyResponse {
+  caller: Caller
+  /** Parts of the live cache that the response was made from, and the number of drops before it was made. */
+  scopes: readonly string[]
+  drops: number
+}
+
+// Without a query, whose spellings are unlimited.
+const address = new RegExp(`^${API_PREFIX}/projects/\\d+/versions/[^/?]+/documents/[^?]+$`)
+const mostBytes = 33_554_432
+const entryBytes = 1_024
+/** Short enough for authentication to record the key's use on time. */
+const keptMs = 10_000
+
+export class ResponseCache {
+  readonly #deps: HttpDeps
+  readonly #kept = new LRUCache<string, Kept>({
+    maxSize: mostBytes,
+    sizeCalculation: ({ body }) => entryBytes + body.length,
+    ttl: keptMs,
+    // Deleted texts leave the memory without another request.
+    ttlAutopurge: true,
+  })
+
+  constructor(deps: HttpDeps) {
+    this.#deps = deps
+  }
+
+  /** Responds from memory, or calls `next`, which owns all refusals. */
+  async respond(req: IncomingMessage, res: ServerResponse, next: () => void): Promise<void> {
+    try {
+      const kept = this.#find(req, res)
+      if (!kept) return next()
+      const context = contextOf(res)
+      context.caller = kept.caller
+      const point = await spendPoint(this.#deps, res).catch(() => undefined)
+      if (!point?.allowed) return next()
+      context.route = contract.documents.get.path
+      writeReady(res, kept, req.headers['if-none-match'])
+    } catch (error) {
+      this.#deps.log.error('http.unforeseen-failure', { requestId: contextOf(res).requestId, ...failureFields(error) })
+      res.destroy()
+    }
+  }
+
+  /** @param scopes parts of the live cache that the response was made from; the key's own is added. */
+  keep(res: ServerResponse, ready: ReadyResponse, scopes: readonly string[]): void {
+    const { cachePlace } = contextOf(res)
+    if (!cachePlace) return
+    const { id, drops } = cachePlace
+    const entry = { ...ready, caller: callerOf(res), scopes: [cachePlace.scope, ...scopes], drops }
+    if (this.#isCurrent(entry)) this.#kept.set(id, entry)
+  }
+
+  #find(req: IncomingMessage, res: ServerResponse): Kept | undefined {
+    const { drain, place, liveCache } = this.#deps
+    const { url = '', method, headers } = req
+    if (method !== 'GET' || !address.test(url) || drain.isRefusing || !place.isConfirmed()) return undefined
+    const token = bearerToken(headers.authorization)
+    if (token === undefined) return undefined
+    const hash = hashApiKey(token)
+    const id = `${hash} ${url}`
+    const kept = this.#kept.get(id)
+    if (kept && this.#isCurrent(kept)) return kept
+    // Counted before authentication: a key that is revoked meanwhile must not be kept as valid.
+    contextOf(res).cachePlace = { id, scope: keyScope(hash), drops: liveCache.drops() }
+    return undefined
+  }
+
+  #isCurrent({ caller, scopes, drops }: Kept): boolean {
+    const isExpired = caller.expiresAt !== null && caller.expiresAt <= this.#deps.clock.now()
+    return !isExpired && this.#deps.liveCache.areCurrent(scopes, drops)
+  }
+}
+
+/** 304 when the caller already has this content. */
+export function writeReady(res: ServerResponse, ready: ReadyResponse, ifNoneMatch: string | undefined): void {
+  res.setHeader('ETag', ready.etag)
+  res.setHeader('Cache-Control', 'private, no-cache')
+  if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, ready.etag)) {
+    res.writeHead(304).end()
+    return
+  }
+  res.setHeader('Content-Type', 'application/json; charset=utf-8')
+  res.setHeader('Content-Length', ready.bytes)
+  res.end(ready.body)
+}
+
+/** Weak tags match the strong tag they contain. */
+function matchesEtag(header: string, etag: string): boolean {
+  return header.split(',').some((part) => {
+    const tag = part.trim()
+    return tag === '*' || tag === etag || tag === `W/${etag}`
+  })
+}
