@@ -7,7 +7,7 @@ import { purgeDeleted } from './features/conversations/deletion/purge-deleted.ts
 import type { Deps } from './features/deps.ts'
 import { dropIdempotencyRecords, releaseLostClaims } from './features/idempotency/drop-records.ts'
 import { dropEventLogs } from './features/runs/events/stored-events.ts'
-import { keepLease, recoverRuns, takeLease } from './features/runs/leases/keep-lease.ts'
+import { endOrphanedRuns, keepLease, takeLease } from './features/runs/leases/keep-lease.ts'
 import { workRunQueue } from './features/runs/queue/work-run-queue.ts'
 import { type Repeated, repeat } from './shared/time/repeat.ts'
 
@@ -81,7 +81,7 @@ async function startQueueWork(input: StartUpInput): Promise<QueueWork> {
 async function recover({ deps, isSuccessor }: StartUpInput): Promise<Repeated> {
   if (!deps.runSettings.sharesDatabase) await deps.leases.endAll()
   // After an outage a living owner renews its lease first: a successor leaves the runs to `keepLease`, which waits for that.
-  if (!isSuccessor) await recoverRuns(deps)
+  if (!isSuccessor) await endOrphanedRuns(deps)
   await releaseLostClaims(deps)
   await takeLease(deps)
   return workRunQueue(deps)

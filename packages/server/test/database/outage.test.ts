@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { httpCall } from '../http/api-call.ts'
+import { orphanedRun } from '../runs/orphaned-run.ts'
 import { prompt, type RunBench, record, runBench } from '../runs/run-bench.ts'
-import { undrivenRun } from '../runs/undriven-run.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
 import { isSkippedWithoutServer } from '../support/database-server.ts'
 import { heardMs } from '../support/heard-time.ts'
@@ -17,7 +17,7 @@ let bench: RunBench
 
 /** The conversation of a run that stands as driven by `ownerId`. */
 async function runOf(ownerId: string): Promise<string> {
-  const { conversation, run } = undrivenRun(ownerId)
+  const { conversation, run } = orphanedRun(ownerId)
   await bench.server.deps.runs.create(conversation, run)
   return conversation.uuid
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { AppError } from '../../src/shared/app-error.ts'
 import { startHeardTime } from '../support/heard-time.ts'
+import { orphanedRun } from './orphaned-run.ts'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
-import { undrivenRun } from './undriven-run.ts'
 
 /** Longer than all intervals together, on a machine that is busy with others. */
 const patienceMs = 90_000
@@ -19,7 +19,7 @@ afterAll(() => bench.close())
 
 /** The conversation of a run that stands as driven by `ownerId`. */
 async function runOf(ownerId: string): Promise<string> {
-  const { conversation, run } = undrivenRun(ownerId)
+  const { conversation, run } = orphanedRun(ownerId)
   await bench.server.deps.runs.create(conversation, run)
   return conversation.uuid
 }

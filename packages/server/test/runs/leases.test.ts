@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { endLost } from '../../src/features/runs/leases/end-orphaned.ts'
+import { endOrphaned } from '../../src/features/runs/leases/end-orphaned.ts'
+import { orphanedRun } from './orphaned-run.ts'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
-import { undrivenRun } from './undriven-run.ts'
 
 let bench: RunBench
 beforeAll(async () => {
@@ -13,7 +13,7 @@ afterAll(() => bench.close())
 
 /** A run that stands as driven by `ownerId`. */
 async function runOf(ownerId: string): Promise<{ uuid: string; runUuid: string }> {
-  const { conversation, run } = undrivenRun(ownerId)
+  const { conversation, run } = orphanedRun(ownerId)
   await bench.server.deps.runs.create(conversation, run)
   return { uuid: conversation.uuid, runUuid: run.uuid }
 }
@@ -26,7 +26,7 @@ it('promise 4: runs of an owner whose lease has ended are lost, those of a livin
   const own = await runOf(me)
   await deps.leases.renew('living', 60_000)
   await deps.leases.renew('dead', 1)
-  const lost = async () => (await deps.runs.listLost(me)).map(({ uuid }) => uuid)
+  const lost = async () => (await deps.runs.listOrphaned(me)).map(({ uuid }) => uuid)
   await expect.poll(lost).toEqual([dead.uuid])
   await deps.leases.renew('dead', 60_000)
   expect(await lost()).toEqual([])
@@ -41,7 +41,7 @@ it('promise 5: an owner that wakes up after its run was reaped writes nothing', 
   const found = await deps.runs.findConversation(1, uuid)
   const run = found?.latestRun
   if (!run) throw new Error('The run is stored')
-  const ends = await Promise.all([1, 2, 3].map(() => endLost(deps, found, run)))
+  const ends = await Promise.all([1, 2, 3].map(() => endOrphaned(deps, found, run)))
   expect(ends.filter(Boolean)).toHaveLength(1)
   const ended = await deps.runs.findConversation(1, uuid)
   expect(ended).toMatchObject({ status: 'error', epoch: 2, latestRun: { uuid: runUuid, epoch: 1 } })

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { inflateRawSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { recoverRuns } from '../../src/features/runs/leases/keep-lease.ts'
+import { endOrphanedRuns } from '../../src/features/runs/leases/keep-lease.ts'
 import type { NewRun, RunEnd } from '../../src/features/runs/ports.ts'
 import { RunError } from '../../src/shared/app-error.ts'
+import { orphanedRun } from './orphaned-run.ts'
 import { prompt, type RunBench, record, runBench, systemMessage, userMessage } from './run-bench.ts'
-import { undrivenRun } from './undriven-run.ts'
 
 let bench: RunBench
 beforeAll(async () => {
@@ -21,7 +21,7 @@ afterAll(() => bench.close())
 
 const at = new Date('2026-01-02T03:04:05.678Z')
 
-const rows = (ownerId: string) => undrivenRun(ownerId, at)
+const rows = (ownerId: string) => orphanedRun(ownerId, at)
 
 function endOf(run: NewRun, change: Partial<RunEnd> = {}): RunEnd {
   return {
@@ -56,8 +56,8 @@ it('runs of a dead owner get one definite end; those of this process are left al
   const own = rows(deps.runSettings.instanceId)
   await Promise.all([lost, own].map(({ conversation, run }) => deps.runs.create(conversation, run)))
 
-  expect(await recoverRuns(deps)).toBe(1)
-  expect(await recoverRuns(deps)).toBe(0)
+  expect(await endOrphanedRuns(deps)).toBe(1)
+  expect(await endOrphanedRuns(deps)).toBe(0)
 
   const found = await deps.runs.findConversation(1, lost.conversation.uuid)
   expect(found).toMatchObject({
@@ -115,7 +115,7 @@ it('a chat that is lost keeps the messages that it began with, once', async () =
   const chat = { ...run, uuid: randomUUID(), epoch: 2, firstEventId: 10 }
   expect(await deps.runs.createNext(chat, [userMessage('Are you there?')])).toBe(true)
   expect(await deps.runs.createNext(chat, [userMessage('Are you there?')])).toBe(false)
-  await recoverRuns(deps)
+  await endOrphanedRuns(deps)
   const messages = [systemMessage('x'), userMessage('Are you there?')]
   expect(await deps.runs.findConversation(1, conversation.uuid)).toMatchObject({ status: 'error', messages })
   const recording = await bench.streamAttach(conversation.uuid)
@@ -137,7 +137,7 @@ it('a background run that is lost keeps the messages that it began with, and a c
     const own = { uuid: runUuid, conversationUuid: conversation.uuid, epoch: conversation.epoch + 1 }
     expect(await deps.runs.startQueued({ ...run, ...own }, false)).toBe(true)
   }
-  expect(await recoverRuns(deps)).toBe(2)
+  expect(await endOrphanedRuns(deps)).toBe(2)
   const messages = [systemMessage('You greet Ada.'), userMessage('And Bob')]
   expect(await deps.runs.findConversation(1, uuid)).toMatchObject({ status: 'error', messages })
   expect((await bench.streamAttach(uuid)).last).toMatchObject({ error: { code: 'worker_lost' }, messages })

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { count, timeFor } from '../support/counts.ts'
 import { startHeardTime } from '../support/heard-time.ts'
+import { orphanedRun } from './orphaned-run.ts'
 import { prompt, type RunBench, record, runBench } from './run-bench.ts'
-import { undrivenRun } from './undriven-run.ts'
 
 let bench: RunBench
 beforeAll(async () => {
@@ -113,7 +113,7 @@ it('a stop of a run that another process drives, or that nobody drives any more,
     runSettings.stopWaitMs = stopWaitMs
   })
   runSettings.stopWaitMs = 50
-  const { conversation, run } = undrivenRun(runSettings.instanceId)
+  const { conversation, run } = orphanedRun(runSettings.instanceId)
   await runs.create(conversation, run)
   eventLog.expect(run.uuid)
   const { body } = await bench.stop(conversation.uuid)

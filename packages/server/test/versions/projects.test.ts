@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { loadRunnable } from '../../src/features/documents/read-document.ts'
+import { preparePrompt } from '../../src/features/documents/read-document.ts'
 import { findProject, resolveVersion } from '../../src/features/documents/version-ref.ts'
 import { createProject } from '../../src/features/projects/create-project.ts'
 import { updateProject } from '../../src/features/projects/update-project.ts'
@@ -72,7 +72,7 @@ it('gives a run all it needs without a statement, once it was read', async () =>
   await bench.put(bench.draft, 'b', 'inner')
   await bench.publish(bench.draft)
   const address = { caller, projectId: bench.projectId, versionRef: 'live', path: '/a' }
-  const first = await loadRunnable(deps, address)
+  const first = await preparePrompt(deps, address)
   expect(first).toMatchObject({
     project: { id: bench.projectId, liveVersionUuid: bench.draft.uuid },
     version: { uuid: bench.draft.uuid, number: 1 },
@@ -81,10 +81,10 @@ it('gives a run all it needs without a statement, once it was read', async () =>
     scan: { usesSteps: true, errors: [] },
   })
   const before = workbench.statementCount()
-  expect(await loadRunnable(deps, address)).toEqual(first)
+  expect(await preparePrompt(deps, address)).toEqual(first)
   await resolveVersion(deps, address)
   expect(workbench.statementCount()).toBe(before)
   await bench.put('live', 'b', 'hot fix', { force: true })
-  expect((await loadRunnable(deps, address)).source.documents).toEqual({ b: 'hot fix' })
+  expect((await preparePrompt(deps, address)).source.documents).toEqual({ b: 'hot fix' })
   expect(workbench.statementCount()).toBeGreaterThan(before)
 })

@@ -1,10 +1,10 @@
-/** Live events of runs in memory: one append-only array for each run, readers with a cursor each. */
+/** Live events of runs in memory: an append-only array for each run, and a cursor for each reader. */
 import type { EncodedMessage, LogEntry, RunEventLog, RunLogReader } from '../../features/runs/ports.ts'
 import { createExpiringMap } from '../../shared/expiring-map.ts'
 import { heldBytes } from '../../shared/text/held-bytes.ts'
 
 interface Log {
-  /** False while the run is queued: nobody writes it yet. */
+  /** False while the run is queued. */
   isOpen: boolean
   messages: EncodedMessage[]
   entries: LogEntry[]
@@ -14,11 +14,11 @@ interface Log {
   onListeners: (count: number) => void
 }
 
-// After this the stored log answers. A larger one goes at its end, so that a few of them do not push out all others.
+// Then the stored log is read. Larger ones are dropped at their end, so that a few of them do not evict all others.
 const afterEnd = { ttlMs: 60_000, maxEntries: 1_000 } as const
 const maxEndedBytes = 131_072
 
-/** @param maxBytes what the logs of ended runs may fill together. */
+/** @param maxBytes limit of all logs of ended runs. */
 export function createRunEventLog(maxBytes: number): RunEventLog {
   const live = new Map<string, Log>()
   const ended = createExpiringMap<Log>({ ...afterEnd, maxBytes })
@@ -52,7 +52,7 @@ export function createRunEventLog(maxBytes: number): RunEventLog {
         close() {
           log.isClosed = true
           log.isCallerAwaited = false
-          // The listeners count no more, and what counted them holds the whole run.
+          // Frees the run, which the callback references.
           log.onListeners = ignore
           live.delete(runUuid)
           const bytes = heldBytes(log.messages) + heldBytes(log.entries)
@@ -88,7 +88,7 @@ function wakeAll(log: Log): void {
 }
 
 function createReader(log: Log, afterId: number): RunLogReader {
-  /** Known as soon as there is a first entry. */
+  /** Known once there is a first entry. */
   let place: number | undefined
   let wake: (() => void) | undefined
   let hear: (() => void) | undefined
@@ -137,7 +137,7 @@ function createReader(log: Log, afterId: number): RunLogReader {
   }
 }
 
-// Ids rise by one, so the place follows from the first id; only a reaper's terminal event leaves a gap, after all others.
+// Ids rise by one, so the place follows from the first id. Only a reaper's terminal event leaves a gap, and it is last.
 function firstAfter(entries: readonly LogEntry[], afterId: number): number | undefined {
   const [first] = entries
   return first && Math.max(0, afterId + 1 - first.id)

@@ -1,4 +1,4 @@
-/** The queue of one process: first in, first out over rows that stand `queued`. */
+/** The queue of one process: first in, first out over rows with state `queued`. */
 import type { QueuedRun, RunQueue } from '../../features/runs/ports.ts'
 
 export interface RunQueueOptions {

@@ -1,4 +1,4 @@
-/** Joins the latest run of a conversation, queued, running or ended: its events from any place on, or its result. */
+/** Attaches to the latest run of a conversation, or to the run of an earlier request: its events from any id on, or its result. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '../../shared/app-error.ts'
@@ -16,8 +16,8 @@ export interface AttachedStream extends Pick<StartedRun, 'conversationUuid' | 'f
 }
 
 /**
- * Listens from now on. @param afterId only later events; 0 = all of the latest run.
- * @throws AppError NotFoundError; ServiceUnavailableError for a run that another process drives or gave up.
+ * Counts as a reader from now on. @param afterId only later events; 0 = all of the latest run.
+ * @throws AppError NotFoundError; ServiceUnavailableError for a run that another process supervises or abandoned.
  */
 export async function attachStream(
   deps: AttachDeps,
@@ -32,7 +32,7 @@ export async function attachStream(
 }
 
 /**
- * Waits for the end, as a listener. @param signal the caller has left.
+ * Waits for the end as a reader. @param signal aborted when the caller disconnects.
  * @throws AppError as `attachStream`; RunError of a run that failed, with `details.conversationUuid`.
  */
 export async function attachResult(
@@ -43,11 +43,10 @@ export async function attachResult(
   for (;;) {
     const { conversation, reader } = await follow(deps, address, Number.MAX_SAFE_INTEGER)
     await untilEnd(reader, signal)
-    // Nobody is left to be answered.
     if (signal.aborted) throw new AppError('ServiceUnavailableError', 'The caller has left')
     const ended = await findStored(deps, address)
     if (!isActive(ended)) return storedRunResult(ended, ended.latestRun?.result ?? resultOfLog(ended))
-    // A chat that began in the meantime is the latest run now.
+    // Otherwise a newer chat is the latest run: follow that one.
     if (ended.latestRun?.uuid === conversation.latestRun?.uuid) {
       throw new AppError('InternalServerError', 'The end of the run could not be stored')
     }
@@ -71,7 +70,7 @@ async function follow(
   address: ConversationAddress,
   afterId: number,
 ): Promise<{ conversation: StoredConversation; reader: RunLogReader }> {
-  // Between two looks a run may have ended and its live log may have gone: the second look finds the stored one.
+  // The live log may be gone between the two reads; then the second attempt finds the stored one.
   for (const isLast of [false, true]) {
     const conversation = await findStored(deps, address)
     const reader = await readerOf(deps, conversation, afterId)
@@ -109,9 +108,9 @@ export function isActive({ status }: StoredConversation): boolean {
 const lookAgainMs = 250
 
 /**
- * Listens from now on. A run that another process drives is waited for: its events are there when it has ended.
+ * Counts as a reader from now on. Waits for a run that another process supervises: its events are readable at its end.
  * @param mode `stream` for the frames, `json` for the result.
- * @param signal the caller has left.
+ * @param signal aborted when the caller disconnects.
  * @throws AppError NotFoundError.
  */
 export async function joinRun(
@@ -119,7 +118,7 @@ export async function joinRun(
   { mode, ...address }: RunAddress & { mode: 'json' | 'stream' },
   signal: AbortSignal,
 ): Promise<StartedRun> {
-  // Who waits for the end takes no events: it must find none on its way.
+  // For the result, the reader starts behind all events.
   const reader = await followRun(deps, address, mode === 'stream' ? 0 : Number.MAX_SAFE_INTEGER, signal)
   return {
     conversationUuid: address.conversationUuid,
@@ -148,7 +147,6 @@ async function followRun(
   }
 }
 
-// Nobody is left to be answered.
 function hasLeft(): AppError {
   return new AppError('ServiceUnavailableError', 'The caller has left')
 }

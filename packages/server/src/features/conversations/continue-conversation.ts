@@ -1,4 +1,4 @@
-/** Continues a conversation by one model step, with the configuration it began with. One active run at a time. */
+/** Continues a conversation with one model step and its stored configuration. At most one run is active at a time. */
 import { randomUUID } from 'node:crypto'
 import { conflict, invalid, notFound } from '../../shared/app-error.ts'
 import type { Caller, Claim, Needs } from '../deps.ts'
@@ -8,7 +8,7 @@ import { planChat } from '../runs/execute-run.ts'
 import type { NewRun, StoredConversation } from '../runs/ports.ts'
 import { createRunProgress } from '../runs/run-step.ts'
 import { runState, storedOrAbandoned } from '../runs/start-run.ts'
-import { type DriveDeps, driveRun } from '../runs/supervise-run.ts'
+import { type SuperviseDeps, superviseRun } from '../runs/supervise-run.ts'
 import { awaitedTools } from '../runs/tools/tool.ts'
 import type { Message, MessagePart } from '../templates/message.ts'
 import { type ConversationAddress, findStored } from './find-conversation.ts'
@@ -16,26 +16,26 @@ import { type ConversationAddress, findStored } from './find-conversation.ts'
 export interface ContinueInput extends ConversationAddress {
   messages: Message[]
   mode: 'json' | 'stream'
-  /** Names of tools that the caller answers while the run waits. */
+  /** Names of tools whose calls the caller answers during the run. */
   tools?: readonly string[]
-  /** The caller declares a published SDK. */
+  /** The caller is a legacy client. */
   declaredSdk: boolean
-  /** Of the idempotency key that the request came with: it is stored with the run. */
-  claim?: Claim
+  /** Of the request's Idempotency-Key. It is stored with the run. */
+  claim?: Claim | undefined
 }
 
 /**
  * @throws AppError NotFoundError; ConflictError while a run is active; BadRequestError for a result without its call.
- * Whatever goes wrong later is the run's own error.
+ * Later failures are errors of the run itself.
  */
-export async function continueConversation(deps: DriveDeps, input: ContinueInput): Promise<StartedRun> {
+export async function continueConversation(deps: SuperviseDeps, input: ContinueInput): Promise<StartedRun> {
   deps.runs.assertOpen()
   const found = await findStored(deps, input)
   if (found.status === 'running' || found.status === 'queued') throw busy()
   const added = [...answerPendingCalls(found.messages, input.messages), ...input.messages]
   const messages = [...found.messages, ...added]
   const run = nextRun(deps, found)
-  // Unlike a first run this one can lose: nothing may reach a provider before it has won.
+  // Unlike a first run it can lose to another chat, so it is stored before the provider is called.
   if (!(await storedOrAbandoned(deps, run, deps.runs.createNext(run, added, input.claim)))) {
     throw (await deps.runs.findConversation(found.workspaceId, found.uuid))
       ? busy()
@@ -44,7 +44,7 @@ export async function continueConversation(deps: DriveDeps, input: ContinueInput
   deps.activeRuns.forget(found.uuid)
   const { epoch, createdAt } = run
   const latestRun = runState(run)
-  const driven = driveRun(deps, {
+  const supervised = superviseRun(deps, {
     conversation: { ...found, status: 'running', epoch, updatedAt: createdAt, latestRun },
     run,
     stored: Promise.resolve(),
@@ -68,10 +68,10 @@ export async function continueConversation(deps: DriveDeps, input: ContinueInput
       declaredSdk: input.declaredSdk,
     },
   })
-  return watchRun(driven, found)
+  return watchRun(supervised, found)
 }
 
-function nextRun(deps: Pick<DriveDeps, 'runSettings' | 'clock'>, conversation: StoredConversation): NewRun {
+function nextRun(deps: Pick<SuperviseDeps, 'runSettings' | 'clock'>, conversation: StoredConversation): NewRun {
   return {
     uuid: randomUUID(),
     conversationUuid: conversation.uuid,
@@ -90,8 +90,8 @@ function busy(): Error {
 type ToolCallPart = Extract<MessagePart, { type: 'tool-call' }>
 
 /**
- * What stands between the conversation and the new messages: an error result for each call that they leave unanswered.
- * @throws AppError BadRequestError for a result that answers no call.
+ * An error result for each tool call that the new messages leave unanswered, so that every call has exactly one result.
+ * @throws AppError BadRequestError for a result without its call.
  */
 export function answerPendingCalls(conversation: readonly Message[], added: readonly Message[]): Message[] {
   const all = [...conversation, ...added]
@@ -127,8 +127,8 @@ export interface AnswerToolCallInput {
 }
 
 /**
- * Results that come too late, or for a call that does not wait, are accepted and change nothing.
- * @throws AppError NotFoundError for an id that no run of the workspace issued, as far as the key sees them.
+ * Stores the result of a tool call, then wakes the run. The first result counts; late ones are accepted and ignored.
+ * @throws AppError NotFoundError for a tool call that is unknown in the workspace, or hidden from the key.
  */
 export async function answerToolCall(
   deps: Needs<'toolCalls' | 'toolSignals' | 'stores' | 'liveCache' | 'clock'>,

@@ -31,7 +31,7 @@ export interface Conversation extends ConversationSummary {
   messages: Message[]
 }
 
-/** What a store must know for a summary. */
+/** Input of a summary. */
 export type StoredSummary = Omit<StoredConversation, 'messages' | 'config' | 'epoch' | 'lastEventId' | 'latestRun'> & {
   latestRun: (Pick<StoredRun, 'endedAt'> & { result: Omit<StoredRunResult, 'response' | 'costUnknown'> | null }) | null
 }
@@ -58,7 +58,7 @@ export function toSummary(stored: StoredSummary): ConversationSummary {
     cost: result?.cost ?? 0,
     createdAt: stored.createdAt,
     updatedAt: stored.updatedAt,
-    // What never ran here was over when it was recorded.
+    // An external log ended before it was recorded.
     endedAt: latestRun ? latestRun.endedAt : stored.createdAt,
   }
 }

@@ -1,4 +1,4 @@
-/** Finds a conversation wherever it stands now: in a run of this process, among those just ended, or in the database. */
+/** Finds a conversation: in a run of this process, among those just ended, or in the database. */
 import { notFound } from '../../shared/app-error.ts'
 import { readUuid } from '../../shared/uuid.ts'
 import type { Caller, Needs } from '../deps.ts'
@@ -38,7 +38,7 @@ export interface RunAddress extends ConversationAddress {
   runUuid: string
 }
 
-/** The conversation as one run of it stands, or left it, whatever came later. @throws AppError NotFoundError. */
+/** The conversation as of one of its runs. @throws AppError NotFoundError. */
 export async function findRun(
   deps: FindDeps,
   { caller, conversationUuid, runUuid }: RunAddress,

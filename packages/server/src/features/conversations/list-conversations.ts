@@ -1,4 +1,4 @@
-/** Lists conversations in pages, newest first; a page stays where it is, whatever comes in meanwhile. */
+/** Lists conversations in pages, newest first. Pages do not shift when conversations are added. */
 
 import { invalid } from '../../shared/app-error.ts'
 import { readUuid } from '../../shared/uuid.ts'
@@ -12,7 +12,7 @@ export interface ListConversationsInput {
   caller: Caller
   filter: ConversationFilter
   limit?: number
-  /** What the page before gave. */
+  /** `nextCursor` of the previous page. */
   cursor?: string
 }
 
@@ -23,7 +23,7 @@ export interface ConversationPage {
 }
 
 const defaultLimit = 25
-// Nothing was created outside, and PostgreSQL reads no year 0 and none of five digits.
+// PostgreSQL reads neither year 0 nor years of five digits.
 const instants = { first: 0, last: Date.UTC(9999, 0) } as const
 
 /** @throws AppError NotFoundError for the project, BadRequestError for the cursor. */
@@ -37,7 +37,7 @@ export async function listConversations(
   const hiddenProjects = [...(await deletedProjects(deps))]
   const filter = possibleFilter(caller, { ...input.filter, hiddenProjects })
   if (!filter) return { items: [], nextCursor: null }
-  // One more than asked for tells whether there is a next page.
+  // One more than requested shows whether there is a next page.
   const page = { limit: limit + 1, ...(after === undefined ? {} : { after }) }
   const found = await deps.stores.conversations.list(workspaceId, filter, page)
   const items = found.slice(0, limit).map(toSummary)
@@ -45,7 +45,7 @@ export async function listConversations(
   return { items, nextCursor: last ? writeCursor(deps, workspaceId, last) : null }
 }
 
-/** In the forms that are stored; undefined when nothing can fit, as with a malformed uuid. */
+/** In stored form. Undefined if nothing can match, for example a malformed uuid. */
 function possibleFilter(caller: Caller, filter: ConversationFilter): ConversationFilter | undefined {
   const { versionUuid, documentUuid, path, from, to, ...rest } = filter
   const uuids = [versionUuid, documentUuid].map((uuid) => (uuid === undefined ? undefined : (readUuid(uuid) ?? null)))
@@ -84,7 +84,7 @@ function open(deps: Needs<'secrets'>, workspaceId: number, cursor: string): stri
   }
 }
 
-// Bound to what it is for: no other sealed text passes as a cursor, nor a cursor of another workspace.
+// Binds the seal to its purpose and workspace: other sealed texts are no cursors.
 function contextOf(workspaceId: number): string {
   return `workspace:${workspaceId}/conversation-cursor`
 }

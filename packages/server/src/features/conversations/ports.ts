@@ -1,9 +1,9 @@
-/** What reading many conversations needs from storage; single ones are read with their runs. */
+/** The port for lists of conversations. Single ones are read with their runs. */
 import type { ConversationOrigin } from '../runs/ports.ts'
 import type { RunStatus } from '../runs/run.ts'
 import type { StoredSummary } from './conversation.ts'
 
-/** All that is given must hold; instants include themselves. */
+/** All given fields must match; instants are inclusive. */
 export interface ConversationFilter {
   projectId?: number
   versionUuid?: string
@@ -14,11 +14,11 @@ export interface ConversationFilter {
   customIdentifier?: string
   from?: Date
   to?: Date
-  /** Projects that are deleted, with conversations left that are not purged yet. */
+  /** Deleted projects whose conversations are not purged yet. */
   hiddenProjects?: readonly number[]
 }
 
-/** A place in the order of conversations, newest first: everything after it is older. */
+/** A place in the list of conversations, newest first. */
 export interface ConversationPlace {
   createdAt: Date
   uuid: string

@@ -1,4 +1,4 @@
-/** Stops the run of a conversation: recorded first, then signalled, so that it holds whoever drives the run. */
+/** Stops the run of a conversation: stores the stop, then signals the owner, which may be another process. */
 import { afterListening } from '../../shared/time/listening-time.ts'
 import type { Needs } from '../deps.ts'
 import { endQueued } from '../runs/leases/end-orphaned.ts'
@@ -9,12 +9,12 @@ import { type ConversationAddress, type FindDeps, findStored } from './find-conv
 
 type StopDeps = FindDeps & Needs<'eventLog' | 'runQueue' | 'runSettings' | 'runSignals' | 'clock'>
 
-/** A busy process hears each tick a little late: few of them make little of it. */
+/** Coarse on purpose: every tick drifts when the event loop is busy. */
 const tickMs = 500
 
 export interface StopOutcome {
   uuid: string
-  /** This call stopped a run. */
+  /** This request stopped a run. */
   stopped: boolean
   status: RunStatus
 }
@@ -35,7 +35,7 @@ export async function stopConversation(deps: StopDeps, address: ConversationAddr
   return { uuid, stopped: isFirst && status !== 'completed' && status !== 'error', status }
 }
 
-/** Follows the run to its end, or for a while; whoever stops a run does not keep it alive by listening. */
+/** Waits for the end of the run, within bounds. */
 async function untilEnded(deps: StopDeps, found: StoredConversation, runUuid: string): Promise<void> {
   const active = deps.activeRuns.find(found.workspaceId, found.uuid)
   const reader = active ? undefined : deps.eventLog.follow(runUuid, Number.MAX_SAFE_INTEGER)
@@ -46,7 +46,7 @@ async function untilEnded(deps: StopDeps, found: StoredConversation, runUuid: st
   })
   const ended = async () => {
     if (active) await active.ended
-    // A reader that is released has changed at once, every time.
+    // `changed` resolves at once after a release, hence `isOver`.
     while (reader && !isOver && !reader.isAtEnd()) await reader.changed()
   }
   await Promise.race([ended(), limit])

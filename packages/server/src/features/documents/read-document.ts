@@ -17,14 +17,16 @@ import { ownerOf, projectScope, type ReadableVersion, resolveVersion, type Versi
 
 type Reads = Needs<'stores' | 'liveCache' | 'templates'>
 
-/** A document with all that a run of it needs. */
-export interface Runnable extends CheckedText {
-  project: Project
-  version: Version
-}
-
 interface ReadText extends CheckedText {
   document: Document
+  /** Warnings about its parameters that the log has, so that repeated requests are logged once. */
+  loggedWarnings: Set<string>
+}
+
+/** A document with all that a run of it needs. Made once, and kept until something in its project changes. */
+export interface PreparedPrompt extends Omit<ReadText, 'document'> {
+  project: Project
+  version: Version
 }
 
 /** Ordered by path in code point order. @throws AppError NotFoundError for the project or the version. */
@@ -52,10 +54,9 @@ export async function readDocument(deps: Reads, input: VersionAddress & { path: 
 }
 
 /** @throws AppError NotFoundError for the project, the version or the document. A text that does not compile is given. */
-export async function loadRunnable(deps: Reads, input: ReadableVersion & { path: string }): Promise<Runnable> {
+export async function preparePrompt(deps: Reads, input: ReadableVersion & { path: string }): Promise<PreparedPrompt> {
   const { project, version } = await resolveVersion(deps, input)
-  const { text, source, scan } = await readExisting(deps, input, version)
-  return { project, version, text, source, scan }
+  return { project, version, ...(await readExisting(deps, input, version)) }
 }
 
 /** Null when the version shows no document at the path. */
@@ -92,7 +93,7 @@ export async function describeText(
   text: DocumentText,
 ): Promise<ReadText> {
   const checked = await checkText(deps, text, loadFromVersion(deps, owner.workspaceId, version), owner)
-  return { ...checked, document: describeChecked(version, checked) }
+  return { ...checked, document: describeChecked(version, checked), loggedWarnings: new Set() }
 }
 
 // With the number: who still takes a version for a draft must not leave its overlay to those who know that it merged.

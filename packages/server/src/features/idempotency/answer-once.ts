@@ -1,4 +1,4 @@
-/** Does the work of a request once, however often it is sent; repetitions get the answer of the first. */
+/** Does the work of a request once per Idempotency-Key. Repeated requests get the stored response. */
 import type { Needs, Stores } from '../deps.ts'
 import {
   type AnswerSubject,
@@ -17,17 +17,17 @@ export interface AnswerOnceInput {
   claim: Claim
   /** The answer holds a secret. */
   isSecret: boolean
-  /** What the request created, if it is not part of the claim's subject. */
+  /** The created object, if the claim's subject does not cover it. */
   subjectOf?(): AnswerSubject
-  /** Its answer is kept in its transaction, see `answerInTransaction`. */
+  /** Its response is stored in its transaction, see `answerInTransaction`. */
   work(own: TransactionDeps): Promise<KeptAnswer>
-  /** The answer to what `work` throws. */
+  /** The response to an error of `work`. */
   failure(error: unknown): KeptAnswer
 }
 
 /**
- * @throws AppError ConflictError `in_progress` while the first one works, `unreadable` for an answer whose seal nobody can
- * open any more; UnprocessableEntityError for another body; what `work` throws.
+ * @throws AppError ConflictError `in_progress` while the first request works, `unreadable` for a sealed response whose key is
+ * gone; UnprocessableEntityError for another body; errors of `work`.
  */
 export async function answerOnce(
   deps: OnceDeps,
@@ -36,7 +36,7 @@ export async function answerOnce(
   const { claim } = input
   const inWork = deps.claimsInWork.get(claim.id)
   if (inWork !== undefined) throw inWork === claim.requestHash ? inProgress() : otherRequest()
-  // Before anything is awaited: what stands in the table under this process and not here is nobody's any more.
+  // Before the first await: a record of this process that is not in the map is abandoned.
   deps.claimsInWork.set(claim.id, claim.requestHash)
   try {
     const earlier = await findEarlier(deps, input)
@@ -47,7 +47,7 @@ export async function answerOnce(
   }
 }
 
-/** The answer of an earlier request; undefined once the claim is ours. */
+/** The stored response of an earlier request; undefined once the claim is ours. */
 async function findEarlier(deps: OnceDeps, { claim, isSecret }: AnswerOnceInput): Promise<KeptAnswer | undefined> {
   const { idempotency } = deps.stores
   const ownerId = deps.runSettings.instanceId
@@ -73,7 +73,7 @@ async function workOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<KeptAns
   }
   try {
     return await answerInTransaction(deps, input.work, async (stores, answer) => {
-      // Another process took the claim for that of a dead one: what was written here must not stay.
+      // Another process has taken over the claim: roll back.
       if (!(await keep(stores, answer, subjectOf()))) throw inProgress()
     })
   } catch (error) {
@@ -85,7 +85,7 @@ async function workOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<KeptAns
   }
 }
 
-// The caller gets its answer all the same. A record that stays unfinished is taken over by the next request.
+// The caller gets its response in any case. The next request takes over an unfinished record.
 async function afterwards(deps: OnceDeps, finish: () => Promise<unknown>): Promise<void> {
   try {
     await finish()
@@ -97,10 +97,11 @@ async function afterwards(deps: OnceDeps, finish: () => Promise<unknown>): Promi
 export type TransactionDeps = Needs<'transaction' | 'liveCache' | 'logs' | 'log'>
 
 /**
- * @param work writes in one transaction at most, and awaits neither database nor anybody else after it. One that it left
- * by throwing counts for nothing.
- * @param keep stores the answer.
- * @throws what `work` throws: then nothing was written.
+ * Stores the response in the transaction of the work: after a crash both exist, or neither. The transaction is held open
+ * after its last statement until the response exists.
+ * @param work uses at most one transaction and awaits nothing after it. A transaction that it left by throwing does not count.
+ * @param keep stores the response.
+ * @throws errors of `work`; then nothing was written.
  */
 async function answerInTransaction<T>(
   deps: Needs<'stores'> & TransactionDeps,
@@ -113,7 +114,7 @@ async function answerInTransaction<T>(
     handOver = resolve
     giveUp = reject
   })
-  // A failure before the transaction has nobody that waits for it here.
+  // It may fail before anything awaits it.
   answered.catch(() => undefined)
   const held: { commit?: Promise<void> } = {}
   const transaction: TransactionDeps['transaction'] = (write) =>
@@ -142,12 +143,12 @@ async function answerInTransaction<T>(
     await held.commit?.catch(() => undefined)
     throw error
   } finally {
-    // After a failure too: a connection that broke during the commit does not say whether it happened.
+    // Also after a failure: if the connection broke during the commit, the outcome is unknown.
     dropScopes()
   }
 }
 
-/** What use cases do after their commit has to wait for the real one. */
+/** Delays what use cases do after their commit until the real commit. */
 function heldBack(deps: TransactionDeps, transaction: TransactionDeps['transaction']) {
   const lines: (() => void)[] = []
   const scopes = new Set<string>()

@@ -1,11 +1,10 @@
-/** Forgets what keys came to after 24 hours, and at the start what a dead process has left unfinished. */
+/** Drops idempotency records after 24 hours, and at the start those that a dead process has left unfinished. */
 import { type Repeated, repeat } from '../../shared/time/repeat.ts'
 import type { Needs } from '../deps.ts'
 
 const keptMs = 24 * 3_600_000
 const dropEveryMs = 60_000
 
-/** Starts to drop, once a minute. */
 export function dropIdempotencyRecords(deps: Needs<'idempotencyUpkeep' | 'clock' | 'log'>): Repeated {
   return repeat(dropEveryMs, async () => {
     try {
@@ -22,8 +21,8 @@ export async function dropOldRecords(deps: Needs<'idempotencyUpkeep' | 'clock'>)
 }
 
 /**
- * A record whose owner died before it answered must not hold its key for a day. An owner that lives, by its lease, may
- * still finish it: a server that stops, for example. The next request with the key takes over what is left then.
+ * A record of a dead owner must not block its key for a day. An owner with a lease may still finish its record, for example
+ * a server that is stopping. The next request with the key takes over what remains.
  */
 export async function releaseLostClaims(deps: Needs<'idempotencyUpkeep' | 'runSettings' | 'log'>): Promise<void> {
   const count = await deps.idempotencyUpkeep.releaseOthers(deps.runSettings.instanceId)

@@ -1,4 +1,4 @@
-/** A claim is what a request with an Idempotency-Key asks for: to be the only one of its kind that does the work. */
+/** The idempotency key of a request, and the responses that are stored under it. Responses with a secret are sealed. */
 import { createHash } from 'node:crypto'
 import { AppError, conflict, invalid } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
@@ -11,9 +11,9 @@ export interface AnswerSubject {
 }
 
 export interface Claim extends AnswerSubject {
-  /** SHA-256 of all that the caller's key is valid for. */
+  /** SHA-256 of API key, method, path and Idempotency-Key. */
   id: string
-  /** SHA-256 of the body: the same key with another body is refused. */
+  /** SHA-256 of the body. The same key with another body is refused. */
   requestHash: string
 }
 
@@ -29,7 +29,7 @@ export interface ClaimInput extends AnswerSubject {
 
 const printable = /^[\x20-\x7e]{1,255}$/
 
-/** @throws AppError BadRequestError for a key that is no 1 to 255 printable ASCII characters. */
+/** @throws AppError BadRequestError unless the key has 1 to 255 printable ASCII characters. */
 export function claimFor({ apiKeyId, method, path, key, body, ...subject }: ClaimInput): Claim {
   if (!printable.test(key)) {
     const message = 'must have 1 to 255 printable ASCII characters'
@@ -37,7 +37,7 @@ export function claimFor({ apiKeyId, method, path, key, body, ...subject }: Clai
       issues: [{ path: ['Idempotency-Key'], code: 'custom', message }],
     })
   }
-  // Neither a method nor a path holds a line end, so no two scopes share a text.
+  // Methods and paths contain no line end, so the joined text is unambiguous.
   return { id: sha256([apiKeyId, method, path, key].join('\n')), requestHash: sha256(canonicalJson(body)), ...subject }
 }
 
@@ -49,7 +49,7 @@ export function inProgress(): AppError {
   return conflict('A request with this Idempotency-Key is in progress', { reason: 'in_progress', retryAfter: 1 })
 }
 
-/** One text for all spellings of a JSON value: keys in order, no spaces. */
+/** The same text for equal JSON values: sorted keys, no spaces. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => (isPlainObject(item) ? inOrder(item) : item))
 }
@@ -66,7 +66,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-// Nothing was done, or what was missing may be there the next time: a repetition executes.
+// These requests have done nothing, so a repeated one executes.
 const notKept = new Set([400, 401, 403, 404, 405, 409, 412, 413, 415, 429, 503])
 
 export function isKept({ status }: KeptAnswer): boolean {
@@ -74,7 +74,7 @@ export function isKept({ status }: KeptAnswer): boolean {
 }
 
 export interface AnswerForm {
-  /** Of the claim: a sealed answer opens for it alone. */
+  /** Of the claim. A sealed response opens only with it. */
   id: string
   isSecret: boolean
 }
@@ -84,13 +84,13 @@ export function writeAnswer(deps: Needs<'secrets'>, { id, isSecret }: AnswerForm
   return isSecret ? deps.secrets.seal(text, contextOf(id)) : text
 }
 
-/** @throws AppError ConflictError for a sealed answer whose encryption key has left the ring. */
+/** @throws AppError ConflictError for a sealed response whose encryption key is gone. */
 export function readAnswer(deps: Needs<'secrets'>, { id, isSecret }: AnswerForm, text: string): KeptAnswer {
-  // Only `writeAnswer` has written what stands there.
+  // Written by `writeAnswer`.
   return JSON.parse(isSecret ? unseal(deps, id, text) : text) as KeptAnswer
 }
 
-// The work was done: neither doing it again nor an answer without the secret would be honest.
+// The work is done: it is neither repeated nor answered without the secret.
 function unseal(deps: Needs<'secrets'>, id: string, sealed: string): string {
   try {
     return deps.secrets.open(sealed, contextOf(id))

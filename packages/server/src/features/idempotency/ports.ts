@@ -1,14 +1,13 @@
-/** What idempotency needs from storage: one record for each key that was used, kept for a day. */
+/** The port for idempotency records: one for each key that was used, kept for a day. */
 import type { AnswerSubject, Claim } from './idempotency-key.ts'
 
-/** What a request was answered, and what each repetition of it is answered. */
+/** A stored response. */
 export interface KeptAnswer {
   status: number
   headers: Record<string, string>
   body: unknown
 }
 
-/** An answer as it is stored. */
 export interface StoredAnswer extends AnswerSubject {
   /** As text, sealed or not. */
   text: string
@@ -20,7 +19,7 @@ export interface ClaimedRun {
   runUuid: string
 }
 
-/** Holds a run, or an answer, or neither while its owner works on it. */
+/** Has a run, or a response, or neither while its owner works on it. */
 export interface IdempotencyRecord {
   requestHash: string
   ownerId: string
@@ -31,24 +30,24 @@ export interface IdempotencyRecord {
   answer: string | null
 }
 
-/** Records of runs are written with their runs, by the run store. */
+/** The run store writes the records of runs, with their runs. */
 export interface IdempotencyStore {
-  /** False when a record is there: a constraint decides, whoever asks at the same time. */
+  /** False if a record exists. A constraint decides between parallel requests. */
   claim(claim: Claim, ownerId: string, answer?: string): Promise<boolean>
-  /** Also null, and the record is dropped, if its subject was deleted. */
+  /** Null, and the record is dropped, if its subject was deleted. */
   find(id: string): Promise<IdempotencyRecord | null>
-  /** The next owner of a record without run and answer; false when it has another owner than `from`, or is done. */
+  /** Changes the owner of an unfinished record; false if its owner is not `from`, or it is finished. */
   takeOver(id: string, from: string, ownerId: string): Promise<boolean>
-  /** Keeps the answer; false when the record has another owner by now, or an answer. */
+  /** Stores the response; false if the record has another owner by now, or a response. */
   complete(id: string, ownerId: string, answer: StoredAnswer): Promise<boolean>
-  /** Forgets a record that came to nothing: the next use is a first one. */
+  /** Drops a record, so that the next use of the key is a first one. */
   release(id: string, ownerId: string): Promise<void>
 }
 
-/** What the process itself does to records, apart from requests. */
+/** The upkeep of records, apart from requests. */
 export interface IdempotencyUpkeep {
-  /** Forgets what others have begun and not finished, unless their lease says that they live; returns how many. */
+  /** Drops unfinished records of owners without a lease; returns their number. */
   releaseOthers(ownerId: string): Promise<number>
-  /** Forgets records made before the instant, some at a time; returns how many. */
+  /** Drops a batch of records made before the instant; returns their number. */
   dropBefore(before: Date): Promise<number>
 }

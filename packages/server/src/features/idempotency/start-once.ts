@@ -1,20 +1,20 @@
-/** Starts a run once, however often its request is sent; repetitions learn which run that is. */
+/** Starts a run once per Idempotency-Key. Repeated requests get the same run. */
 import type { Needs } from '../deps.ts'
 import { type Claim, isKept, otherRequest, readAnswer, writeAnswer } from './idempotency-key.ts'
 import type { ClaimedRun, KeptAnswer } from './ports.ts'
 
-/** Started now, or the run of an earlier request, or the answer to one that was refused before it ran. */
+/** Started now, or the run of an earlier request, or its stored refusal. */
 export type StartOutcome<T> = { started: T } | { run: ClaimedRun } | { answer: KeptAnswer }
 
 export interface StartOnceInput<T> {
   claim: Claim
-  /** Stores the run together with its claim, both or neither, and throws when the claim was taken. */
+  /** Stores the run and its claim, both or neither. Throws if the claim is taken. */
   start(): Promise<T>
-  /** The answer to what `start` throws. */
+  /** The response to an error of `start`. */
   failure(error: unknown): KeptAnswer
 }
 
-/** @throws what `start` throws; AppError UnprocessableEntityError for another body under the same key. */
+/** @throws errors of `start`; AppError UnprocessableEntityError for another body with the same key. */
 export async function startOnce<T>(
   deps: Needs<'stores' | 'secrets' | 'runSettings'>,
   { claim, start, failure }: StartOnceInput<T>,
@@ -22,7 +22,7 @@ export async function startOnce<T>(
   try {
     return { started: await start() }
   } catch (error) {
-    // Whatever was refused now: what came of the first request is the answer.
+    // If the key was used before, replay its outcome.
     const earlier = await findEarlier(deps, claim)
     if (earlier) return earlier
     const answer = failure(error)
@@ -45,7 +45,7 @@ async function findEarlier(
   return record.answer === null ? undefined : { answer: readAnswer(deps, formOf(claim), record.answer) }
 }
 
-/** False when another request came first. */
+/** False if another request came first. */
 function keepFailure(
   deps: Needs<'stores' | 'secrets' | 'runSettings'>,
   claim: Claim,

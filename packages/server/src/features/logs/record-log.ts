@@ -1,7 +1,7 @@
 /** Stores an execution from outside stet as a conversation. Nothing runs, and a chat can continue it. */
 import { randomBytes } from 'node:crypto'
 import type { Caller, Needs } from '../deps.ts'
-import { loadRunnable } from '../documents/read-document.ts'
+import { preparePrompt } from '../documents/read-document.ts'
 import type { NewConversation } from '../runs/ports.ts'
 import { newConversation } from '../runs/start-run.ts'
 import type { Message } from '../templates/message.ts'
@@ -25,22 +25,22 @@ export async function recordLog(
   deps: Needs<'stores' | 'liveCache' | 'templates' | 'logs' | 'clock'>,
   input: RecordLogInput,
 ): Promise<LogEntry> {
-  const runnable = await loadRunnable(deps, input)
+  const prepared = await preparePrompt(deps, input)
   const conversation: LoggedConversation = {
-    ...newConversation(deps, input, runnable, 'log'),
+    ...newConversation(deps, input, prepared, 'log'),
     origin: 'log',
     messages: input.response === undefined ? [...input.messages] : [...input.messages, answer(input.response)],
   }
   const traceId = randomBytes(16).toString('hex')
   const entry: NewLogEntry = {
-    versionId: runnable.version.id,
+    versionId: prepared.version.id,
     parameters: input.parameters,
     durationMs: input.durationMs ?? null,
     promptSpan: { id: newSpanId(), traceId },
     completionSpan: { id: newSpanId(), traceId },
   }
   const id = await deps.logs.create(conversation, entry)
-  return { ...entry, id, conversation, resolvedContent: runnable.scan.resolvedContent }
+  return { ...entry, id, conversation, resolvedContent: prepared.scan.resolvedContent }
 }
 
 function answer(text: string): Message {

@@ -1,4 +1,4 @@
-/** One model call of a step as events; on a failure what had arrived stays in the conversation. */
+/** One model call: gathers its chunks into a message and shows them as events. A failed call keeps its partial message. */
 
 import { RunError } from '../../shared/app-error.ts'
 import { newToolCallId } from '../../shared/ids.ts'
@@ -18,10 +18,10 @@ export interface ModelCall {
   plan: RunPlan
   progress: RunProgress
   messages: Message[]
-  /** Takes every tool call before it is shown. */
+  /** Stores tool calls before they are shown. */
   shown: ShownCalls
-  /** Number of the call within its step, from 0. */
-  turn: number
+  /** Within its step, from 0. */
+  callNumber: number
   showEvents: ShowEvents
   signal: AbortSignal
 }
@@ -29,7 +29,7 @@ export interface ModelCall {
 /** @throws RunError, or the reason of `signal`. */
 export async function callModel(call: ModelCall): Promise<ModelAnswer> {
   const { prompt, provider, model, toolbox } = call.setUp
-  const answer = createModelAnswer(call.turn, toolbox)
+  const answer = createModelAnswer(call.callNumber, toolbox)
   const request = {
     model,
     messages: call.messages,
@@ -53,7 +53,7 @@ export async function callModel(call: ModelCall): Promise<ModelAnswer> {
   return answer
 }
 
-// In the turn in which they were read, but for tool calls: those are stored before anybody sees them.
+// Shows chunks in the event-loop turn that read them, except tool calls: those are stored first.
 function takeChunks(
   { shown, showEvents }: ModelCall,
   answer: ModelAnswer,
@@ -71,7 +71,7 @@ function takeChunks(
   return undefined
 }
 
-/** A call that cannot be made: `reason` goes back to the model. */
+/** A call that cannot be made. The model receives `reason`. */
 export interface FaultyCall extends ToolCall {
   reason: string
 }
@@ -83,26 +83,26 @@ interface Gathered {
   faultyCalls: FaultyCall[]
   finishReason: FinishReason
   usage: Usage
-  /** Tokens of the input that were written to the provider's cache. */
+  /** Input tokens that were written to the provider's cache. */
   cacheWriteTokens: number
-  /** What answered, where that is not the name that was asked for. */
+  /** The model that answered, if its name differs from the requested one. */
   servedModel: string | undefined
 }
 
 export interface ModelAnswer extends Readonly<Gathered> {
-  /** The event that shows the chunk; undefined for what is kept without being shown. */
+  /** The event that shows the chunk, if there is one. */
   take(chunk: ModelChunk): ProviderEvent | undefined
   /** The whole answer. */
   message(): Message
-  /** Text, reasoning and files that arrived before a failure; undefined when there was none. */
+  /** Text, reasoning and files that arrived before a failure, if any. */
   partialMessage(): Message | undefined
 }
 
 /**
- * @param turn number of the model call within its step, from 0; it names the parts.
- * @param tools those that the model was offered, by name.
+ * @param callNumber of the model call within its step, from 0. Part ids contain it.
+ * @param tools offered to the model, by name.
  */
-export function createModelAnswer(turn: number, tools: ReadonlyMap<string, { source: ToolSource }>): ModelAnswer {
+export function createModelAnswer(callNumber: number, tools: ReadonlyMap<string, { source: ToolSource }>): ModelAnswer {
   const parts: MessagePart[] = []
   const ids = createToolIds()
   const own: Gathered = {
@@ -121,15 +121,15 @@ export function createModelAnswer(turn: number, tools: ReadonlyMap<string, { sou
       case 'text-delta':
         own.text += chunk.text
         growText(parts, chunk.text)
-        return { type: 'text-delta', id: `txt-${turn}`, textDelta: chunk.text }
+        return { type: 'text-delta', id: `txt-${callNumber}`, textDelta: chunk.text }
       case 'reasoning-delta': {
-        const id = chunk.id ?? `rsn-${turn}`
+        const id = chunk.id ?? `rsn-${callNumber}`
         own.reasoning += chunk.text
         growReasoning(parts, id, chunk.text)
         return { type: 'reasoning-delta', id, text: chunk.text }
       }
       case 'reasoning-end':
-        sealReasoning(parts, chunk.id ?? `rsn-${turn}`, chunk.seal)
+        sealReasoning(parts, chunk.id ?? `rsn-${callNumber}`, chunk.seal)
         return undefined
       case 'redacted-reasoning':
         parts.push({ ...chunk })
@@ -169,7 +169,7 @@ export function createModelAnswer(turn: number, tools: ReadonlyMap<string, { sou
   })
 }
 
-// Ids on the wire are stet's own, unique over the server; a provider's are unique within one answer at best.
+// Ids on the wire are stet's own and unique on the server; a provider's may repeat even within one response.
 function createToolIds(): { of(providerId: string): string; ofCall(providerId: string): string } {
   const ids = new Map<string, string>()
   const called = new Set<string>()
@@ -180,7 +180,7 @@ function createToolIds(): { of(providerId: string): string; ofCall(providerId: s
   }
   return {
     of,
-    // A provider that gives one id to two calls of an answer does not make them one.
+    // Two calls with one provider id stay two calls.
     ofCall(providerId) {
       const id = called.has(of(providerId)) ? newToolCallId() : of(providerId)
       called.add(id)
@@ -226,7 +226,7 @@ function growReasoning(parts: MessagePart[], id: string, text: string): void {
   else parts.push({ type: 'reasoning', text, id })
 }
 
-// A seal covers one stretch of reasoning: what follows is a part of its own, even under the same id.
+// A seal covers one part of reasoning: what follows is another part, even with the same id.
 function sealReasoning(parts: MessagePart[], id: string, seal: PartSeal): void {
   const last = parts.at(-1)
   if (last?.type === 'reasoning' && last.id === id && !('provider' in last)) Object.assign(last, seal)
@@ -268,7 +268,7 @@ const fence = '```'
 const opening = /^\s*```[\w-]*[ \t]*\r?\n/
 const shownCharacters = 2_000
 
-// By hand: one expression for both fences tries every place of a long run of blanks as the start of the last one.
+// Without a regular expression for the closing fence: it backtracks over long runs of blanks.
 function withoutFence(text: string): string {
   const opened = opening.exec(text)
   const rest = text.trimEnd()

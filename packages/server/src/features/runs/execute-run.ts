@@ -1,4 +1,4 @@
-/** The only code that runs a prompt: shows its events from chain-started to just before the terminal event. */
+/** Runs a prompt, step by step: shows its events from chain-started to just before the terminal event. */
 import { AppError, RunError } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { type HeldFiles, heldFiles } from '../templates/held-files.ts'
@@ -9,7 +9,6 @@ import { latitude, type RunProgress, runStep, type SetUpDeps, type StepDeps, set
 import type { ExecuteRun, RunWatch } from './tools/run-agent.ts'
 import { awaitedTools, type ToolScope } from './tools/tool.ts'
 
-/** What a run came to that did not fail. */
 export interface RunCompletion {
   response: StepResponse
   toolRequests: ToolCall[]
@@ -53,46 +52,45 @@ function lastResponse(progress: RunProgress): StepResponse {
 
 interface PlannedStep {
   done: false
-  /** What the model receives. */
+  /** The messages that the model receives. */
   input: Message[]
-  /** What the step adds to the conversation. */
+  /** The messages that the step adds to the conversation. */
   added: Message[]
   config: Record<string, unknown>
 }
 
-/** What counts where a prompt names no provider or model. */
+/** Used where a prompt names no provider or model. */
 export interface ProjectDefaults {
   provider: string | null
   model: string | null
 }
 
-/** The caller that waits for a step. */
 export type StepAsker = Pick<EvaluationOwner, 'signal' | 'isRun'>
 
 export interface RunPlan {
   workspaceId: number
   apiKeyId?: number | undefined
-  /** The document, named in errors. */
+  /** The document, for errors. */
   path: string
   tools: ToolScope
   projectDefaults: ProjectDefaults
-  /** The next step, given the messages of the one before; each instance serves one run. */
+  /** The next step, given the messages of the previous one. Each instance serves one run. */
   nextStep(answer: Message[] | undefined, asker: StepAsker): Promise<PlannedStep | { done: true; added: Message[] }>
-  /** False asks providers for one plain answer. */
+  /** False requests plain responses from providers. */
   stream: boolean
-  /** The caller declares a published SDK. */
+  /** The caller is a legacy client. */
   declaredSdk: boolean
 }
 
 export interface PromptInput extends PromptSteps {
-  /** `awaited` are the names that the caller sent, whatever the mode. */
+  /** `awaited` has the names that the caller sent, in every mode. */
   tools: Omit<ToolScope, 'runUuid'>
   projectDefaults: RunPlan['projectDefaults']
-  /** The caller declares a published SDK. */
+  /** The caller is a legacy client. */
   declaredSdk: boolean
 }
 
-/** @param mode `stream` false asks providers for one plain answer, and waits for no caller. */
+/** @param mode without `stream`, providers send plain responses and no tool call waits for the caller. */
 export function planOf(
   deps: Needs<'templates' | 'clock'>,
   input: PromptInput,
@@ -115,12 +113,12 @@ export function planOf(
 
 export interface PromptSteps {
   workspaceId: number
-  /** Absent in runs that an older release queued. */
+  /** Absent in runs that an older release has queued. */
   apiKeyId?: number | undefined
   source: TemplateSource
   parameters: Record<string, unknown>
   usesSteps: boolean
-  /** The configuration where no step is rendered. */
+  /** The configuration if no step is rendered. */
   config: Record<string, unknown>
   /** The caller's, appended after the compiled prompt. */
   messages: Message[]
@@ -133,7 +131,7 @@ export function planPrompt(deps: Needs<'templates' | 'clock'>, prompt: PromptSte
   let rendered = 0
   return async (answer, asker) => {
     const isFirst = rendered === 0
-    // Without steps there is one model call: asking the engine again would only tell that nothing is left.
+    // A prompt without steps has one model step, so the engine is not asked again.
     if (!isFirst && !prompt.usesSteps) return { done: true, added: [] }
     const { source, parameters, workspaceId, apiKeyId } = prompt
     const step = await deps.templates.step(
@@ -158,13 +156,13 @@ export function planPrompt(deps: Needs<'templates' | 'clock'>, prompt: PromptSte
 
 function shownStep(step: TemplateStep, held: HeldFiles): TemplateStep {
   if (step.done) return { ...step, added: held.show(step.added) }
-  // The input holds what was added, and is looked at first: what is beyond measure is refused before anything is built.
+  // The input includes the added messages, so its size is checked before anything is built.
   return { ...step, input: held.show(step.input), added: held.show(step.added) }
 }
 
 /**
- * The plan with its first step rendered, before anything of the run is stored: an overloaded server refuses it with 503.
- * @throws AppError ServiceUnavailableError; every other failure stays that of the run.
+ * Renders the first step before the run is stored, so that an overloaded server can refuse the run with 503.
+ * @throws AppError ServiceUnavailableError. Every other failure is an error of the run.
  */
 export async function renderAhead(plan: RunPlan, signal: AbortSignal | undefined): Promise<RunPlan> {
   const first = plan.nextStep(undefined, { signal, isRun: false })
@@ -182,7 +180,7 @@ export async function renderAhead(plan: RunPlan, signal: AbortSignal | undefined
   }
 }
 
-/** One step on messages that already stand in the conversation. */
+/** The single step of a chat, on the messages of the conversation. */
 export function planChat(conversation: readonly Message[], config: Record<string, unknown>): RunPlan['nextStep'] {
   return async (answer) =>
     answer ? { done: true, added: [] } : { done: false, input: [...conversation], added: [], config }

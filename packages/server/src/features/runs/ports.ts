@@ -1,4 +1,4 @@
-/** What runs need from outside: rows with group commit, a live event log, and the limits of this server. */
+/** The ports of runs: rows with group commit, the live event log, the queue, signals and leases; and the settings of this server. */
 import type { RunErrorCode } from '../../shared/app-error.ts'
 import type { Claim } from '../deps.ts'
 import type { Usage } from '../providers/usage.ts'
@@ -7,9 +7,9 @@ import type { PromptInput } from './execute-run.ts'
 import type { RunStatus, StepResponse } from './run.ts'
 
 export interface RunSettings {
-  /** This process, as the owner of the runs that it drives. */
+  /** This process, as an owner of runs. */
   instanceId: string
-  /** How long a foreground run goes on without a listener; 0 stops it at once. */
+  /** How long a foreground run continues without a reader; 0 stops it at once. */
   graceMs: number
   /** The longest duration of a run. */
   runTimeoutMs: number
@@ -18,11 +18,11 @@ export interface RunSettings {
   maxEventBytes: number
   /** How long a tool call waits for its result. */
   toolWaitMs: number
-  /** How long a stop waits for the end of its run before it is answered. */
+  /** How long a stop request waits for the end of the run. */
   stopWaitMs: number
-  /** How long a finished run waits for a database that is away before it is given up. */
+  /** How long a finished run waits for a database that is away before it is abandoned. */
   storeWaitMs: number
-  /** Other processes may own runs in the same database: this one keeps its lease also while it drives none. */
+  /** Other processes may own runs in the same database: the lease is renewed even without runs. */
   sharesDatabase: boolean
   /** Days that ended conversations are kept in projects without a value of their own; 0 = forever. */
   retentionDays: number
@@ -42,7 +42,7 @@ export interface NewConversation {
   contentHash: string
   customIdentifier: string | null
   origin: ConversationOrigin
-  /** Effective global configuration; chats go on with it. */
+  /** Effective global configuration; chats use it. */
   config: Record<string, unknown>
   createdAt: Date
 }
@@ -58,26 +58,25 @@ export interface NewRun {
   createdAt: Date
 }
 
-/** A run that waits for its turn: no owner yet, and all that it starts with. */
+/** A queued run: it has its input and no owner yet. */
 export interface NewQueuedRun extends Omit<NewRun, 'ownerId'> {
   apiKeyId: number
   input: PromptInput
 }
 
-/** A run as it stands in the queue. */
 export interface QueuedRun {
   runUuid: string
   apiKeyId: number
 }
 
-/** What the terminal event says besides messages. */
+/** The content of the terminal event, without messages. */
 export interface StoredRunResult {
   response?: StepResponse
   toolRequests: ToolCall[]
   tokenUsage: Usage
   cost: number
   costUnknown: boolean
-  /** The last provider-completed event, for who reads the end after the event log has gone. */
+  /** The last provider-completed event, for reads after the event log was dropped. */
   completed?: { eventId: number; covers: number }
   /** Messages of the conversation when the run ended; later runs add theirs. */
   covers?: number
@@ -91,7 +90,7 @@ export interface RunEnd {
   epoch: number
   /** A queued run may be stopped without having started. */
   from: 'queued' | 'running'
-  /** The conversation's epoch from now on: the same for an owner, the next one for who reaps. */
+  /** The conversation's next epoch: unchanged for an owner, raised by a reaper. */
   epochAfter: number
   status: Exclude<RunStatus, 'queued' | 'running'>
   messages: Message[]
@@ -126,137 +125,137 @@ export interface StoredConversation extends NewConversation {
 /** Every write resolves after its commit. */
 export interface RunStore {
   /** A conversation with its first run, running or queued; false, and nothing stored, when the claim was used before. */
-  create(conversation: NewConversation, run: NewRun | NewQueuedRun, claim?: Claim): Promise<boolean>
+  create(conversation: NewConversation, run: NewRun | NewQueuedRun, claim?: Claim | undefined): Promise<boolean>
   /** @throws AppError ServiceUnavailableError while the server is read-only. */
   assertOpen(): void
-  /** No write has succeeded lately: a run must be stored before its provider is called. */
+  /** No write has succeeded lately, so a run must be stored before its provider is called. */
   isStorageInDoubt(): boolean
   /**
    * Starts the next run of a conversation; false when another one took the epoch or is active, or the claim was used before.
-   * @param added what the run begins with: stored with it, so that they are kept however the run ends.
+   * @param added messages that the run begins with. Stored with it, so that they survive every end.
    */
-  createNext(run: NewRun, added: readonly Message[], claim?: Claim): Promise<boolean>
+  createNext(run: NewRun, added: readonly Message[], claim?: Claim | undefined): Promise<boolean>
   /** Queued runs in the order of their creation. */
   listQueued(): Promise<QueuedRun[]>
-  /** The conversation of a run that is queued, with what the run starts with; null when it is queued no more. */
+  /** A queued run's conversation and input; null if it is no longer queued. */
   findQueued(runUuid: string): Promise<{ conversation: StoredConversation; input: PromptInput } | null>
-  /** What a run that came from the queue started with, until it ends; null for others. */
+  /** The input of a run from the queue, until it ends; null for others. */
   findInput(runUuid: string): Promise<PromptInput | null>
   /**
-   * Takes a run out of the queue, as its owner; false when another one did, or a stop was requested.
-   * @param isRepeat the answer to the same call was lost: it may have won.
+   * Claims a queued run; false if another owner did, or a stop was requested.
+   * @param isRepeat the answer to the same claim was lost: it may have succeeded.
    */
   startQueued(run: NewRun, isRepeat: boolean): Promise<boolean>
-  /** Records a stop; false when the run has ended, or a stop stands there already. */
+  /** Records a stop; false if the run has ended or a stop is recorded already. */
   requestStop(runUuid: string): Promise<boolean>
-  /** False when this owner has lost the run: then nothing was written. */
+  /** False, and nothing written, if this owner has lost the run. */
   end(end: RunEnd): Promise<boolean>
   findConversation(workspaceId: number, uuid: string): Promise<StoredConversation | null>
-  /** The conversation as that run of it stands, or left it; the run is its latest there. */
+  /** The conversation as of that run, which is its latest there. */
   findRun(workspaceId: number, runUuid: string): Promise<StoredConversation | null>
-  /** Conversations whose run is `running` under another owner, one whose lease has ended. */
-  listLost(ownerId: string): Promise<StoredConversation[]>
+  /** Conversations with an orphaned run: `running`, and the lease of its owner has ended. */
+  listOrphaned(ownerId: string): Promise<StoredConversation[]>
   /** The stored event log of an ended run; null after the retention time. */
   findEventLog(workspaceId: number, runUuid: string): Promise<Uint8Array | null>
   /** Drops event logs of runs that ended in `[from, before)`, some at a time; returns how many. */
   dropEventLogs(from: Date, before: Date): Promise<number>
 }
 
-/** Where processes say that they live, by the clock of the database. */
+/** The leases of processes, by the clock of the database. */
 export interface LeaseStore {
-  /** Renews the lease of `ownerId`; returns its running runs that somebody asked to stop. */
+  /** Renews the lease of `ownerId`; returns its running runs with a requested stop. */
   renew(ownerId: string, leaseMs: number): Promise<string[]>
-  /** The process leaves: what it may still own is lost at once. */
+  /** The process ends: runs that it still owns are orphaned at once. */
   release(ownerId: string): Promise<void>
-  /** For a database that one process has to itself: every lease is one of a dead process. */
+  /** For a database of a single process, where every other lease is of a dead one. */
   endAll(): Promise<void>
 }
 
-/** Queued runs of this server in the order in which they came. Never the only copy: their rows are. */
+/** Queued runs of this server, in order. Their rows are the durable copy. */
 export interface RunQueue {
   /** Takes a place for the key; false when it holds as many as it may. */
   reserve(runUuid: string, apiKeyId: number): boolean
-  /** The row is stored: the run may start. Without a reservation too, after a restart; a known run stays where it is. */
+  /** The row is stored, so the run may start. Works without a reservation; a known run keeps its place. */
   add(run: QueuedRun): void
-  /** The run is queued no more, or was never stored. */
+  /** The run is no longer queued, or was never stored. */
   remove(runUuid: string): void
-  /** Starts to hand out runs, some at once; `start` resolves when the run has left its worker. */
+  /** Starts to hand out runs, several at once; `start` resolves when its run has left the worker. */
   work(start: (runUuid: string) => Promise<void>): void
   /** Hands out no more. */
   stop(): void
 }
 
-/** Wakes the owner of a run. A signal that came before its listener is kept for it. */
+/** Wakes the owner of a run. Early signals wait for their listener. */
 export interface RunSignals {
   stop(runUuid: string): void
   /** @returns ends the listening. */
   onStop(runUuid: string, hear: () => void): () => void
 }
 
-/** A message, encoded once: as it is, and for callers that declare a published SDK (the same text where equal). */
+/** A message, encoded once: whole, and for legacy clients (the same text if equal). */
 export interface EncodedMessage {
   whole: string
   declared: string
 }
 
-/** A piece of an event's text: as it is, or the messages `[from, to)` of the conversation, joined by commas. */
+/** A piece of an event's text: literal, or the messages `[from, to)` of the conversation, joined by commas. */
 export type EventPiece = string | readonly [from: number, to: number]
 
-/** One recorded event; ready text for provider-events, pieces for those that are large and for events that carry messages. */
+/** One recorded event: ready text, or pieces if it is large or carries messages. */
 export interface LogEntry {
   id: number
   pieces: string | readonly EventPiece[]
-  /** Pieces for declared callers where more than the messages differs. */
+  /** Pieces for legacy clients, if more than the messages differs. */
   declaredPieces?: readonly EventPiece[]
-  /** Not shown to callers that declare a published SDK. */
+  /** Not shown to legacy clients. */
   isUndeclaredOnly?: true
 }
 
-/** Neighbouring provider-events of a stored log: their frames are kept as the bytes that every reader gets. */
+/** Adjacent provider-events of a stored event log: their frames as the bytes that every reader gets. */
 export interface StoredFrames {
-  /** Of the first and the last event; none is missing between them. */
+  /** Of the first event; `lastId` of the last. Ids in between have no gap. */
   id: number
   lastId: number
   bytes: Buffer
 }
 
-/** A reader's place in a log. It counts as a listener of the run until it is released. */
+/** A reader's place in an event log. It counts as a reader of the run until it is released. */
 export interface RunLogReader {
   readonly messages: readonly EncodedMessage[]
   /** Entries after the reader's place, at most `limit`; moves the place. */
   take(limit: number): readonly (LogEntry | StoredFrames)[]
-  /** Resolves when there is more to take, when the log has ended, or after `release`. */
+  /** Resolves when there is more to take, at the end of the log, or after `release`. */
   changed(): Promise<void>
-  /** Calls `hear` from now on whenever something was added and when the log ends, in the turn of the writer. */
+  /** Calls `hear` after every append and at the end of the log, synchronously. */
   listen(hear: () => void): void
-  /** Everything was taken and nothing more will come. */
+  /** Everything was taken, and the log has ended. */
   isAtEnd(): boolean
-  /** The run waits for a tool result of the caller: a reader that stands still may be busy with it. */
+  /** The run waits for a tool result of the caller, so a reader that pauses may be working on it. */
   isCallerAwaited(): boolean
   release(): void
 }
 
-/** Written by the owner of one run alone. */
+/** Only the owner of the run writes. */
 export interface RunLogWriter {
   append(messages: readonly EncodedMessage[], entries: readonly LogEntry[]): void
   /** Whether the run waits for a tool result of the caller. */
   setCallerAwaited(isAwaited: boolean): void
-  /** No more events: readers get what is there and end. */
+  /** No more events: readers end after the existing ones. */
   close(): void
   readonly messages: readonly EncodedMessage[]
   readonly entries: readonly LogEntry[]
 }
 
-/** The live events of runs, kept until a minute after their end. */
+/** The live events of runs, kept for a minute after their end. */
 export interface RunEventLog {
-  /** The run is queued: whoever follows it waits for its first event. */
+  /** The run is queued: its readers wait for the first event. */
   expect(runUuid: string): void
-  /** The run will not start here: whoever waits for it is let go. A log that was opened stays. */
+  /** The run will not start here: releases its readers. An open log stays. */
   forget(runUuid: string): void
-  /** Keeps the log of an ended run no longer. Readers that hold it read on. */
+  /** Drops the log of an ended run. Existing readers keep it. */
   drop(runUuid: string): void
-  /** @param onListeners hears the number of readers whenever it changes. */
+  /** @param onListeners called with the number of readers whenever it changes. */
   open(runUuid: string, onListeners: (count: number) => void): RunLogWriter
-  /** Events with an id above `afterId`, then live ones; undefined when the log is not kept here (any more). */
+  /** Events with an id above `afterId`, then live ones; undefined if this process does not have the log. */
   follow(runUuid: string, afterId: number): RunLogReader | undefined
 }

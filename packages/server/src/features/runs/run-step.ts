@@ -1,4 +1,4 @@
-/** One step of a run: model calls until the answer asks nothing of stet; ends with the caller's tool calls, if any. */
+/** One step of a run: model calls and tool calls until the model needs no further tool, or only tools of the caller. */
 import { RunError } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { chooseModel, chooseProvider } from '../providers/choose-provider.ts'
@@ -20,7 +20,7 @@ import type { StepTool, Toolbox } from './tools/tool.ts'
 
 export type StepDeps = AnswerDeps & Needs<'prices'>
 
-/** Model calls that one run may make, over all steps and agents. */
+/** Limit of model calls of a run, over all steps and agents. */
 const maxModelCalls = 150
 
 export interface StepInput extends RunWatch {
@@ -34,7 +34,7 @@ export interface StepInput extends RunWatch {
 
 export interface StepOutcome {
   response: StepResponse
-  /** Everything that the step added after its input. */
+  /** The messages that the step added after its input. */
   output: Message[]
   toolRequests: ToolCall[]
 }
@@ -60,24 +60,24 @@ export async function runStep(
     latitude(progress, { type: 'step-started' }),
     latitude(progress, { type: 'provider-started', config: setUp.config }),
   ])
-  for (let turn = 0; ; turn += 1) {
-    assertMayCall(progress, setUp, turn)
+  for (let callNumber = 0; ; callNumber += 1) {
+    assertMayCall(progress, setUp, callNumber)
     progress.budget.modelCalls += 1
-    showEvents([{ provider: { type: 'start-step', step: turn + 1 } }])
+    showEvents([{ provider: { type: 'start-step', step: callNumber + 1 } }])
     const shown = createShownCalls(deps, { scope: plan.tools, toolbox, progress })
     try {
       const messages = [...input, ...output]
-      const answer = await callModel({ setUp, plan, progress, messages, shown, turn, ...watch })
+      const answer = await callModel({ setUp, plan, progress, messages, shown, callNumber, ...watch })
       spend(priceOf(deps, setUp, answer))
       append(answer.message())
       const requests = answer.calls.filter(({ name }) => isRequest(toolbox.get(name)))
       const calls = answer.calls.filter((call) => !requests.includes(call))
       const { faultyCalls } = answer
       if (calls.length > 0 || faultyCalls.length > 0) {
-        // A tool whose result no model call could read any more is not run at all.
-        if (requests.length === 0) assertMayCall(progress, setUp, turn + 1)
-        const toolTurn = { plan, progress, toolbox, shown, calls, faultyCalls, execute, ...watch, append, spend }
-        await answerCalls(deps, toolTurn)
+        // A tool is not run if no model call is left to read its result.
+        if (requests.length === 0) assertMayCall(progress, setUp, callNumber + 1)
+        const toolAnswers = { plan, progress, toolbox, shown, calls, faultyCalls, execute, ...watch, append, spend }
+        await answerCalls(deps, toolAnswers)
         if (requests.length === 0) continue
       }
       const places = { input: list.locate(input), output: list.locate(output) }
@@ -91,7 +91,7 @@ export async function runStep(
   }
 }
 
-/** The call ends the run: its caller goes on by chat. */
+/** The call ends the run: the caller continues with a chat. */
 function isRequest(tool: StepTool | undefined): boolean {
   return tool?.source === 'client' && !isAwaited(tool)
 }
@@ -100,9 +100,10 @@ export function latitude(progress: RunProgress, event: LatitudeEvent): RunEvent 
   return { latitude: event, covers: progress.list.messages.length }
 }
 
-function assertMayCall(progress: RunProgress, setUp: StepSetUp, turn: number): void {
+function assertMayCall(progress: RunProgress, setUp: StepSetUp, callNumber: number): void {
   const { maxSteps } = setUp.prompt
-  const limit = turn >= maxSteps ? maxSteps : progress.budget.modelCalls >= maxModelCalls ? maxModelCalls : undefined
+  const limit =
+    callNumber >= maxSteps ? maxSteps : progress.budget.modelCalls >= maxModelCalls ? maxModelCalls : undefined
   if (limit === undefined) return
   throw new RunError('max_step_count_exceeded_error', `The run made ${limit} model calls, as many as it may`, {
     details: { maxSteps: limit },
@@ -157,13 +158,13 @@ export interface StepSetUp {
   provider: ResolvedProvider
   model: string
   toolbox: Toolbox
-  /** As `provider-started` shows it. */
+  /** Shown by `provider-started`. */
   config: Record<string, unknown>
 }
 
-/** @throws RunError for a configuration, provider, model or feature that keeps the step from running. */
+/** Resolves configuration, provider, model and tools of a step. @throws RunError for any that is invalid or missing. */
 export async function setUpStep(deps: SetUpDeps, plan: RunPlan, written: Record<string, unknown>): Promise<StepSetUp> {
-  const prompt = readOnce(deps, plan, written)
+  const prompt = readPromptConfig(written, plan.path, [...deps.serverTools.keys()])
   const entries = await listProviders(deps, plan.workspaceId)
   const { environmentProviders } = deps
   const entry = chooseProvider(entries, {
@@ -184,18 +185,6 @@ export async function setUpStep(deps: SetUpDeps, plan: RunPlan, written: Record<
   return { prompt, provider, model, toolbox, config }
 }
 
-// A prompt that is joined here hands out the same configuration with every run.
-const read = new WeakMap<Record<string, unknown>, { path: string; prompt: PromptConfig }>()
-
-function readOnce({ serverTools }: SetUpDeps, { path }: RunPlan, written: Record<string, unknown>): PromptConfig {
-  const known = read.get(written)
-  if (known?.path === path) return known.prompt
-  const prompt = readPromptConfig(written, path, [...serverTools.keys()])
-  read.set(written, { path, prompt })
-  return prompt
-}
-
-/** Model calls made so far, over all steps and agents. */
 interface RunBudget {
   modelCalls: number
 }
@@ -205,7 +194,7 @@ export interface RunProgress {
   spending: RunSpending
   /** Shared with the runs of agents. */
   readonly budget: RunBudget
-  /** Tool calls that wait for the caller right now. */
+  /** Tool calls that currently wait for the caller. */
   awaitedCalls: number
   response: StepResponse | undefined
 }
@@ -230,7 +219,7 @@ function spendingOf(usage: Usage, price: { cost: number; known: boolean }): RunS
   return { tokenUsage: usage, cost: price.cost, costUnknown: !price.known }
 }
 
-// Sums of binary fractions drift; prices are given to 12 decimals.
+// Sums of binary fractions drift; prices have 12 decimals.
 function roundCost(cost: number): number {
   return Math.round(cost * 1e12) / 1e12
 }

@@ -1,4 +1,4 @@
-/** What a run is and what it ends with: states, response and result, independent of the wire. */
+/** A run's states, response and result, independent of the wire. */
 import type { FinishReason } from '../providers/model-driver.ts'
 import type { Usage } from '../providers/usage.ts'
 import type { Message, ToolCall } from '../templates/message.ts'
@@ -15,14 +15,14 @@ export interface RunSource {
   versionUuid: string
 }
 
-/** Messages named by their places in the conversation (`[from, to)`); one that is not part of it stands there itself. */
+/** Messages by their places in the conversation (`[from, to)`). A message that is not part of it is included itself. */
 export type MessageSlice = readonly (readonly [from: number, to: number] | Message)[]
 
-/** What one model step came to, its messages named by place. */
+/** The outcome of one step, with messages by place. */
 export interface StepResponse {
   streamType: 'text' | 'object'
   text: string
-  /** The parsed answer; meaningful when `streamType` is `object`. */
+  /** The parsed answer, if `streamType` is `object`. */
   object?: unknown
   toolCalls: ToolCall[]
   reasoning?: string
@@ -36,14 +36,13 @@ export interface StepResponse {
   output: MessageSlice
 }
 
-/** `StepResponse` with its messages in place, as callers get it. */
+/** `StepResponse` with its messages, as callers get it. */
 export interface RunResponse extends Omit<StepResponse, 'input' | 'output'> {
   documentLogUuid: string
   input: Message[]
   output: Message[]
 }
 
-/** What a completed run answers. */
 export interface RunResult {
   /** The conversation. */
   uuid: string
@@ -55,11 +54,11 @@ export interface RunResult {
   cost: number
 }
 
-/** What was spent so far, summed over the steps of a run. */
+/** Sums over the steps of a run so far. */
 export interface RunSpending {
   tokenUsage: Usage
   /** US dollars. */
   cost: number
-  /** Some model call had no known price: `cost` is a lower bound. */
+  /** The price of some model call is unknown, so `cost` is a lower bound. */
   costUnknown: boolean
 }

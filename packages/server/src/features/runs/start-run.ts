@@ -1,9 +1,9 @@
-/** Starts a run of a prompt: everything that can be refused is refused here; then the run goes on by itself. */
+/** Starts a run of a prompt. Every refusal happens here; after that the run continues on its own. */
 import { randomUUID } from 'node:crypto'
 import { conflict, invalid } from '../../shared/app-error.ts'
 import { similarNames } from '../../shared/text/similar-names.ts'
 import type { Caller, Claim, Needs } from '../deps.ts'
-import { loadRunnable, type Runnable } from '../documents/read-document.ts'
+import { type PreparedPrompt, preparePrompt } from '../documents/read-document.ts'
 import type { Message } from '../templates/message.ts'
 import { parameterNames, parameterValues } from '../templates/parameters.ts'
 import {
@@ -16,9 +16,7 @@ import { type StartedRun, watchRun } from './events/watch-run.ts'
 import { type PromptInput, planOf, renderAhead } from './execute-run.ts'
 import type { NewConversation, NewRun, StoredConversation, StoredRun } from './ports.ts'
 import { createRunProgress } from './run-step.ts'
-import { type DriveDeps, driveRun } from './supervise-run.ts'
-
-export type { StartedRun } from './events/watch-run.ts'
+import { type SuperviseDeps, superviseRun } from './supervise-run.ts'
 
 export interface StartRunInput {
   caller: Caller
@@ -30,21 +28,21 @@ export interface StartRunInput {
   messages: Message[]
   userMessage?: string
   customIdentifier?: string
-  /** Names of tools that the caller answers while the run waits. */
+  /** Names of tools whose calls the caller answers during the run. */
   tools?: readonly string[]
-  /** The caller declares a published SDK. */
+  /** The caller is a legacy client. */
   declaredSdk: boolean
-  /** Of the idempotency key that the request came with: it is stored with the run. */
-  claim?: Claim
-  /** Takes a warning of parameters that the prompt does not know, before the run starts. */
+  /** Of the request's Idempotency-Key. It is stored with the run. */
+  claim?: Claim | undefined
+  /** Receives a warning about unknown parameters before the run starts. */
   warn?: (warning: string) => void
-  /** Aborted when the caller has left. It cancels what comes before the run, and not the run. */
+  /** Aborted when the caller disconnects. Cancels the preparation, but not the run. */
   signal?: AbortSignal
 }
 
-export type StartDeps = DriveDeps & Needs<'templates'>
+export type StartDeps = SuperviseDeps & Needs<'templates'>
 
-/** Warnings that the log holds of one compiled text. */
+/** Logged warnings of one prompt. */
 const mostLogged = 20
 
 export interface PreparedRun {
@@ -53,8 +51,8 @@ export interface PreparedRun {
 }
 
 /**
- * @throws as `prepareRun`; ConflictError for a claim that was used before; ServiceUnavailableError, before any work, while
- * nothing can be stored. A failure after that is the run's own error.
+ * @throws as `prepareRun`; ConflictError for a claim that was used before; ServiceUnavailableError, before any provider
+ * call, while runs cannot be stored. Later failures are errors of the run itself.
  */
 export async function startRun(
   deps: StartDeps,
@@ -67,20 +65,19 @@ export async function startRun(
   const ready = await renderAhead(plan, input.signal)
   const mustBeStored = input.claim !== undefined || deps.runs.isStorageInDoubt()
   const created = deps.runs.create(conversation, run, input.claim)
-  // Otherwise the row is written beside the provider call, which must not wait for a commit.
+  // Otherwise the row is written beside the provider call, so that the call does not wait for a commit.
   if (mustBeStored) requireFirstUse(await storedOrAbandoned(deps, run, created))
-  const driven = driveRun(deps, {
+  const supervised = superviseRun(deps, {
     conversation: firstState(conversation, run, 'running'),
     run,
     stored: created.then(() => undefined),
     progress: createRunProgress([]),
     plan: ready,
   })
-  return watchRun(driven, conversation)
+  return watchRun(supervised, conversation)
 }
 
 /**
- * Everything that can be refused is refused here.
  * @throws AppError NotFoundError, BadRequestError (messages beside steps), UnprocessableEntityError (parameters);
  * RunError `chain_compile_error`.
  */
@@ -89,15 +86,15 @@ export async function prepareRun(
   input: StartRunInput,
   origin: NewConversation['origin'],
 ): Promise<PreparedRun> {
-  const runnable = await loadRunnable(deps, input)
-  const { scan, project } = runnable
+  const prepared = await preparePrompt(deps, input)
+  const { scan, project } = prepared
   assertCompiles(scan)
   const given = input.userMessage === undefined ? {} : { [USER_MESSAGE_VARIABLE]: input.userMessage }
   const parameters = parameterValues(scan.config, { ...input.parameters, ...given })
   if (scan.usesSteps && input.messages.length > 0) throw invalid('messages cannot be combined with <step>')
-  warnOfUnknown(deps, input, runnable)
+  warnOfUnknown(deps, input, prepared)
 
-  const conversation = newConversation(deps, input, runnable, origin)
+  const conversation = newConversation(deps, input, prepared, origin)
   const { workspaceId, projectId, versionUuid, uuid: conversationUuid, path } = conversation
   return {
     conversation,
@@ -106,7 +103,7 @@ export async function prepareRun(
       apiKeyId: input.caller.apiKeyId,
       tools: { workspaceId, projectId, versionUuid, conversationUuid, awaited: input.tools ?? [], lineage: [path] },
       projectDefaults: { provider: project.defaultProvider, model: project.defaultModel },
-      source: input.userMessage === undefined ? runnable.source : withUserMessage(runnable.source, scan),
+      source: input.userMessage === undefined ? prepared.source : withUserMessage(prepared.source, scan),
       parameters,
       usesSteps: scan.usesSteps,
       config: scan.config,
@@ -116,27 +113,22 @@ export async function prepareRun(
   }
 }
 
-// Warnings already logged, by compiled text, so that a repeated request is logged once.
-const logged = new WeakMap<Runnable['scan'], Set<string>>()
-
-function warnOfUnknown(deps: Needs<'log'>, input: StartRunInput, { scan, text }: Runnable): void {
+function warnOfUnknown(deps: Needs<'log'>, input: StartRunInput, { scan, text, loggedWarnings }: PreparedPrompt): void {
   const warning = unknownParameters(scan, input.parameters)
   if (warning === undefined) return
   input.warn?.(warning)
-  const known = logged.get(scan) ?? new Set()
-  logged.set(scan, known)
-  if (known.has(warning) || known.size >= mostLogged) return
-  known.add(warning)
+  if (loggedWarnings.has(warning) || loggedWarnings.size >= mostLogged) return
+  loggedWarnings.add(warning)
   deps.log.warn('run.unknown-parameters', { workspaceId: input.caller.workspaceId, path: text.path, warning })
 }
 
-/** A request may have come first under the same idempotency key: its run is the only one. */
+/** @throws AppError ConflictError if another request with the same Idempotency-Key came first. */
 export function requireFirstUse(isStored: boolean): void {
   if (!isStored)
     throw conflict('A request with this Idempotency-Key came first', { reason: 'in_progress', retryAfter: 1 })
 }
 
-/** A row whose acknowledgement was lost may be there, and nobody drives it: it is ended like that of a lost process. */
+/** If the acknowledgment of a row is lost, the row may exist without an owner. The reaper ends it. */
 export async function storedOrAbandoned<T>(deps: Needs<'activeRuns'>, run: NewRun, stored: Promise<T>): Promise<T> {
   try {
     return await stored
@@ -146,14 +138,13 @@ export async function storedOrAbandoned<T>(deps: Needs<'activeRuns'>, run: NewRu
   }
 }
 
-/** What a conversation is from its first moment on. */
 export function newConversation(
   deps: Needs<'clock'>,
   input: Pick<StartRunInput, 'caller' | 'customIdentifier'>,
-  runnable: Runnable,
+  prepared: PreparedPrompt,
   origin: NewConversation['origin'],
 ): NewConversation {
-  const { project, version, text } = runnable
+  const { project, version, text } = prepared
   return {
     uuid: randomUUID(),
     workspaceId: input.caller.workspaceId,
@@ -164,14 +155,14 @@ export function newConversation(
     contentHash: text.contentHash,
     customIdentifier: input.customIdentifier ?? null,
     origin,
-    config: globalConfig(runnable),
+    config: globalConfig(prepared),
     createdAt: deps.clock.now(),
   }
 }
 
-/** Project defaults under the front matter: what chats go on with, whatever is edited later. */
-function globalConfig({ project, scan }: Runnable): Record<string, unknown> {
-  // A key that stands there without a value says nothing, here as in the run itself.
+/** Front matter over project defaults. Later chats use it, even if the prompt has been edited. */
+function globalConfig({ project, scan }: PreparedPrompt): Record<string, unknown> {
+  // A key without a value counts as absent, as in the run itself.
   const written = Object.entries(scan.config).filter(([, value]) => value !== null)
   return {
     ...(project.defaultProvider !== null && { provider: project.defaultProvider }),
@@ -192,7 +183,7 @@ function newRun(deps: Needs<'runSettings'>, conversation: NewConversation): NewR
   }
 }
 
-/** A conversation as its first run is stored. */
+/** The conversation at the start of its first run. */
 export function firstState(
   conversation: NewConversation,
   run: Omit<NewRun, 'ownerId'>,
@@ -210,7 +201,7 @@ export function firstState(
   }
 }
 
-/** A run that is driven, as it is stored. */
+/** The row of a running run. */
 export function runState(run: Omit<NewRun, 'ownerId'>): StoredRun {
   const { uuid, epoch, firstEventId, createdAt } = run
   return {
@@ -226,11 +217,11 @@ export function runState(run: Omit<NewRun, 'ownerId'>): StoredRun {
   }
 }
 
-// A caller may send a thousand of them, as long as a body may be: a few beginnings tell what is wrong.
+// Bounds the warning: a caller may send thousands of long names.
 const mostNamed = 5
 const longestName = 64
 
-/** One line of ASCII that names them and what was probably meant; undefined when there are none. */
+/** One ASCII line that names parameters which the prompt neither declares nor uses, with suggestions. */
 function unknownParameters(
   { config, parameters }: Pick<TemplateScan, 'config' | 'parameters'>,
   given: Readonly<Record<string, unknown>>,
@@ -245,7 +236,7 @@ function unknownParameters(
   return sentences.join('; ')
 }
 
-/** JSON's quotes and escapes, in ASCII: a header holds nothing else. */
+/** In JSON quotes and as ASCII, because headers take nothing else. */
 function quoted(name: string): string {
   return JSON.stringify(name.slice(0, longestName)).replace(
     /[^\x20-\x7e]/g,

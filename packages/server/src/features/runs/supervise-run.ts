@@ -1,4 +1,4 @@
-/** Owns a run from its first event to its stored end, whoever listens or leaves: what the run shows goes into its log. */
+/** Owns a run from its first event to its stored end, with or without readers. Its events go into the event log. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, RunError } from '../../shared/app-error.ts'
@@ -21,33 +21,33 @@ import type {
 import type { RunSpending } from './run.ts'
 import { latitude, type RunProgress } from './run-step.ts'
 
-export type DriveDeps = ExecuteDeps & Needs<'runs' | 'runSettings' | 'runSignals' | 'eventLog' | 'activeRuns'>
+export type SuperviseDeps = ExecuteDeps & Needs<'runs' | 'runSettings' | 'runSignals' | 'eventLog' | 'activeRuns'>
 
-export interface DriveInput {
-  /** As it stands when the run starts. */
+export interface SuperviseInput {
+  /** The state at the start of the run. */
   conversation: StoredConversation
   run: NewRun
   plan: RunPlan
-  /** Holds the messages that come before the first event. */
+  /** Has the messages before the first event. */
   progress: RunProgress
-  /** Resolves when the row of the run is committed. */
+  /** Resolves when the run's row is committed. */
   stored: Promise<void>
-  /** Goes on whether somebody listens or not. */
+  /** Continues without readers. */
   isBackground?: true
 }
 
-export interface DrivenRun {
+export interface SupervisedRun {
   conversationUuid: string
   committed: Promise<void>
   progress: RunProgress
-  /** A listener from the start: whoever gets the run reads with it or releases it. */
+  /** Counts as a reader from the start. The receiver reads with it or releases it. */
   reader: RunLogReader
-  /** Settles after the terminal event is visible. Rejects when no end could be stored. */
+  /** Settles after the terminal event is visible. Rejects if no end could be stored. */
   ending: Promise<Ending>
 }
 
-/** Starts to drive; returns at once. */
-export function driveRun(deps: DriveDeps, input: DriveInput): DrivenRun {
+/** Starts to supervise; returns at once. */
+export function superviseRun(deps: SuperviseDeps, input: SuperviseInput): SupervisedRun {
   const { run, progress, conversation } = input
   const controller = new AbortController()
   const abort = (reason: RunError) => controller.abort(reason)
@@ -66,12 +66,12 @@ export function driveRun(deps: DriveDeps, input: DriveInput): DrivenRun {
   if (!reader) throw new Error('A log that was just opened can be followed')
 
   const committed = input.stored.catch((cause: unknown) => {
-    // The provider may have been called: no answer may invite the caller to repeat.
+    // The provider may have been called, and clients repeat a request after 503: this is a 500.
     const failure = new AppError('InternalServerError', 'The run could not be stored', { cause })
     controller.abort(failure)
     throw failure
   })
-  // The end of the run tells of it as well; until then nobody may be waiting.
+  // The end of the run reports it as well.
   committed.catch(() => undefined)
   const { promise: ended, resolve: settle } = withResolver()
   const active: ActiveRun = {
@@ -91,13 +91,13 @@ export function driveRun(deps: DriveDeps, input: DriveInput): DrivenRun {
     })
     .then((end) => storeAndShow(deps, own, end))
     .catch((failure: unknown) => {
-      // Without a stored end there is none to show: readers are left without one, and may ask again later.
+      // An end that is not stored is not shown: readers may attach again later.
       deps.activeRuns.remove(active, undefined)
       deps.activeRuns.abandon(active)
       log.close()
       throw failure
     })
-  // Whoever waits for the run hears of its failure there; nobody has to.
+  // The failure reaches callers through `ending`, which nobody has to await.
   ending.then(settle, settle)
   return { conversationUuid: conversation.uuid, committed, progress, reader, ending }
 }
@@ -110,10 +110,10 @@ function withResolver(): { promise: Promise<void>; resolve: () => void } {
   return { promise, resolve }
 }
 
-/** Takes the events of the run to its end; every failure becomes the run's own. */
+/** Executes the run to its end. Every failure becomes the run's own. */
 async function consume(
-  deps: DriveDeps,
-  { plan, progress, run }: DriveInput,
+  deps: SuperviseDeps,
+  { plan, progress, run }: SuperviseInput,
   { recorder, log }: Pick<OwnRun, 'recorder' | 'log'>,
   controller: AbortController,
 ): Promise<Ending> {
@@ -127,18 +127,18 @@ async function consume(
   }
   try {
     const completion = await executeRun(deps, plan, progress, { showEvents, signal })
-    // Nobody looks at the signal after the last events. A stop that came after the answer does not lose it.
+    // The signal is not checked after the last event. A stop after the answer does not discard it.
     if (isOutgrown) signal.throwIfAborted()
     return { completion }
   } catch (error) {
-    // Once aborted, whatever was thrown is a consequence.
+    // After an abort, any other error is a consequence of it.
     const failure = toRunFailure(signal.aborted ? signal.reason : error)
     if (failure.code === 'unknown_error') logUnforeseen(deps, run.uuid, failure.cause)
     return { failure }
   }
 }
 
-function logUnforeseen(deps: DriveDeps, runUuid: string, cause: unknown): void {
+function logUnforeseen(deps: SuperviseDeps, runUuid: string, cause: unknown): void {
   if (cause === undefined) return
   const frames =
     cause instanceof Error ? cause.stack?.split('\n').filter((line) => line.startsWith('    at ')) : undefined
@@ -150,7 +150,7 @@ function nameOf(cause: unknown): string {
 }
 
 interface OwnRun {
-  input: DriveInput
+  input: SuperviseInput
   committed: Promise<void>
   active: ActiveRun
   recorder: RunRecorder
@@ -158,8 +158,8 @@ interface OwnRun {
   encoder: EventEncoder
 }
 
-/** The stored end first, then the terminal event: whoever has seen it can read and continue the conversation. */
-async function storeAndShow(deps: DriveDeps, own: OwnRun, ending: Ending): Promise<Ending> {
+/** Stores the end, then shows the terminal event: from then on the conversation can be read and continued. */
+async function storeAndShow(deps: SuperviseDeps, own: OwnRun, ending: Ending): Promise<Ending> {
   const { active, recorder, log, encoder } = own
   const { conversation, run, progress } = own.input
   const terminal = recorder.prepareEnd(terminalEvent(ending, progress))
@@ -178,7 +178,7 @@ async function storeAndShow(deps: DriveDeps, own: OwnRun, ending: Ending): Promi
     eventLog: await packEventLog(log.messages, [...log.entries, terminal]),
     endedAt,
   }
-  // Handed in beside the start, which it follows or joins; without a start there is no end.
+  // May share a batch with the start. If the start fails, so does the end.
   const attempt = deps.runs.end(end)
   attempt.catch(() => undefined)
   await own.committed
@@ -194,7 +194,7 @@ async function storeAndShow(deps: DriveDeps, own: OwnRun, ending: Ending): Promi
   return ending
 }
 
-function logEnd(deps: DriveDeps, { run, conversation }: DriveInput, status: string, endedAt: Date): void {
+function logEnd(deps: SuperviseDeps, { run, conversation }: SuperviseInput, status: string, endedAt: Date): void {
   deps.log.info('run.ended', {
     runUuid: run.uuid,
     conversationUuid: conversation.uuid,
@@ -228,7 +228,7 @@ export function terminalEvent(ending: Ending, progress: RunProgress): RunEvent {
   })
 }
 
-/** @param covers messages of the conversation at the end. */
+/** @param covers number of messages of the conversation at the end. */
 export function storedResult(
   ending: Ending,
   spending: RunSpending,
@@ -257,7 +257,7 @@ function chainError({ code, message, details }: RunError): ChainError {
   return { name: 'DocumentRunError', message, errorCode: code, code, details: { ...details, errorCode: code } }
 }
 
-/** Failures that nobody foresaw keep their words to themselves: those of drivers quote statements and addresses. */
+/** Unforeseen failures show no message of their own: it may quote statements and addresses. */
 function toRunFailure(failure: unknown): RunError {
   if (failure instanceof RunError) return failure
   const message = failure instanceof AppError ? failure.message : 'The run failed unexpectedly'
@@ -266,12 +266,12 @@ function toRunFailure(failure: unknown): RunError {
 
 export interface RunLimits {
   listenersChanged(count: number): void
-  /** The run has ended: no clock fires any more. */
+  /** The run has ended: no timer fires. */
   stop(): void
 }
 
 function startLimits(
-  /** Without `graceMs` the run needs no listener. */
+  /** Without `graceMs` the run needs no reader. */
   settings: Pick<RunSettings, 'runTimeoutMs'> & { graceMs: number | undefined },
   abort: (reason: RunError) => void,
 ): RunLimits {
@@ -305,8 +305,9 @@ function startLimits(
 export const retryMs = 500
 
 /**
- * False when the run was lost: to its next owner, or to a database that stayed away. Nothing was written then.
- * @param first the attempt that is under way.
+ * Stores the end of a run; waits for a database that is away, within bounds. False, and nothing written, if the run has
+ * another owner by now or the database stayed away.
+ * @param first the attempt in progress.
  */
 async function storeEnd(
   deps: Needs<'runs' | 'runSettings' | 'log'>,

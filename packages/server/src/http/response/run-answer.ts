@@ -1,75 +1,67 @@
 /** Answers with a run in the form that was asked for: one JSON body, or its event stream. */
 import type { RunResult as RunResultBody } from '@stet/contract'
 import type { Response } from 'express'
-import type { StartedRun } from '../../features/runs/start-run.ts'
+import type { Claim, ClaimedRun } from '../../features/deps.ts'
+import { startOnce } from '../../features/idempotency/start-once.ts'
+import type { StartedRun } from '../../features/runs/events/watch-run.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import type { UnreadBudget } from '../limits/unread-budget.ts'
 import { ResponseTap } from '../mount.ts'
-import { callerOf, contextOf, whileOpen } from '../request/request-context.ts'
-import type { StreamLimit } from '../request/stream-limit.ts'
+import { contextOf, whileOpen } from '../request/request-context.ts'
 import { type StreamedRun, writeRunStream } from '../sse.ts'
 import { runResultBody } from '../wire/run-result.ts'
+import { KeptFailure } from './error-response.ts'
 import { sizedBody } from './large-body.ts'
+import { keptFailure, markReplayed } from './only-once.ts'
 
-export interface RunAnswers {
-  started(
-    res: Response,
-    asStream: boolean,
-    start: (mode: 'json' | 'stream') => Promise<StartedRun>,
-  ): Promise<ResponseTap | RunResultBody>
-  /** For an answer that waits for the end of a run: aborted when the caller leaves. */
-  whileOpen(res: Response): AbortSignal
-  /** The events of a run that is there already, or that this caller does not keep alive. */
-  stream(res: Response, open: () => Promise<StreamedRun & { release(): void }>): Promise<ResponseTap>
+interface OnceStart<T> {
+  claim: Claim | undefined
+  /** Starts the run, and stores its claim with it if there is one. */
+  start(): Promise<T>
+  /** Takes part in the run of an earlier request. */
+  join(run: ClaimedRun): Promise<T>
 }
 
-export function runAnswers(
-  { log, drain }: Pick<HttpDeps, 'log' | 'drain'>,
-  { streams, unread }: { streams: StreamLimit; unread: UnreadBudget },
-): RunAnswers {
-  const tap = (res: Response, run: StreamedRun) => {
-    const isDeclared = contextOf(res).client.declared
-    return new ResponseTap((response) => {
-      letGo(response.req)
-      writeRunStream(response, run, { isDeclared, log })
-    })
+/** The run of this request, or that of an earlier one with the same `Idempotency-Key`. @throws the refusal of either. */
+export async function startedOnce<T>(deps: HttpDeps, res: Response, { claim, start, join }: OnceStart<T>): Promise<T> {
+  if (!claim) return start()
+  const outcome = await startOnce(deps, { claim, start, failure: (error) => keptFailure(res, error) })
+  if ('started' in outcome) return outcome.started
+  markReplayed(res)
+  if ('answer' in outcome) throw new KeptFailure(outcome.answer)
+  return join(outcome.run)
+}
+
+/** Answers once the run is stored: with its end, or with its events as they come. */
+export async function runAnswer(
+  deps: Pick<HttpDeps, 'log'> & { unread: UnreadBudget },
+  res: Response,
+  run: StartedRun,
+  mode: 'json' | 'stream',
+): Promise<ResponseTap | RunResultBody> {
+  if (mode === 'stream') {
+    await run.committed
+    return streamAnswer(deps, res, run)
   }
-  return {
-    async started(res, asStream, start) {
-      drain.followRun(res)
-      if (asStream) {
-        streams.enter(callerOf(res).apiKeyId, res)
-        const run = await start('stream')
-        await run.committed
-        return tap(res, run)
-      }
-      const run = await start('json')
-      const name = () => void res.setHeader('X-Conversation-Uuid', run.conversationUuid)
-      const result = await run.result(whileOpen(res)).catch(async (failure: unknown) => {
-        // Of a run that was never stored there is no conversation to name.
-        await run.committed.then(name, () => undefined)
-        throw failure
-      })
-      name()
-      return sizedBody(unread, res, runResultBody(result, contextOf(res).client.declared))
-    },
-    whileOpen(res) {
-      drain.followRun(res)
-      return whileOpen(res)
-    },
-    async stream(res, open) {
-      drain.followRun(res)
-      streams.enter(callerOf(res).apiKeyId, res)
-      const run = await open()
-      // A caller that left before the head was written never comes to read.
-      if (res.closed) run.release()
-      return tap(res, run)
-    },
+  try {
+    const result = await run.result(whileOpen(res))
+    res.setHeader('X-Conversation-Uuid', run.conversationUuid)
+    return sizedBody(deps.unread, res, runResultBody(result, contextOf(res).client.declared))
+  } catch (failure) {
+    // A failure names the conversation too, unless the run was never stored.
+    await run.committed.then(
+      () => void res.setHeader('X-Conversation-Uuid', run.conversationUuid),
+      () => undefined,
+    )
+    throw failure
   }
 }
 
-// A stream may be open for long: the router's chain and the parsed body have done their work.
-function letGo(req: { next?: unknown; body?: unknown }): void {
-  req.next = undefined
-  req.body = undefined
+export function streamAnswer({ log }: Pick<HttpDeps, 'log'>, res: Response, run: StreamedRun): ResponseTap {
+  const isDeclared = contextOf(res).client.declared
+  return new ResponseTap((response) => {
+    // A stream may be open for long, so it keeps neither the router's chain nor the parsed body.
+    Object.assign(response.req, { next: undefined, body: undefined })
+    writeRunStream(response, run, { isDeclared, log })
+  })
 }

@@ -90,7 +90,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       })
       return run && asRunLeftIt(toConversation({ ...run.conversation, runs: [run] }))
     },
-    async listLost(ownerId) {
+    async listOrphaned(ownerId) {
       const { rows } = await ownSession.query(
         `SELECT r.conversation_uuid::text AS uuid FROM run r LEFT JOIN instance i ON i.id = r.owner_id
          WHERE r.status = 'running' AND r.ended_at IS NULL AND r.owner_id <> $1 AND (i.id IS NULL OR i.lease_until < now())`,

@@ -16,11 +16,11 @@ export async function deleteConversation(
   const { uuid, workspaceId } = found
   if (isActive(found)) throw busy()
   if (!(await deps.deletions.hideConversation(workspaceId, uuid))) {
-    // A chat or another deletion was faster; what memory holds may be older than that.
+    // A chat or another deletion came first; memory may be outdated.
     if (await deps.runs.findConversation(workspaceId, uuid)) throw busy()
     throw notFound('Conversation not found')
   }
-  // A chat may have ended in the database a moment ago: its process remembers the conversation only after that.
+  // A chat may have just ended in the database; its process remembers the conversation only after that.
   await deps.activeRuns.find(workspaceId, uuid)?.ended
   deps.activeRuns.forget(uuid)
   deps.log.info('audit.conversation-deleted', {
@@ -44,7 +44,7 @@ export interface EraseInput {
 
 export interface ErasedConversations {
   deleted: number
-  /** Left, because a run of theirs is active. */
+  /** Not deleted, because a run is active. */
   active: number
 }
 
@@ -78,7 +78,7 @@ export async function eraseConversations(
   }
 }
 
-/** Finishes what an earlier process has begun, or a request that failed half way. */
+/** Finishes erasures of an earlier process or of a failed request. */
 export async function finishErasures(deps: EraseDeps): Promise<void> {
   for (const erasure of await deps.deletions.listErasures()) {
     if (!deps.deletionWork.erasing.has(erasure.id)) await finishErasure(deps, erasure)
@@ -100,7 +100,7 @@ async function hideErased(deps: EraseDeps, request: ErasureRequest): Promise<num
   }
 }
 
-/** Runs of this process count until their end was shown, though their rows may say otherwise by then. */
+/** Runs of this process count until their end is shown, even if their rows have ended before. */
 function activeHere(deps: Needs<'activeRuns'>, request: ErasureRequest): string[] {
   return deps.activeRuns
     .list()

@@ -6,7 +6,7 @@ import { assertVisible, deletedProjectsScope, projectScope } from '../../documen
 export interface DeleteProjectInput {
   caller: Caller
   projectId: number
-  /** The project's own, so that no id typed by mistake deletes anything. */
+  /** The project's name, which guards against a mistyped id. */
   name: string
 }
 
@@ -23,7 +23,7 @@ export async function deleteProject(
       const project = await projects.lock(workspaceId, projectId)
       if (!project) throw notFound('Project not found')
       if (project.name !== name) throw invalid('The given name is not the name of the project')
-      // Runs that are not stored yet are known here alone.
+      // Runs that are not stored yet are known only here.
       const isActiveHere = deps.activeRuns.list().some((run) => run.view().projectId === projectId)
       if (isActiveHere || (await projects.hasActiveRuns(projectId))) {
         throw conflict('Runs of the project are active', { reason: 'active_runs' })
@@ -32,7 +32,7 @@ export async function deleteProject(
     })
     deps.log.info('audit.project-deleted', { workspaceId, projectId, by: apiKeyId })
   } finally {
-    // After a failure too: a connection that broke during the commit does not say whether it happened.
+    // Also after a failure: if the connection broke during the commit, the outcome is unknown.
     for (const scope of [deletedProjectsScope, projectScope(projectId)]) deps.liveCache.drop(scope)
     for (const hash of keyHashes) deps.liveCache.drop(`key:${hash}`)
     deps.deletionWork.wake()

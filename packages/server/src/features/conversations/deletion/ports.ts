@@ -3,7 +3,7 @@
  * purged later, in batches. A batch has at most 500 rows.
  */
 
-/** All conversations of an identifier that were created up to an instant. */
+/** All conversations of a custom identifier that were created up to an instant. */
 export interface ErasureRequest {
   workspaceId: number
   /** Null: in every project. */
@@ -58,7 +58,7 @@ export interface PurgedRows {
 }
 
 export interface DeletionStore {
-  /** False when the conversation is active, unknown or hidden already. */
+  /** False if the conversation is active, unknown or already hidden. */
   hideConversation(workspaceId: number, uuid: string): Promise<boolean>
   /** Hides one batch of ended conversations; none are left when it is empty. @param active not to be touched. */
   hideErased(erasure: ErasureRequest, active: readonly string[]): Promise<string[]>

@@ -1,4 +1,4 @@
-/** Removes the rows of what was deleted, in batches; a process that dies half way leaves the rest to the next one. */
+/** Purges deleted rows in batches. A process that dies leaves the rest to the next one. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Repeated } from '../../../shared/time/repeat.ts'
 import type { Needs } from '../../deps.ts'
@@ -12,7 +12,7 @@ export type PurgeDeps = Needs<
 
 const purgeEveryMs = 60_000
 
-/** Starts with what an earlier process has left; then after every deletion, and once a minute. */
+/** Runs at the start, after every deletion, and once a minute. */
 export function purgeDeleted(deps: PurgeDeps): Repeated {
   const stopping = new AbortController()
   let isWoken = false
@@ -71,7 +71,7 @@ async function purgeProject(deps: PurgeDeps, projectId: number, signal: AbortSig
     for (const uuid of hidden) deps.activeRuns.forget(uuid)
     await purgeHidden(deps, signal)
   }
-  // They began while the project was being deleted: the next pass finds them ended.
+  // They began while the project was being deleted. The next pass finds them ended.
   for (const runUuid of await deps.deletions.listActiveRuns(projectId)) {
     await deps.runs.requestStop(runUuid)
     deps.runSignals.stop(runUuid)
@@ -84,7 +84,7 @@ async function purgeProject(deps: PurgeDeps, projectId: number, signal: AbortSig
   if (await deps.deletions.removeProject(projectId)) deps.liveCache.drop(deletedProjectsScope)
 }
 
-/** Purges until nothing is left, and pauses as long as it works: others have at least half of the database. */
+/** Purges until nothing is left. Pauses as long as it works, so that requests have half of the database. */
 async function purgeTable(signal: AbortSignal, purge: () => Promise<PurgedRows>): Promise<string[]> {
   const keys: string[] = []
   for (;;) {

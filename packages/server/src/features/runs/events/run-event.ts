@@ -1,10 +1,10 @@
-/** The vocabulary of a run's events, before they are numbered and encoded. */
+/** The events of a run before they are numbered and encoded. */
 import type { FinishReason, GeneratedFile } from '../../providers/model-driver.ts'
 import type { Usage } from '../../providers/usage.ts'
 import type { ToolCall } from '../../templates/message.ts'
 import type { StepResponse } from '../run.ts'
 
-/** Who answers a tool call: the caller, another prompt, or the server itself. */
+/** The origin of a tool: the caller, another prompt, or the operator's module. */
 export type ToolSource = 'client' | 'agentAsTool' | 'serverTool'
 
 interface ToolReference {
@@ -13,7 +13,7 @@ interface ToolReference {
   args: Record<string, unknown>
 }
 
-/** What the model does, part by part. */
+/** Events of a model call. */
 export type ProviderEvent =
   | { type: 'start-step'; step: number }
   | { type: 'reasoning-delta'; id: string; text: string }
@@ -29,7 +29,7 @@ export type ProviderEvent =
   | { type: 'finish'; finishReason: FinishReason; usage: Usage }
   | { type: 'error'; error: { message: string; status?: number } }
 
-/** How a run failed, as every reader sees it. */
+/** The failure of a run, as readers see it. */
 export interface ChainError {
   name: 'DocumentRunError'
   message: string
@@ -38,14 +38,14 @@ export interface ChainError {
   details: Record<string, unknown>
 }
 
-/** What the run does; each carries the conversation up to that point. */
+/** Events of the run. Each carries the conversation up to that point. */
 export type LatitudeEvent =
   | { type: 'chain-started' }
   | { type: 'step-started' }
   | { type: 'provider-started'; config: Record<string, unknown> }
   | { type: 'provider-completed'; response: StepResponse; tokenUsage: Usage; finishReason: FinishReason }
   | { type: 'step-completed' }
-  /** Only for callers that declare no published SDK. */
+  /** Not shown to legacy clients. */
   | { type: 'tools-requested'; tools: ToolCall[] }
   | {
       type: 'chain-completed'
@@ -60,8 +60,8 @@ export type LatitudeEvent =
 
 export type RunEvent =
   | { provider: ProviderEvent }
-  /** `covers`: how many messages of the conversation the event shows. */
+  /** `covers`: the number of messages that the event shows. */
   | { latitude: LatitudeEvent; covers: number }
 
-/** Where a run's events go, in their order: they are recorded when it returns. */
+/** Records events in their order before it returns. */
 export type ShowEvents = (events: readonly RunEvent[]) => void

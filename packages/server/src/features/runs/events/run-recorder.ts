@@ -1,13 +1,13 @@
-/** Numbers and encodes events as they come and puts them into the log; refuses what goes beyond a run's bounds. */
+/** Numbers and encodes events and appends them to the event log, within the bounds of a run. */
 import type { EventEncoder } from '../encoding/encode-event.ts'
 import type { MessageList } from '../encoding/message-list.ts'
 import type { LogEntry, RunLogWriter, RunSettings, StoredRunResult } from '../ports.ts'
 import type { RunEvent } from './run-event.ts'
 
 export interface RunRecorder {
-  /** False when the run has outgrown its log: nothing of the batch was recorded. */
+  /** False, and nothing of the batch recorded, if the run exceeds its bounds. */
   record(events: readonly RunEvent[]): boolean
-  /** Encodes the last event and leaves it to `publish` to show it. */
+  /** Encodes the last event. `publish` shows it. */
   prepareEnd(event: RunEvent): LogEntry
   publish(entry: LogEntry): void
   /** The last provider-completed event so far. */
@@ -23,7 +23,7 @@ export function createRunRecorder(
   const size = createEventSize(settings.maxEventBytes, () => log.entries)
   let completed: StoredRunResult['completed']
 
-  // Messages come before the events that cover them.
+  // Messages precede the events that cover them.
   const append = (entries: LogEntry[]) => {
     const known = log.messages.length
     log.append(known < list.encoded.length ? list.encoded.slice(known) : [], entries)
@@ -60,12 +60,12 @@ export interface EventSize {
   isOver(): boolean
 }
 
-/** Bytes of UTF-8 for one UTF-16 unit, at most. */
+/** At most this many bytes of UTF-8 for one UTF-16 unit. */
 const mostBytesPerUnit = 3
 
 /**
- * While even the widest characters could not reach the bound, counting units is enough; from then on bytes are counted.
- * @param recorded all entries that were added, for the one time that they are measured.
+ * Counts UTF-16 units, which is cheap, until the bound could be reached; from then on it counts bytes.
+ * @param recorded all added entries, measured once.
  */
 export function createEventSize(maxBytes: number, recorded: () => readonly LogEntry[]): EventSize {
   let units = 0
@@ -87,7 +87,7 @@ export function createEventSize(maxBytes: number, recorded: () => readonly LogEn
 
 const unitsOf = (text: string) => text.length
 
-/** Messages that an event names by their places are not its own. */
+/** Messages that an event refers to by place do not count. */
 function sum(entries: readonly LogEntry[], sizeOf: (text: string) => number): number {
   let size = 0
   for (const { pieces } of entries) {

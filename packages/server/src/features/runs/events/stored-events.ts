@@ -1,4 +1,4 @@
-/** Event logs of ended runs, unpacked: one for all that read the same run, kept while somebody does. */
+/** The stored event logs of ended runs: unpacked once for all readers of a run, replayed, and dropped after their retention time. */
 
 import { RunError } from '../../../shared/app-error.ts'
 import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
@@ -12,13 +12,12 @@ import { terminalEvent } from '../supervise-run.ts'
 import type { RunEvent } from './run-event.ts'
 
 export interface StoredLogs {
-  /** Null when the run's log has been dropped, or can no longer be read. A reader keeps the log by holding on to it. */
+  /** Null if the event log was dropped or is unreadable. It is shared for as long as a reader references it. */
   open(workspaceId: number, runUuid: string): Promise<StoredLog | null>
 }
 
-/** @param runs where the packed logs lie. */
 export function createStoredLogs(runs: Pick<RunStore, 'findEventLog'>): StoredLogs {
-  // Weak, so that nobody has to say when the last reader has gone.
+  // Weak: the last reader needs no release call.
   const opened = new Map<string, WeakRef<StoredLog>>()
   const opening = new Map<string, Promise<StoredLog | null>>()
   const collected = new FinalizationRegistry<string>((runUuid) => {
@@ -50,7 +49,7 @@ export function storedReader(log: StoredLog, afterId: number): RunLogReader {
   const entries = entriesAfter(log, afterId)
   let place = 0
   return {
-    // The log itself is held: other readers of the run find it while this one reads.
+    // References the log, so that other readers can share it.
     get messages() {
       return log.messages
     },
@@ -69,7 +68,7 @@ export function storedReader(log: StoredLog, afterId: number): RunLogReader {
   }
 }
 
-/** The end of an ended run from its row. */
+/** provider-completed, if there was one, and the terminal event of an ended run, with their ids, from its row. */
 export function endOfRun(conversation: StoredConversation, run: StoredRun, result: StoredRunResult): StoredLog {
   const { response, completed, toolRequests, error, covers: _covers, ...spending } = result
   const progress = createRunProgress(conversation.messages)
@@ -93,7 +92,7 @@ export function endOfRun(conversation: StoredConversation, run: StoredRun, resul
   return { messages: progress.list.encoded, entries }
 }
 
-/** What a conversation that was recorded, not run, would have ended with: nothing was spent. */
+/** The result of an external log: nothing was spent. */
 export function resultOfLog({ messages }: Pick<StoredConversation, 'messages'>): StoredRunResult {
   const places = messages.map((message, place) => (message.role === 'assistant' ? place : -1))
   const answerAt = Math.max(-1, ...places)
@@ -123,9 +122,9 @@ export function resultOfLog({ messages }: Pick<StoredConversation, 'messages'>):
 
 const dropEveryMs = 60_000
 
-/** Starts to drop; the first time soon after the start, then once a minute. */
+/** Drops event logs and tool results after their retention time, once a minute. Results and conversations stay. */
 export function dropEventLogs(deps: Needs<'runs' | 'toolCalls' | 'runSettings' | 'clock' | 'log'>): Repeated {
-  // Everything that ended before was dropped already: the whole past is looked at once, not every time.
+  // Runs that ended before `from` were handled by an earlier round.
   let from = new Date(0)
   return repeat(dropEveryMs, async () => {
     const before = new Date(deps.clock.now().getTime() - deps.runSettings.eventRetentionMs)

@@ -1,4 +1,4 @@
-/** How a run is watched: its result as one answer, or its frames by cursor. A watcher counts as a listener until it leaves. */
+/** Watches a run: its result as one answer, or its frames by cursor. A watcher counts as a reader until it is released. */
 
 import { RunError } from '../../../shared/app-error.ts'
 import { endOfPart } from '../../../shared/text/text-parts.ts'
@@ -8,45 +8,45 @@ import { addFrame, type MessageForm } from '../encoding/frames.ts'
 import { resolveSlice } from '../encoding/message-list.ts'
 import type { RunLogReader, StoredConversation, StoredRunResult } from '../ports.ts'
 import type { RunResult, RunSource, StepResponse } from '../run.ts'
-import type { DrivenRun } from '../supervise-run.ts'
+import type { SupervisedRun } from '../supervise-run.ts'
 
-/** The frames of a run for one reader; it pulls, so that a slow one delays itself only. */
+/** The frames of a run for one reader. Readers pull, so a slow one delays only itself. */
 export interface RunFrames {
-  /** What comes next, as text or as UTF-8, which may end within a frame or a character; empty when there is nothing now. */
+  /** The next part, as text or UTF-8. It may end inside a frame or a character. Empty if there is nothing yet. */
   take(): string | Buffer
-  /** Part of a frame may have been handed on: nothing else may be written before the rest. */
+  /** Part of a frame may have been taken: nothing else may be written before the rest. */
   hasMore(): boolean
-  /** Resolves when there is more, when the run has ended, or after `release`. */
+  /** Resolves when there is more, at the end of the run, or after `release`. */
   changed(): Promise<void>
-  /** Calls `hear` from now on whenever there is more and when the run ends. Whoever hears must not hold up the run. */
+  /** Calls `hear` whenever there is more and at the end of the run. `hear` must not block. */
   listen(hear: () => void): void
-  /** Everything was taken and nothing more will come. */
+  /** Everything was taken, and the log has ended. */
   isAtEnd(): boolean
-  /** The run waits for a tool result: published clients stop reading while they work on it. */
+  /** The run waits for a tool result. Published clients stop reading while they produce it. */
   isCallerAwaited(): boolean
   release(): void
 }
 
-/** A run that goes on by itself. It is watched once: by `result` or by `frames`. */
+/** A run in progress. It is watched once: by `result` or by `frames`. */
 export interface StartedRun {
   conversationUuid: string
-  /** Resolves once the run is stored: no answer may name it before. @throws AppError InternalServerError */
+  /** Resolves when the run is stored. No answer names the run before that. @throws AppError InternalServerError */
   committed: Promise<void>
   /**
-   * Waits for the end. @param signal the caller has left: it listens no more.
+   * Waits for the end. @param signal aborted when the caller disconnects.
    * @throws RunError with `details.conversationUuid`; AppError InternalServerError when no end could be stored.
    */
   result(signal?: AbortSignal): Promise<RunResult>
   frames(form: MessageForm): RunFrames
 }
 
-// Enough for a joined write to pay, little enough for a slow reader to hold.
+// Large enough to save writes, small enough to hold for a slow reader.
 const batchEntries = 256
 const batchCharacters = 65_536
-// Bytes are shared: a part is only as long as a reader may take without being seen to move on.
+// Progress is observed per part, and a slow reader must be seen to progress.
 const partBytes = 262_144
 
-export function watchRun(run: DrivenRun, source: RunSource): StartedRun {
+export function watchRun(run: SupervisedRun, source: RunSource): StartedRun {
   const { conversationUuid, committed, reader } = run
   return {
     conversationUuid,
@@ -67,7 +67,7 @@ export function watchRun(run: DrivenRun, source: RunSource): StartedRun {
 }
 
 export function framesOf(reader: RunLogReader, form: MessageForm): RunFrames {
-  /** Taken and not handed on yet: from `place` on, and of that piece from `offset` on. */
+  /** Taken from the log and not returned yet: from `offset` of the piece at `place`. */
   let pieces: (string | Buffer)[] = []
   let place = 0
   let offset = 0
@@ -80,7 +80,6 @@ export function framesOf(reader: RunLogReader, form: MessageForm): RunFrames {
     for (const entry of entries) addFrame(pieces, entry, reader.messages, form)
     return entries.length > 0
   }
-  /** What was taken of the piece ends at `end`. */
   const moveTo = (end: number, length: number) => {
     offset = end < length ? end : 0
     if (offset === 0) place += 1
@@ -118,7 +117,7 @@ export function framesOf(reader: RunLogReader, form: MessageForm): RunFrames {
   }
 }
 
-async function resultOf(run: DrivenRun, source: RunSource): Promise<RunResult> {
+async function resultOf(run: SupervisedRun, source: RunSource): Promise<RunResult> {
   const { conversationUuid, progress } = run
   const ending = await run.ending
   if ('failure' in ending) throw failureOf(conversationUuid, ending.failure)
@@ -158,7 +157,7 @@ function runResult({ uuid, source, messages, response, ...sums }: Outcome): RunR
   }
 }
 
-/** The run's failure, naming its conversation. */
+/** The run's failure, with the conversation in its details. */
 function failureOf(conversationUuid: string, failure: Pick<RunError, 'code' | 'message' | 'details'>): RunError {
   const { code, message, details } = failure
   return new RunError(code, message, { details: { ...details, conversationUuid }, cause: failure })

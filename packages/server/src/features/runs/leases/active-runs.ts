@@ -1,4 +1,4 @@
-/** The runs that this process drives, and conversations that were queued or ended here a moment ago: read without a statement. */
+/** The runs that this process supervises, and conversations that it queued or ended lately. Reading them costs no statement. */
 import type { RunError } from '../../../shared/app-error.ts'
 import { createExpiringMap } from '../../../shared/expiring-map.ts'
 import { heldBytes } from '../../../shared/text/held-bytes.ts'
@@ -8,15 +8,15 @@ export interface ActiveRun {
   runUuid: string
   conversationUuid: string
   workspaceId: number
-  /** The conversation as it stands now. */
+  /** The current state of the conversation. */
   view(): StoredConversation
-  /** Settles when the run has left this process, however it ended. */
+  /** Settles when the run has left this process. */
   ended: Promise<void>
   /** Ends the run with `reason` as its error. */
   abort(reason: RunError): void
 }
 
-/** A run that this process has queued: what its row holds. */
+/** The row of a run that this process has queued. */
 export interface QueuedHere {
   conversation: StoredConversation
   /** JSON of what the run starts with. */
@@ -29,30 +29,30 @@ export interface ActiveRuns {
   add(run: ActiveRun): void
   /** @param outcome the conversation as stored; undefined when nothing was stored here. */
   remove(run: ActiveRun, outcome: StoredConversation | undefined): void
-  /** No end could be stored: the row is left to who reaps. */
+  /** No end could be stored. The reaper ends the row. */
   abandon(run: AbandonedRun): void
-  /** Runs given up since the last call. */
+  /** Runs abandoned since the last call. */
   takeAbandoned(): AbandonedRun[]
   find(workspaceId: number, conversationUuid: string): ActiveRun | undefined
-  /** Queued or ended here a moment ago. */
+  /** Queued or ended here lately. */
   findIdle(workspaceId: number, conversationUuid: string): StoredConversation | undefined
-  /** @param isAlone no other process changes the row: until the run starts the conversation is read from here. */
+  /** @param isAlone no other process changes the row, so the conversation is read from memory until the run starts. */
   rememberQueued(runUuid: string, queued: QueuedHere, isAlone: boolean): void
-  /** Once; the row counts where it says otherwise. */
+  /** Returns a run once. Its row wins where the two differ. */
   takeQueued(runUuid: string): QueuedHere | undefined
-  /** The next run of the conversation takes over: what is remembered is no longer its state. */
+  /** The next run of the conversation has started: the remembered state is outdated. */
   forget(conversationUuid: string): void
-  /** The same of all conversations: another server may have continued any of them. */
+  /** Forgets all conversations: another server may have continued any of them. */
   forgetAll(): void
   list(): ActiveRun[]
 }
 
-/** What is remembered only saves statements: the database has it all. */
+/** Only saves statements: the database has all of it. */
 const lately = { ttlMs: 60_000, maxEntries: 1_000 } as const
-// A larger one is read from its row, so that a few of them do not push out all others.
+// Larger ones are read from their rows, so that a few of them do not evict all others.
 const maxRememberedBytes = 131_072
 
-/** @param maxBytes what is remembered of queued runs may fill this much, and the same of conversations. */
+/** @param maxBytes the limit for queued runs, and again for conversations. */
 export function createActiveRuns(maxBytes: number): ActiveRuns {
   const active = new Map<string, ActiveRun>()
   const abandoned: AbandonedRun[] = []

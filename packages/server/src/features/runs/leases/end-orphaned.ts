@@ -1,4 +1,4 @@
-/** Ends a run that nobody drives: one whose owner was lost, or one that was stopped while queued. One terminal event, once. */
+/** Ends runs without a supervisor: orphaned ones, and those stopped while queued. Each gets exactly one terminal event. */
 import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import type { Message } from '../../templates/message.ts'
@@ -10,51 +10,56 @@ import { createRunProgress } from '../run-step.ts'
 import { statusOf, stopped, storedResult, terminalEvent } from '../supervise-run.ts'
 
 type EndDeps = Needs<'runs' | 'eventLog' | 'activeRuns' | 'clock'>
-type LostDeps = EndDeps & Needs<'templates'>
+type OrphanDeps = EndDeps & Needs<'templates'>
 
-// The end ranks above whatever the lost owner showed and had not recorded.
+// The terminal event ranks above events that the dead owner showed but did not record.
 const reapedEventGap = 1_000_000
 
 /**
- * False when the run was ended already. The next epoch is taken: an owner that wakes up writes nothing. The conversation
- * keeps what stands in it, and that of a background run the messages that it began with.
+ * False if the run has ended already. Takes the next epoch, so that an owner that wakes up writes nothing. The conversation
+ * keeps its messages, or for a background run those that it began with.
  */
-export async function endLost(deps: LostDeps, lost: StoredConversation, run: StoredRun): Promise<boolean> {
+export async function endOrphaned(deps: OrphanDeps, lost: StoredConversation, run: StoredRun): Promise<boolean> {
   const messages = lost.messages.length > 0 ? lost.messages : await firstMessages(deps, run)
   const conversation = { ...lost, messages }
   const failure = new RunError('worker_lost', 'The process that ran it has died')
   const firstEventId = (run.lastEventId ?? conversation.lastEventId) + reapedEventGap
-  return endUndriven(deps, conversation, run, { failure, from: 'running', firstEventId, epochAfter: run.epoch + 1 })
+  return endUnsupervised(deps, conversation, run, { failure, from: 'running', firstEventId, epochAfter: run.epoch + 1 })
 }
 
-/** Rendered anew from what the run started with; none for a run that came with its caller, who still has the request. */
-async function firstMessages(deps: LostDeps, run: StoredRun): Promise<Message[]> {
+/** Rendered again from the input of a queued run. None for other runs: their callers still have the request. */
+async function firstMessages(deps: OrphanDeps, run: StoredRun): Promise<Message[]> {
   const input = await deps.runs.findInput(run.uuid)
   if (!input) return []
   const plan = planOf(deps, input, { runUuid: run.uuid, stream: true })
   return plan.nextStep(undefined, { isRun: true }).then(
     ({ added }) => added,
-    // The prompt itself may be what ended the process, or cannot be rendered: the end must not depend on it.
+    // The prompt may have killed the process or may not render. The end must not depend on it.
     () => [],
   )
 }
 
-/** False when the run was started or ended in the meantime. */
+/** False if the run was started or ended in the meantime. */
 export function endQueued(deps: EndDeps, conversation: StoredConversation, run: StoredRun): Promise<boolean> {
   const { epoch, firstEventId } = run
-  return endUndriven(deps, conversation, run, { failure: stopped(), from: 'queued', firstEventId, epochAfter: epoch })
+  return endUnsupervised(deps, conversation, run, {
+    failure: stopped(),
+    from: 'queued',
+    firstEventId,
+    epochAfter: epoch,
+  })
 }
 
-interface UndrivenEnd extends Pick<RunEnd, 'from' | 'epochAfter'> {
+interface UnsupervisedEnd extends Pick<RunEnd, 'from' | 'epochAfter'> {
   failure: RunError
   firstEventId: number
 }
 
-async function endUndriven(
+async function endUnsupervised(
   deps: EndDeps,
   conversation: StoredConversation,
   run: StoredRun,
-  { failure, from, firstEventId, epochAfter }: UndrivenEnd,
+  { failure, from, firstEventId, epochAfter }: UnsupervisedEnd,
 ): Promise<boolean> {
   const ending = { failure }
   const progress = createRunProgress(conversation.messages)
@@ -70,12 +75,12 @@ async function endUndriven(
   if (!(await deps.runs.end({ ...end, eventLog: await packEventLog(encoded, [terminal]) }))) return false
   deps.activeRuns.forget(conversationUuid)
   if (from === 'queued') {
-    // Readers have waited for the first event: it is the last one too.
+    // Readers wait for the first event, which is also the last.
     const log = deps.eventLog.open(run.uuid, () => {})
     log.append(encoded, [terminal])
     log.close()
   } else {
-    // Whoever waits here for its first event waits for an owner that has gone: the stored end answers.
+    // Releases readers that wait for the dead owner's first event: the stored end answers them.
     deps.eventLog.forget(run.uuid)
   }
   return true

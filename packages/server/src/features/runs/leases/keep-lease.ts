@@ -1,7 +1,7 @@
-/** Says every 3 s that this process lives, and hears of stops whose signal was lost: the owner's lease is that of its runs. */
+/** Renews the lease of this process every 3 s, which covers all of its runs, and ends orphaned runs. */
 import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
 import type { Needs } from '../../deps.ts'
-import { endLost } from './end-orphaned.ts'
+import { endOrphaned } from './end-orphaned.ts'
 
 type LeaseDeps = Needs<
   'runs' | 'leases' | 'eventLog' | 'activeRuns' | 'runSettings' | 'runSignals' | 'templates' | 'clock' | 'log'
@@ -10,19 +10,19 @@ type LeaseDeps = Needs<
 const renewEveryMs = 3_000
 const leaseMs = 10_000
 const reapEveryMs = 5_000
-/** Longer without a renewal, and the leases of others that stood still with this process may be over: they live, and renew first. */
+/** After a longer pause the machine may have stood still: other owners get time to renew their leases first. */
 const standstillMs = leaseMs - renewEveryMs - 1_000
 
-/** Before this process owns anything that others could take for that of a dead one. */
+/** Before this process owns anything that others could take for orphaned. */
 export async function takeLease(deps: Needs<'leases' | 'runSettings'>): Promise<void> {
   const { sharesDatabase, instanceId } = deps.runSettings
   if (sharesDatabase) await deps.leases.renew(instanceId, leaseMs)
 }
 
-/** Starts to renew, after `takeLease`, and to reap; `stop` resolves when neither is under way any more. */
+/** Call after `takeLease`. `stop` resolves when neither renewing nor reaping is in progress. */
 export function keepLease(deps: LeaseDeps): Repeated {
   const { runSettings } = deps
-  /** Since when every renewal has succeeded; undefined after one that failed. */
+  /** Since then every renewal has succeeded; undefined after a failure. */
   let healthySince: number | undefined = performance.now()
   let renewedAt = healthySince
 
@@ -31,7 +31,7 @@ export function keepLease(deps: LeaseDeps): Repeated {
     try {
       const toStop = await deps.leases.renew(runSettings.instanceId, leaseMs)
       const now = performance.now()
-      // A process that stood still starts to count anew; beyond its lease its own runs may be gone, too.
+      // After a standstill the count restarts; this process may have lost its own runs.
       if (now - renewedAt > standstillMs) healthySince = now
       renewedAt = now
       for (const runUuid of toStop) deps.runSignals.stop(runUuid)
@@ -43,10 +43,10 @@ export function keepLease(deps: LeaseDeps): Repeated {
 
   const reap = async () => {
     await endAbandoned(deps)
-    // An outage of the database must not kill healthy runs when it returns: their owners renew first.
+    // After an outage of the database, owners renew first: healthy runs must not be reaped.
     const now = performance.now()
     const isHealthy = healthySince !== undefined && now - healthySince >= leaseMs && now - renewedAt <= standstillMs
-    if (runSettings.sharesDatabase && isHealthy) await recoverRuns(deps)
+    if (runSettings.sharesDatabase && isHealthy) await endOrphanedRuns(deps)
   }
 
   const renewing = repeat(renewEveryMs, renew)
@@ -58,13 +58,13 @@ export function keepLease(deps: LeaseDeps): Repeated {
   }
 }
 
-/** Runs that this process gave up because their end could not be stored: nobody else would find them lost. */
+/** Runs that this process abandoned because their end could not be stored. Its own lease hides them from other reapers. */
 async function endAbandoned(deps: LeaseDeps): Promise<void> {
   for (const run of deps.activeRuns.takeAbandoned()) {
     try {
       const found = await deps.runs.findConversation(run.workspaceId, run.conversationUuid)
       const latest = found?.latestRun
-      if (found && latest?.uuid === run.runUuid && latest.status === 'running') await endLost(deps, found, latest)
+      if (found && latest?.uuid === run.runUuid && latest.status === 'running') await endOrphaned(deps, found, latest)
     } catch (error) {
       deps.activeRuns.abandon(run)
       throw error
@@ -72,14 +72,14 @@ async function endAbandoned(deps: LeaseDeps): Promise<void> {
   }
 }
 
-/** @returns how many runs were ended. */
-export async function recoverRuns(
+/** Ends runs whose owner's lease has ended, as `worker_lost`. @returns their number. */
+export async function endOrphanedRuns(
   deps: Needs<'runs' | 'eventLog' | 'activeRuns' | 'runSettings' | 'templates' | 'clock' | 'log'>,
 ): Promise<number> {
   let ended = 0
-  for (const conversation of await deps.runs.listLost(deps.runSettings.instanceId)) {
+  for (const conversation of await deps.runs.listOrphaned(deps.runSettings.instanceId)) {
     const { latestRun } = conversation
-    if (latestRun && (await endLost(deps, conversation, latestRun))) ended += 1
+    if (latestRun && (await endOrphaned(deps, conversation, latestRun))) ended += 1
   }
   if (ended > 0) deps.log.warn('runs.lost', { count: ended })
   return ended

@@ -1,4 +1,4 @@
-/** Puts a run of a prompt into the queue: stored with all that it starts with before its uuid is told to anybody. */
+/** Queues a run of a prompt. The run and its input are stored before its uuid is returned. */
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../shared/app-error.ts'
 import type { ClaimedRun, Needs } from '../../deps.ts'

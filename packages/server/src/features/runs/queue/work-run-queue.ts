@@ -1,4 +1,4 @@
-/** Works the queue: every queued row gets its turn, also those of an earlier process and those whose job was lost. */
+/** Works the queue: starts every queued row, including those of an earlier process and those whose job was lost. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '../../../shared/app-error.ts'
@@ -9,18 +9,18 @@ import { endQueued } from '../leases/end-orphaned.ts'
 import type { NewRun, StoredConversation } from '../ports.ts'
 import { createRunProgress } from '../run-step.ts'
 import { runState, type StartDeps } from '../start-run.ts'
-import { type DriveDeps, driveRun, retryMs } from '../supervise-run.ts'
+import { retryMs, type SuperviseDeps, superviseRun } from '../supervise-run.ts'
 
 type WorkDeps = StartDeps & Needs<'runQueue'>
 
 const sweepEveryMs = 5_000
 
-/** Resolves when the runs that were left queued are in the queue, in the order of their creation. */
+/** Resolves when all stored queued runs are in the queue, in the order of their creation. */
 export async function workRunQueue(deps: WorkDeps): Promise<Repeated> {
   await enterQueued(deps)
   deps.runQueue.work((runUuid) =>
     startQueuedRun(deps, runUuid).catch((error: unknown) => {
-      // The row stands queued: the next sweep brings it back.
+      // The row is still queued: the next sweep queues it again.
       deps.log.warn('run.start-failed', { runUuid, reason: error instanceof Error ? error.name : '' })
     }),
   )
@@ -40,19 +40,23 @@ async function enterQueued(deps: WorkDeps): Promise<void> {
   }
 }
 
-/** Resolves when the run has left this process. @throws AppError ServiceUnavailableError: the run is queued still. */
+/** Starts a queued run at most once and resolves at its end. @throws AppError ServiceUnavailableError if it is still queued. */
 export async function startQueuedRun(deps: StartDeps, runUuid: string): Promise<void> {
   const known = deps.activeRuns.takeQueued(runUuid)
-  if (known && (await driveQueued(deps, known.conversation, JSON.parse(known.input) as PromptInput))) return
+  if (known && (await superviseQueued(deps, known.conversation, JSON.parse(known.input) as PromptInput))) return
   const found = await deps.runs.findQueued(runUuid)
   const queued = found?.conversation.latestRun
   if (!queued) return deps.eventLog.forget(runUuid)
   if (queued.stopRequestedAt) await endQueued(deps, found.conversation, queued)
-  else await driveQueued(deps, found.conversation, found.input)
+  else await superviseQueued(deps, found.conversation, found.input)
 }
 
-/** False when the run could not be claimed: it is queued no more, or a stop was requested. */
-async function driveQueued(deps: StartDeps, conversation: StoredConversation, input: PromptInput): Promise<boolean> {
+/** False if the run is no longer queued, or a stop was requested. */
+async function superviseQueued(
+  deps: StartDeps,
+  conversation: StoredConversation,
+  input: PromptInput,
+): Promise<boolean> {
   const { latestRun: queued } = conversation
   if (!queued) return false
   const { uuid: runUuid, firstEventId, createdAt } = queued
@@ -62,7 +66,7 @@ async function driveQueued(deps: StartDeps, conversation: StoredConversation, in
   const run = { uuid: runUuid, conversationUuid, workspaceId, ownerId, epoch, firstEventId, createdAt }
   if (!(await claimQueued(deps, run))) return false
   const latestRun = runState(run)
-  const driven = driveRun(deps, {
+  const supervised = superviseRun(deps, {
     conversation: { ...conversation, status: 'running', epoch, latestRun },
     run,
     stored: Promise.resolve(),
@@ -70,14 +74,14 @@ async function driveQueued(deps: StartDeps, conversation: StoredConversation, in
     plan: planOf(deps, input, { runUuid, stream: true }),
     isBackground: true,
   })
-  driven.reader.release()
-  // Its failure was logged, and stands in its end.
-  await driven.ending.catch(() => undefined)
+  supervised.reader.release()
+  // Its failure is logged and stored with its end.
+  await supervised.ending.catch(() => undefined)
   return true
 }
 
-// An answer that got lost may have claimed the run: the same claim is repeated, which then finds its own.
-async function claimQueued(deps: DriveDeps, run: NewRun): Promise<boolean> {
+// If the answer was lost, the run may be claimed already: the repeated claim then finds its own.
+async function claimQueued(deps: SuperviseDeps, run: NewRun): Promise<boolean> {
   const giveUpAt = performance.now() + deps.runSettings.storeWaitMs
   for (let isRepeat = false; ; isRepeat = true) {
     try {

@@ -1,4 +1,4 @@
-/** Answers the tool calls of one model turn, all at once: one result each, shown as it comes, one message for the model. */
+/** Answers the tool calls of one model call in parallel. Shows each result as it arrives; one message has all of them. */
 
 import { storableJson } from '../../../shared/storable-json.ts'
 import type { Needs } from '../../deps.ts'
@@ -14,14 +14,14 @@ import type { ServerTool, Toolbox, ToolOutcome, ToolScope } from './tool.ts'
 
 export type AnswerDeps = ShowDeps & Needs<'templates' | 'log'>
 
-export interface ToolTurn extends RunWatch {
+export interface ToolAnswers extends RunWatch {
   plan: RunPlan
   progress: RunProgress
   toolbox: Toolbox
   shown: ShownCalls
-  /** Those that the run answers itself or waits for. */
+  /** Answered by the run itself, or awaited. */
   calls: readonly ToolCall[]
-  /** Those that cannot be made; shown already. */
+  /** Already shown as errors. */
   faultyCalls: readonly FaultyCall[]
   execute: ExecuteRun
   /** Adds a message to the conversation. */
@@ -29,35 +29,35 @@ export interface ToolTurn extends RunWatch {
   spend(spending: RunSpending): void
 }
 
-/** @throws the reason of `signal`; the results that came before it stay in the conversation. */
-export async function answerCalls(deps: AnswerDeps, turn: ToolTurn): Promise<void> {
+/** @throws the reason of `signal`; earlier results stay in the conversation. */
+export async function answerCalls(deps: AnswerDeps, own: ToolAnswers): Promise<void> {
   const outcomes = new Map<string, ToolOutcome>()
   const others = new AbortController()
-  const signal = AbortSignal.any([turn.signal, others.signal])
-  const pending = new Map(turn.calls.map((call) => [call.id, settled(call, answer(deps, turn, call, signal))]))
+  const signal = AbortSignal.any([own.signal, others.signal])
+  const pending = new Map(own.calls.map((call) => [call.id, settled(call, answer(deps, own, call, signal))]))
   const keep = ({ call, outcome }: Settled) => {
     pending.delete(call.id)
     outcomes.set(call.id, outcome)
-    if (outcome.spending) turn.spend(outcome.spending)
+    if (outcome.spending) own.spend(outcome.spending)
   }
-  for (const { id, reason } of turn.faultyCalls) outcomes.set(id, { result: reason, isError: true })
+  for (const { id, reason } of own.faultyCalls) outcomes.set(id, { result: reason, isError: true })
   try {
     while (pending.size > 0) {
       const next = await Promise.race(pending.values())
-      turn.signal.throwIfAborted()
+      own.signal.throwIfAborted()
       keep(next)
-      turn.showEvents([{ provider: resultEvent(next.call, next.outcome) }])
+      own.showEvents([{ provider: resultEvent(next.call, next.outcome) }])
     }
   } catch (error) {
     others.abort(error)
-    // All of them end with the signal, and what they have spent counts.
+    // All of them end with the signal, and their spending counts.
     for (const end of await Promise.allSettled(pending.values())) {
-      if (end.status === 'fulfilled' && end.value.outcome.spending) turn.spend(end.value.outcome.spending)
+      if (end.status === 'fulfilled' && end.value.outcome.spending) own.spend(end.value.outcome.spending)
     }
     throw error
   } finally {
-    const message = resultMessage([...turn.faultyCalls, ...turn.calls], outcomes)
-    if (message.content.length > 0) turn.append(message)
+    const message = resultMessage([...own.faultyCalls, ...own.calls], outcomes)
+    if (message.content.length > 0) own.append(message)
   }
 }
 
@@ -73,14 +73,14 @@ function settled(call: ToolCall, outcome: Promise<ToolOutcome>): Promise<Settled
   return done
 }
 
-async function answer(deps: AnswerDeps, turn: ToolTurn, call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
-  const { plan, progress, execute } = turn
-  const tool = turn.toolbox.get(call.name)
+async function answer(deps: AnswerDeps, own: ToolAnswers, call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
+  const { plan, progress, execute } = own
+  const tool = own.toolbox.get(call.name)
   if (tool?.source === 'agentAsTool') {
     return runAgent(deps, { agent: tool, args: call.arguments, plan, progress, execute, signal })
   }
   if (tool?.source === 'serverTool') return runServerTool(deps, { tool: tool.tool, call, scope: plan.tools, signal })
-  return turn.shown.answerOf(call.id, signal)
+  return own.shown.answerOf(call.id, signal)
 }
 
 function resultEvent({ id, name, arguments: args }: ToolCall, outcome: ToolOutcome): ProviderEvent {
@@ -124,7 +124,7 @@ async function runServerTool(
   }
 }
 
-// A tool that throws before its first await fails like any other.
+// Async, so that a synchronous throw becomes a rejection.
 async function execute(
   tool: ServerTool,
   call: ToolCall,

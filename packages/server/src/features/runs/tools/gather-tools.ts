@@ -1,8 +1,8 @@
-/** Puts together the tools of a step: the caller's, the operator's and other prompts. No two may share a name. */
+/** Gathers the tools of a step: the caller's, the operator's, and other prompts (agents). Their names must differ. */
 import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { normalizeDocumentPath } from '../../documents/document-path.ts'
-import { loadRunnable } from '../../documents/read-document.ts'
+import { preparePrompt } from '../../documents/read-document.ts'
 import { argumentsOf } from '../../templates/parameters.ts'
 import type { PromptConfig } from '../../templates/prompt-config.ts'
 import { configError, isToolName, toolNames } from '../../templates/prompt-tools.ts'
@@ -10,7 +10,7 @@ import type { AgentTool, StepTool, Toolbox, ToolScope } from './tool.ts'
 
 export type ToolboxDeps = AgentDeps & Needs<'serverTools'>
 
-/** @throws RunError `document_config_error`; `unsupported_feature_error` for a tool that nobody could answer. */
+/** @throws RunError `document_config_error`; `unsupported_feature_error` for a caller's tool in an agent. */
 export async function gatherTools(deps: ToolboxDeps, scope: ToolScope, prompt: PromptConfig): Promise<Toolbox> {
   const [path = ''] = scope.lineage.slice(-1)
   const clientTools = prompt.tools.map((definition): StepTool => {
@@ -50,7 +50,7 @@ export type AgentDeps = Needs<'stores' | 'liveCache' | 'templates'>
 const maxNesting = 5
 const maxNameLength = 64
 
-/** @throws RunError `document_config_error` for a path without document, a name no tool can have, a circle, or one level too many. */
+/** @throws RunError `document_config_error` for an unknown path, an invalid tool name, a cycle, or too many levels. */
 async function loadAgents(deps: AgentDeps, scope: ToolScope, paths: readonly string[]): Promise<AgentTool[]> {
   const [from = ''] = scope.lineage.slice(-1)
   if (paths.length > 0 && scope.lineage.length > maxNesting) {
@@ -69,10 +69,10 @@ async function loadAgent(
     const circle = [...scope.lineage, path].join(' -> ')
     throw configError(from, 'agents', `A prompt cannot reach itself through agents: ${circle}`)
   }
-  const runnable = path === undefined ? undefined : await findRunnable(deps, scope, path)
-  if (path === undefined || !runnable)
+  const prepared = path === undefined ? undefined : await findPrompt(deps, scope, path)
+  if (path === undefined || !prepared)
     throw configError(from, 'agents', `There is no prompt '${written}' to use as a tool`)
-  const { scan, source, project } = runnable
+  const { scan, source, project } = prepared
   const { name, description } = scan.config
   const definition = {
     name: typeof name === 'string' && name !== '' ? toolName(name, path) : defaultName(path),
@@ -83,12 +83,12 @@ async function loadAgent(
   return { source: 'agentAsTool', definition, path, template: source, scan, projectDefaults }
 }
 
-async function findRunnable(deps: AgentDeps, scope: ToolScope, path: string) {
+async function findPrompt(deps: AgentDeps, scope: ToolScope, path: string) {
   const { workspaceId, projectId, versionUuid } = scope
-  // Who may run the prompt may run what it uses: the key was checked when the run began.
+  // A key that may run the prompt may run its agents, so the project restriction is not checked again.
   const reader = { workspaceId, projectId: null }
   try {
-    return await loadRunnable(deps, { caller: reader, projectId, versionRef: versionUuid, path, isRun: true })
+    return await preparePrompt(deps, { caller: reader, projectId, versionRef: versionUuid, path, isRun: true })
   } catch (error) {
     if (error instanceof AppError && error.code === 'NotFoundError') return undefined
     throw error
@@ -104,7 +104,7 @@ function defaultName(path: string): string {
   return `lat_agent_${path.replace(/[^A-Za-z0-9_-]/g, '_')}`.slice(0, maxNameLength)
 }
 
-/** As written in the document `from`, like a reference; undefined when it leaves the root or names nothing. */
+/** Resolves a path written in the document `from`. Undefined if it leaves the root or is empty. */
 function resolvePath(written: string, from: string): string | undefined {
   const segments = written.startsWith('/') ? [] : from.split('/').slice(0, -1)
   for (const segment of written.split('/')) {

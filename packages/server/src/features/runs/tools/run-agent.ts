@@ -1,4 +1,4 @@
-/** Runs another prompt as the answer of a tool call. Its failure is an error result; what it cost counts for its parent. */
+/** Runs another prompt to answer a tool call. A failure becomes an error result; the parent run pays for it. */
 import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { parameterValues } from '../../templates/parameters.ts'
@@ -9,13 +9,12 @@ import type { RunSpending } from '../run.ts'
 import { createRunProgress, type RunProgress } from '../run-step.ts'
 import type { AgentTool, ToolOutcome } from './tool.ts'
 
-/** Who runs a plan: where its events go, and what ends it. */
 export interface RunWatch {
   showEvents: ShowEvents
   signal: AbortSignal
 }
 
-/** What runs a plan; given, since it runs this in turn. */
+/** `executeRun`, as a parameter to avoid an import cycle. */
 export type ExecuteRun = (plan: RunPlan, progress: RunProgress, watch: RunWatch) => Promise<RunCompletion>
 
 export interface AgentCall {
@@ -33,7 +32,7 @@ export async function runAgent(deps: Needs<'templates' | 'clock' | 'log'>, call:
   const { agent, plan, signal } = call
   const progress = createRunProgress([], call.progress.budget)
   try {
-    // What an agent does shows only as the result of its call.
+    // Events of an agent are not shown.
     const { response } = await call.execute(planOf(deps, call), progress, { signal, showEvents: () => {} })
     const value = response.streamType === 'object' ? response.object : response.text
     return { result: { value, isError: false }, isError: false, spending: progress.spending }

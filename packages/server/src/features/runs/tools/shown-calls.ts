@@ -1,4 +1,4 @@
-/** The tool calls of one model turn: stored before anybody sees them, waited for from then on, answered once. */
+/** The tool calls of one model call: stored before they are shown, awaited from then on, answered once. */
 import { AppError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import type { ToolCall } from '../../templates/message.ts'
@@ -8,11 +8,11 @@ import type { StepTool, ToolAnswer, Toolbox, ToolOutcome, ToolScope } from './to
 export type ShowDeps = Needs<'toolCalls' | 'toolSignals' | 'runSettings' | 'clock'>
 
 export interface ShownCalls {
-  /** Resolves when the calls are stored: then they may be shown. */
+  /** Resolves when the calls are stored and may be shown. */
   show(calls: readonly ToolCall[]): Promise<void>
-  /** Waits for the caller's result, at most as long as a call may take. @throws the reason of `signal`. */
+  /** Waits for the caller's result, within the time limit of a call. @throws the reason of `signal`. */
   answerOf(id: string, signal: AbortSignal): Promise<ToolOutcome>
-  /** Nobody waits any more. */
+  /** Ends all waits. */
   release(): void
 }
 
@@ -23,7 +23,7 @@ interface Waiting {
   stop(): void
 }
 
-// A wake-up that got lost between replicas costs so long, and no more.
+// Bounds the delay after a lost wake-up.
 const lookAgainMs = 3_000
 
 export function createShownCalls(
@@ -97,7 +97,7 @@ async function answerWithin(
     if (answer) return answer
     if (performance.now() < waiting.deadline) continue
     if (await deps.toolCalls.close(call)) return timedOut(deps.runSettings.toolWaitMs)
-    // It was answered in the last moment: the first of the two counts, and that was the answer.
+    // The answer came first: read it.
     waiting.deadline = performance.now() + lookAgainMs
   }
 }
@@ -109,13 +109,12 @@ async function findAnswer(
   try {
     return await deps.toolCalls.findAnswer(workspaceId, id)
   } catch (error) {
-    // A database that is away for a moment is asked again; the deadline ends it.
+    // Retried until the deadline while the database is away.
     if (error instanceof AppError && error.code === 'ServiceUnavailableError') return null
     throw error
   }
 }
 
-/** What the model is told when nobody answered. */
 export function timedOut(waitMs: number): ToolOutcome {
   const failure = `No result came within ${waitMs / 1000} seconds`
   return { result: failure, isError: true, failure }

@@ -1,10 +1,10 @@
-/** The tools of one step: what the model is told of each, and who answers its calls. */
+/** The tools of a run: their definitions, their origins, and the ports for tool calls that wait for the caller. */
 import type { ToolDefinition } from '../../providers/model-driver.ts'
 import type { TemplateScan, TemplateSource } from '../../templates/template-engine.ts'
 import type { ProjectDefaults } from '../execute-run.ts'
 import type { RunSpending } from '../run.ts'
 
-/** The caller's: a call either waits for its result, or ends the run with the request. */
+/** A tool of the caller. Its call either waits for a result or ends the run with a tool request. */
 interface ClientTool {
   source: 'client'
   definition: ToolDefinition
@@ -18,7 +18,7 @@ export interface AgentTool {
   path: string
   template: TemplateSource
   scan: TemplateScan
-  /** Of its project: a chat keeps those of its own prompt only, within the configuration that it began with. */
+  /** Of the agent's project. A chat only has those of its own prompt, in its stored configuration. */
   projectDefaults: ProjectDefaults
 }
 
@@ -30,21 +30,19 @@ export interface OperatorTool {
 
 export type StepTool = ClientTool | AgentTool | OperatorTool
 
-/** By the name that the model uses. */
+/** By the name that the model sees. */
 export type Toolbox = ReadonlyMap<string, StepTool>
 
-/** What a call came to. */
 export interface ToolOutcome {
-  /** What the model gets. */
+  /** For the model. */
   result: unknown
   isError: boolean
-  /** Why there is no result, where nobody gave one. */
+  /** The reason, if there is no result. */
   failure?: string
-  /** What answering cost. */
+  /** The cost of the answer. */
   spending?: RunSpending
 }
 
-/** What a tool of the operator is told about its call. */
 export interface ServerToolContext {
   /** Aborted when the run ends or the tool has taken too long. */
   signal: AbortSignal
@@ -72,15 +70,15 @@ export interface ToolScope {
   projectId: number
   versionUuid: string
   conversationUuid: string
-  /** Null in the run of an agent: nobody sees its calls, so no caller can answer them. */
+  /** Null in the run of an agent: its calls are not visible, so no caller can answer them. */
   runUuid: string | null
   /** Client tools whose calls wait for a result. */
   awaited: readonly string[]
-  /** From the document that was run down to this one. */
+  /** Paths from the document that was run to this one. */
   lineage: readonly string[]
 }
 
-/** Nobody can post a result before a plain JSON answer: there the calls end the run. */
+/** The caller of a JSON run cannot post results in time, so its tool calls end the run. */
 export function awaitedTools(mode: 'json' | 'stream', names: readonly string[]): readonly string[] {
   return mode === 'json' ? [] : names
 }
@@ -93,12 +91,11 @@ export interface NewToolCall {
   workspaceId: number
   projectId: number
   runUuid: string
-  /** The run waits for the caller's result; otherwise none is ever taken. */
+  /** The run waits for the caller's result. Otherwise results are not accepted. */
   isWaiting: boolean
   createdAt: Date
 }
 
-/** What the caller of a run answered. */
 export interface ToolAnswer {
   result: unknown
   isError: boolean
@@ -113,21 +110,21 @@ export interface GivenAnswer extends ToolAnswer {
 /** Every write resolves after its commit. */
 export interface ToolCallStore {
   issue(calls: readonly NewToolCall[]): Promise<void>
-  /** By compare-and-set: false when the call is unknown, answered or closed, or its run has ended. */
+  /** By compare-and-set. False if the call is unknown, answered or closed, or its run has ended. */
   answer(answer: GivenAnswer): Promise<boolean>
-  /** By compare-and-set: false when an answer came before. No later one is taken. */
+  /** By compare-and-set. False if an answer came first; later ones are refused. */
   close(call: { id: string; workspaceId: number }): Promise<boolean>
   findAnswer(workspaceId: number, id: string): Promise<ToolAnswer | null>
-  /** The project of a call that some run of the workspace issued. */
+  /** The project of a tool call of the workspace. */
   findProject(workspaceId: number, id: string): Promise<number | null>
   /**
-   * Drops the answers to calls of runs that ended in `[from, before)`, some at a time; returns how many. That a call was
-   * issued stays known: a late answer is told from one to an unknown call.
+   * Drops the answers to calls of runs that ended in `[from, before)`, in batches; returns their number. The calls stay,
+   * so that a late answer differs from one to an unknown call.
    */
   dropAnswers(from: Date, before: Date): Promise<number>
 }
 
-/** Tells whoever waits for a call that its answer is stored. A lost wake-up costs a few seconds, never the answer. */
+/** Wakes the run that waits for an answer. A lost wake-up delays the answer by a few seconds. */
 export interface ToolSignals {
   notify(callId: string): void
   /** @returns ends the subscription. */

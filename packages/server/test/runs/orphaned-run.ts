@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { NewConversation, NewRun } from '../../src/features/runs/ports.ts'
 
 /** Rows of a run that stands as driven by `ownerId`, and is driven by nobody. */
-export function undrivenRun(ownerId: string, createdAt = new Date()): { conversation: NewConversation; run: NewRun } {
+export function orphanedRun(ownerId: string, createdAt = new Date()): { conversation: NewConversation; run: NewRun } {
   const conversation: NewConversation = {
     uuid: randomUUID(),
     workspaceId: 1,
