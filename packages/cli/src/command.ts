@@ -1,5 +1,5 @@
 import type { Context } from './context.ts'
-import { exitCodes } from './exit-code.ts'
+import { CliError, exitCodes } from './exit-code.ts'
 import type { Flag } from './settings/global-flags.ts'
 
 /** A positional argument. */
@@ -76,4 +76,14 @@ export function listFlag(raw: RawInput, name: string): string[] {
 
 export function hasFlag(raw: RawInput, name: string): boolean {
   return raw.flags[name] === true
+}
+
+const secondsOfUnit: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
+
+/** Parses `30s`, `15m`, `24h`, `90d` or `2w` into seconds. The error names `flag`. */
+export function parseDuration(text: string, flag: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
+  const seconds = secondsOfUnit[unit]
+  if (seconds !== undefined) return Number(count) * seconds
+  throw new CliError('usage', `${flag}: a number with s, m, h, d or w, such as 24h, not "${text}"`)
 }

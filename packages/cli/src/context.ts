@@ -7,7 +7,7 @@ import { createClient } from './settings/client.ts'
 import type { GlobalFlags } from './settings/global-flags.ts'
 import { resolveSettings, type Settings } from './settings/resolve.ts'
 import { askChoice, askConfirmation, askText, type Choice, type Question } from './ui/questions.ts'
-import { asShown, createStyle, type Style } from './ui/style/marks.ts'
+import { asShown, createStyle, type Style } from './ui/terminal-style.ts'
 
 /** Services for a command. Settings and client are created on first use, so that help opens nothing. */
 export interface Context {

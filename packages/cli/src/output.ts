@@ -1,6 +1,7 @@
+import { relative, sep } from 'node:path'
 import type { Failure } from './exit-code.ts'
 import type { Io } from './io.ts'
-import { asShown, createStyle } from './ui/style/marks.ts'
+import { asShown, createStyle } from './ui/terminal-style.ts'
 
 export interface Column<T> {
   head: string
@@ -50,4 +51,9 @@ export function countOf(number: number, noun: string): string {
 /** The first eight digits of a uuid, for display and typing. */
 export function shortUuid(uuid: string): string {
   return uuid.slice(0, 8)
+}
+
+/** A file's path for display: relative to the working folder, with `/`. */
+export function shownFile(file: string, cwd: string): string {
+  return relative(cwd, file).split(sep).join('/')
 }

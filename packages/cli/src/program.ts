@@ -7,7 +7,7 @@ import { CliError, describeFailure, exitCodes } from './exit-code.ts'
 import { type Io, isOn } from './io.ts'
 import { failureText } from './output.ts'
 import { type Flag, globalFlags, readGlobalFlags } from './settings/global-flags.ts'
-import { guardTerminal } from './ui/style/terminal-text.ts'
+import { guardTerminal } from './ui/terminal-style.ts'
 
 /** Runs one command line and resolves to the exit code. */
 export async function run(argv: readonly string[], system: Io): Promise<number> {

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compare } from '../src/sync/compare.ts'
-import { type Compared, planPull, planPush } from '../src/sync/plan.ts'
+import { type Compared, compare, planPull, planPush } from '../src/sync/compare.ts'
 import { threeWayRows } from './support/three-way-rows.ts'
 
 const side = (text: string): string | undefined => text || undefined

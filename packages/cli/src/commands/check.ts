@@ -1,14 +1,12 @@
 import { defineCommand, hasFlag } from '../command.ts'
 import { annotate } from '../compile/annotations.ts'
-import { compileTexts } from '../compile/compile-texts.ts'
-import { type Problem, problemsOf } from '../compile/problem.ts'
+import { compileTexts, type Problem, problemsOf } from '../compile/compile-texts.ts'
 import type { Context } from '../context.ts'
 import { exitCodes } from '../exit-code.ts'
-import { countOf } from '../output.ts'
+import { countOf, shownFile } from '../output.ts'
 import { inStep, type State } from '../sync/compare.ts'
 import { type Refusal, scanProject } from '../sync/scan.ts'
 import { openWorkspace, type Workspace } from '../sync/workspace.ts'
-import { shownFile } from '../ui/shown-file.ts'
 import { generateTypes } from './types/generated-types.ts'
 
 interface CheckData {

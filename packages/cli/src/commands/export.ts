@@ -2,13 +2,12 @@ import { join, resolve } from 'node:path'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
-import { countOf } from '../output.ts'
+import { countOf, shownFile } from '../output.ts'
 import { isWithin, readFormerText, writeFileAtomically, writeNamedFile } from '../settings/write-file.ts'
 import { findCaseClashes, problemOfPath, promptEnding, promptsDirOf } from '../sync/prompt-path.ts'
 import { type Refusal, scanProject } from '../sync/scan.ts'
 import { findVersionToRun } from '../sync/version-ref.ts'
 import { selectorOf } from '../sync/workspace.ts'
-import { shownFile } from '../ui/shown-file.ts'
 
 interface ExportInput {
   names: readonly string[]

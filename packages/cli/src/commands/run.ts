@@ -1,15 +1,22 @@
-import type { Message, RunResult, Stet } from '@stet/sdk'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Message, RunResult, Stet, ToolHandler, ToolMap } from '@stet/sdk'
 import { defineCommand, hasFlag, listFlag, type RawInput, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
+import { isJsonObject } from '../settings/json-file.ts'
 import { rememberConversation } from '../settings/recent.ts'
 import { promptNamed } from '../sync/prompt-path.ts'
 import { findVersionToRun } from '../sync/version-ref.ts'
 import { showRun, showWholeRun } from '../ui/live-run.ts'
-import { withMissingParameters } from '../ui/missing-parameters.ts'
-import { gatherParameters, type ParameterInput, parameterFlags, parseParameters } from '../ui/parameters.ts'
+import {
+  gatherParameters,
+  type ParameterInput,
+  parameterFlags,
+  parseParameters,
+  withMissingParameters,
+} from '../ui/parameters.ts'
 import { parseShown, type Shown, shownFlag } from '../ui/run-output.ts'
-import { loadToolHandlers } from '../ui/tool-handlers.ts'
 
 export interface RunInput {
   path: string
@@ -106,4 +113,19 @@ async function startInBackground(
   const { uuid } = await client.prompts.run(path, { ...options, background: true })
   await rememberConversation(uuid, ctx)
   ctx.io.out(ctx.flags.json ? `${JSON.stringify({ uuid })}\n` : `${uuid}\n`)
+}
+
+/** Imports a module; its exported functions, and those of an exported default object, are handlers. */
+export async function loadToolHandlers(file: string, cwd: string): Promise<ToolMap> {
+  let module: Record<string, unknown>
+  try {
+    module = await import(pathToFileURL(resolve(cwd, file)).href)
+  } catch (error) {
+    throw new CliError('usage', `--tools: cannot import ${file}: ${error instanceof Error ? error.message : error}`)
+  }
+  const { default: object, ...named } = module
+  const entries = Object.entries({ ...(isJsonObject(object) ? object : {}), ...named })
+  const handlers = entries.filter((entry): entry is [string, ToolHandler] => typeof entry[1] === 'function')
+  if (handlers.length === 0) throw new CliError('usage', `--tools: ${file} exports no function`)
+  return Object.fromEntries(handlers)
 }

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import type { Context } from '../context.ts'
 import { isOn } from '../io.ts'
 import { promptEnding, promptsDirOf } from '../sync/prompt-path.ts'
-import type { Problem } from './problem.ts'
+import type { Problem } from './compile-texts.ts'
 
 type Finding = Omit<Problem, 'frame'>
 

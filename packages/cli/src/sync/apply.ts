@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LockEntry } from '../settings/lock-file.ts'
 import { isWithin, problemOfName, writeFileAtomically } from '../settings/write-file.ts'
-import type { Compared, PullAction } from './plan.ts'
+import type { Compared, PullAction } from './compare.ts'
 import { problemOfPath, promptEnding, remoteEnding } from './prompt-path.ts'
 import type { Refusal } from './scan.ts'
 

@@ -1,3 +1,5 @@
+import type { Change } from '@stet/sdk'
+
 /** The hashes of one prompt on the three sides; undefined where it does not exist. */
 export interface Sides {
   /** As of the last pull or push. */
@@ -53,4 +55,112 @@ function compareNew(local: ReadonlySet<string> | undefined, remote: string | und
   if (local === undefined) return remote === undefined ? undefined : 'remote-new'
   if (remote === undefined) return 'local-new'
   return local.has(remote) ? 'same-new' : 'both-new'
+}
+
+/** One prompt with its state on both sides. */
+export interface Compared {
+  path: string
+  state: State
+  /** The file's name on disk, which may use another Unicode form than the path. */
+  localFile: string | undefined
+  /** The text to send. */
+  localText: string | undefined
+  localHash: string | undefined
+  remoteText: string | undefined
+  remoteHash: string | undefined
+  documentUuid: string | undefined
+  /** When the server's side last changed. */
+  remoteUpdatedAt: string | undefined
+  /** It has a `.remote` file of an unresolved conflict. */
+  hasLeftover: boolean
+  /** The file contains unresolved conflict markers that the server's text lacks. */
+  hasMarkers: boolean
+  /** The hash of live's text that the file was merged with, if a push must send it. */
+  mergedLive: string | undefined
+}
+
+export interface PushPlan {
+  changes: Change[]
+  deletions: Change[]
+  conflicts: Compared[]
+  /** Changed on the server only: not touched by a push. */
+  remoteOnly: Compared[]
+}
+
+/** Plans a push. `isForced` drops the base hashes and overwrites conflicts. */
+export function planPush(compared: readonly Compared[], isForced: boolean): PushPlan {
+  const plan: PushPlan = { changes: [], deletions: [], conflicts: [], remoteOnly: [] }
+  for (const one of compared) {
+    const isConflict = isUnsettled(one)
+    if (isConflict && !isForced) plan.conflicts.push(one)
+    else if (isSent(one.state, isConflict) || isMergeToSend(one)) sendTo(plan, one, isForced)
+    else if (['remote-edit', 'remote-new', 'remote-delete'].includes(one.state)) plan.remoteOnly.push(one)
+  }
+  return plan
+}
+
+/** Whether only a human can resolve a prompt's conflict. */
+export function isUnsettled({ state, hasLeftover, hasMarkers }: Compared): boolean {
+  return conflictStates.has(state) || hasLeftover || hasMarkers
+}
+
+// Text that equals the draft's is sent too: live's hash alone resolves a publish conflict.
+function isMergeToSend({ mergedLive, state }: Compared): boolean {
+  return mergedLive !== undefined && inStep.has(state)
+}
+
+function isSent(state: State, isConflict: boolean): boolean {
+  return isConflict || state === 'local-edit' || state === 'local-new' || state === 'local-delete'
+}
+
+function sendTo(plan: PushPlan, one: Compared, isForced: boolean): void {
+  const base = {
+    ...(!isForced && { baseHash: one.remoteHash ?? '' }),
+    ...(one.mergedLive !== undefined && { liveHash: one.mergedLive }),
+  }
+  if (one.localText === undefined) {
+    if (one.remoteHash !== undefined || one.mergedLive !== undefined)
+      plan.deletions.push({ path: one.path, status: 'deleted', ...base })
+    return
+  }
+  const status = one.remoteHash === undefined ? 'added' : 'modified'
+  plan.changes.push({ path: one.path, status, content: one.localText, ...base })
+}
+
+/** How a pull resolves conflicts. */
+export type Preference = 'ours' | 'theirs' | undefined
+
+export type PullAction = 'write' | 'keep' | 'lock-only' | 'write-beside' | 'delete' | 'settle' | 'keep-deleted' | 'none'
+
+/**
+ * Plans a pull of one prompt. `delete` still needs a confirmation or a flag. `settle` makes the server's text the new base and keeps
+ * the file, so that the next push sends it.
+ */
+export function planPull(one: Compared, preference: Preference, isNamed: boolean): PullAction {
+  switch (one.state) {
+    case 'same':
+      return one.hasLeftover ? 'keep' : 'none'
+    case 'remote-edit':
+    case 'remote-new':
+    case 'delete-against-edit':
+      return one.state === 'delete-against-edit' && preference === 'ours' ? 'settle' : 'write'
+    case 'same-edit':
+    case 'same-new':
+    case 'both-deleted':
+      return 'lock-only'
+    case 'conflict':
+    case 'both-new':
+      if (preference === 'theirs') return 'write'
+      return preference === 'ours' ? 'settle' : 'write-beside'
+    case 'local-delete':
+      return isNamed || preference === 'theirs' ? 'write' : 'keep-deleted'
+    case 'remote-delete':
+      return preference === 'ours' ? 'settle' : 'delete'
+    case 'edit-against-delete':
+      if (preference === 'theirs') return 'delete'
+      return preference === 'ours' ? 'settle' : 'keep'
+    case 'local-edit':
+    case 'local-new':
+      return preference === 'theirs' && one.state === 'local-edit' && isNamed ? 'write' : 'keep'
+  }
 }

@@ -3,8 +3,7 @@ import { CliError } from '../exit-code.ts'
 import { isJsonObject } from '../settings/json-file.ts'
 import type { LockEntry } from '../settings/lock-file.ts'
 import { entryOf } from './apply.ts'
-import { inStep } from './compare.ts'
-import type { Compared } from './plan.ts'
+import { type Compared, inStep } from './compare.ts'
 
 /** The server's limit for one transaction. */
 const maxChanges = 1000

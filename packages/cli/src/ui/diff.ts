@@ -1,4 +1,4 @@
-import type { Style } from './style/marks.ts'
+import type { Style } from './terminal-style.ts'
 
 export interface LineCount {
   added: number

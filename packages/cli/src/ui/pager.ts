@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { Context } from '../context.ts'
-import { textForPager } from './style/terminal-text.ts'
+import { textForPager } from './terminal-style.ts'
 
 /** Shows data page by page on a terminal; otherwise writes it directly. */
 export async function page(text: string, ctx: Context): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import { CliError } from '../exit-code.ts'
-import { escapeControls } from './style/terminal-text.ts'
+import { escapeControls } from './terminal-style.ts'
 
 /** A question; the context asks it only on a terminal. */
 export interface Question {

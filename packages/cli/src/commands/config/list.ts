@@ -1,7 +1,6 @@
 import { defineCommand, hasFlag } from '../../command.ts'
 import { formatTable } from '../../output.ts'
-import { maskApiKey } from '../../settings/api-key-form.ts'
-import { readCredentials } from '../../settings/credentials.ts'
+import { maskApiKey, readCredentials } from '../../settings/credentials.ts'
 
 interface Setting {
   name: string

@@ -1,9 +1,8 @@
 import { RUN_STATES } from '@stet/contract/vocabulary'
 import type { ConversationSummary } from '@stet/sdk'
-import { defineCommand, type RawInput, textFlag } from '../../command.ts'
+import { defineCommand, parseDuration, type RawInput, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { formatAge, formatTable, shortUuid } from '../../output.ts'
-import { parseDuration } from '../../settings/duration.ts'
 import { promptNamed } from '../../sync/prompt-path.ts'
 
 const pageSize = 100

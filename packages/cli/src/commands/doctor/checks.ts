@@ -1,18 +1,15 @@
 import { createRequire } from 'node:module'
 import type { Stet } from '@stet/sdk'
 import { version } from '../../../package.json' with { type: 'json' }
-import { compileTexts } from '../../compile/compile-texts.ts'
-import { problemsOf } from '../../compile/problem.ts'
+import { compileTexts, problemsOf } from '../../compile/compile-texts.ts'
 import type { Context } from '../../context.ts'
-import { countOf } from '../../output.ts'
+import { countOf, shownFile } from '../../output.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 import type { Settings } from '../../settings/resolve.ts'
 import { scanProject } from '../../sync/scan.ts'
 import { describeVersion, findVersionToRun } from '../../sync/version-ref.ts'
 import { refuseOtherLock } from '../../sync/workspace.ts'
-import { shownFile } from '../../ui/shown-file.ts'
 import { generateTypes } from '../types/generated-types.ts'
-import type { Finding } from './finding.ts'
 
 /** Smaller clock differences are harmless; the `Date` header has a resolution of one second. */
 const CLOCK_TOLERANCE_MS = 5_000
@@ -106,4 +103,11 @@ function ok(message: string): Result {
 
 function warn(message: string): Result {
   return { status: 'warn', message }
+}
+
+export interface Finding {
+  name: string
+  /** `skip`: could not be checked, or nothing to check. */
+  status: 'ok' | 'warn' | 'fail' | 'skip'
+  message: string
 }

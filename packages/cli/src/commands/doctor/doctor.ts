@@ -7,9 +7,9 @@ import type { Settings } from '../../settings/resolve.ts'
 import { promptNamed } from '../../sync/prompt-path.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
 import { gatherParameters, type ParameterInput, parameterFlags, parseParameters } from '../../ui/parameters.ts'
-import * as checks from '../doctor/checks.ts'
-import type { Finding } from '../doctor/finding.ts'
-import { checkStreaming } from '../doctor/streaming.ts'
+import type { Finding } from './checks.ts'
+import * as checks from './checks.ts'
+import { checkStreaming } from './streaming.ts'
 
 export const command = defineCommand({
   summary: 'Checks programs, files, server, key, clock, prompts and streaming, and reports problems.',

@@ -1,5 +1,5 @@
 import type { Stet, StreamEvent } from '@stet/sdk'
-import type { Finding } from './finding.ts'
+import type { Finding } from './checks.ts'
 
 /** Observations of one event stream. Times are in milliseconds of the monotonic clock. */
 export interface StreamTimes {

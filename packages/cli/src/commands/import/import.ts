@@ -1,16 +1,17 @@
 import { join, resolve } from 'node:path'
+import type { PromptScan } from '@stet/template'
 import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import { compileTexts } from '../../compile/compile-texts.ts'
 import type { Context } from '../../context.ts'
 import { CliError, exitCodes } from '../../exit-code.ts'
+import { shownFile } from '../../output.ts'
+import { isJsonObject } from '../../settings/json-file.ts'
 import { refusePathsOutside } from '../../settings/resolve.ts'
 import { isWithin, problemOfName, readFormerText, writeFileAtomically } from '../../settings/write-file.ts'
 import { promptEnding, promptsDirOf } from '../../sync/prompt-path.ts'
-import { shownFile } from '../../ui/shown-file.ts'
-import { findUnsupported } from '../import/find-unsupported.ts'
-import type { ImportedPrompt, ReadSource } from '../import/imported-prompt.ts'
-import { linkPrompts } from '../import/link-prompts.ts'
-import { readSource, type SourceKind, sourceKinds } from '../import/read-source.ts'
+import type { ImportedPrompt, ReadSource } from './imported-prompt.ts'
+import { linkPrompts } from './link-prompts.ts'
+import { readSource, type SourceKind, sourceKinds } from './read-source.ts'
 
 interface ImportedFile {
   path: string
@@ -140,4 +141,26 @@ async function writePrompt(
     if (problem === undefined) throw error
     return `${shown} ${problem}`
   }
+}
+
+/** What stet will refuse in a prompt: compile errors, and features that fail before the first model call. */
+export function findUnsupported({ errors, config }: PromptScan): string[] {
+  const found = errors.map(
+    ({ line, column, message }) => `Does not compile, line ${line}, column ${column}: ${message}`,
+  )
+  for (const name of builtInTools(config['tools'])) {
+    found.push(`The tool "${name}" is not part of stet: a server module (STET_TOOLS) or the caller must provide it`)
+  }
+  if (config['subagents'] !== undefined) found.push('"subagents" is not supported: list other prompts under "agents"')
+  return found
+}
+
+function builtInTools(tools: unknown): string[] {
+  const members = Array.isArray(tools) ? tools : [tools]
+  return members.flatMap((member) => {
+    if (typeof member === 'string') return [member]
+    if (!isJsonObject(member)) return []
+    // A list under a name means provider tools; a text means one tool of the service.
+    return Object.entries(member).flatMap(([name, definition]) => (isJsonObject(definition) ? [] : [name]))
+  })
 }

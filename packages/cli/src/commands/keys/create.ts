@@ -1,7 +1,6 @@
 import { type CreateApiKeyBody, type CreatedApiKey, KEY_PLANS, KEY_SCOPES } from '@stet/contract/vocabulary'
-import { defineCommand, type RawInput, textFlag } from '../../command.ts'
+import { defineCommand, parseDuration, type RawInput, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
-import { parseDuration } from '../../settings/duration.ts'
 import { describeKey } from './find-key.ts'
 
 interface KeyInput extends Omit<CreateApiKeyBody, 'expiresAt'> {

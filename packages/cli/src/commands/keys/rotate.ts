@@ -1,6 +1,5 @@
-import { defineCommand, textFlag } from '../../command.ts'
+import { defineCommand, parseDuration, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
-import { parseDuration } from '../../settings/duration.ts'
 import { describeKey, findKey } from './find-key.ts'
 
 export const command = defineCommand({

@@ -6,10 +6,10 @@ import { pathToFileURL } from 'node:url'
 import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
+import { readCredentials, writeCredentials } from '../../settings/credentials.ts'
 import { isJsonObject, parseJsonObject } from '../../settings/json-file.ts'
 import { normalizeAddress } from '../../settings/resolve.ts'
-import { findFirstKey, keepFirstKey, localProfile } from '../serve/first-key.ts'
-import { runServer, type Started } from '../serve/server-process.ts'
+import { runServer, type Started } from './server-process.ts'
 
 const serverPackage = '@stet/server'
 
@@ -138,4 +138,26 @@ function describeData({ data, databaseUrl }: ServeInput, { io: { env } }: Contex
   if (!URL.canParse(url)) return 'PostgreSQL'
   const { host, pathname } = new URL(url)
   return `PostgreSQL ${host}${pathname}`
+}
+
+/** The profile in which `serve` saves a first key. */
+export const localProfile = 'local'
+
+/** The key that only a first start prints. */
+export function findFirstKey(news: readonly string[]): string | undefined {
+  return /stet_[0-9A-Za-z]{36}/.exec(news.join('\n'))?.[0]
+}
+
+/** Saves the key in the profile `local` if the user agrees. @returns whether it was saved */
+export async function keepFirstKey(apiKey: string, address: string, ctx: Context): Promise<boolean> {
+  if (!ctx.isInteractive && !ctx.flags.yes) return false
+  const { credentialsFile } = await ctx.settings()
+  const before = (await readCredentials(credentialsFile, ctx.warn))[localProfile]
+  const replaced = before ? ` It replaces the login for ${before.baseUrl}.` : ''
+  if (!(await ctx.confirm(`Save the first API key in profile "${localProfile}"?${replaced}`, '--yes'))) return false
+  // Read again: another login may have happened during the question.
+  const credentials = await readCredentials(credentialsFile, ctx.warn)
+  credentials[localProfile] = { baseUrl: normalizeAddress(address), apiKey, keyName: 'admin' }
+  await writeCredentials(credentialsFile, credentials)
+  return true
 }

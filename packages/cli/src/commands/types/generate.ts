@@ -1,8 +1,7 @@
 import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import { exitCodes } from '../../exit-code.ts'
-import { countOf } from '../../output.ts'
+import { countOf, shownFile } from '../../output.ts'
 import { writeFileAtomically, writeNamedFile } from '../../settings/write-file.ts'
-import { shownFile } from '../../ui/shown-file.ts'
 import { generateTypes } from './generated-types.ts'
 
 export const command = defineCommand({

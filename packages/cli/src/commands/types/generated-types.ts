@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { annotate } from '../../compile/annotations.ts'
-import { compileTexts } from '../../compile/compile-texts.ts'
-import { problemsOf } from '../../compile/problem.ts'
+import { compileTexts, problemsOf } from '../../compile/compile-texts.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 import type { Settings } from '../../settings/resolve.ts'

@@ -1,6 +1,5 @@
-import { convertResponseFormat, convertTools } from '../function-tools.ts'
 import type { ForeignPrompt } from '../imported-prompt.ts'
-import { openAiKeys, takeSettings } from '../model-settings.ts'
+import { convertResponseFormat, convertTools, openAiKeys, takeSettings } from '../model-settings.ts'
 import { convertPlaceholders, formatMessages, type TextMessage } from '../prompt-text.ts'
 
 const message = /<(system|user|assistant|developer|tool)((?:\s[^>]*)?)>([\s\S]*?)<\/\1>/g

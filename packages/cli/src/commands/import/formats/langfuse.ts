@@ -1,8 +1,7 @@
 import { isJsonObject } from '../../../settings/json-file.ts'
-import { convertResponseFormat, convertTools } from '../function-tools.ts'
 import type { ForeignPrompt, ReadSource } from '../imported-prompt.ts'
 import type { JsonEntry } from '../json-entries.ts'
-import { openAiKeys, takeSettings } from '../model-settings.ts'
+import { convertResponseFormat, convertTools, openAiKeys, takeSettings } from '../model-settings.ts'
 import {
   convertPlaceholders,
   escapeText,
