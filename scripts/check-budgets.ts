@@ -1,4 +1,4 @@
-/** The size budget of the house (docs: ARCHITECTURE.md): file, function and folder sizes, holes in the types. */
+/** Size budgets (ARCHITECTURE.md): files, functions, folders, and escapes from the type system. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -7,7 +7,7 @@ import ts from 'typescript'
 const fileLimit = { median: 70, p95: 250, max: 400 }
 const functionLimit = { median: 12, p95: 45, max: 80 }
 const folderLimit = 12
-// Lists that grow with the product: one entry for each table, router, resource or command.
+// Folders with one file per table, router, resource or command grow with the product.
 const growingFolders = /\/(stores|routes|wire|commands|resources)$|^packages\/(contract|sdk)\/src$/
 
 interface FoundFunction {
@@ -51,14 +51,14 @@ function inspect(source: ts.SourceFile, file: string): void {
   visit(source)
 }
 
-// An `any` needs the reason that the linter demands.
+// The linter demands a reason for each `any`.
 function isExplained(node: ts.Node, source: ts.SourceFile): boolean {
   const statement = ts.findAncestor(node, (above) => above.parent === source)
   const comments = statement && ts.getLeadingCommentRanges(source.text, statement.getFullStart())
   return (comments ?? []).some(({ pos, end }) => source.text.slice(pos, end).includes('noExplicitAny: '))
 }
 
-// Named functions, methods, and arrows that a name is bound to; callbacks count as part of the function around them.
+// Functions, methods, and arrows bound to a name; callbacks count as part of the surrounding function.
 function isNamedFunction(node: ts.Node): boolean {
   if (ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node) || ts.isConstructorDeclaration(node)) {
     return node.body !== undefined

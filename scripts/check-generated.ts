@@ -1,4 +1,4 @@
-/** Files that are made from code must be what the code makes. */
+/** Fails if a generated file differs from its source. */
 import { spawnSync } from 'node:child_process'
 
 const checks: readonly [file: string, script: string][] = [

@@ -1,4 +1,4 @@
-/** Links of the Markdown pages to files, to headings, and to decisions (`ADR 17`): each leads somewhere. */
+/** Checks links of the Markdown pages to files, headings and decisions (`ADR 17`). */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -30,7 +30,7 @@ function leadsSomewhere(page: string, target: string): boolean {
   return existsSync(file) && (heading === undefined || headingsOf(file).includes(heading))
 }
 
-/** As GitHub names them. */
+/** GitHub's anchor of a heading. */
 function headingsOf(file: string): string[] {
   return [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading

@@ -1,6 +1,6 @@
 /**
- * Walks the README, and the first runs of other documents, as a newcomer would: a fresh clone, an empty data folder, only the commands
- * and files that stand there; then an empty folder, up to a typed application. The blocks are those behind `<!-- walk: … -->`.
+ * Walks through the README and the first runs of other documents as a newcomer would: a fresh clone, an empty data folder, only the
+ * documented commands and files; then an empty folder, up to a typed application. It executes the blocks after `<!-- walk: … -->`.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -37,7 +37,7 @@ async function walkFirstMinute(address: string): Promise<void> {
   if (answer.trim().split(/\s+/).length < 5) throw new Error(`the last command answered only: ${answer}`)
 }
 
-/** docs/sdk/README.md: the server and the prompts are those of the first minute. */
+/** docs/sdk/README.md, with the server and prompts of the first minute. */
 async function walkSdk(address: string): Promise<void> {
   const document = openDocument(clone, 'docs/sdk/README.md')
   document.write('first-run.mjs', clone)
@@ -82,7 +82,7 @@ async function walkCi(address: string): Promise<void> {
   say('docs/ci.md')
 }
 
-/** The commands of the table: all of them succeed where files, types and a draft that was just pushed agree. */
+/** The commands of the table, which succeed when files, types and a freshly pushed draft agree. */
 async function walkGates(document: WalkedDocument, checkout: string, env: NodeJS.ProcessEnv): Promise<void> {
   await run('npx stet types generate', checkout, env)
   const gates = document.firstColumn('gates')
@@ -90,7 +90,7 @@ async function walkGates(document: WalkedDocument, checkout: string, env: NodeJS
   for (const command of gates) await run(`npx ${command}`, checkout, env)
 }
 
-/** What the document takes for granted: files in git, their configuration, and a lock file for `npm ci`. */
+/** The repository that the document presupposes: files in git, their configuration, and a lock file for `npm ci`. */
 async function makePromptRepository(address: string): Promise<string> {
   const repository = join(clone, 'prompt-repository')
   cpSync(join(clone, 'examples', 'prompts'), join(repository, 'prompts'), { recursive: true })
@@ -120,7 +120,7 @@ async function liveReply(address: string): Promise<string> {
 }
 
 async function walkOwnProject(address: string): Promise<void> {
-  // The command that starts this server makes the folder.
+  // The command that starts this server creates the folder.
   const own = join(clone, 'my-bot')
   readme.write('prompts/support/triage.promptl', own)
   await runAll(readme.commands('own client'), own, address)
@@ -143,7 +143,7 @@ async function walkMoving(address: string): Promise<void> {
   say('docs/moving.md')
 }
 
-/** @returns what the last of them said */
+/** @returns the output of the last command */
 async function runAll(commands: readonly string[], cwd: string, address: string): Promise<string> {
   let said = ''
   for (const command of commands) said = await run(command, cwd, at(address))

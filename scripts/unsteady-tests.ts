@@ -1,11 +1,11 @@
 import type { Reporter, TestCase } from 'vitest/node'
 
-/** These must hold at the first try (docs/reliability.md): a failure by chance is a loss by chance. */
+/** These must pass on the first attempt (docs/reliability.md): a random failure would be a random loss. */
 const neverRepeated = /\bpromise [1-8]: /
 
 /**
- * Names the tests that passed only when they were repeated. `pnpm check` repeats a failed test once, so that one unsteady
- * test does not hold up everybody's work; each one named here is a bug and is mended before anything else.
+ * Lists the tests that passed only on the second attempt. `pnpm check` repeats a failed test once, so that one unsteady
+ * test does not block everyone. Each listed test is a bug to fix before other work.
  */
 export default class UnsteadyTests implements Reporter {
   readonly #found: string[] = []

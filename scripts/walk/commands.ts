@@ -1,15 +1,15 @@
-/** Runs the commands and the servers of a walk, and shows what they print. */
+/** Runs the commands and servers of a walk and shows their output. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-// Far above what anything takes: a busy machine makes no failure.
+// Generous, so that a busy machine does not fail the walk.
 const limitMs = 600_000
 
 const startedMs = Date.now()
 
-// Settings, not changes of the commands: another server may hold the default port of this machine. The two servers have an address
-// each, and so each has a home with a login of its own.
+// Set by environment instead of changing the commands, because another server may use the default port. Each server has its own address
+// and a home with its own login.
 const environment: NodeJS.ProcessEnv = { ...process.env, PORT: '0' }
 delete environment['CI']
 
@@ -17,7 +17,7 @@ export function say(text: string): void {
   console.log(`walk: ${text} ${((Date.now() - startedMs) / 1000).toFixed(1)} s after the first command`)
 }
 
-/** @returns what it wrote to its standard output */
+/** @returns its standard output */
 export async function run(command: string, cwd: string, more: NodeJS.ProcessEnv): Promise<string> {
   console.log(`$ ${command}`)
   const child = spawn('bash', ['-c', command], {
@@ -41,7 +41,7 @@ export async function run(command: string, cwd: string, more: NodeJS.ProcessEnv)
   return said
 }
 
-/** Starts a server, does something with it, and ends it. */
+/** Starts a server, calls `use`, and stops the server. */
 export async function withServer(command: string, cwd: string, use: (address: string) => Promise<void>): Promise<void> {
   console.log(`$ ${command}`)
   const server = spawn('bash', ['-c', command], {
@@ -50,7 +50,7 @@ export async function withServer(command: string, cwd: string, use: (address: st
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
-  // Not the end of the shell, which dies of the signal at once: every process that it started holds the two pipes until its own end.
+  // Waits for the pipes, not the shell: the shell dies of the signal at once, but its processes hold the pipes until they end.
   const closed = once(server, 'close')
   try {
     const address = await addressSaidBy(server)
@@ -64,7 +64,7 @@ export async function withServer(command: string, cwd: string, use: (address: st
   }
 }
 
-/** Where the server is, in its own words: a port that was looked for before could be another's by now. */
+/** Reads the address from the server's output, because a port found in advance may be taken by then. */
 function addressSaidBy(server: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`no address after ${limitMs / 1000} s`)), limitMs)
@@ -93,6 +93,6 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGTERM')
   } catch {
-    // nobody of it is left
+    // already gone
   }
 }

@@ -1,4 +1,4 @@
-/** A document whose marked blocks are executed: a fenced block behind `<!-- walk: name -->`. */
+/** A document with executable blocks: each fenced block after `<!-- walk: name -->`. */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -6,9 +6,9 @@ export interface WalkedDocument {
   block(name: string): string
   /** The lines of a block that begin with `$ `. */
   commands(name: string): string[]
-  /** The code in the first column of the table behind a mark. */
+  /** The code in the first column of the table after a mark. */
   firstColumn(name: string): string[]
-  /** Writes the file that a block `file …` shows, and what a block `more of …` adds to it. */
+  /** Writes the file of a block `file …`, followed by the blocks `more of …`. */
   write(file: string, folder: string): void
 }
 

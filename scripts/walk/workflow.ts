@@ -1,4 +1,4 @@
-/** Runs a workflow of GitHub Actions on this machine: the jobs that an event starts, each in a checkout of its own. */
+/** Runs a GitHub Actions workflow on this machine: the jobs that an event starts, each in its own checkout. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { parse } from 'yaml'
@@ -22,7 +22,7 @@ interface Workflow {
   jobs: Record<string, Job>
 }
 
-/** What expressions of a workflow read: `github`, `vars` and `secrets`. */
+/** Variables in workflow expressions: `github`, `vars` and `secrets`. */
 export type WorkflowContext = Record<'github' | 'vars' | 'secrets', Record<string, unknown>>
 
 /** @returns the names of the jobs that ran */
@@ -42,7 +42,7 @@ export async function runWorkflow(
     for (const step of job.steps) {
       if (step.run !== undefined) await run(step.run, checkout, env)
       else if (step.uses?.startsWith('actions/checkout@')) checkOut(repository, branch, checkout, step)
-      // Node is here already.
+      // Node is already installed.
       else if (!step.uses?.startsWith('actions/setup-node@')) throw new Error(`a step that is not known: ${step.uses}`)
     }
     ran.push(name)
@@ -76,7 +76,7 @@ function filledIn(env: Record<string, string>, context: WorkflowContext): Record
   )
 }
 
-// The expressions of the document mean the same in JavaScript.
+// These expressions have the same meaning in JavaScript.
 function evaluate(expression: string, context: WorkflowContext): unknown {
   return new Function(...Object.keys(context), `return ${expression}`)(...Object.values(context))
 }

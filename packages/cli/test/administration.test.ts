@@ -18,7 +18,6 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** Somebody without any file. */
 async function someone(env: Record<string, string> = {}): Promise<Person> {
   return new Person(await temporaryFolder(), server, {
     STET_API_KEY: server.adminKey,
@@ -33,7 +32,7 @@ async function answer(person: Person, argv: readonly string[], stdin = '') {
   return JSON.parse(stdout)
 }
 
-test('keys: the key alone goes to standard output, works with its scopes, and ends when it is revoked', async () => {
+test('keys: create prints only the key on standard output; it works with its scopes until it is revoked', async () => {
   const person = await someone()
   const created = await person.stet(['keys', 'create', 'ci', '--scopes', 'read,run', '--expires', '90d'])
   expect(created.code).toBe(0)
@@ -58,7 +57,7 @@ test('keys: the key alone goes to standard output, works with its scopes, and en
   expect((await person.stet(['keys', 'list'])).stdout).toContain('revoked')
 })
 
-test('keys: rotate gives a new key at once or with an overlap, and says what becomes of the old one', async () => {
+test('keys: rotate creates a new key, with or without an overlap, and reports when the old one ends', async () => {
   const person = await someone()
   const first = await answer(person, [
     'keys',
@@ -83,7 +82,7 @@ test('keys: rotate gives a new key at once or with an overlap, and says what bec
   expect(await person.stet(['keys', 'rotate', third.slice(0, 9)])).toMatchObject({ code: 2, stdout: '' })
 })
 
-test('providers: the token comes from standard input, is masked ever after, and can be replaced', async () => {
+test('providers: the token is read from standard input, shown masked, and can be replaced', async () => {
   const person = await someone()
   const added = await person.stet(['providers', 'add', 'mine', '--type', 'openai', '--token-stdin'], `${token}\n`)
   expect(added).toMatchObject({ code: 0, stdout: '' })
@@ -112,7 +111,7 @@ test('providers: the token comes from standard input, is masked ever after, and 
   expect(person.printed).not.toContain(token)
 })
 
-test('conversations: delete one, or all of an identifier; both ask first', async () => {
+test('conversations: delete and erase ask first', async () => {
   const person = await someone()
   const uuids = await Promise.all(
     ['a', 'a', 'b'].map(async (customIdentifier) => (await client.logs.create('hello', [], { customIdentifier })).uuid),
@@ -132,7 +131,7 @@ test('conversations: delete one, or all of an identifier; both ask first', async
   expect(await answer(person, [...erase, '--yes'])).toEqual({ deleted: 0, active: 0 })
 })
 
-test('projects: update sets the retention, delete needs the name of the project', async () => {
+test('projects: update sets the retention, delete requires the project name', async () => {
   const person = await someone()
   const created = await answer(person, ['projects', 'create', 'Old bot', '--retention-days', '90'])
   expect(created.project).toMatchObject({ retentionDays: 90 })
@@ -160,7 +159,7 @@ test('projects: create prints the id, list shows it', async () => {
   expect((await person.stet(['projects', 'list'])).stdout).toContain(`\t${id}\tSupport bot\t-\t`)
 })
 
-test('logs, conversations: what happened elsewhere can be recorded, listed, printed and continued', async () => {
+test('logs, conversations: an external run can be recorded, listed, printed and continued', async () => {
   const person = await someone()
   const messages = JSON.stringify([{ role: 'user', content: 'Where is my order?' }])
   const piped = await person.stet(['logs', 'create', 'hello', '--messages', '-', '--response', 'On its way.'], messages)
@@ -190,7 +189,7 @@ test('logs, conversations: what happened elsewhere can be recorded, listed, prin
   expect(await person.stet(['logs', 'create', 'hello', '--messages', '-'], '{}')).toMatchObject({ code: 2 })
 })
 
-test('evaluations and annotate: the only evaluation is taken, several are listed, a score out of range is 7', async () => {
+test('evaluations and annotate: a single evaluation is the default, several are listed, a score out of range exits 7', async () => {
   const person = await someone()
   const messages = '[{"role":"user","content":"Hi"}]'
   const log = async (path: string) =>
@@ -234,7 +233,7 @@ test('evaluations and annotate: the only evaluation is taken, several are listed
   expect((await person.stet(['evaluations', 'list'])).stdout.split('\n')).toHaveLength(3)
 })
 
-test('config list: every setting with its origin and the profiles, without a request and without a secret', async () => {
+test('config list: shows every setting with its origin and the profiles, without requests or secrets', async () => {
   const person = await someone({ STET_PROJECT_ID: '' })
   await writeFile(
     join(person.folder, 'stet.config.json'),

@@ -4,7 +4,7 @@ import { parseParameter, readParameters } from '../src/ui/parameters.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { runInProcess } from './support/test-io.ts'
 
-// A port that nothing listens on: a command line that gets as far as a request ends with 9.
+// A closed port: a command line that reaches a request exits 9.
 const nowhere = { STET_BASE_URL: 'http://127.0.0.1:1' }
 
 test.each([
@@ -66,7 +66,7 @@ test.each([
   [['status', '--base-url', 'nowhere'], 'Not an address'],
   [['status'], 'No project'],
   [['status', '-P', '1', '--env-file', 'missing'], '--env-file'],
-])('%j is a usage failure, as words and as JSON', async (argv, text) => {
+])('%j is a usage error, as text and as JSON', async (argv, text) => {
   const cwd = await temporaryFolder()
   const said = await runInProcess(argv, { cwd })
   expect(said).toMatchObject({ code: 2, stdout: '' })
@@ -76,13 +76,13 @@ test.each([
   expect(JSON.parse(asJson.stderr)).toMatchObject({ error: { code: 'usage', exitCode: 2 } })
 })
 
-test.each(Object.keys(commandTable))('%s has help with examples, and opens nothing for it', async (name) => {
+test.each(Object.keys(commandTable))('%s has help with examples, which opens no connection or file', async (name) => {
   const help = await runInProcess([...name.split(' '), '--help'], { cwd: '/nonexistent' })
   expect(help).toMatchObject({ code: 0, stderr: '' })
   expect(help.stdout).toContain(`Examples:\n  stet ${name}`)
 })
 
-test('help is a word too', async () => {
+test('help works as a command', async () => {
   for (const argv of [['help'], ['help', 'push'], ['help', 'keys', 'create']]) {
     const asWord = await runInProcess(argv, { cwd: '/nonexistent' })
     expect(asWord).toEqual(await runInProcess([...argv.slice(1), '--help'], { cwd: '/nonexistent' }))
@@ -94,13 +94,13 @@ test.each([
   [['login'], 2, '--api-key-stdin'],
   [['whoami'], 4, 'No API key'],
   [['versions', 'list', '-P', '1'], 4, 'No API key'],
-])('%j without a key and without a terminal waits for nothing', async (argv, code, text) => {
+])('%j without a key and a terminal does not wait for input', async (argv, code, text) => {
   const ended = await runInProcess(argv, { cwd: await temporaryFolder(), env: nowhere })
   expect(ended.code).toBe(code)
   expect(ended.stderr).toContain(text)
 })
 
-test('a key of a wrong form is refused before any request, and not repeated', async () => {
+test('a malformed key is refused before any request, and not printed', async () => {
   const readStdin = async () => new TextEncoder().encode('stet_notakey\n')
   const { code, stderr } = await runInProcess(['login', '--api-key-stdin'], {
     cwd: await temporaryFolder(),
@@ -111,7 +111,7 @@ test('a key of a wrong form is refused before any request, and not repeated', as
   expect(stderr).not.toContain('notakey')
 })
 
-test('the version is told behind other flags too, and a folder that is not there is named', async () => {
+test('--version works after other flags, and a missing folder is named', async () => {
   const cwd = await temporaryFolder()
   expect(await runInProcess(['-q', '--version'], { cwd })).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' })
   const gone = await runInProcess(['-C', 'gone', 'status'], { cwd })
@@ -142,7 +142,7 @@ test.each([
   expect(parseParameter(text)).toEqual(expected)
 })
 
-test('text stays text, JSON keeps its type, and a missing file is a usage failure', async () => {
+test('text stays text, JSON keeps its type, and a missing file is a usage error', async () => {
   const cwd = await temporaryFolder()
   const values = await readParameters(['n=1', 'm:=1', 'flag:=true'].map(parseParameter), cwd)
   expect(values).toEqual({ n: '1', m: 1, flag: true })

@@ -16,7 +16,7 @@ async function write(person: Person, name: string, text: string): Promise<void> 
   await writeFile(join(person.folder, name), text)
 }
 
-test('check --local: every error with its place and its frame, exit 7, without a server or a key', async () => {
+test('check --local: prints every error with position and frame and exits 7, without a server or key', async () => {
   const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
   await write(person, 'prompts/fine.promptl', 'Hello {{ name }}.\n')
   await write(person, 'prompts/uses.promptl', '<prompt path="fine" name={{ name }} />\n')
@@ -48,7 +48,7 @@ test('check --local: annotations for GitHub Actions on standard error, JSON on s
   expect(stderr).toMatch(/^::error file=app%2Cx\/prompts\/b\.promptl,line=2,col=\d+,title=[\w-]+::.+\n$/)
 })
 
-test('check: differences are 3, errors are 7 and come first, types are checked when they are configured', async () => {
+test('check: exits 3 for differences, 7 for errors, and checks types if configured', async () => {
   const person = await Person.create(await temporaryFolder(), server)
   await write(person, 'prompts/reply.promptl', 'Answer {{ ticket }}.\n')
   expect(await person.stet(['init', '--create', 'checked'])).toMatchObject({ code: 0 })
@@ -80,7 +80,7 @@ test('check: differences are 3, errors are 7 and come first, types are checked w
   expect(mistyped).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "out"?') })
 })
 
-test('in GitHub Actions every command that prints errors of prompts shows them beside their lines', async () => {
+test('in GitHub Actions every command that prints prompt errors also annotates their lines', async () => {
   const person = await Person.create(await temporaryFolder(), server)
   const env = { GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: person.folder }
   expect(await person.stet(['init', '--create', 'annotated'])).toMatchObject({ code: 0 })
@@ -100,7 +100,7 @@ test('in GitHub Actions every command that prints errors of prompts shows them b
   }
 })
 
-test('check finds a broken prompt of the server that is no file here', async () => {
+test('check finds a broken prompt that exists only on the server', async () => {
   const person = await Person.create(await temporaryFolder(), server)
   await write(person, 'prompts/half.promptl', 'Broken {{ if x }}\n')
   expect(await person.stet(['init', '--create', 'half'])).toMatchObject({ code: 0 })

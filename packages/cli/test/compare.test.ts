@@ -45,7 +45,7 @@ test('a prompt that exists nowhere has no state', () => {
 
 const anySide = fc.constantFrom('', 'x', 'y', 'z')
 
-test('a push never touches what only the server changed, and names the hash that it builds on', () => {
+test('a push never touches changes made only on the server, and sends the base hash', () => {
   fc.assert(
     fc.property(anySide, anySide, anySide, (base, local, remote) => {
       const one = comparedOf(base, local, remote)
@@ -76,7 +76,7 @@ test('a forced push drops the base hashes and overwrites conflicts', () => {
   expect(one && planPush([one], true).changes[0]?.baseHash).toBeUndefined()
 })
 
-test('a leftover of an unsettled conflict stops a push of that prompt', () => {
+test('the .remote file of an unresolved conflict blocks a push of that prompt', () => {
   const one = comparedOf('x', 'y', 'x')
   expect(one && pushOf({ ...one, hasLeftover: true })).toBe('stop')
 })

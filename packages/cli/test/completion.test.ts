@@ -76,12 +76,12 @@ test.runIf(isThere('fish'))('fish completes the same, with descriptions', async 
   expect(wordsFor('stet keys ')).toEqual(['create', 'list', 'revoke', 'rotate'])
   expect(wordsFor('stet push --de')).toEqual(['--debug', '--delete'])
   expect(wordsFor('stet --json -C app keys cr')).toEqual(['create'])
-  // Arguments are files, also where they read like words of commands.
+  // Arguments are completed as files, even if they look like command words.
   for (const line of ['stet run s', 'stet push keys ', 'stet versions use '])
     expect(wordsFor(line)).toEqual(['stet.fish'])
 })
 
-/** Ctrl-G, which gives up the line in zsh. */
+/** Ctrl-G, which cancels the line in zsh. */
 const leaveLine = '\x07'
 
 test.runIf(isThere('zsh'))('zsh completes the same, at a keyboard', async () => {
@@ -100,8 +100,8 @@ test.runIf(isThere('zsh'))('zsh completes the same, at a keyboard', async () => 
       ['stet pu', 'publish  pull     push'],
     ] as const
   ).entries()) {
-    // Each on a line of its own, that zsh reads by then: of a line that was edited it shows what differs from before, and that depends
-    // on how much was typed by the time.
+    // Each word on a fresh line that zsh has read by then: after an edit, zsh prints only the difference from the previous line, which depends
+    // on typing speed.
     await terminal.shows(`line-${index + 1}> `)
     terminal.type(`${typed}\t`)
     await terminal.shows(shown)
@@ -111,7 +111,7 @@ test.runIf(isThere('zsh'))('zsh completes the same, at a keyboard', async () => 
   await terminal.ended
 })
 
-test('another shell is a usage failure', async () => {
+test('another shell is a usage error', async () => {
   const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
   expect(await person.stet(['completion', 'csh'])).toMatchObject({ code: 2, stdout: '' })
 })

@@ -51,7 +51,7 @@ test('a healthy project: every check passes, the live stream included', async ()
   expect(replayed.stdout).toMatch(/^✔ stream {2}a finished run arrives as a stream/m)
 })
 
-test('without a key the server is found all the same, and the key is what is missing', async () => {
+test('without a key, the server check passes and the key check fails', async () => {
   const person = new Person(await temporaryFolder(), server)
   const { code, of } = await findingsOf(person)
   expect(code).toBe(1)
@@ -59,7 +59,7 @@ test('without a key the server is found all the same, and the key is what is mis
   expect(of('auth')).toMatchObject({ status: 'fail', message: expect.stringMatching(/^No API key · /) })
 })
 
-test('a proxy that collects event streams is found', async () => {
+test('a proxy that buffers event streams is detected', async () => {
   const person = await personWithPrompt('collected')
   const proxy = await startCollectingProxy(server.address)
   const env = { STET_API_KEY: server.adminKey, STET_BASE_URL: proxy, STET_PROFILE: 'proxied', STET_PROJECT_ID: '1' }
@@ -69,11 +69,11 @@ test('a proxy that collects event streams is found', async () => {
   expect(code).toBe(1)
 })
 
-// The demo provider takes at least 4 ms for two words: each of these steps has more than a hundred.
+// The demo provider takes at least 4 ms for two words; each of these steps has more than a hundred.
 const step = `<step><user>${'word '.repeat(80)}</user></step>\n`
 const longRun = `---\nprovider: demo\nmodel: demo\n---\n${step.repeat(5)}`
 
-test('events that came at once are looked at a second time, since the machine may have stood still', async () => {
+test('a burst of events is measured a second time, because the machine may have been paused', async () => {
   const person = await personWithPrompt('stood still', longRun)
   let runs = 0
   const proxy = await startCollectingProxy(server.address, (url) => {
@@ -91,7 +91,7 @@ test('events that came at once are looked at a second time, since the machine ma
   expect(of('stream')).toMatchObject({ status: 'ok', message: expect.stringContaining('arrive live') })
 })
 
-test('what is broken is named, and the rest is still checked', async () => {
+test('broken parts are named, and the rest is still checked', async () => {
   const person = await personWithPrompt('broken')
   await writeFile(join(person.folder, 'prompts/bad.promptl'), 'Broken {{ if x }}\n')
   const key = await anotherKey(person)
@@ -110,7 +110,7 @@ test('what is broken is named, and the rest is still checked', async () => {
   expect(unread.of('node')).toMatchObject({ status: 'ok' })
 })
 
-test('a slow or cut way in between is no reason to hang', async () => {
+test('a slow or broken connection does not hang the doctor', async () => {
   const person = await personWithPrompt('held')
   const proxy = await startProxy(server.address)
   onTestFinished(() => proxy.stop())
@@ -135,7 +135,7 @@ test.each([
   [{ ...times, firstAt: 1990 }, true, 'fail', 'all events arrived at once after 2.0 s'],
   [{ ...times, firstAt: 1990 }, false, 'ok', 'a finished run'],
   [{ ...times, firstAt: 200, lastAt: 210, madeMs: 10 }, true, 'ok', 'too short'],
-  // The run began late.
+  // The run started late.
   [{ ...times, firstAt: 1990, madeMs: 10 }, true, 'ok', 'too short'],
   [{ ...times, hasLength: true }, false, 'fail', 'content length'],
   [{ ...times, contentType: 'text/html' }, true, 'fail', 'text/html'],
@@ -153,7 +153,7 @@ test.each([
   expect(clockOf(now + difference, now, 10)).toMatchObject({ status, message: expect.stringContaining(text) })
 })
 
-/** A key of the right form that the server does not know any more. */
+/** A well-formed key that was revoked. */
 async function anotherKey(person: Person): Promise<string> {
   const made = await person.stet(['keys', 'create', 'short-lived', '--scopes', 'read'])
   const key = made.stdout.trim()
@@ -161,7 +161,7 @@ async function anotherKey(person: Person): Promise<string> {
   return key
 }
 
-/** How an answer is passed on: whole with its length, as a buffering proxy does, whole without it, or as it comes. */
+/** How the proxy passes a response on: whole with a length (buffering), whole without it, or streamed. */
 type Passing = 'counted' | 'late' | 'live'
 
 async function startCollectingProxy(
@@ -169,7 +169,7 @@ async function startCollectingProxy(
   passingOf: (url: string) => Passing = () => 'counted',
 ): Promise<string> {
   const proxy = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
-    // One side has gone: the other learns of it.
+    // When one side closes, the other one must too.
     passOn(incoming, outgoing, target, passingOf(incoming.url ?? '')).catch(() => outgoing.destroy())
   }).listen(0, '127.0.0.1')
   await once(proxy, 'listening')

@@ -13,7 +13,7 @@ const messages = '[{"role":"user","content":"x"}]'
 const promptText =
   '---\nprovider: demo\nmodel: demo\nparameters:\n  text: { type: text, required: true }\n---\n{{ text }}\n'
 
-/** What a row names. Draft, key and provider are its own, since it may end them. */
+/** The objects that a row refers to. Draft, key and provider belong to the row, because it may delete them. */
 interface Made {
   conversation: string
   evaluation: string
@@ -57,12 +57,12 @@ async function make(): Promise<Made> {
 }
 
 interface Row {
-  /** A command line that says everything. */
+  /** A complete command line. */
   argv(made: Made): string[]
   stdin?: string
-  /** The keys of the one document, or of the result behind the events. */
+  /** The keys of the one JSON document, or of the result after the events. */
   keys: string
-  /** Command lines that lack something, and the flag or argument that the failure has to name. */
+  /** Incomplete command lines, and the flag or argument that the error must name. */
   lacking?: [argv: (made: Made) => string[], named: string][]
 }
 
@@ -70,7 +70,7 @@ const resultKeys = 'conversation cost response source tokenUsage toolRequests uu
 const keyKeys = 'author createdAt expiresAt id lastUsedAt limit name plan prefix projectId revokedAt scopes'
 const entryKeys = 'configuration createdAt defaultModel id lastUsedAt name provider token updatedAt url'
 
-/** Every command but `serve`, which has a test of its own. */
+/** Every command but `serve`, which has its own test. */
 const rows: Record<string, Row> = {
   login: {
     argv: () => ['--api-key-stdin'],
@@ -132,7 +132,7 @@ const rows: Record<string, Row> = {
   'versions list': { argv: () => [], keys: 'current versions' },
   'versions show': { argv: () => ['live'], keys: 'changes version' },
   'versions create': { argv: () => ['made'], keys: 'isUsed version', lacking: [[() => [], "'name'"]] },
-  // Moves the lock: in a folder without one there is nothing to move.
+  // Moves the lock, so it needs one.
   'versions use': { argv: () => ['live', '--force'], keys: 'pull version', lacking: [[() => ['live'], 'stet init']] },
   'conversations list': { argv: () => [], keys: 'conversations' },
   'conversations get': {
@@ -263,7 +263,7 @@ const rows: Record<string, Row> = {
   completion: { argv: () => ['bash'], keys: 'script shell', lacking: [[() => [], "'shell'"]] },
 }
 
-/** Somebody with a prompt file, a key and a project in the environment, and no file of stet's. */
+/** A person with a prompt file, and a key and project in the environment, but no stet files. */
 async function someone(name: string, argv: readonly string[], stdin = '') {
   const cwd = await temporaryFolder()
   await mkdir(join(cwd, '.git'))
@@ -286,7 +286,7 @@ async function someone(name: string, argv: readonly string[], stdin = '') {
   return runInProcess([...name.split(' '), ...argv], given)
 }
 
-test('every command of the table is here', () => {
+test('the rows cover every command of the table', () => {
   expect([...Object.keys(rows), 'serve'].sort()).toEqual(Object.keys(commandTable).sort())
 })
 

@@ -39,7 +39,7 @@ test.each([
   [new sdk.AbortError('left'), 130],
   [new CliError('differences', 'differs'), 3],
   [new Error('bug'), 1],
-])('%s has an exit code, and its JSON line carries it', async (error, exitCode) => {
+])('%s has an exit code, which its JSON line includes', async (error, exitCode) => {
   const failure = await describeFailure(error)
   expect(failure.exitCode).toBe(exitCode)
   const io = { env: {}, tty: { stdin: false, stdout: false, stderr: false } } as Parameters<typeof failureText>[2]
@@ -48,7 +48,7 @@ test.each([
   expect(JSON.parse(line).error).toMatchObject({ code: failure.code, exitCode, message: failure.message })
 })
 
-test('a failed run names the provider, its status, its own words and the prompt', async () => {
+test('a failed run names the provider, its status, its message and the prompt', async () => {
   const details = { provider: 'openai', status: 401, providerMessage: 'Incorrect API key provided.' }
   const init = { ...answer(422, 'ai_run_error'), details, prompt: 'support/reply' }
   const { message, requestId, next } = await describeFailure(new sdk.RunError(init))
@@ -57,7 +57,7 @@ test('a failed run names the provider, its status, its own words and the prompt'
   expect(requestId).toBe('req_1')
 })
 
-test('parameters that the server misses are named as flags', async () => {
+test('missing parameters are named as flags', async () => {
   const error = new sdk.UnprocessableEntityError({
     ...answer(422),
     details: { missing: ['ticket', 'name'], invalid: [] },
@@ -65,13 +65,13 @@ test('parameters that the server misses are named as flags', async () => {
   expect((await describeFailure(error)).next).toBe('-p ticket=… -p name=…')
 })
 
-test('a stream that was lost names the command that goes on', async () => {
+test('a lost stream names the command that continues it', async () => {
   const uuid = '9f0d6c1e-2c1b-4f43-8d5e-0a9b0c1d2e3f'
   const { next } = await describeFailure(new sdk.StreamInterruptedError('cut', { conversationUuid: uuid }))
   expect(next).toContain(`stet attach ${uuid}`)
 })
 
-test('an answer that is none of a stet server asks for the address; a conflict names the next step only where prompts conflict', async () => {
+test('a response of another server suggests checking the address; a conflict names the next step only for prompts', async () => {
   const page = new sdk.NotFoundError({ ...answer(404), serverResponse: '<html>not here</html>' })
   expect((await describeFailure(page)).next).toContain('--base-url')
   expect((await describeFailure(new sdk.ConflictError(answer(409)))).next).toBeUndefined()
@@ -79,7 +79,7 @@ test('an answer that is none of a stet server asks for the address; a conflict n
   expect(await describeFailure(conflict)).toMatchObject({ lines: ['a'], next: expect.stringContaining('stet pull') })
 })
 
-test('every exit code stands for one thing', () => {
+test('every exit code has one meaning', () => {
   const codes = Object.values(exitCodes)
   expect(new Set(codes).size).toBe(codes.length)
 })

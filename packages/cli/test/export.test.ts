@@ -23,7 +23,7 @@ async function personWithPrompts(name: string): Promise<Person> {
   return person
 }
 
-test('export to a folder and to a file, whole and in part; what it wrote can be imported again', async () => {
+test('export to a folder and to a file, whole and in part; the result can be imported again', async () => {
   const person = await personWithPrompts('exported')
   expect(await person.stet(['export', '--out', 'backup'])).toMatchObject({
     code: 0,
@@ -42,7 +42,7 @@ test('export to a folder and to a file, whole and in part; what it wrote can be 
   expect(await readFile(join(person.folder, 'again/support/reply.promptl'), 'utf8')).toBe(texts['support/reply'])
 })
 
-test('export overwrites nothing that differs unless --force is given', async () => {
+test('export overwrites different files only with --force', async () => {
   const person = await personWithPrompts('kept')
   await mkdir(join(person.folder, 'backup'))
   await writeFile(join(person.folder, 'backup/other.promptl'), 'mine\n')
@@ -54,7 +54,7 @@ test('export overwrites nothing that differs unless --force is given', async () 
   expect(await person.stet(['export', 'nowhere', '--out', 'x'])).toMatchObject({ code: 5 })
 })
 
-test('import from a server that speaks the API of the discontinued service, with a key of its own', async () => {
+test("import from a server with the discontinued service's API, with a separate key", async () => {
   const person = await personWithPrompts('source')
   const { projectId } = JSON.parse(await readFile(join(person.folder, 'stet.config.json'), 'utf8'))
   const address = `${server.address}/api/v3/projects/${projectId}`

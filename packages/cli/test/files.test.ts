@@ -13,7 +13,7 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 
 const all = ['**/*.promptl']
 
-test('line ends of a checkout and a byte order mark are no edit; what is sent has neither', () => {
+test('CRLF and a byte order mark are not edits, and are not sent', () => {
   const stored = hashText('a\nb\n')
   for (const form of ['a\nb\n', 'a\r\nb\r\n', '\uFEFFa\r\nb\r\n']) {
     const read = hashBytes(Buffer.from(form))
@@ -24,7 +24,7 @@ test('line ends of a checkout and a byte order mark are no edit; what is sent ha
   expect(hashBytes(Uint8Array.of(0xff, 0x41))).toBeUndefined()
 })
 
-test('a scan takes what is included and not ignored, and names leftovers of conflicts', async () => {
+test('a scan finds included files that are not ignored, and lists .remote files of conflicts', async () => {
   const folder = await temporaryFolder()
   await mkdir(join(folder, 'support', '_drafts'), { recursive: true })
   const files = ['support/reply.promptl', 'support/_drafts/x.promptl', 'support/reply.promptl.remote', 'notes.md']
@@ -34,7 +34,7 @@ test('a scan takes what is included and not ignored, and names leftovers of conf
   expect([...scan.leftovers]).toEqual(['support/reply'])
 })
 
-test('a link out of the folder, a case clash and a reserved name are refused, the rest goes on', async () => {
+test('links to outside, case clashes and reserved names are skipped, and the scan continues', async () => {
   const folder = await temporaryFolder()
   const outside = await temporaryFolder()
   await writeFile(join(outside, 'secret.promptl'), 'secret')
@@ -46,14 +46,14 @@ test('a link out of the folder, a case clash and a reserved name are refused, th
   const scan = await scanPrompts(folder, all, [])
   expect([...scan.prompts.keys()]).toEqual(['good'])
   expect(scan.refused.map(({ path }) => path).sort()).toEqual(['Tone', 'con', 'folder-link/', 'link', 'round', 'tone'])
-  // What lies behind a link is not gone.
+  // Skipped paths behind a link must not count as deleted.
   for (const path of ['link', 'folder-link/a', 'tone']) expect(isLeftOut(path, scan.refused)).toBe(true)
   for (const path of ['good', 'link/a', 'folder-linked']) expect(isLeftOut(path, scan.refused)).toBe(false)
 })
 
 const [composed, decomposed] = ['caf\u00e9', 'cafe\u0301']
 
-test('a name in another Unicode form is the same prompt, whose file a pull changes; two such names are none', async () => {
+test('a name in another Unicode form is the same prompt, whose file a pull changes; two such files are refused', async () => {
   const folder = await temporaryFolder()
   const file = join(folder, `${decomposed}.promptl`)
   await writeFile(file, 'old')
@@ -105,7 +105,7 @@ test('a pull writes nothing through a link out of the folder', async () => {
   expect(await readdir(outside)).toEqual([])
 })
 
-test('a pull goes on past a name that cannot be a file here', async () => {
+test('a pull continues after a name that cannot be a file here', async () => {
   const folder = await temporaryFolder()
   await writeFile(join(folder, 'a'), 'no folder')
   await mkdir(join(folder, 'b.promptl'))
@@ -119,7 +119,7 @@ test('a pull goes on past a name that cannot be a file here', async () => {
   expect(Object.keys(entries)).toEqual(['l'.repeat(247)])
 })
 
-test('what cannot be written is named, and no folder is waited for that can never be made', async () => {
+test('a failed write names its file, and a folder that cannot be created does not hang', async () => {
   const nowhere = '/proc/stet/x.json'
   await expect(writeFileAtomically(nowhere, 'x')).rejects.toMatchObject({
     code: 'unexpected',
@@ -128,7 +128,7 @@ test('what cannot be written is named, and no folder is waited for that can neve
   await expect(writeCredentials('/proc/stet/credentials.json', {})).rejects.toMatchObject({ code: 'unexpected' })
 })
 
-test('a file that somebody names is written through a link, and a device is never replaced; its mode stays', async () => {
+test('a named file is written through a link, a device is never replaced, and the mode stays', async () => {
   const folder = await temporaryFolder()
   const [device, file, link] = ['device', 'file', 'link'].map((name) => join(folder, name)) as [string, string, string]
   await symlink('/dev/null', device)
@@ -154,11 +154,11 @@ test.each([
   ['reply.promptl', 'prompts/support', ['support/reply', 'reply']],
   [`prompts/${decomposed}.promptl`, '.', [composed, `prompts/${composed}`]],
   ['../elsewhere/a.promptl', '.', ['../elsewhere/a']],
-])('%s in %s stands for %j', (name, cwd, expected) => {
+])('%s in %s means %j', (name, cwd, expected) => {
   expect(promptPathsOf(name, '/project/prompts', join('/project', cwd))).toEqual(expected)
 })
 
-/** A prompt that only the server has. */
+/** A prompt that exists only on the server. */
 function remoteNew(path: string): Compared {
   return {
     path,
@@ -183,7 +183,7 @@ const lock: Lock = {
   prompts: { b: { hash: '2' }, a: { hash: '1', documentUuid: 'd', theirs: '3' } },
 }
 
-test('the lock comes back as written, sorted, and a write leaves no temporary file', async () => {
+test('the lock is read back as written, sorted, and writing leaves no temporary file', async () => {
   const folder = await temporaryFolder()
   const file = join(folder, 'stet.lock.json')
   await writeLockFile(file, lock)
@@ -192,23 +192,23 @@ test('the lock comes back as written, sorted, and a write leaves no temporary fi
   expect(await readdir(folder)).toEqual(['stet.lock.json'])
 })
 
-test('a write of the lock that fails leaves the old one whole', async () => {
+test('a failed write of the lock keeps the old one', async () => {
   const folder = await temporaryFolder()
-  // A folder in its place makes the rename fail at the last moment.
+  // A folder in its place makes the final rename fail.
   const file = join(folder, 'stet.lock.json')
   await mkdir(join(file, 'full'), { recursive: true })
   await expect(writeLockFile(file, lock)).rejects.toThrow()
   expect(await readdir(folder)).toEqual(['stet.lock.json'])
 })
 
-test('marks of an unfinished merge in the lock are a conflict with advice', async () => {
+test('merge markers in the lock are a conflict with a hint', async () => {
   const folder = await temporaryFolder()
   const file = join(folder, 'stet.lock.json')
   await writeFile(file, `<<<<<<< HEAD\n${formatLock(lock)}=======\n>>>>>>> other\n`)
   await expect(readLockFile(file)).rejects.toMatchObject({ code: 'conflict', hint: expect.stringContaining('pull') })
 })
 
-test('logins are kept with mode 0600, and a wider mode is corrected with a warning', async () => {
+test('logins are saved with mode 0600, and a wider mode is corrected with a warning', async () => {
   const file = join(await temporaryFolder(), 'stet', 'credentials.json')
   const credentials = { default: { baseUrl: 'http://x/api/v3', apiKey: 'stet_x', keyName: 'k' } }
   await writeCredentials(file, credentials)

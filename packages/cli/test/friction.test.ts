@@ -35,7 +35,7 @@ test('push -m names an open draft at its publication; a draft without git is nam
   expect(await succeed(ben, 'versions', 'list')).toContain('\tadmin\t')
 })
 
-test('prompts list shows what a version holds, doctor -p runs a prompt with parameters', async () => {
+test("prompts list shows a version's prompts, doctor -p runs a prompt with parameters", async () => {
   const ana = await broken()
   const lines = (await succeed(ana, 'prompts', 'list')).trim().split('\n')
   expect(lines.map((line) => line.split('\t').slice(0, 4))).toEqual([

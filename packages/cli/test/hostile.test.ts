@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** Somebody with the key in the environment, in a checkout that somebody else wrote. */
+/** A person with the key in the environment, in a foreign checkout. */
 async function victim(files: Record<string, string>, env: Record<string, string> = {}): Promise<Person> {
   const folder = await temporaryFolder()
   await mkdir(join(folder, '.git'))
@@ -48,7 +48,7 @@ const commands = [
   ['keys', 'list'],
 ]
 
-test('a key of the environment is never sent to an address that only a file of the checkout names', async () => {
+test('a key of the environment is never sent to an address that comes only from a checkout file', async () => {
   const thief = await startThief()
   const version = { uuid: '0b9c7b7e-4f1f-4a2b-9d1c-6a3f0d0e4c11', status: 'draft', name: 'n' }
   const lock = { lockfileVersion: 1, baseUrl: `${thief.address}/api/v3`, projectId: 1, version, prompts: {} }
@@ -71,11 +71,11 @@ test('a key of the environment is never sent to an address that only a file of t
     const login = await person.stet(['login', '--api-key-stdin'], `${server.adminKey}\n`)
     expect(login).toMatchObject({ code: 2, stderr: expect.stringContaining(`--base-url ${thief.address}`) })
   }
-  // Whether a server is there is asked without a key.
+  // The reachability check sends no key.
   for (const request of thief.received) expect(request).not.toContain(server.adminKey)
 })
 
-test('the same address is used once it is named by flag or variable, or has a login', async () => {
+test('the same address is accepted by flag, by variable, or after a login', async () => {
   const person = await victim({ 'stet.config.json': JSON.stringify({ baseUrl: server.address, projectId: 1 }) })
   expect(await person.stet(['status'])).toMatchObject({ code: 4 })
   expect(await person.stet(['status', '--base-url', server.address])).toMatchObject({ code: 0 })
@@ -103,7 +103,7 @@ test.each([
   ['types.out', '../outside/x.d.ts'],
   ['types.out', 'link/x.d.ts'],
   ['types.out', 'dead'],
-])('%s of a configuration cannot lead out of the project by %s', async (key, path) => {
+])('%s of a configuration cannot point outside the project: %s', async (key, path) => {
   const outside = await temporaryFolder()
   await writeFile(join(outside, 'kept.promptl'), 'kept\n')
   const config = key === 'promptsDir' ? { promptsDir: path } : { types: { out: path } }
@@ -124,7 +124,7 @@ test.each([
   expect(await readdir(outside)).toEqual(['kept.promptl'])
 })
 
-test('without a configuration, a linked prompts folder of the checkout cannot lead out of it either', async () => {
+test('without a configuration, a linked prompts folder cannot point outside the checkout either', async () => {
   const outside = await temporaryFolder()
   await writeFile(join(outside, 'kept.promptl'), 'kept\n')
   const version = { uuid: '0b9c7b7e-4f1f-4a2b-9d1c-6a3f0d0e4c11', status: 'merged', name: 'n', ref: 'live' }
@@ -145,7 +145,7 @@ test('without a configuration, a linked prompts folder of the checkout cannot le
   expect(await readdir(outside)).toEqual(['kept.promptl'])
 })
 
-test('without a configuration, an import does not follow a linked prompts folder of the checkout', async () => {
+test('without a configuration, an import does not follow a linked prompts folder', async () => {
   const outside = await temporaryFolder()
   const person = await victim({ 'prompts.json': JSON.stringify([{ name: 'a', instructions: 'Hi' }]) })
   await rm(join(person.folder, 'prompts'), { recursive: true })
@@ -160,7 +160,7 @@ test('without a configuration, an import does not follow a linked prompts folder
   expect(named).toMatchObject({ code: 0 })
 })
 
-test('serve escapes what the server writes before and after its start', async () => {
+test("serve escapes the server's output before and after its start", async () => {
   const person = await victim({})
   const folder = join(person.folder, 'node_modules', '@stet', 'server')
   await mkdir(folder, { recursive: true })
@@ -179,7 +179,7 @@ test('serve escapes what the server writes before and after its start', async ()
   expect(terminal.raw).not.toMatch(rawEscapes)
 })
 
-test('a path of the server that leads out of the folder is refused by name, and nothing is written there', async () => {
+test('a server path outside the folder is refused by name and not written', async () => {
   const address = await startEvilServer(server.address)
   const person = await victim({}, { STET_BASE_URL: address, STET_PROJECT_ID: '1' })
   const { code, stderr } = await person.stet(['pull'])
@@ -203,7 +203,7 @@ const shown = [
   ['run', `no-such-${escapes}`],
 ]
 
-test('nothing raw reaches a terminal: names, prompts, errors and answers come escaped', async () => {
+test('names, prompts, errors and answers reach a terminal only escaped', async () => {
   const address = await startEvilServer(server.address)
   const files = { 'prompts/bad.promptl': `${escapes} {{ if x }}\n`, 'prompts/echo.promptl': `mine ${escapes}\n` }
   const person = await victim(files, { STET_BASE_URL: address, STET_PROJECT_ID: '1', STET_PAGER: 'cat' })
@@ -236,7 +236,7 @@ test('questions and pagers get no escapes either', async () => {
   for (const { raw } of [terminal, paged]) expect(raw).not.toMatch(/\x1b\]|\x1b\[2J|\x07|[\x80-\x9f]|owned/)
 })
 
-test('pipes and --json stay as they are', async () => {
+test('pipes and --json stay unescaped', async () => {
   const address = await startEvilServer(server.address)
   const person = await victim({}, { STET_BASE_URL: address, STET_PROJECT_ID: '1' })
   expect((await person.stet(['run', 'echo'])).stdout).toContain(escapes)
@@ -244,7 +244,7 @@ test('pipes and --json stay as they are', async () => {
   const terminal = person.sitDown(['projects', 'list', '--json'])
   await terminal.ended
   expect(terminal.raw).not.toMatch(/[\x80-\x9f]|\x1b/)
-  // The escapes of a terminal are those of JSON: the document says the same.
+  // The terminal escapes are JSON's, so the document stays equal.
   expect(JSON.parse(terminal.raw)).toEqual(JSON.parse(piped.stdout))
   expect(piped.stdout).toContain('\u009b')
 })

@@ -19,7 +19,7 @@ interface Imported {
   losses: { path: string; source: string | null; message: string }[]
 }
 
-/** What an import wrote and said, without any server. */
+/** The files and messages of an import that needs no server. */
 async function importFrom(...args: string[]) {
   const person = new Person(await temporaryFolder(), nowhere)
   const ended = await person.stet(['import', ...args, '--json'])
@@ -30,7 +30,7 @@ async function importFrom(...args: string[]) {
   return { person, data, read, losses }
 }
 
-/** The messages that a run of an imported prompt begins with; parts as text, or as their type. */
+/** The first messages of a run of an imported prompt; parts as text, or as their type. */
 async function render(content: string, parameters: Record<string, unknown>, documents: Record<string, string> = {}) {
   const source = { path: 'support/imported', content, documents }
   const rendered = await step(source, { parameters, now: '2026-01-01T00:00:00.000Z' })
@@ -40,7 +40,7 @@ async function render(content: string, parameters: Record<string, unknown>, docu
   }))
 }
 
-/** Documents beside the prompt that `render` renders. */
+/** Other documents for `render`. */
 function inSupport(documents: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(documents).map(([path, text]) => [`support/${path}`, text]))
 }
@@ -49,7 +49,7 @@ function frontOf(text: string): Record<string, unknown> {
   return parse(text.split('---')[1] ?? '')
 }
 
-test('Langfuse: the version in production, its text word for word, settings, tools and schema', async () => {
+test('Langfuse: imports the production version with its exact text, settings, tools and schema', async () => {
   const { data, read, losses } = await importFrom('langfuse', fixture('langfuse.json'))
   expect(data.files.map(({ path, action }) => [path, action])).toEqual([
     ['movie-critic', 'written'],
@@ -99,7 +99,7 @@ test('Langfuse: the version in production, its text word for word, settings, too
   expect(losses('support/chat')).toEqual([expect.stringContaining('The message placeholder "history"')])
 })
 
-test('Langfuse: prompts that include others follow their new names and pass on what they need, at any depth', async () => {
+test('Langfuse: prompts that include others use their new names and pass their variables, at any depth', async () => {
   const person = new Person(await temporaryFolder(), nowhere)
   const include = (name: string, pin = '') => `@@@langfusePrompt:name=${name}${pin}@@@`
   const label = ['production']
@@ -147,7 +147,7 @@ test('Langfuse: prompts that include others follow their new names and pass on w
   expect(documents['lost']).toContain('\\<prompt path="0" />')
 })
 
-test('the discontinued service: references follow a prompt that had to be renamed, and nothing else changes', async () => {
+test('the discontinued service: references follow a renamed prompt, and nothing else changes', async () => {
   const shout = '---\nmodel: m\n---\n<prompt path="../Tone"  name={{ x }} /> <prompt  x={{ 1 }} path=\'./tone\' />\n'
   const documents = [
     { path: 'kit/tone', content: 'quiet' },
@@ -171,7 +171,7 @@ test('the discontinued service: references follow a prompt that had to be rename
   expect(await read('_con/a')).toBe('<prompt path="b" /> <prompt path="../tone-2" />')
 })
 
-test('dotprompt: a partial gets what stands around it, an item of a list or an object too', async () => {
+test('dotprompt: a partial gets its context, including list items and objects', async () => {
   const person = new Person(await temporaryFolder(), nowhere)
   await mkdir(join(person.folder, 'in'))
   const write = (name: string, text: string) => writeFile(join(person.folder, 'in', name), text)
@@ -285,7 +285,7 @@ test('dotprompt: Picoschema, blocks, loops, roles and partials', async () => {
   }
 })
 
-test('Humanloop: tags, images and tool calls; answers of tools stay behind', async () => {
+test('Humanloop: imports tags, images and tool calls, but no tool results', async () => {
   const { read, losses } = await importFrom('dotprompt', fixture('humanloop'))
   const text = await read('welcome')
   expect(parse(text.split('---')[1] ?? '')).toMatchObject({
@@ -306,7 +306,7 @@ test('Humanloop: tags, images and tool calls; answers of tools stay behind', asy
   ])
 })
 
-test('a folder of the discontinued service: byte for byte, and what a run would refuse is said', async () => {
+test('a folder of the discontinued service: copied byte for byte, and unsupported features are reported', async () => {
   const { data, read, losses } = await importFrom('latitude', fixture('latitude'))
   expect(data.files.map(({ path }) => path)).toEqual(['broken', 'support/reply'])
   const original = fixture('latitude/prompts/support/reply.promptl')
@@ -315,7 +315,7 @@ test('a folder of the discontinued service: byte for byte, and what a run would 
   expect(losses('broken')).toEqual([expect.stringContaining('Does not compile, line 1')])
 })
 
-test('files that exist stay as they are; --strict makes losses a failure; --dry-run writes nothing', async () => {
+test('existing files stay unchanged; --strict makes losses a failure; --dry-run writes nothing', async () => {
   const person = new Person(await temporaryFolder(), nowhere)
   const source = fixture('latitude')
   const dry = await person.stet(['import', 'latitude', source, '--dry-run'])
@@ -331,7 +331,7 @@ test('files that exist stay as they are; --strict makes losses a failure; --dry-
   expect(again.stdout).toContain('unchanged\tprompts/support/reply.promptl')
 })
 
-test('hostile and broken exports: the rest goes on, and each loss names file, place and what to do', async () => {
+test('hostile and broken exports: the import continues, and each loss names file, position and next step', async () => {
   const person = new Person(await temporaryFolder(), nowhere)
   const write = async (name: string, text: string) => {
     await mkdir(join(person.folder, 'in'), { recursive: true })
@@ -403,7 +403,7 @@ test('hostile and broken exports: the rest goes on, and each loss names file, pl
   }
 })
 
-test('entries of JSON are named with the line that they begin on, and broken JSON with the line that breaks it', async () => {
+test('JSON entries are named with their first line, and broken JSON with the line of the error', async () => {
   const person = new Person(await temporaryFolder(), nowhere)
   const write = (name: string, text: string | Uint8Array) => writeFile(join(person.folder, name), text)
   const text =
@@ -430,7 +430,7 @@ test('entries of JSON are named with the line that they begin on, and broken JSO
   })
 })
 
-test('names that no file system takes are changed and said; what is no source is refused', async () => {
+test('names that file systems refuse are changed and reported; an invalid source is refused', async () => {
   const person = new Person(await temporaryFolder(), nowhere)
   const long = 'ä'.repeat(300)
   const odd = ['../up', 'a:b', 'CON', 'x', 'X', 'my prompt!', '😀', long, `${long}/`.repeat(9)].map((name) => ({

@@ -15,7 +15,7 @@ afterAll(() => server.stop())
 
 const paths = ['a', 'b']
 
-/** Somebody with a checkout, who remembers every text that was ever on the screen: only those may be overwritten. */
+/** A person with a checkout, who remembers every text shown: only those may be overwritten. */
 class Colleague {
   readonly seen = new Set<string>()
   readonly #prompts: string
@@ -71,7 +71,7 @@ const step = fc.record({
 
 let count = 0
 
-// In parts, each with the time limit of a test: on a busy machine a history takes seconds.
+// Split into tests, because a history takes seconds on a busy machine and each test has a time limit.
 test.each([1, 2, 3, 4, 5])(
   'two people in any order: nobody overwrites or deletes what they have not seen, and no edit is lost to a pull (part %d)',
   async (part) => {
@@ -101,7 +101,7 @@ test.each([1, 2, 3, 4, 5])(
             expect((await person.pull()).code).toBe(0)
             const after = await person.files()
             for (const [name, text] of Object.entries(filesBefore)) {
-              // What nobody else has is still here: replaced is only what the server has had.
+              // Unique texts must still exist: only texts that the server has had may be replaced.
               const isOwn = text.includes(` by ${who} `) && !published.has(text)
               if (isOwn && !name.endsWith('.remote')) expect(after[name]).toBe(text)
             }

@@ -30,7 +30,7 @@ beforeAll(async () => {
   proxy = await startProxy(server.address)
   client = await publishFirst(server, prompts)
 })
-// What a test that failed has left is not for the next one.
+// Removes cuts left behind by a failed test.
 beforeEach(() => void proxy.cuts.splice(0))
 afterAll(async () => {
   provider.stop()
@@ -40,12 +40,12 @@ afterAll(async () => {
 
 const keyEnv = () => ({ STET_API_KEY: server.adminKey, STET_PROJECT_ID: '1' })
 
-/** Somebody without any file; behind the proxy when it is given. */
+/** A person without any file, behind the proxy if given. */
 async function someone(way: { address: string } = server): Promise<Person> {
   return new Person(await temporaryFolder(), way, keyEnv())
 }
 
-/** A program that is running, with what it has printed so far. */
+/** A running program and its output so far. */
 function start(person: Person, args: readonly string[]) {
   const child = person.spawn(args)
   const printed = { stdout: '', stderr: '' }
@@ -93,7 +93,7 @@ test('the first Ctrl-C stops the run on the server, keeps what was printed and e
   expect(await conversationIn(program.printed.stderr)).toMatchObject({ status: 'stopped' })
 })
 
-test('with --json an interrupted run ends with one line that says so', async () => {
+test('with --json an interrupted run ends with one line of JSON', async () => {
   const program = start(await someone(), ['run', 'slow', '--json'])
   await program.prints('stdout', 'text-delta')
   program.child.kill('SIGINT')
@@ -103,7 +103,7 @@ test('with --json an interrupted run ends with one line that says so', async () 
   expect(await conversationIn(error.lines[0])).toMatchObject({ status: 'stopped' })
 })
 
-test('the second Ctrl-C leaves at once, although the server does not answer the stop', async () => {
+test('the second Ctrl-C exits at once, even if the server does not respond to the stop', async () => {
   const way = await startProxy(server.address)
   way.held = /\/stop$/
   const program = start(await someone(way), ['run', 'slow'])
@@ -130,7 +130,7 @@ test('a failed run names its provider and its prompt, also when it is followed o
   }
 })
 
-test('Ctrl-C in attach only leaves: nothing is sent and the run goes on, until stop ends it', async () => {
+test('Ctrl-C in attach only detaches: the run continues until stop ends it', async () => {
   const way = await startProxy(server.address)
   const person = await someone(way)
   const uuid = (await person.stet(['run', 'slow', '--background'])).stdout.trim()
@@ -153,7 +153,7 @@ test('Ctrl-C in attach only leaves: nothing is sent and the run goes on, until s
   await way.stop()
 })
 
-test('Ctrl-C while a whole answer is awaited leaves with 130', async () => {
+test('Ctrl-C while waiting for a whole answer exits 130', async () => {
   const way = await startProxy(server.address)
   const program = start(await someone(way), ['run', 'slow', '--no-stream'])
   await expect.poll(() => way.seen.some((line) => line.endsWith('/run')), { timeout: 120_000 }).toBe(true)
@@ -163,7 +163,7 @@ test('Ctrl-C while a whole answer is awaited leaves with 130', async () => {
   await way.stop()
 })
 
-test('a run survives cuts of the connection, says so, and prints the same answer once', async () => {
+test('a run survives broken connections, reports them, and prints the answer once', async () => {
   const whole = await (await someone()).stet(['run', 'echo', '-p', 'text=one two three four five six'])
   const person = await someone(proxy)
   for (const cuts of [[1], [6], [8, 2, 3], [5, 0, 1]]) {
@@ -175,7 +175,7 @@ test('a run survives cuts of the connection, says so, and prints the same answer
   }
 })
 
-test('with --json each event is printed once across a cut, and the reconnect is a warning line', async () => {
+test('with --json each event is printed once across a broken connection, and the reconnect is a warning line', async () => {
   const person = await someone(proxy)
   proxy.cuts.push(7)
   const { code, stdout, stderr } = await person.stet(['run', 'echo', '-p', 'text=hello', '--json'])
@@ -190,7 +190,7 @@ test('with --json each event is printed once across a cut, and the reconnect is 
   expect(ids).toEqual(ids.map((_, index) => index + 1))
 })
 
-test('a connection that stays broken ends with 9 and the command that goes on; --no-retry does not try again', async () => {
+test('a connection that stays broken exits 9 and names the command to continue; --no-retry does not retry', async () => {
   const person = await someone(proxy)
   proxy.cuts.push(6, 0, 0, 0)
   const ended = await person.stet(['run', 'echo', '-p', 'text=hello'])
@@ -224,7 +224,7 @@ test('attach replays an ended run, after an event or whole, as text, events, mes
   expect(messages.stdout).toBe(`[user]\nhello\n\n[assistant]\n${response.text}\n`)
 })
 
-test('chat: one turn with --message or piped text, a beginning with --prompt, and nothing to say is 2', async () => {
+test('chat: sends --message or piped text, starts with --prompt, and exits 2 without a message', async () => {
   const person = await someone()
   const begun = await person.stet(['chat', '--prompt', 'echo', '-p', 'text=hello', '--json'])
   const { uuid } = JSON.parse(begun.stdout.trim().split('\n').at(-1) ?? '').data
@@ -243,7 +243,7 @@ test('run --message adds a message, --show messages prints the conversation', as
   expect(ended.stdout.startsWith('[user]\na\n\n[user]\nb\n\n[assistant]\n')).toBe(true)
 })
 
-test('--tools answers the calls of the model; what a handler throws is told to the model', async () => {
+test("--tools answers the model's calls, and reports a handler's error to the model", async () => {
   const person = await someone()
   const module = (body: string) => writeFile(join(person.folder, 'tools.mjs'), body)
   await module('export const get_weather = ({ city }) => ({ sky: `blue over ${typeof city}` })\n')
@@ -261,7 +261,7 @@ test('--tools answers the calls of the model; what a handler throws is told to t
   expect(await person.stet(['run', 'weather', '--tools', 'none.mjs'])).toMatchObject({ code: 2 })
 })
 
-test('--tools: a prompt of steps goes on after the call, which is handled once across a cut of the connection', async () => {
+test('--tools: a prompt with steps continues after the call, which is handled once across a broken connection', async () => {
   const person = await someone(proxy)
   const source = `import { appendFileSync } from 'node:fs'
     export const get_weather = () => { appendFileSync('calls', 'x'); return { sky: 'blue' } }`
@@ -281,7 +281,7 @@ test('--tools: a prompt of steps goes on after the call, which is handled once a
   expect(await readFile(join(person.folder, 'calls'), 'utf8')).toBe('x')
 })
 
-test('Ctrl-C while a tool is at work stops the run once, and the tool learns of it', async () => {
+test('Ctrl-C while a tool works stops the run once and signals the tool', async () => {
   const way = await startProxy(server.address)
   const person = await someone(way)
   const source = `export const get_weather = (_, { signal }) => new Promise((resolve) => {
@@ -300,7 +300,7 @@ test('Ctrl-C while a tool is at work stops the run once, and the tool learns of 
   await way.stop()
 })
 
-test('the first digits of a uuid are enough on a machine that has forgotten it, and unknown ones are 5', async () => {
+test('the first digits of a uuid suffice on another machine, and unknown ones exit 5', async () => {
   const person = await someone()
   const uuid = (await person.stet(['run', 'echo', '-p', 'text=x', '--background', '--json'])).stdout
   const { uuid: known } = JSON.parse(uuid)
@@ -323,7 +323,7 @@ test.each(['run', 'attach'])('SIGTERM ends %s as Ctrl-C does, with 143', async (
   await client.runs.stop(uuid)
 })
 
-test('a tool that does not listen to its signal, or leaves something open, does not keep the program', async () => {
+test('a tool that ignores its signal or leaves handles open does not keep the program running', async () => {
   const person = await someone()
   const module = (body: string) =>
     writeFile(join(person.folder, 'tools.mjs'), `setInterval(() => {}, 1e6)\nexport const get_weather = ${body}\n`)

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 const settings = ['user.name=Ana', 'user.email=ana@example.com', 'maintenance.auto=false']
-// Neither the settings of who runs the tests, which may sign or call hooks, nor the repository whose hook runs them.
+// Isolates git from the user's settings, which may sign or call hooks, and from the repository whose hook runs the tests.
 const env = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' }
 const git = (folder: string, ...args: string[]) =>
   execFileSync('git', [...settings.flatMap((one) => ['-c', one]), ...args], {
@@ -29,7 +29,7 @@ async function write(folder: string, path: string, text: string): Promise<void> 
   await writeFile(file, text)
 }
 
-/** A repository of prompts, a project, and a CI that clones the repository anew for each publication. */
+/** A prompt repository, a project, and a CI that clones the repository for each publication. */
 class Repository {
   readonly ana: Person
   constructor(ana: Person) {
@@ -56,7 +56,7 @@ class Repository {
     return git(this.ana.folder, 'rev-parse', 'HEAD')
   }
 
-  /** A new clone with a key and nothing else. */
+  /** A new clone with only a key. */
   async clone(...flags: string[]): Promise<Person> {
     const folder = join(await temporaryFolder(), 'clone')
     git(this.ana.folder, 'clone', '-q', ...flags, `file://${this.ana.folder}`, folder)
@@ -80,7 +80,7 @@ class Repository {
 const changesOf = ({ stdout }: { stdout: string }): string[] =>
   JSON.parse(stdout).changes.map(({ path }: { path: string }) => path)
 
-test('publications from CI follow each other, whether versions are named by it or by default, and with no lock at all', async () => {
+test('CI can publish repeatedly, with named or default version names, and without a lock', async () => {
   const repository = await Repository.create('in turns')
   const { ana } = repository
   await write(ana.folder, 'a', 'second a\n')
@@ -89,7 +89,7 @@ test('publications from CI follow each other, whether versions are named by it o
   await write(ana.folder, 'a', 'third a\n')
   repository.commit()
   expect(changesOf(await repository.publish())).toEqual(['a'])
-  // Ana's lock is as old as the first of them: moving it takes along what both sides hold now.
+  // Ana's lock is as old as the first version: moving it adopts what both sides have now.
   expect(await ana.stet(['versions', 'use', 'live'])).toMatchObject({ code: 0 })
   await write(ana.folder, 'a', 'half\n')
   expect(changesOf(await ana.stet(['push', '--dry-run', '--json']))).toEqual(['a'])
@@ -103,7 +103,7 @@ test('publications from CI follow each other, whether versions are named by it o
   expect(await clone.stet(['status', '--check'])).toMatchObject({ code: 0, stdout: '' })
 })
 
-test('what a colleague changed on the server since is a conflict; without history so is what CI published, and it says why', async () => {
+test("a colleague's change on the server is a conflict; without git history, so is CI's publication, and the message says why", async () => {
   const repository = await Repository.create('colleague')
   const { ana } = repository
   await write(ana.folder, 'a', 'second a\n')
@@ -124,7 +124,7 @@ test('what a colleague changed on the server since is a conflict; without histor
   expect((await repository.live())['a']).toBe('a of ben\n')
 })
 
-test('a rollback stays: the next publication from CI leaves alone what it brought back', async () => {
+test('a rollback stays: the next publication from CI does not revert it', async () => {
   const repository = await Repository.create('rolled back')
   const { ana } = repository
   await write(ana.folder, 'a', 'second a\n')
@@ -138,7 +138,7 @@ test('a rollback stays: the next publication from CI leaves alone what it brough
   expect(await repository.live()).toEqual({ a: 'first a\n', b: 'second b\n' })
 })
 
-test('a version that only bears the name of a commit is no base: what was not in git stays', async () => {
+test('a version that only has the name of a commit is not a base: text outside git stays', async () => {
   const repository = await Repository.create('named so')
   const { ana } = repository
   const sha = git(ana.folder, 'rev-parse', 'HEAD')
@@ -150,7 +150,7 @@ test('a version that only bears the name of a commit is no base: what was not in
   expect(await repository.publish()).toMatchObject({ code: 6 })
 })
 
-test('a folder that follows an open draft goes on from what CI published below it, and from nothing else', async () => {
+test("a folder that follows an open draft builds on CI's publications, and on nothing else", async () => {
   const repository = await Repository.create('open draft')
   const { ana } = repository
   await write(ana.folder, 'b', 'b of the draft\n')
@@ -168,7 +168,7 @@ test('a folder that follows an open draft goes on from what CI published below i
   expect(changesOf(await ana.stet(['push', 'a', 'c', '--json']))).toEqual(['a', 'c'])
   expect(await ana.stet(['status', '--check'])).toMatchObject({ code: 0, stdout: '' })
 
-  // Somebody else's text in the draft itself, or published from elsewhere, stays a conflict.
+  // A colleague's text in the draft, or published from elsewhere, stays a conflict.
   const ben = await Person.create(await temporaryFolder(), server)
   const { projectId } = JSON.parse(await readFile(join(ana.folder, 'stet.config.json'), 'utf8'))
   const lock = JSON.parse(await readFile(join(ana.folder, 'stet.lock.json'), 'utf8'))

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 const folder = fileURLToPath(new URL('..', import.meta.url))
 const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
 
-test('the package is at most 400 kB unpacked and holds the program, its schema and nothing native', () => {
+test('the package is at most 400 kB unpacked and contains the program, its schema and nothing native', () => {
   const text = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: folder,
     encoding: 'utf8',
@@ -21,20 +21,20 @@ test('the package is at most 400 kB unpacked and holds the program, its schema a
   ).toEqual([])
 })
 
-test('it has at most five dependencies, pinned, and runs nothing when it is installed', () => {
+test('it has at most five pinned dependencies and no install scripts', () => {
   const versions: string[] = Object.values(manifest.dependencies)
   expect(versions.length).toBeLessThanOrEqual(5)
   for (const version of versions) expect(version).toMatch(/^(\d+\.\d+\.\d+|workspace:\*)$/)
   expect(Object.keys(manifest.scripts).filter((name) => /install|prepare/.test(name))).toEqual([])
 })
 
-test('the entry loads nothing but what the version needs; the rest comes lazily', async () => {
+test('the entry loads only what --version needs; the rest loads lazily', async () => {
   const entry = await readFile(new URL('../dist/main.mjs', import.meta.url), 'utf8')
   expect(entry).not.toMatch(/^import /m)
   expect(entry).toMatch(/import\([`"']\.\/program-/)
 })
 
-test('the template engine lies in a chunk that only compiling commands ask for', async () => {
+test('the template engine is in a chunk that only compiling commands load', async () => {
   const dist = new URL('../dist/', import.meta.url)
   const names = await readdir(dist)
   const texts = new Map(

@@ -31,7 +31,7 @@ async function refused(person: Person, ...argv: string[]): Promise<{ lines: stri
 const markers = (mine: string, theirs: string): string =>
   lines('<<<<<<< draft', mine, '=======', theirs, '>>>>>>> live')
 
-test('every branch of a publish conflict has a way out that loses nothing, without --force', async () => {
+test('every kind of publish conflict can be resolved without --force and without loss', async () => {
   const paths = ['clean', 'real', 'gone-there', 'gone-here', 'old-name']
   const prompts = Object.fromEntries(paths.map((path) => [path, base]))
   const [ana, ben] = await pairOf('all branches', server, prompts)
@@ -77,7 +77,7 @@ test('every branch of a publish conflict has a way out that loses nothing, witho
   await write(ana, 'real', base.replace('three', 'three of ana and ben'))
   await write(ana, 'added', lines('added by ana', 'added by ben'))
   await succeed(ana, 'pull', 'gone-there', '--ours')
-  // The deletion stands although live changed the prompt; of the renamed one live's change moves along.
+  // The deletion wins over live's change; the renamed prompt keeps live's change.
   await rm(fileOf(ana, 'gone-here'))
   await rm(fileOf(ana, 'old-name'))
   await write(ana, 'new-name', base.replace('one', 'renamed by ana').replace('five', 'five of ben'))
@@ -95,7 +95,7 @@ test('every branch of a publish conflict has a way out that loses nothing, witho
   expect(await read(ben, 'real')).toBe(base.replace('three', 'three of ana and ben'))
 })
 
-test('live that changes again, after the merge or after the push, is merged again', async () => {
+test('if live changes again after the merge or the push, it is merged again', async () => {
   const [ana, ben] = await pairOf('again', server, { a: base })
   const publish = async (from: string, to: string): Promise<void> => {
     await succeed(ben, 'pull')
@@ -120,7 +120,7 @@ test('live that changes again, after the merge or after the push, is merged agai
   expect(await live(ana)).toEqual({ a: all })
 })
 
-test('a merge can be given up, and begun again with either side', async () => {
+test('a merge can be aborted, and resolved with either side', async () => {
   const [ana, ben] = await pairOf('aborted', server, { a: base, b: base })
   const [mine, theirs] = [base.replace('three', 'three of ana'), base.replace('three', 'three of ben')]
   for (const path of ['a', 'b']) {
@@ -146,7 +146,7 @@ test('a merge can be given up, and begun again with either side', async () => {
   expect(await live(ana)).toEqual({ a: theirs, b: mine })
 })
 
-test('edits that were not pushed are pushed first, and a text about markers is no conflict', async () => {
+test('a pull refuses to merge unpushed edits, and a text about markers is not a conflict', async () => {
   const about = lines('Title', '=======', '>>>>>>> quoted', '<<<<<<< quoted', '=======')
   const [ana, ben] = await pairOf('unpushed', server, { a: base, about })
   await write(ana, 'a', base.replace('one', 'one of ana'))
@@ -165,7 +165,7 @@ test('edits that were not pushed are pushed first, and a text about markers is n
   expect((await live(ana))['a']).toBe(base.replace('one', 'one more of ana').replace('five', 'five of ben'))
 })
 
-test('a folder that first sees the draft during the conflict merges the text of the draft too', async () => {
+test("a folder that first follows the draft during a conflict merges the draft's text too", async () => {
   const [ana, ben] = await pairOf('joined late', server, { clean: base, real: base, gone: base })
   const dan = await Person.create(await temporaryFolder(), server)
   const { projectId } = JSON.parse(await readFile(join(ana.folder, 'stet.lock.json'), 'utf8'))
@@ -204,7 +204,7 @@ test('a folder that first sees the draft during the conflict merges the text of 
   })
 })
 
-test('where the base of a draft is uncertain, nothing is merged unseen', async () => {
+test('if the base of a draft is uncertain, nothing is merged silently', async () => {
   const [ana, ben] = await pairOf('uncertain', server, { a: base, other: base })
   const publish = async (text: string): Promise<void> => {
     await succeed(ben, 'pull')
@@ -219,7 +219,7 @@ test('where the base of a draft is uncertain, nothing is merged unseen', async (
   await succeed(ana, 'push')
   await publish(base)
 
-  // Her lock names the text that her change began with; a new folder could only guess it.
+  // Her lock names the base of her change; a new folder could only guess it.
   await succeed(ana, 'pull')
   expect(await read(ana, 'a')).toBe(base.replace('one', 'one of ana'))
   const late = await Person.create(await temporaryFolder(), server)
@@ -229,7 +229,7 @@ test('where the base of a draft is uncertain, nothing is merged unseen', async (
   expect(await read(late, 'a')).toContain('>>>>>>> live\n')
 })
 
-test('a draft that changes nothing is published only with --allow-empty', async () => {
+test('a draft without changes is published only with --allow-empty', async () => {
   const [ana] = await pairOf('empty', server)
   await succeed(ana, 'versions', 'create', 'nothing', '--use')
   const { code, stderr } = await ana.stet(['publish', '--yes'])

@@ -18,7 +18,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** A project of its own, with somebody who names it by variables. */
+/** A separate project, and a person who selects it by variables. */
 async function project(name: string): Promise<{ person: Person; client: Stet; id: number }> {
   const account = new Stet({ apiKey: server.adminKey, baseUrl: server.address })
   const { id } = (await account.projects.create(name)).project
@@ -51,7 +51,7 @@ async function history(client: Stet): Promise<string[]> {
   ]
 }
 
-test('rollback publishes the version before live as a new one, and shows what it changes first', async () => {
+test('rollback shows the changes and publishes the version before live as a new one', async () => {
   const { person, client } = await project('rollback')
   await history(client)
   const asked = await person.stet(['rollback'])
@@ -76,7 +76,7 @@ test('rollback publishes the version before live as a new one, and shows what it
   expect(await client.versions.get('live')).toMatchObject({ version: 4, title: 'rollback to v2' })
 })
 
-test('rollback takes a number or a uuid; the contents of live are nothing to do, and a draft is refused', async () => {
+test('rollback takes a number or a uuid, does nothing for the contents of live, and refuses a draft', async () => {
   const { person, client } = await project('rollback by name')
   const [first = '', , third = ''] = await history(client)
   const back = await person.stet(['rollback', '1', '--yes', '--json', '--title', 'calm again'])
@@ -91,7 +91,7 @@ test('rollback takes a number or a uuid; the contents of live are nothing to do,
   expect(await person.stet(['rollback', '99', '--yes'])).toMatchObject({ code: 5 })
 })
 
-test('rollback in a project with one version, or none, says that there is nothing before', async () => {
+test('rollback in a project with one version, or none, reports that there is no earlier one', async () => {
   const { person, client } = await project('first version')
   expect(await person.stet(['rollback', '--yes'])).toMatchObject({ code: 5 })
   await publish(client, [write('tone', 'Be short.\n')])
@@ -100,10 +100,10 @@ test('rollback in a project with one version, or none, says that there is nothin
   expect(stderr).toContain('no version before live')
 })
 
-test('rollback stops with 6 when somebody publishes after the diff was shown', async () => {
+test('rollback exits 6 if a colleague publishes after the diff was shown', async () => {
   const { person, client, id } = await project('rollback race')
   await history(client)
-  // The colleague is quicker than the draft that the rollback opens.
+  // The colleague publishes before the rollback opens its draft.
   proxy.before = async (line) => {
     if (!line.endsWith('/push')) return
     proxy.before = undefined
@@ -114,7 +114,7 @@ test('rollback stops with 6 when somebody publishes after the diff was shown', a
   expect(await live(client)).toMatchObject({ tone: 'Be new.\n' })
 })
 
-test('revert drops changes of a draft by path, or all of them; files stay until a pull', async () => {
+test('revert drops some or all changes of a draft; files stay until a pull', async () => {
   const { person, client, id } = await project('revert')
   await publish(client, [write('tone', 'Be short.\n'), write('old', 'Old.\n')])
   await mkdir(join(person.folder, '.git'))
@@ -170,7 +170,7 @@ test('init --from-latitude takes project, folder and draft, and the first push n
   })
 })
 
-test('a lock of the discontinued service that names no project is refused with its name', async () => {
+test('a lock of the discontinued service without a project is refused by name', async () => {
   const { person } = await project('broken lock')
   await writeFile(join(person.folder, 'latitude-lock.json'), '{"rootFolder":"prompts"}')
   const { code, stderr } = await person.stet(['init', '--from-latitude'])

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-test('the built program says its version, and a command that needs a server says when there is none', async () => {
+test('the built program prints its version, and a command that needs a server fails without one', async () => {
   const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
   const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
   expect(await person.stet(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
@@ -14,10 +14,10 @@ test('the built program says its version, and a command that needs a server says
   expect(marks.stderr.startsWith('[x] No API key')).toBe(true)
 })
 
-test('serve says where it is, keeps the first key when it may, passes the signal on and gives its exit code', async () => {
+test('serve prints its address, saves the first key if allowed, forwards signals and returns the exit code', async () => {
   const folder = await temporaryFolder()
   const person = new Person(folder, { address: 'http://127.0.0.1:1' })
-  // What --open calls on this system, in a folder of its own before all others.
+  // A fake opener for --open, first in the PATH.
   const opened = join(folder, 'opened.txt')
   await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 })
   const path = `${folder}:${process.env['PATH']}`
@@ -31,7 +31,7 @@ test('serve says where it is, keeps the first key when it may, passes the signal
   })
   await expect.poll(() => stderr, { timeout: 120_000 }).toContain('First API key')
   const key = (await readFile(join(folder, 'data', 'admin.key'), 'utf8')).trim()
-  // The folder is in a checkout: git must not offer to commit the key.
+  // Inside a checkout, git must not offer to commit the key.
   expect(await readFile(join(folder, 'data', '.gitignore'), 'utf8')).toBe('*\n')
   expect(stdout).toBe('')
   const [, address = ''] = /^✔ API {3}(\S+)\/api\/v3$/m.exec(stderr) ?? []
@@ -43,7 +43,7 @@ test('serve says where it is, keeps the first key when it may, passes the signal
   const local = ['--profile', 'local', '--base-url', address]
   expect(await person.stet(['whoami', ...local])).toMatchObject({ code: 0 })
 
-  // A second one on the same port tells in its one line of JSON why it ended; it keeps no key.
+  // A second server on the same port reports the reason in one line of JSON and saves no key.
   const second = await person.stet(['serve', '--port', new URL(address).port, '--data', './other', '--json'])
   expect(second).toMatchObject({ code: 1, stdout: '' })
   const { error } = JSON.parse(second.stderr)
@@ -53,7 +53,7 @@ test('serve says where it is, keeps the first key when it may, passes the signal
   child.kill('SIGTERM')
   const [code] = await once(child, 'close')
   expect(code).toBe(0)
-  // Known by its key: as soon as the port is free it may be another's.
+  // Checked by key, because another process may take the free port.
   const isAnswering = await fetch(`${address}/api/v3/me`, { headers: { authorization: `Bearer ${key}` } }).then(
     ({ ok }) => ok,
     () => false,
@@ -64,11 +64,11 @@ test('serve says where it is, keeps the first key when it may, passes the signal
   const [line] = await once(again.stdout.setEncoding('utf8'), 'data')
   const told = { api: expect.stringMatching(/^http:.*\/api\/v3$/), data: './data', firstKey: null, profile: null }
   expect(JSON.parse(line)).toEqual(told)
-  // Nobody's terminal: the child does not get a Ctrl-C by itself.
+  // Without a terminal, the child does not receive Ctrl-C directly.
   again.kill('SIGINT')
   expect((await once(again, 'close'))[0]).toBe(0)
 
-  // Ended by force it leaves no server behind that nobody would stop. The log goes to a stream that stays open.
+  // Killing the CLI must not leave a server running. Its log goes to a stream that stays open.
   const killed = person.spawn(['serve', '--port', '0', '--data', './data'])
   let said = ''
   killed.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -78,6 +78,6 @@ test('serve says where it is, keeps the first key when it may, passes the signal
   const databaseFiles = () => readdir(join(folder, 'data', 'db'))
   expect(await databaseFiles()).toContain('stet-lock')
   killed.kill('SIGKILL')
-  // Given back last of all: after the port, and when nothing more is written.
+  // The lock is released last, after the port and the final writes.
   await expect.poll(databaseFiles, { timeout: 120_000 }).not.toContain('stet-lock')
 })

@@ -10,7 +10,7 @@ import { runInProcess } from './support/test-io.ts'
 const red = '\x1b[31m'
 const broken = 'Hi\n<user>{{ if x }}a</user>\n'
 
-/** Somebody without a server, whose one prompt does not compile. */
+/** A person without a server, with one prompt that does not compile. */
 async function someone(): Promise<Person> {
   const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
   await mkdir(join(person.folder, 'prompts'))
@@ -34,7 +34,7 @@ test.each([
   expect([stdout.includes(red), stderr.includes(red)]).toEqual([isColored, isColored])
 })
 
-test('at a terminal remarks are coloured and data in a pipe are not', async () => {
+test('messages on a terminal are colored, data in a pipe is not', async () => {
   const person = await someone()
   const terminal = person.sitDown(['check', '--local'], {}, '> out.txt')
   expect(await terminal.ended).toBe(7)
@@ -42,13 +42,13 @@ test('at a terminal remarks are coloured and data in a pipe are not', async () =
   expect(await readFile(join(person.folder, 'out.txt'), 'utf8')).toContain('open.promptl:2:7 error Block was left open')
 })
 
-test('output that cannot be written is a failure', async () => {
+test('a failed write of the output is an error', async () => {
   const terminal = (await someone()).sitDown(['completion', 'bash'], {}, '> /dev/full')
   expect(await terminal.ended).toBe(1)
   expect(terminal.screen).toContain('Cannot write the output: ENOSPC')
 })
 
-test('where the terminal is not UTF-8 our own signs are ASCII, words of others stay', async () => {
+test('without UTF-8, our own signs are ASCII, and foreign text stays unchanged', async () => {
   const person = await someone()
   for (const env of [{ LANG: 'C' }, { LC_ALL: 'POSIX' }, { LC_CTYPE: 'de_DE.ISO-8859-1' }]) {
     const { stderr } = await person.stet(['check', '--local'], '', env)
@@ -57,9 +57,9 @@ test('where the terminal is not UTF-8 our own signs are ASCII, words of others s
   expect(asShown('… größer · “x”', { env: { LANG: 'C' } })).toBe('... größer - “x”')
 })
 
-test('a home that cannot be written: a key in the environment works, a login says what to do, and nothing is kept', async () => {
+test('with an unwritable home, an environment key works, and a login fails with a hint', async () => {
   const cwd = await temporaryFolder()
-  // A file where a folder is wanted keeps everybody from writing, also those whom no mode does.
+  // A file in place of a folder blocks writing for every user, including root.
   const home = join(cwd, 'file')
   await writeFile(home, '')
   const key = 'stet_0000000000000000000000000000001o2Jge'
@@ -76,7 +76,7 @@ test('a home that cannot be written: a key in the environment works, a login say
   expect(await readLogins(join(home, 'stet', 'credentials.json'), () => {})).toEqual({})
 })
 
-// Nothing is unreadable for root.
+// root can read everything.
 test.runIf(process.getuid?.() !== 0)('a home that cannot be read has no login, and says so', async () => {
   const cwd = await temporaryFolder()
   const file = join(cwd, 'credentials.json')

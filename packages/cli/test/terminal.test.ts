@@ -32,7 +32,7 @@ async function someone(): Promise<Person> {
   return new Person(await temporaryFolder(), server, { STET_API_KEY: server.adminKey, STET_PROJECT_ID: '1' })
 }
 
-test('run asks for a missing parameter, and Ctrl-C at the question is 2', async () => {
+test('run asks for a missing parameter, and Ctrl-C at the question exits 2', async () => {
   const person = await someone()
   const asked = person.sitDown(['run', 'echo'])
   await asked.shows('ticket')
@@ -57,14 +57,14 @@ test.each([
   expect(terminal.screen).toContain('-p ticket=')
 })
 
-test('CI=false is no CI', async () => {
+test('CI=false does not count as CI', async () => {
   const terminal = (await someone()).sitDown(['run', 'echo'], { CI: 'false' })
   await terminal.shows('ticket')
   terminal.type(`x${enter}`)
   expect(await terminal.ended).toBe(0)
 })
 
-test('colours on a terminal, none with NO_COLOR, plain marks where the terminal is not UTF-8', async () => {
+test('colors on a terminal, none with NO_COLOR, ASCII signs without UTF-8', async () => {
   const person = await someone()
   const colored = person.sitDown(['run', 'echo', '-p', 'ticket=x'])
   expect(await colored.ended).toBe(0)
@@ -78,7 +78,7 @@ test('colours on a terminal, none with NO_COLOR, plain marks where the terminal 
   expect(ascii.screen).toContain('[ok] stop')
 })
 
-test('a table has a head on a terminal', async () => {
+test('a table has a header on a terminal', async () => {
   const terminal = (await someone()).sitDown(['versions', 'list'])
   expect(await terminal.ended).toBe(0)
   expect(terminal.screen).toMatch(/STATUS {2,}NAME {2,}VERSION/)
@@ -105,7 +105,7 @@ test('providers add asks for the token without showing it', async () => {
   expect(terminal.screen).not.toContain(token)
 })
 
-test('init offers the projects when none is named; elsewhere it lists them and exits 2', async () => {
+test('init offers the projects on a terminal; elsewhere it lists them and exits 2', async () => {
   const person = new Person(await temporaryFolder(), server, { STET_API_KEY: server.adminKey })
   await mkdir(join(person.folder, '.git'))
   const listed = await person.stet(['init'])
@@ -119,7 +119,7 @@ test('init offers the projects when none is named; elsewhere it lists them and e
   expect((await client.projects.list()).map(({ id }) => id)).toContain(config.projectId)
 })
 
-test('publish asks; no leaves everything as it was, yes publishes', async () => {
+test('publish asks: no changes nothing, yes publishes', async () => {
   const person = await someone()
   const { id } = (await client.projects.create('asked')).project
   await mkdir(join(person.folder, '.git'))
@@ -140,7 +140,7 @@ test('publish asks; no leaves everything as it was, yes publishes', async () => 
   expect(agreed.screen).toContain('Live is now v1')
 })
 
-test('diff goes through the pager at a terminal, without a shell, and stands there plainly when there is none', async () => {
+test('diff uses the pager on a terminal, without a shell, and prints directly if there is none', async () => {
   const person = await someone()
   await mkdir(join(person.folder, 'prompts'))
   await writeFile(join(person.folder, 'prompts', 'mine.promptl'), 'Mine.\n')
@@ -153,7 +153,7 @@ test('diff goes through the pager at a terminal, without a shell, and stands the
     [{ STET_PAGER: 'cat;touch pwned' }, '+Mine.'],
     [{ STET_PAGER: 'cat' }, '+Mine.'],
     [{ PAGER: '' }, '+Mine.'],
-    // Leaves before it has read anything.
+    // Exits before reading anything.
     [{ STET_PAGER: 'true' }, ''],
   ] as const) {
     const terminal = person.sitDown(['diff', 'mine'], env)
@@ -166,12 +166,12 @@ test('diff goes through the pager at a terminal, without a shell, and stands the
   expect(piped.stdout).toContain('+Mine.')
 })
 
-test('Ctrl-C in a pager is the pager’s own', async () => {
+test('Ctrl-C in a pager belongs to the pager', async () => {
   const person = await someone()
   await mkdir(join(person.folder, 'prompts'))
   await writeFile(join(person.folder, 'prompts', 'mine.promptl'), 'Mine.\n')
   const pager = join(person.folder, 'pager')
-  // It waits for its signal in short sleeps: one that came just before a read at the keyboard would be heard only behind it.
+  // Polls for its signal: a blocking read of the keyboard would delay a signal that arrived just before it.
   const script = `#!/bin/sh
 trap 'heard=1' INT
 echo begun
@@ -190,7 +190,7 @@ echo "read $line"
   expect(await terminal.ended).toBe(0)
 })
 
-test('annotate offers a choice of several evaluations', async () => {
+test('annotate offers a choice of evaluations', async () => {
   const person = await someone()
   for (const name of ['First', 'Second']) await client.evaluations.create({ name, metric: 'binary' })
   const log = await client.logs.create('echo', [{ role: 'user', content: 'x' }])
@@ -210,7 +210,7 @@ test('Ctrl-C at the keyboard stops the run on the server', async () => {
   expect(await client.conversations.get(uuid)).toMatchObject({ status: 'stopped' })
 })
 
-test('chat line by line: turns, a line that goes on, what was said, a file of it, and the way out', async () => {
+test('chat line by line: messages, continued lines, /messages, /save and /exit', async () => {
   const person = await someone()
   const terminal = person.sitDown(['chat', '--prompt', 'echo', '-p', 'ticket=hello'])
   await terminal.shows('/exit quits')
@@ -233,7 +233,7 @@ test('chat line by line: turns, a line that goes on, what was said, a file of it
   expect(messages[2]).toMatchObject({ role: 'user', content: [{ text: 'first line\nsecond line' }] })
 })
 
-test('in a chat /stop and Ctrl-C end the answer and not the chat; Ctrl-C at the prompt leaves with 130', async () => {
+test('in a chat /stop and Ctrl-C end only the answer; Ctrl-C at the prompt exits 130', async () => {
   const person = await someone()
   const log = await client.logs.create('slow', [{ role: 'user', content: 'x' }], { response: 'y' })
   const terminal = person.sitDown(['chat', log.uuid])
@@ -250,7 +250,7 @@ test('in a chat /stop and Ctrl-C end the answer and not the chat; Ctrl-C at the 
   expect(await terminal.ended).toBe(130)
 })
 
-test('Ctrl-D leaves a chat with 0', async () => {
+test('Ctrl-D ends a chat with 0', async () => {
   const log = await client.logs.create('echo', [{ role: 'user', content: 'x' }])
   const terminal = (await someone()).sitDown(['chat', log.uuid])
   await terminal.shows('> ')

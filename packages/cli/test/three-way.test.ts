@@ -26,7 +26,7 @@ interface Scene {
   client: Stet
   /** The number of versions before the command under test. */
   versions: number
-  /** Paths and texts of what is live. */
+  /** Paths and texts of live. */
   live(): Promise<Record<string, string>>
   files(): Promise<Record<string, string>>
   lock(): Promise<Record<string, { hash?: string; theirs?: string }>>
@@ -38,7 +38,7 @@ async function publish(client: Stet, changes: readonly Change[]): Promise<void> 
   await client.versions.publish(draft.uuid)
 }
 
-/** A folder that was pulled at `base` and edited to `local`, while the server went on to `remote`. */
+/** A folder that was pulled at `base` and edited to `local`, while the server changed to `remote`. */
 async function arrange(name: string): Promise<Scene> {
   const account = new Stet({ apiKey: server.adminKey, baseUrl: server.address })
   const { project } = await account.projects.create(name)
@@ -86,13 +86,13 @@ async function contentsOf(client: Stet, versionUuid: string): Promise<Record<str
 const sideOf = (index: 0 | 1 | 2, ending = ''): Record<string, string> =>
   Object.fromEntries(threeWayRows.flatMap((row) => (row[index] ? [[row[3] + ending, textOf(row[3], row[index])]] : [])))
 
-/** The one-letter text that a hash in the lock stands for. */
+/** The one-letter text of a hash in the lock. */
 async function letterOf(path: string, hash: string | undefined): Promise<string> {
   const { hashText } = await import('../src/sync/hash.ts')
   return ['x', 'y', 'z'].find((side) => hashText(textOf(path, side)) === hash) ?? ''
 }
 
-test('status names the state of every row, and changes nothing', async () => {
+test('status reports the state of every row and changes nothing', async () => {
   const { person, files, live, lock } = await arrange('status')
   const before = await lock()
   const { code, stdout } = await person.stet(['status', '--json'])
@@ -107,7 +107,7 @@ test('status names the state of every row, and changes nothing', async () => {
   expect(await lock()).toEqual(before)
 })
 
-test('push: any row that only a human can settle stops all of it with 6, and nothing is sent', async () => {
+test('push: any row that only a human can resolve stops the whole push with 6', async () => {
   const { person, client, versions, files, live, lock } = await arrange('push all')
   const before = await lock()
   const all = await person.stet(['push', '--json'])
@@ -124,7 +124,7 @@ test('push: any row that only a human can settle stops all of it with 6, and not
   expect(await lock()).toEqual(before)
 })
 
-test('push: what only this side changed is sent, deletions when asked; every other row stays as it is', async () => {
+test('push: sends local changes, deletions on request, and nothing else', async () => {
   const { person, client, files, live, lock } = await arrange('push rows')
   const rest = pathsOf(([, , , , push]) => push !== 'stop')
   const unasked = await person.stet(['push', ...rest, '--json'])
@@ -163,12 +163,12 @@ test('push: what only this side changed is sent, deletions when asked; every oth
   })
 })
 
-test('pull: writes what only the server changed, keeps what only this side changed, puts the rest beside it', async () => {
+test('pull: writes server changes, keeps local changes, and saves conflicts as .remote files', async () => {
   const { person, client, versions, files, live, lock } = await arrange('pull')
   const { code, stdout, stderr } = await person.stet(['pull', '--json'])
   expect(code).toBe(0)
   const actions = JSON.parse(stdout).changes.map(({ path, action }: { path: string; action: string }) => [path, action])
-  // Without --prune nobody is there to agree to a deletion.
+  // Without --prune and a terminal, the deletion is not confirmed.
   const planned = threeWayRows.flatMap(([, , , state, , pull]) => {
     if (pull === 'none') return []
     return [[state, pull === 'delete' ? 'keep-deleted' : pull]]
@@ -222,7 +222,7 @@ test('pull restores a deleted file when it is named, and deletes an unedited one
   expect(await live()).toEqual(sideOf(2))
 })
 
-test('pull --theirs and --ours settle every conflict, and the next push sends what was kept', async () => {
+test('pull --theirs and --ours resolve every conflict, and the next push sends the kept text', async () => {
   const ours = await arrange('ours')
   await ours.person.stet(['pull', '--ours'])
   const { code, stdout } = await ours.person.stet(['push', '--json'])
@@ -243,7 +243,7 @@ test('pull --theirs and --ours settle every conflict, and the next push sends wh
   expect(await theirs.person.stet(['push', ...stopping.slice(0, 2), '--json'])).toMatchObject({ code: 0 })
 })
 
-test('paths that are no files everywhere are refused by name with 1, in both directions, and the rest goes on', async () => {
+test('paths that are not valid file names everywhere are refused by name with 1, in both directions', async () => {
   const account = new Stet({ apiKey: server.adminKey, baseUrl: server.address })
   const { project } = await account.projects.create('paths')
   const client = account.project(project.id)
@@ -271,7 +271,7 @@ test('paths that are no files everywhere are refused by name with 1, in both dir
   expect(paths(report.changes)).toEqual(['fine'])
   expect(Object.values(await contentsOf(client, report.version.uuid))).not.toContain('secret\n')
 
-  // What lies behind a link is not gone.
+  // Skipped paths behind a link must not count as deleted.
   const moved = join(person.folder, 'prompts', 'fine.promptl')
   await rm(moved)
   await symlink(join(outside, 'secret.promptl'), moved)

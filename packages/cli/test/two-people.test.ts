@@ -30,7 +30,7 @@ test('--new from a folder that follows an open draft sends what that draft chang
   expect(JSON.parse(refused.stderr).error).toMatchObject({ code: 'conflict', lines: ['a'] })
 })
 
-test('push --publish sends nothing when a prompt would be left out for its case: the publication would be refused', async () => {
+test('push --publish sends nothing if a prompt would be skipped for its case', async () => {
   const [ana, ben] = await twoPeople('case and publication')
   await write(ana, 'hello', 'hello of ana\n')
   await succeed(ana, 'push', '--publish', '--yes')
@@ -42,7 +42,7 @@ test('push --publish sends nothing when a prompt would be left out for its case:
   expect(JSON.parse(await succeed(ben, 'versions', 'list', '--status', 'draft', '--json')).versions).toEqual([])
 })
 
-test('A pulls, B pushes and publishes, A pushes: a conflict that names the prompt, and nothing is lost', async () => {
+test('A pulls, B pushes and publishes, A pushes: the conflict names the prompt, and nothing is lost', async () => {
   const [ana, ben] = await twoPeople('conflict')
   await write(ben, 'a', 'a of ben\n')
   await succeed(ben, 'push', '--publish', '--yes')
@@ -66,7 +66,7 @@ test('A pulls, B pushes and publishes, A pushes: a conflict that names the promp
   expect(await read(ben, 'b')).toBe('b of ana\n')
 })
 
-test('what only the colleague changed is pulled, what only the user changed is kept', async () => {
+test("a pull writes the colleague's changes and keeps the user's", async () => {
   const [ana, ben] = await twoPeople('apart')
   await write(ben, 'a', 'a of ben\n')
   await write(ben, 'new', 'new of ben\n')
@@ -85,7 +85,7 @@ test('what only the colleague changed is pulled, what only the user changed is k
   expect(await read(ben, 'b')).toBe('b of ana\n')
 })
 
-test('a colleague who pushes between the comparison and the push makes it a conflict, and nothing is applied', async () => {
+test("a colleague's push between comparison and push is a conflict, and nothing is applied", async () => {
   const [ana, ben] = await twoPeople('race')
   const draft = (await succeed(ana, 'versions', 'create', 'shared', '--use')).trim()
   await succeed(ben, 'versions', 'use', draft)
@@ -104,7 +104,7 @@ test('a colleague who pushes between the comparison and the push makes it a conf
   })
 })
 
-test('a prompt that the colleague deleted stays as a file until --prune, and an edited one in any case', async () => {
+test('the file of a deleted prompt stays until --prune, and an edited one always', async () => {
   const [ana, ben] = await twoPeople('prune')
   await rm(fileOf(ben, 'a'))
   await rm(fileOf(ben, 'b'))

@@ -110,7 +110,7 @@ const misuse = [
   "export const elsewhere: PromptPath = 'support/nowhere'",
 ]
 
-test('the generated file compiles with the client by default: right use passes, each wrong use is an error', async () => {
+test('the generated file compiles with the SDK: correct use passes, each wrong use is an error', async () => {
   const folder = await temporaryFolder()
   await mkdir(join(folder, 'node_modules/@stet'), { recursive: true })
   await symlink(fileURLToPath(new URL('../../sdk', import.meta.url)), join(folder, 'node_modules/@stet/sdk'))
@@ -134,7 +134,7 @@ test('the generated file compiles with the client by default: right use passes, 
   expect([...new Set(found.map(({ line }) => line))]).toEqual(misuse.map((_, index) => firstWrong + index))
 })
 
-test('strictPaths is written where it is wanted; the text does not depend on the order of the prompts', () => {
+test('strictPaths is written only if configured; the text does not depend on the order of the prompts', () => {
   const prompts = [
     { path: 'b', config: {}, parameters: ['x', 'LATITUDE_USER_MESSAGE'] },
     { path: 'a', config: { model: 'm */ evil', schema: { enum: ['text', 'voice'] } }, parameters: [] },
@@ -147,7 +147,7 @@ test('strictPaths is written where it is wanted; the text does not depend on the
   expect(text).toContain('/** m * / evil · a.promptl */')
   expect(text).toContain('parameters: { x?: unknown }')
   expect(text).toContain("output: 'text' | 'voice'")
-  // alone the word stands for prompts without a schema
+  // on its own, the word means prompts without a schema
   expect(text).toContain('output: string')
 })
 

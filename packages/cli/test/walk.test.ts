@@ -29,7 +29,7 @@ async function write(person: Person, path: string, text: string): Promise<void> 
 
 const read = (person: Person, name: string) => readFile(join(person.folder, 'prompts', name), 'utf8')
 
-/** A person whose folder follows a project of its own, with two published prompts. */
+/** A person whose folder follows a separate project with two published prompts. */
 async function personWithProject(name: string): Promise<Person> {
   const person = await Person.create(await temporaryFolder(), server)
   await write(person, 'support/reply', reply)
@@ -39,7 +39,7 @@ async function personWithProject(name: string): Promise<Person> {
   return person
 }
 
-test('from login to a streamed answer, and everything is in step', async () => {
+test('from login to a streamed answer, with everything in sync', async () => {
   const person = await Person.create(await temporaryFolder(), server)
   await write(person, 'support/reply', reply)
   const init = await person.stet(['init', '--project', '1'])
@@ -63,7 +63,7 @@ test('from login to a streamed answer, and everything is in step', async () => {
   expect(await person.stet(['publish', '--yes'])).toMatchObject({ code: 6 })
 })
 
-test('a prompt is named by its path or its file, as a shell completes it, from any folder', async () => {
+test('a prompt can be named by its path or its file, as a shell completes it, from any folder', async () => {
   const person = await personWithProject('named')
   await write(person, 'support/tone', 'Be kind.\n')
   const differing = async (argv: string[]): Promise<unknown> =>
@@ -81,7 +81,7 @@ test('a prompt is named by its path or its file, as a shell completes it, from a
   expect(Object.keys(JSON.parse(await read(person, 'support/here.json')))).toEqual(['support/reply', 'support/tone'])
 })
 
-test('push --publish of some prompts sends nothing beside others that changed, and says what it sent when live refuses it', async () => {
+test('push --publish of some prompts sends nothing if others changed too, and reports what it sent if live refuses', async () => {
   const person = await personWithProject('some of it')
   await write(person, 'support/tone', 'Be kind.\n')
   await write(person, 'support/reply', 'Answer.\n')
@@ -108,7 +108,7 @@ test('push --publish of some prompts sends nothing beside others that changed, a
   )
 })
 
-test('what is too much for one push is refused by name, and says how to go on', async () => {
+test('a push that is too large is refused by name, with the next step', async () => {
   const person = await personWithProject('too much')
   await write(person, 'large', 'x'.repeat(262_145))
   const large = await person.stet(['push', 'large', 'support'])
@@ -129,7 +129,7 @@ test('what is too much for one push is refused by name, and says how to go on', 
   expect(await person.stet(['versions', 'list', '--status', 'draft'])).toMatchObject({ stdout: drafts.stdout })
 })
 
-test('run: one line of JSON for each event, the result last; --no-stream gives the result alone', async () => {
+test('run --json: prints one line per event and the result last; --no-stream prints only the result', async () => {
   const person = await personWithProject('json')
   const streamed = await person.stet(['run', 'support/reply', '-p', 'ticket=Hello', '--json', '--id', 'mine'])
   const lines = streamed.stdout.trim().split('\n')
@@ -155,7 +155,7 @@ test('run without a required parameter and without a terminal exits 2 and names 
   expect(stderr).toContain('-p ticket=')
 })
 
-test('every failure has its code and one line of JSON', async () => {
+test('every failure has its exit code and one line of JSON', async () => {
   const person = await personWithProject('failures')
   const failure = async (argv: string[], env: Record<string, string> = {}) => {
     const { code, stdout, stderr } = await person.stet([...argv, '--json'], '', env)
@@ -199,7 +199,7 @@ test('push --publish without a change succeeds and publishes nothing', async () 
   expect(JSON.parse((await person.stet(['versions', 'list', '--json'])).stdout).versions).toHaveLength(1)
 })
 
-test('a deletion is sent only when it is asked for', async () => {
+test('a deletion is sent only on request', async () => {
   const person = await personWithProject('deletion')
   await rm(join(person.folder, 'prompts', 'support', 'tone.promptl'))
   const quiet = await person.stet(['push'])
@@ -213,7 +213,7 @@ test('a deletion is sent only when it is asked for', async () => {
   expect(await person.stet(['status', '--check'])).toMatchObject({ code: 0 })
 })
 
-test('diff shows what a push would send; pull --theirs takes it back', async () => {
+test('diff shows what a push would send; pull --theirs undoes it', async () => {
   const person = await personWithProject('diff')
   await write(person, 'support/tone', 'Be short.\nBe kind.\n')
   const diff = await person.stet(['diff', 'support/tone', '--exit-code'])
@@ -228,7 +228,7 @@ test('diff shows what a push would send; pull --theirs takes it back', async () 
   expect(await read(person, 'support/tone.promptl')).toBe('Be short.\n')
 })
 
-test('a checkout with CRLF and a byte order mark is in step, and what is sent has neither', async () => {
+test('a checkout with CRLF and a byte order mark is in sync, and sends neither', async () => {
   const person = await personWithProject('crlf')
   await write(person, 'support/tone', '\uFEFFBe short.\r\n')
   expect(await person.stet(['status', '--check'])).toMatchObject({ code: 0 })
@@ -253,14 +253,14 @@ test('versions: list, create, use, show', async () => {
   expect((await person.stet(['versions', 'show', uuid])).stdout).toContain('modified  support/tone')
 })
 
-test('works without any file when flags and variables say everything', async () => {
+test('works without any file if flags and variables give every setting', async () => {
   const person = new Person(await temporaryFolder(), server, { STET_API_KEY: server.adminKey, STET_PROJECT_ID: '1' })
   const { code, stdout } = await person.stet(['versions', 'list', '--json'])
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ current: null })
 })
 
-test('the key is in no output, debug included', async () => {
+test('the key never appears in output, with --debug included', async () => {
   const person = await personWithProject('secrets')
   for (const argv of [
     ['whoami', '--debug', '--verbose'],
@@ -276,7 +276,7 @@ test('the key is in no output, debug included', async () => {
   expect(person.printed).not.toContain(server.adminKey)
 })
 
-test('a reader that leaves early ends the program quietly', async () => {
+test('a reader that closes the pipe early ends the program silently', async () => {
   const person = await personWithProject('pipe')
   const child = person.spawn(['run', 'support/reply', '-p', 'ticket=x', '--json'])
   let stderr = ''

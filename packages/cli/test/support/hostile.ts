@@ -6,10 +6,10 @@ import { onTestFinished } from 'vitest'
 /** A window title, a cleared screen, a bell, and the same by C1 characters. */
 export const escapes = '\x1b]0;owned\x07\x1b[2J\x07\u009d0;owned\u009c\u009b2J'
 
-/** What a terminal must never receive of them; the program's own styles use none of these. */
+/** Sequences that must never reach a terminal; our own styles use none of these. */
 export const rawEscapes = /\x1b\]|\x1b\[2J|\x07|[\x80-\x9f]|owned/
 
-/** Stands for the escapes in names and texts that the real server would not take. */
+/** Placeholder for the escapes in names and texts, because the real server refuses them. */
 export const mark = 'EVIL'
 
 async function listen(answer: Parameters<typeof createServer>[1]): Promise<string> {
@@ -22,7 +22,7 @@ async function listen(answer: Parameters<typeof createServer>[1]): Promise<strin
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A server of somebody else: it keeps what it is sent. */
+/** A hostile server that records requests. */
 export async function startThief(): Promise<{ address: string; received: string[] }> {
   const received: string[] = []
   const address = await listen((request, response) => {
@@ -32,7 +32,7 @@ export async function startThief(): Promise<{ address: string; received: string[
   return { address, received }
 }
 
-/** A server that puts escapes wherever the real one has the mark, in JSON and in event streams. */
+/** A proxy that replaces the mark by escapes, in JSON and in event streams. */
 export async function startEvilServer(target: string): Promise<string> {
   const inJson = JSON.stringify(escapes).slice(1, -1)
   return listen(async (request, response) => {

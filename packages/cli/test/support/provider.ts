@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 export interface Provider {
-  /** Settings that make a server use it. */
+  /** Settings that point a server to it. */
   env: Record<string, string>
   stop(): void
 }

@@ -6,18 +6,18 @@ export interface Way {
   address: string
   /** Method and path of each request, in order. */
   readonly seen: string[]
-  /** For the next event streams, in order: how many events pass before the connection breaks; 0 breaks before the head. */
+  /** For each of the next event streams: how many events pass before the connection breaks; 0 breaks before the head. */
   readonly cuts: number[]
-  /** Requests to these paths are never answered. */
+  /** Requests to these paths never get a response. */
   held: RegExp | undefined
-  /** Happens before a request is passed on. */
+  /** Runs before a request is forwarded. */
   before: ((line: string) => Promise<void>) | undefined
   stop(): Promise<void>
 }
 
-/** A connection to the server that can be cut and held. */
+/** A proxy in front of the server that can cut and delay connections. */
 export async function startProxy(target: string): Promise<Way> {
-  // No idle connection is ended under a request that is on its way.
+  // Keeps idle connections open, so that none closes under a request in flight.
   const server = createServer(
     { keepAliveTimeout: 0 },
     (incoming, outgoing) => void receive(incoming, outgoing, target, proxy),
@@ -73,7 +73,7 @@ function passEvents(answer: IncomingMessage, outgoing: ServerResponse, limit: nu
       text = text.slice(end + 2)
       count += 1
     }
-    // What was written leaves first: the reader has seen exactly these events.
+    // Flushes first: the reader has seen exactly these events.
     if (count === limit) outgoing.write('', () => outgoing.destroy())
   })
   answer.on('end', () => outgoing.end())

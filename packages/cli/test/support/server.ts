@@ -16,7 +16,7 @@ export interface RunningServer {
 /** The built server on a free port with an empty data folder. */
 export async function startServer(env: Record<string, string> = {}): Promise<RunningServer> {
   const folder = await temporaryFolder()
-  // Without optimised WebAssembly, which takes half of all that a start costs: it ends before it could gain by that.
+  // Without optimized WebAssembly, which takes half of the start and pays off only later.
   const child = spawn(process.execPath, ['--liftoff-only', bin], {
     env: { PATH: process.env['PATH'] ?? '', PORT: '0', STET_DATA_DIR: folder, STET_LOG_LEVEL: 'error', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -9,11 +9,10 @@ import type { Ended } from './test-io.ts'
 
 const bin = fileURLToPath(new URL('../../bin/stet.mjs', import.meta.url))
 
-/** A person with a home and a checkout of their own, at the built program. */
+/** A person with a home and a checkout, using the built program. */
 export class Person {
   readonly folder: string
   readonly #env: Record<string, string>
-  /** Everything that was ever printed for this person. */
   printed = ''
 
   constructor(folder: string, server: Pick<RunningServer, 'address'>, env: Record<string, string> = {}) {
@@ -25,13 +24,12 @@ export class Person {
       XDG_STATE_HOME: join(folder, '.state'),
       STET_BASE_URL: server.address,
       LANG: 'C.UTF-8',
-      // What Node compiled for one command serves all that follow.
+      // Shares Node's compile cache between commands.
       NODE_COMPILE_CACHE: join(tmpdir(), 'stet-test-compile-cache'),
       ...env,
     }
   }
 
-  /** Logged in, with an empty checkout. */
   static async create(folder: string, server: RunningServer): Promise<Person> {
     const person = new Person(folder, server)
     await mkdir(join(folder, '.git'), { recursive: true })
@@ -44,7 +42,7 @@ export class Person {
     return spawn(process.execPath, [bin, ...args], { cwd: this.folder, env: { ...this.#env, ...env } })
   }
 
-  /** The same at a terminal, whose shell may send an output elsewhere. */
+  /** Runs the program at a terminal; a shell redirection may send an output elsewhere. */
   sitDown(args: readonly string[], env: Record<string, string> = {}, redirection = ''): Terminal {
     return new Terminal([process.execPath, bin, ...args], this.folder, { ...this.#env, ...env }, redirection)
   }

@@ -4,16 +4,16 @@ import { onTestFinished } from 'vitest'
 
 const patienceMs = 120_000
 
-/** A program in a pseudo-terminal: somebody sits there and types. */
+/** A program in a pseudo-terminal with a typing user. */
 export class Terminal {
   readonly #child: ChildProcessWithoutNullStreams
-  /** Everything that was shown, control sequences included. */
+  /** The whole output, including control sequences. */
   raw = ''
   readonly ended: Promise<number>
   #wake = (): void => {}
   #mark = 0
 
-  /** `script` comes with every Linux; without it the tests fail instead of being left out. */
+  /** `script` is part of every Linux; without it the tests fail instead of being skipped. */
   constructor(command: readonly string[], cwd: string, env: Record<string, string>, redirection = '') {
     const line = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
     this.#child = spawn('script', ['-qefc', `stty cols 200 rows 50; exec ${line} ${redirection}`, '/dev/null'], {
@@ -32,7 +32,6 @@ export class Terminal {
     onTestFinished(() => void this.#child.kill())
   }
 
-  /** What a reader sees. */
   get screen(): string {
     return stripVTControlCharacters(this.raw)
   }
@@ -41,7 +40,7 @@ export class Terminal {
     this.#child.stdin.write(text)
   }
 
-  /** Waits until a text is shown behind everything that was waited for so far. */
+  /** Waits for a text after everything that was waited for so far. */
   async shows(text: string): Promise<void> {
     const deadline = Date.now() + patienceMs
     for (;;) {

@@ -7,7 +7,7 @@ export interface Ended {
   stderr: string
 }
 
-/** Runs a command line in this process, without a terminal and with a home of its own. */
+/** Runs a command line in this process, without a terminal and with a temporary home. */
 export async function runInProcess(argv: readonly string[], given: Partial<Io> & { cwd: string }): Promise<Ended> {
   let [stdout, stderr] = ['', '']
   const io: Io = {

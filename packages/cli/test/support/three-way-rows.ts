@@ -1,4 +1,4 @@
-/** The three-way table: what each side holds ('' for nothing), the state, and what push and pull do about it. */
+/** The three-way table: the text on each side ('' for none), the state, and the actions of push and pull. */
 export const threeWayRows = [
   // base, local, remote, state, push, pull
   ['x', 'x', 'x', 'same', '-', 'none'],
