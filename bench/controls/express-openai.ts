@@ -1,4 +1,4 @@
-/** Control: what most people would write: Express and the `openai` client as shipped, events forwarded one by one. */
+/** Control: typical application code: Express and the `openai` client as shipped, events forwarded one by one. */
 import { createServer } from 'node:http'
 import express from 'express'
 import OpenAI from 'openai'

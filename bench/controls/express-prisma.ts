@@ -1,4 +1,4 @@
-/** Control of starts: Express whose first answer comes out of a database, when there is one, through a Prisma client. */
+/** Control for starts: Express whose first response comes from a database, if there is one, through a Prisma client. */
 import { createServer } from 'node:http'
 import { PrismaPg } from '@prisma/adapter-pg'
 import express from 'express'

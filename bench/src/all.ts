@@ -1,4 +1,4 @@
-/** `pnpm bench`: every bench in short rounds, under five minutes. Exit code 2 when one of them was noisy, 1 when one failed. */
+/** `pnpm bench`: every bench in short rounds, under five minutes. Exit code 2 if one was noisy, 1 if one failed. */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 

@@ -23,7 +23,7 @@ async function compareReaders(): Promise<void> {
     { name: 'lagP50Ms', title: 'lag p50 ms', digits: 2, isCompared: false },
     { name: 'lagP99Ms', title: 'lag p99 ms', digits: 2, isCompared: false },
   ]
-  // One reader alone costs too little of a core to be timed once.
+  // A single reader costs too little CPU for one measurement.
   const round = async (readers: number, runs: number): Promise<Figures> => {
     const pool = new Pool(stet.url, { connections: readers * runs, bodyTimeout: 0 })
     const cpuBefore = stet.cpuMs()
@@ -61,10 +61,10 @@ async function compareReaders(): Promise<void> {
   await closeAll(stet, upstream)
 }
 
-/** For each event that all readers of a run got live: how long after the first the last one got it. */
+/** The delay between the first and the last delivery of each event that all readers received live. */
 function lagsOf(readers: readonly ReadStream[]): number[] {
   const [first] = readers
-  // The readers come one after the other: what they got of the beginning is history.
+  // Readers attach one after the other, so the beginning is history for some.
   const ids = [...(first?.idsAtMs.keys() ?? [])].slice(chunks / 2)
   return ids.map((id) => {
     const times = readers.map(({ idsAtMs }) => idsAtMs.get(id) ?? Number.NaN)

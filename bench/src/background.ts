@@ -1,4 +1,4 @@
-/** `pnpm bench:background`: accepting, waiting and running in the queue, against the same runs in the foreground. */
+/** `pnpm bench:background`: accept time, queueing and running, compared with the same runs in the foreground. */
 import { Pool } from 'undici'
 import { type Comparison, compare, type Figures, percentile } from './measuring/rounds.ts'
 import { type ReadStream, readStream } from './measuring/stream-reader.ts'
@@ -6,7 +6,7 @@ import { attachRequest, closeAll, runRequest, startStet, startUpstream } from '.
 
 const chunks = Number(process.env['CHUNKS'] ?? 100)
 const queued = Number(process.env['STREAMS'] ?? 200)
-/** As many as are driven at once by default: the rest of `queued` waits for a turn. */
+/** The default number of concurrent background runs: the rest of `queued` waits. */
 const workers = 25
 
 const measures: Comparison['measures'] = [
@@ -27,7 +27,7 @@ await compare({
 })
 await closeAll(stet, upstream)
 
-/** As many at once as there are workers, so that only the way differs. */
+/** As many at once as there are workers, so that only the mode differs. */
 async function inForeground(): Promise<Figures> {
   const pool = new Pool(stet.url, { connections: workers, bodyTimeout: 0 })
   return measured(pool, () =>

@@ -1,4 +1,4 @@
-/** `pnpm bench:first-text`: when the first text of a paced stream comes while bursts keep the core busy. */
+/** `pnpm bench:first-text`: the time to the first text of a paced stream while bursts keep the core busy. */
 import { Pool } from 'undici'
 import { streamLoad } from './measuring/load.ts'
 import { type Comparison, compare, type Figures } from './measuring/rounds.ts'
@@ -7,7 +7,7 @@ import { closeAll, runRequest, startControl, startStet, startUpstream } from './
 import type { Subject } from './subjects/subject.ts'
 
 const chunks = 50
-/** Streams without pauses, one after the other on each connection: they take all the CPU that is left. */
+/** Streams without pauses, one after the other on each connection: they use all remaining CPU. */
 const saturating = 8
 
 const measures: Comparison['measures'] = [

@@ -1,4 +1,4 @@
-/** `pnpm bench:answers`: the memory that stays resident after large answers, and after very many that have ended. */
+/** `pnpm bench:answers`: the memory that stays resident after large responses, and after many ended runs. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Pool } from 'undici'
@@ -38,7 +38,7 @@ async function measure(name: string, load: { answers: number; bytes: number; par
   await closeAll(stet)
 }
 
-/** @returns how many were not answered with 200. */
+/** @returns how many got another status than 200. */
 async function runAll(stet: Stet, answers: number, parallel: number): Promise<number> {
   const pool = new Pool(stet.url, { connections: parallel, headersTimeout: 0, bodyTimeout: 0 })
   let left = answers

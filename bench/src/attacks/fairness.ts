@@ -1,6 +1,6 @@
 /**
  * `pnpm bench:fairness`: how long one workspace waits for its saves and runs while another one keeps the template workers
- * busy, against the same when the server is idle. Exit code 1 above 5 times the idle p95, or when a request of it failed.
+ * busy, compared with an idle server. Exit code 1 above 5 times the idle p95, or if one of its requests failed.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { describeMachine } from '../subjects/machine.ts'
 const rounds = Number(process.env['REQUESTS'] ?? 60)
 const limit = 5
 const warmUpMs = 2_000
-/** A refused attacker asks again after so long. */
+/** Pause before a refused attacker tries again. */
 const refusedPauseMs = 50
 const loops = { callers: 30, items: 300 }
 const lists = { callers: 40, prompts: 150, references: 50 }
@@ -139,7 +139,7 @@ async function publish(tenant: Tenant, documents: Record<string, string>): Promi
   expectOk(await tenant.call('POST', `${versions}/${uuid}/publish`, {}))
 }
 
-/** In turn: a save of a new text, and a run of a prompt with expressions. */
+/** Alternately a save of a new text, and a run of a prompt with expressions. */
 async function measureVictim(label: string): Promise<Figures> {
   const times: number[] = []
   const failures: Record<string, number> = {}

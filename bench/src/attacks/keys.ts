@@ -1,4 +1,4 @@
-/** `pnpm bench:keys`: what a second connection waits while one run key sends bodies of very many values. */
+/** `pnpm bench:keys`: the delay of a second connection while one run key sends bodies with many values. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { percentile } from '../measuring/rounds.ts'
@@ -68,7 +68,7 @@ await victim.close()
 await closeAll(stet, upstream)
 if (worst > limit) process.exitCode = 1
 
-/** Warm GETs of a prompt, one after the other, each 10 ms after the last. */
+/** Sequential warm GETs of a prompt, 10 ms apart. */
 async function victimTimes(): Promise<number[]> {
   const times: number[] = []
   const endAt = performance.now() + seconds * 1000

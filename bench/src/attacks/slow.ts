@@ -1,4 +1,4 @@
-/** `pnpm bench:slow`: one client that stops reading 20 MB, beside many that read; against the same when it reads on. */
+/** `pnpm bench:slow`: one client that stops reading 20 MB beside many readers, compared with one that keeps reading. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { streamFigures } from '../measuring/load.ts'
@@ -46,7 +46,7 @@ async function round(isStalled: boolean): Promise<Figures> {
   isOver = true
   await watching
   body.destroy()
-  // The end of so large an answer belongs to no reader: it must not fall into the next round.
+  // Finishes the large response first, so that it does not affect the next round.
   const uuid = String(headers['x-conversation-uuid'])
   for (const request of [stopRequest(uuid, stet.headers), attachRequest(uuid, stet.headers, false)])
     await (await pool.request(request)).body.text()

@@ -1,4 +1,4 @@
-/** `pnpm bench:unread`: the memory that clients cost which ask for much and never read the answers. */
+/** `pnpm bench:unread`: the memory cost of clients that request much and never read. */
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { settledBytes } from '../measuring/settled-bytes.ts'
@@ -15,7 +15,7 @@ await measure('600 connections, 8 pipelined GET /docs each', async () => ({
 }))
 await measure('200 unread conversations of 3.8 MB', async (stet) => {
   const path = `/api/v3/conversations/${await recordConversation(stet, 3_800_000)}`
-  // The database has grown to what one such conversation takes before the attack is measured.
+  // Warm-up: the database has grown for one such conversation before the attack is measured.
   for (let reads = 0; reads < 3; reads += 1) await (await fetch(stet.url + path, { headers: stet.headers })).text()
   const text = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${stet.headers['authorization']}\r\n\r\n`
   return { connections: 200, text }
@@ -26,11 +26,10 @@ if (isExceeded) process.exitCode = 1
 
 interface Attack {
   connections: number
-  /** Sent on each of them. */
   text: string
 }
 
-/** On a server of its own, which has answered each request once. */
+/** On a separate server, after one warm-up request of each kind. */
 async function measure(attack: string, prepare: (stet: Stet) => Promise<Attack>): Promise<void> {
   const stet = await startStet(upstream.url)
   for (const path of ['/docs', '/openapi.json']) await (await fetch(`${stet.url}${path}`)).text()
@@ -63,13 +62,12 @@ async function measure(attack: string, prepare: (stet: Stet) => Promise<Attack>)
   await stet.close()
 }
 
-/** Connections that send a text and never read. */
 async function openAll(stet: Stet, connections: number, text: string): Promise<Socket[]> {
   const { hostname, port } = new URL(stet.url)
   const sockets: Socket[] = []
   for (let opened = 0; opened < connections; opened += 1) {
     const socket = connect(Number(port), hostname)
-    // The server may close what is never read.
+    // The server may close connections that never read.
     socket.on('error', () => undefined)
     socket.pause()
     socket.write(text)

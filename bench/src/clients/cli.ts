@@ -1,6 +1,6 @@
 /**
- * `pnpm bench:cli`: what the start of `stet --version` costs against that of Node with an empty module. CPU time is
- * compared, since it hardly depends on what else the machine does. Exit code 1 above the limit.
+ * `pnpm bench:cli`: CPU of starting `stet --version`, compared with Node on an empty module. It compares CPU time, which depends
+ * little on other load. Exit code 1 above the limit.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'stet-bench-cli-'))
 const empty = join(folder, 'empty.mjs')
 writeFileSync(empty, '')
 
-// The control runs twice in each round: how far its own two figures lie apart is the noise of the machine.
+// The control runs twice per round: the difference of its two figures is the noise of the machine.
 const candidates = [
   { name: 'bare node', args: [empty], cpuMs: 0, fastestMs: Number.POSITIVE_INFINITY },
   { name: 'stet --version', args: [bin, '--version'], cpuMs: 0, fastestMs: Number.POSITIVE_INFINITY },
@@ -52,7 +52,7 @@ if (noise > noiseLimit) {
   process.exitCode = 2
 } else if (ratio > limit) process.exitCode = 1
 
-// The kernel adds up the times of ended children, in ticks: over many starts the roundings cancel out.
+// The kernel sums the times of ended children in ticks: over many starts the rounding errors cancel out.
 function childrenCpuMs(): number {
   const fields = readFileSync('/proc/self/stat', 'utf8')
     .replace(/^.*\) /, '')

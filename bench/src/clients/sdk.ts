@@ -1,6 +1,6 @@
 /**
- * `pnpm bench:sdk`: CPU of the client per streamed event against a bare `fetch` + parser loop; requests of a kept prompt.
- * Exit code 1 above the limit, or when a kept prompt costs requests.
+ * `pnpm bench:sdk`: the SDK's CPU per streamed event against a bare `fetch` + parser loop; requests of a cached prompt.
+ * Exit code 1 above the limit, or if a cached prompt costs requests.
  */
 import { Stet } from '@stet/sdk'
 import { createParser } from 'eventsource-parser'
@@ -45,7 +45,7 @@ async function measure(run: () => Promise<unknown>): Promise<Figures> {
   }
 }
 
-/** What an application would write at least: every event parsed, the text collected. */
+/** Minimal application code: every event parsed, the text collected. */
 async function readBare(): Promise<string> {
   const response = await fetch(`${server.url}/run`, { method: 'POST', body: '{}' })
   let text = ''

@@ -13,7 +13,7 @@ export interface LoadRequest {
 
 /**
  * Sends `total` requests, `parallel` at once; a unit is one request.
- * @param request the same for all, or made for each. @throws Error for any answer that is not `expected`.
+ * @param request shared, or created for each request. @throws Error for a status other than `expected`.
  */
 export async function requestLoad(
   subject: Subject,
@@ -59,7 +59,7 @@ export async function streamLoad(
   return { ...figures, ...streamFigures(read) }
 }
 
-/** Of many streams: when the first text came, how long the pauses were, and how many got their text late. */
+/** Over many streams: time to first text, length of pauses, and number of late streams. */
 export function streamFigures(read: readonly ReadStream[]): Figures {
   const firstTexts = read.map(({ firstTextMs }) => firstTextMs)
   const gaps = read.flatMap(({ gapsMs }) => gapsMs)

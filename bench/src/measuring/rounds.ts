@@ -1,16 +1,16 @@
-/** Rounds of all subjects in turn (A B C A B C …), the first discarded; medians and ratios against the control. */
+/** Runs all subjects in turn (A B C A B C …) and discards the first round; medians, and ratios to the control. */
 import { describeMachine } from '../subjects/machine.ts'
 
-/** What one round measured, by the names of the measures. */
+/** The figures of one round, by measure. */
 export type Figures = Readonly<Record<string, number>>
 
 export interface Measure {
   /** Key of the figures. */
   name: string
-  /** Head of the column, with the unit. */
+  /** Column header, with the unit. */
   title: string
   digits: number
-  /** Whether a ratio to the control stands beside it. */
+  /** Whether to show the ratio to the control. */
   isCompared: boolean
 }
 
@@ -25,7 +25,7 @@ export interface Comparison {
   measures: readonly [Measure, ...Measure[]]
   control: Candidate
   others: readonly Candidate[]
-  /** Highest ratio to the control that the first measure of each other may have; none by default. */
+  /** Limit for the ratio of the first measure to the control; none by default. */
   limit?: number
 }
 
@@ -41,8 +41,8 @@ const noiseLimit = 0.15
 const countedRounds = Number(process.env['ROUNDS'] ?? 3)
 
 /**
- * Runs the rounds, prints JSON lines and a table; sets exit code 2 when the control's own rounds differ too much, else 1 when a
- * subject is above the limit.
+ * Runs the rounds, prints JSON lines and a table. Sets exit code 2 if the control's own rounds differ too much, or 1 if a
+ * subject exceeds its limit.
  */
 export async function compare({ bench, measures, control, others, limit }: Comparison): Promise<void> {
   const candidates = [control, ...others]
@@ -74,7 +74,6 @@ export async function compare({ bench, measures, control, others, limit }: Compa
   }
 }
 
-/** The value below which `share` of the sorted values lie. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

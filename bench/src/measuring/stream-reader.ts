@@ -1,4 +1,4 @@
-/** Reads one event stream to its end and remembers when what came. */
+/** Reads one event stream to its end and records times. */
 import type { Pool } from 'undici'
 import type { LoadRequest } from './load.ts'
 
@@ -14,13 +14,13 @@ export interface ReadStream {
 }
 
 export interface ReadOptions {
-  /** Remember when each event id came; costs time on this side. */
+  /** Records the time of each event id; costs time on this side. */
   withIds?: boolean
   /** Called after the head, with the headers. */
   onHead?(headers: Record<string, string | string[] | undefined>): void
 }
 
-// In both forms: as the provider sends it, and as stet does. Events that the server can send alone hold neither.
+// Matches the provider's form and stet's. Events that the server can send without the provider contain neither.
 const firstText = /"(?:content|text|textDelta)":"word/
 
 /** @throws Error for a status that is not 200, and for a stream without text. */

@@ -1,6 +1,6 @@
 /**
- * `pnpm bench:run`: plain runs against a raw proxy, bare Express and Express with the client as shipped, with a provider that
- * answers after 100 ms and one that answers at once. `BASELINE=<checkout>` adds the built server of another checkout.
+ * `pnpm bench:run`: plain runs against a raw proxy, bare Express and Express with the client as shipped, with a provider latency
+ * of 100 ms and of 0. `BASELINE=<checkout>` adds the built server of another checkout.
  */
 import { requestLoad } from '../measuring/load.ts'
 import { compare, loadMeasures } from '../measuring/rounds.ts'

@@ -1,6 +1,6 @@
 /**
- * `pnpm bench:template`: the CPU of one step of 20 example prompts, child and server together, against that of a small
- * one; then runs of a plain prompt against the same with an expression, which takes a child: its share of a run.
+ * `pnpm bench:template`: the CPU of one step of 20 example prompts, worker process and server together, against that of a small
+ * one. Then runs of a plain prompt against one with an expression, which needs a worker process: its share of a run.
  */
 import { fileURLToPath } from 'node:url'
 import { createTemplateSandbox } from '../../../packages/server/src/adapters/template-sandbox/engine.ts'
@@ -74,7 +74,7 @@ for (const name of examples) others.push(await candidateOf(engine, name))
 await compare({
   bench: 'template, one step',
   measures,
-  // Small, and nothing of it can be joined: a line to the child and back.
+  // Small, but not joinable in the server: measures the round trip to the worker process.
   control: await candidateOf(engine, 'expressions/literals'),
   others,
 })

@@ -1,4 +1,4 @@
-/** `pnpm bench:writes`: the writes of the API against the same SQL by hand, with the statements that each takes. */
+/** `pnpm bench:writes`: the writes of the API against the same SQL by hand, with the number of statements. */
 import { randomUUID } from 'node:crypto'
 import { type LoadRequest, requestLoad } from '../measuring/load.ts'
 import { type Comparison, compare, type Figures } from '../measuring/rounds.ts'
@@ -74,7 +74,7 @@ interface Write {
   prepare?(): Promise<() => { path: string; body: object }>
 }
 
-/** A draft of its own for each publication, so that none conflicts. */
+/** A separate draft for each publication, so that they do not conflict. */
 async function drafts(): Promise<() => { path: string; body: object }> {
   const uuids: string[] = []
   for (let index = 0; index < load.total; index += 1) {

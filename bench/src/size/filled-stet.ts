@@ -1,4 +1,4 @@
-/** Two servers that differ in nothing but what they hold: the rows are multiplied by SQL between two starts. */
+/** Two servers that differ only in their amount of data: SQL multiplies the rows between two starts. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,13 +7,13 @@ import { fillingStatements } from '../../../packages/server/test/support/filled-
 import { openStet, runRequest, type Stet, seedStet } from '../subjects/candidates.ts'
 
 export interface Filled extends Stet {
-  /** A further conversation with a run; one that is asked about is not the one that was copied. */
+  /** Another conversation with a run, not one of the copies. */
   conversationUuid: string
   evaluationUuid: string
   draftUuid: string
-  /** What it holds; `close` removes it. */
+  /** The server's data; `close` removes it. */
   dataDir: string
-  /** Ends the process and leaves the folder. */
+  /** Ends the process and keeps the folder. */
   end(): Promise<void>
 }
 

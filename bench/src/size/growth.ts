@@ -1,4 +1,4 @@
-/** `pnpm bench:growth`: each endpoint on a project that holds ten rows of a kind and on one that holds many. */
+/** `pnpm bench:growth`: each endpoint on a project with ten rows of a kind and on one with many. */
 
 import { requestLoad } from '../measuring/load.ts'
 import { compare, loadMeasures } from '../measuring/rounds.ts'

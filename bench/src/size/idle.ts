@@ -1,4 +1,4 @@
-/** `pnpm bench:idle`: memory of streams on which nothing happens, and what is left of it when they have gone. */
+/** `pnpm bench:idle`: the memory of idle streams, and what remains after they close. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Dispatcher, Pool } from 'undici'
 import type { LoadRequest } from '../measuring/load.ts'
@@ -17,7 +17,7 @@ const measures: Comparison['measures'] = [
 
 const upstream = await startUpstream()
 const ofRaw = () => startControl('raw-proxy', { UPSTREAM: upstream.url })
-// Runs end with their readers: what is left then is a leak.
+// Runs end with their readers, so what remains is a leak.
 const ofStet = () => startStet(upstream.url, { STET_GRACE_MS: '0' })
 
 for (const streams of counts) {
@@ -50,7 +50,7 @@ function silentRun(headers?: Record<string, string>): LoadRequest {
   return runRequest(true, headers, { pace: 'silent' })
 }
 
-/** A process of its own for each round: memory that was used once is not given back. */
+/** A separate process for each round, because used memory is not returned. */
 async function fresh<S extends Subject>(start: () => Promise<S>, work: (subject: S) => Promise<Figures>) {
   const subject = await start()
   try {
@@ -61,7 +61,7 @@ async function fresh<S extends Subject>(start: () => Promise<S>, work: (subject:
 }
 
 async function hold(subject: Subject, request: LoadRequest, streams: number): Promise<Figures> {
-  // The first streams load code and grow pools: they are no part of a stream's price.
+  // Warm-up: the first streams load code and grow pools.
   await cycle(subject, request, Math.min(50, streams))
   const baseBytes = await settledBytes(subject)
   const descriptors = subject.descriptors()
@@ -75,7 +75,7 @@ async function hold(subject: Subject, request: LoadRequest, streams: number): Pr
   }
 }
 
-/** Opens so many streams, waits until memory stands still, and leaves. Resolves with the memory while they were open. */
+/** Opens streams, waits until memory is stable, and closes them. Resolves with the memory while they were open. */
 async function cycle(subject: Subject, request: LoadRequest, streams: number): Promise<number> {
   const pool = new Pool(subject.url, { connections: streams, bodyTimeout: 0 })
   const bodies: Dispatcher.ResponseData['body'][] = []
@@ -93,7 +93,6 @@ async function cycle(subject: Subject, request: LoadRequest, streams: number): P
   return bytes
 }
 
-/** Resolves once the first bytes are there. */
 async function open(pool: Pool, request: LoadRequest): Promise<Dispatcher.ResponseData> {
   const answer = await pool.request(request)
   if (answer.statusCode !== 200) throw new Error(`${request.path}: ${answer.statusCode}`)
@@ -101,7 +100,7 @@ async function open(pool: Pool, request: LoadRequest): Promise<Dispatcher.Respon
   return answer
 }
 
-/** Sockets close a moment after their streams; those that are open after ten seconds are a leak. */
+/** Sockets close a moment after their streams; those still open after ten seconds are a leak. */
 async function descriptorsBack(subject: Subject, base: number): Promise<void> {
   for (let looks = 0; subject.descriptors() > base && looks < 40; looks += 1) await pause(250)
 }

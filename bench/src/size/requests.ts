@@ -1,11 +1,11 @@
-/** What is asked of both servers; the answers have the same size, whatever lies beside what they tell. */
+/** The requests to both servers. Responses have the same size, whatever the amount of other data. */
 import type { LoadRequest } from '../measuring/load.ts'
 import { runRequest } from '../subjects/candidates.ts'
 import type { Filled } from './filled-stet.ts'
 
 export interface Asked {
   name: string
-  /** Made anew for each request, so that no two writes are the same. */
+  /** Created per request, so that no two writes are the same. */
   request(stet: Filled): LoadRequest
 }
 

@@ -1,4 +1,4 @@
-/** `pnpm bench:start`: from the start of the process to its first answer, and what it holds in memory when it is idle. */
+/** `pnpm bench:start`: from process start to first response, and idle memory. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ let firstStarts = 0
 const laterStarts = { name: 'stet, later start', round: () => onFolder('later') }
 
 if (database === undefined) {
-  // It goes, with its process, at the end: its folder is what the starts need.
+  // Ends with its process; the starts need its folder.
   const filled = await startFilledStet(upstream.url, rows, Math.ceil(rows / 100))
   await filled.end()
   await compare({
@@ -52,7 +52,7 @@ if (database === undefined) {
   })
   rmSync(filled.dataDir, { recursive: true })
 } else {
-  // The first round, which is not counted, makes the tables.
+  // The discarded first round creates the tables.
   await onFolder('later')
   await compare({
     bench: 'start, PostgreSQL',
@@ -76,7 +76,7 @@ async function measure(start: () => Promise<Subject>): Promise<Figures> {
   return { startMs, cpuMs, idleMegabytes }
 }
 
-/** As JavaScript, like the server: compiling on the way would be a part of its start. */
+/** Compiled to JavaScript like the server, because compiling would count as start time. */
 async function bundledControl(): Promise<() => Promise<Subject>> {
   // Beside our modules, so that its dependencies are found.
   const outDir = fileURLToPath(new URL('../../node_modules/.controls', import.meta.url))

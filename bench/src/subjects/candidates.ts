@@ -7,7 +7,6 @@ import type { LoadRequest } from '../measuring/load.ts'
 import { type Subject, startSubject } from './subject.ts'
 
 const controls = fileURLToPath(new URL('../../controls/', import.meta.url))
-/** The built server, as a program. */
 export const server = fileURLToPath(new URL('../../../packages/server/dist/main.mjs', import.meta.url))
 /** Another built checkout of stet to compare with, e.g. the previous release. */
 const baseline = process.env['BASELINE']
@@ -16,7 +15,7 @@ const prompt =
   '---\nprovider: openai\nmodel: bench\n---\nYou answer in one sentence.\n<user>Say something about {{ topic }}.</user>\n'
 
 export interface Stet extends Subject {
-  /** Headers of a key whose rate limit does not get in the way. */
+  /** Headers of a key with a rate limit above the load. */
   headers: Record<string, string>
 }
 
@@ -27,19 +26,19 @@ export function startControl(
   return startSubject(name, ['--import', 'tsx', join(controls, `${name}.ts`)], { environment })
 }
 
-/** The provider runs beside the load, on the other core. */
+/** The provider runs on the load's core. */
 export function startUpstream(environment: Record<string, string> = {}): Promise<Subject> {
   const program = join(controls, 'upstream.ts')
   return startSubject('upstream', ['--import', 'tsx', program], { environment, core: '1' })
 }
 
-/** The server of the checkout that `BASELINE` names; none without it. */
+/** The server of the checkout in `BASELINE`, if set. */
 export async function startBaseline(upstreamUrl: string): Promise<Stet | undefined> {
   if (baseline === undefined) return undefined
   return startStet(upstreamUrl, {}, join(baseline, 'packages/server/dist/main.mjs'))
 }
 
-/** As it ships, log lines included: they go to a file. On PostgreSQL when `BENCH_DATABASE_URL` names an empty database. */
+/** As shipped, with log lines written to a file. On PostgreSQL if `BENCH_DATABASE_URL` names an empty database. */
 export async function startStet(
   upstreamUrl: string,
   environment: Record<string, string> = {},
@@ -64,7 +63,7 @@ export async function startStet(
   }
 }
 
-/** A server on a data folder that stays; nothing is seeded. */
+/** A server on an existing data folder, without seeding. */
 export function openStet(
   upstreamUrl: string,
   dataDir: string,
@@ -85,7 +84,7 @@ export function openStet(
   })
 }
 
-/** How the provider answers a streamed run, told by what it is asked about. */
+/** How the provider streams a run, selected by the user's question. */
 export type Pace = 'paced' | 'burst' | 'silent' | 'flood'
 
 /** @param more further fields of the body, e.g. `background`. */
@@ -129,7 +128,7 @@ export async function closeAll(...subjects: readonly Subject[]): Promise<void> {
   await Promise.all(subjects.map((subject) => subject.close()))
 }
 
-/** One live prompt, and the headers of a key whose rate limit does not get in the way. */
+/** One live prompt, and the headers of a key with a rate limit above the load. */
 export async function seedStet(url: string, dataDir: string): Promise<Record<string, string>> {
   const adminKey = readFileSync(join(dataDir, 'admin.key'), 'utf8').trim()
   const call = async (path: string, body: object): Promise<Record<string, unknown>> => {

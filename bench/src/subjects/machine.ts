@@ -1,4 +1,4 @@
-/** What a figure was measured on; printed with every result. */
+/** The machine of a measurement; printed with every result. */
 import { execFileSync } from 'node:child_process'
 import { cpus } from 'node:os'
 
@@ -11,7 +11,6 @@ export function describeMachine(): Record<string, string | number> {
   }
 }
 
-/** Whether a program can be run here at all. */
 export function hasProgram(name: string, ...args: string[]): boolean {
   return firstLine(name, args) !== undefined
 }

@@ -1,10 +1,9 @@
-/** What Linux tells of a process: its family, CPU, memory and descriptors. A process that has gone counts nothing. */
+/** A process in Linux' figures: descendants, CPU, memory and descriptors. A process that has ended counts as zero. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 // USER_HZ is 100 on every Linux that Node runs on.
 const msPerTick = 10
 
-/** The process and everything that it started, at any depth. */
 export function familyOf(root: number): number[] {
   const family = new Set([root])
   const parents = new Map(
@@ -24,13 +23,13 @@ export function familyOf(root: number): number[] {
   return [...family]
 }
 
-/** With that of its children which have ended: without them a child that is replaced would take back what it had used. */
+/** Includes ended children; otherwise a replaced child's CPU would be lost. */
 export function cpuMsOf(pid: number): number {
   const ticks = statOf(pid).slice(11, 15)
   return ticks.reduce((sum, field) => sum + Number(field), 0) * msPerTick
 }
 
-/** Private and shared pages by share, so that pages of a common binary are not counted for each process. */
+/** Proportional set size, so that pages of a shared binary are not counted for each process. */
 export function residentBytesOf(pid: number): number {
   const text = readIfThere(`/proc/${pid}/smaps_rollup`)
   return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) * 1024
@@ -40,7 +39,7 @@ export function descriptorsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length
 }
 
-// Fields after the command's closing bracket, which may itself contain blanks: state, ppid, …, utime (12th), stime,
+// Fields after the command's closing bracket (the command may contain blanks): state, ppid, …, utime (12th), stime,
 // cutime and cstime.
 function statOf(pid: number): string[] {
   const text = readIfThere(`/proc/${pid}/stat`)

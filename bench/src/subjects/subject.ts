@@ -1,4 +1,4 @@
-/** A process under measurement: started on core 0, its CPU and memory read from the kernel with those of its children. */
+/** A process under measurement: started on core 0; CPU and memory are read from the kernel, including children. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -7,11 +7,9 @@ import { cpuMsOf, descriptorsOf, familyOf, residentBytesOf } from './process-fig
 
 export interface Subject {
   name: string
-  /** Where it listens, `http://127.0.0.1:<port>`. */
+  /** Its address, `http://127.0.0.1:<port>`. */
   url: string
-  /** Milliseconds of CPU that the process and its children have used so far. */
   cpuMs(): number
-  /** Resident memory of the process and its children. */
   residentBytes(): number
   /** Open files and sockets of the process itself. */
   descriptors(): number
@@ -21,7 +19,7 @@ export interface Subject {
 export interface SubjectOptions {
   environment?: Record<string, string>
   core?: string
-  /** Where its log lines go; beside ours when absent. */
+  /** Target of its log lines; our own stderr if absent. */
   logFile?: string
 }
 

@@ -11,7 +11,7 @@ const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text
 describe('the demo provider', () => {
   it('says that it is no model, echoes the prompt, and counts words', async () => {
     const chunks = await ask({ messages: [user('Why is the sky blue?')] })
-    expect(textOf(chunks)).toContain('demo provider and no model')
+    expect(textOf(chunks)).toContain('not a real model')
     expect(textOf(chunks)).toContain('Why is the sky blue?')
     expect(chunks.at(-1)).toMatchObject({ finishReason: 'stop', usage: { inputTokens: 5 } })
   })

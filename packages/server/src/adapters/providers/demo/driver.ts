@@ -67,7 +67,7 @@ export type DemoAnswer =
   | { type: 'text'; text: string; isCut: boolean }
   | { type: 'call'; id: string; toolName: string; args: Record<string, unknown> }
 
-const introduction = "I am stet's demo provider and no model: I answer from the prompt itself, and always the same."
+const introduction = "I'm the demo provider, not a real model."
 const longestEcho = 400
 
 function demoAnswer(request: ModelRequest): DemoAnswer {
@@ -125,7 +125,7 @@ function textAnswer(messages: readonly Message[]): string {
   const words = countWords(textOfMessages(messages))
   const size = `Your prompt has ${counted(messages.length, 'message')} and ${counted(words, 'word')}${mediaIn(messages)}.`
   const echo = asked ? cut(textOfMessage(asked).trim()) : ''
-  return echo === '' ? `${introduction} ${size}` : `${introduction} ${size} It asks:\n\n${echo}`
+  return echo === '' ? `${introduction} ${size}` : `${introduction} ${size} Here is what you asked:\n\n${echo}`
 }
 
 function describeResult(part: MessagePart): string {
