@@ -27,7 +27,7 @@ describe('the demo provider', () => {
 
   it('ends at the limit of tokens', async () => {
     const chunks = await ask({ settings: { maxTokens: 4 } })
-    expect(textOf(chunks)).toBe("I am stet's demo")
+    expect(textOf(chunks)).toBe("I'm the demo provider,")
     expect(chunks.at(-1)).toMatchObject({ finishReason: 'length' })
   })
 
