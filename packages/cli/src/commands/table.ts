@@ -78,7 +78,7 @@ export const commandTable: Readonly<Record<string, TableEntry>> = {
 export const groupSummaries: Readonly<Record<string, string>> = {
   prompts: 'prompts of a version',
   versions: 'drafts and published versions',
-  conversations: 'what ran',
+  conversations: 'stored conversations',
   logs: 'external runs',
   evaluations: 'ways to score conversations',
   keys: 'API keys of the workspace',
