@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
-import { isUniqueViolation } from '../../src/adapters/database/unique-violation.ts'
+import { isUniqueViolation } from '../../src/adapters/database/database-error.ts'
 import { openTestDatabase } from '../support/database-open.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 

@@ -10,13 +10,16 @@ let target: TestDatabase
 let bench: RunBench
 let other: pg.Client
 
+/** Here connections are scarce, not room for responses. */
+const unbounded = { STET_UNREAD_BYTES: String(2 ** 30) }
+
 const needsServer = isSkippedWithoutServer('a table that somebody else has locked')
 
 describe.skipIf(needsServer)('a table that somebody else has locked', () => {
   beforeAll(async () => {
     target = await testDatabase()
     const prompts = { hello: prompt('<user>Hi</user>', 'maxRetries: 0\n') }
-    bench = await runBench(prompts, { DATABASE_URL: target.databaseUrl ?? '', STET_LOG_LEVEL: 'off' })
+    bench = await runBench(prompts, { DATABASE_URL: target.databaseUrl ?? '', ...unbounded, STET_LOG_LEVEL: 'off' })
     other = new pg.Client({ connectionString: target.databaseUrl })
     await other.connect()
   })

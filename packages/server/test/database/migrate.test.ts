@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { schemaDifference } from '../../scripts/schema-difference.ts'
 import { pgliteSession } from '../../src/adapters/database/embedded/thread/pglite-session.ts'
 import { migrate } from '../../src/adapters/database/migrate.ts'
-import { poolSession } from '../../src/adapters/database/postgres.ts'
+import { poolSession } from '../../src/adapters/database/postgres/postgres.ts'
 import {
   isSkippedWithoutServer,
   onServer,

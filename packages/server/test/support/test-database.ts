@@ -7,7 +7,7 @@ import type pg from 'pg'
 import { makeDatabaseTemplate } from '../../src/adapters/database/embedded/database-template.ts'
 import { copyDatabase, isDatabase } from '../../src/adapters/database/embedded/directory/first-start.ts'
 import { migrate } from '../../src/adapters/database/migrate.ts'
-import { poolSession } from '../../src/adapters/database/postgres.ts'
+import { poolSession } from '../../src/adapters/database/postgres/postgres.ts'
 import { onServer, singleConnectionPool, withDatabase } from './database-server.ts'
 import { temporaryFolder, temporaryRoot } from './temporary-folder.ts'
 

@@ -1,5 +1,5 @@
 import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils'
-import type { ReplicaLock } from './connections/replica-lock.ts'
+import type { ReplicaLock } from './postgres/replica-lock.ts'
 import type { SqlSession } from './sql-session.ts'
 
 /** A database that has been opened, whichever kind it is. */

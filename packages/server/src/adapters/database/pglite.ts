@@ -1,4 +1,5 @@
 import type { Logger } from '../../shared/logger.ts'
+import { diskFull } from './database-error.ts'
 import { lockDirectory } from './embedded/directory/directory-lock.ts'
 import { requireBackupSpace, requireSpace, watchDiskSpace } from './embedded/disk-space.ts'
 import { compiledPglite } from './embedded/thread/compiled-pglite.ts'
@@ -7,7 +8,6 @@ import { threadAdapter } from './embedded/thread/thread-adapter.ts'
 import { threadSession } from './embedded/thread/thread-session.ts'
 import { startUpkeep, type Upkeep } from './embedded/upkeep.ts'
 import type { Engine } from './engine.ts'
-import { diskFull } from './gate/database-error.ts'
 
 export interface EmbeddedOptions {
   directory: string

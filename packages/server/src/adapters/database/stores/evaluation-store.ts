@@ -8,7 +8,7 @@ import type { Evaluation, Metric } from '../../../features/evaluations/evaluatio
 import type { Annotation, AnnotationStore, EvaluationStore } from '../../../features/evaluations/ports.ts'
 import { storableJson } from '../../../shared/storable-json.ts'
 import type { DatabaseClient } from '../database.ts'
-import { codeOf } from '../unique-violation.ts'
+import { codeOf } from '../database-error.ts'
 
 // By id: two rows may share a millisecond.
 const newestFirst = { id: 'desc' } as const

@@ -4,7 +4,7 @@ import type { ProviderKeyStore } from '../../../features/providers/ports.ts'
 import { type ProviderKey, providerNameKey } from '../../../features/providers/provider-key.ts'
 import { conflict, notFound } from '../../../shared/app-error.ts'
 import type { DatabaseClient } from '../database.ts'
-import { isUniqueViolation } from '../unique-violation.ts'
+import { isUniqueViolation } from '../database-error.ts'
 
 export function postgresProviderKeyStore(client: DatabaseClient): ProviderKeyStore {
   const findOptional = async (workspaceId: number, id: number): Promise<ProviderKey | null> => {

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
-import { databaseAway } from '../../gate/database-error.ts'
+import { databaseAway } from '../../database-error.ts'
 import { IO_FAILURE } from '../durable/io-failure.ts'
 import { reviveError } from './carried-error.ts'
 import type { Answer, Input, Output, Request, TaskName } from './messages.ts'

@@ -1,19 +1,17 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
-import type { Logger } from '../../shared/logger.ts'
-import { Connection } from './connections/connection.ts'
-import { watchConnections } from './connections/connection-watch.ts'
-import { LanedPool } from './connections/laned-pool.ts'
-import { ReplicaLock } from './connections/replica-lock.ts'
-import type { Engine } from './engine.ts'
-import type { SqlQueries, SqlSession, SqlStatement } from './sql-session.ts'
+import type { Logger } from '../../../shared/logger.ts'
+import type { Engine } from '../engine.ts'
+import type { SqlQueries, SqlSession, SqlStatement } from '../sql-session.ts'
+import { Connection, SharedPool, watchConnections } from './postgres-pool.ts'
+import { ReplicaLock } from './replica-lock.ts'
 
 const STATEMENT_TIMEOUT_MS = 30_000
 /** Our own locks are held for milliseconds. A statement that waits longer is blocked by someone else's lock. */
 const LOCK_TIMEOUT_MS = 5_000
 /** For a free connection of the pool: a queue, not a failure, unlike a server that does not answer. */
 const POOL_WAIT_MS = 30_000
-/** Room for transactions and three statements that are stuck, see `LanedPool`. */
+/** Of the 100 that PostgreSQL allows by default. */
 const POOL_SIZE = 16
 const KEEP_ALIVE_MS = 5_000
 
@@ -38,7 +36,7 @@ export function openPostgres(options: PostgresOptions): Engine {
   const lock = options.onlyReplica
     ? new ReplicaLock({ ...options, connect: () => new PoolConnection(connection) })
     : undefined
-  const pool = new LanedPool({
+  const pool = new SharedPool({
     ...connection,
     Client: PoolConnection as unknown as new () => pg.ClientBase,
     max: POOL_SIZE,

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../../shared/logger.ts'
 import { afterListening } from '../../../shared/time/listening-time.ts'
-import { translateDatabaseError } from '../gate/database-error.ts'
-import type { Connection } from './connection.ts'
+import { translateDatabaseError } from '../database-error.ts'
+import type { Connection } from './postgres-pool.ts'
 
 /** `stet` in ASCII: the advisory lock "only replica". */
 const LOCK_KEY = 0x73746574

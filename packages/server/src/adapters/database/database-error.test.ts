@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { Prisma } from '../../../../generated/prisma/client.ts'
-import { AppError } from '../../../shared/app-error.ts'
+import { Prisma } from '../../../generated/prisma/client.ts'
+import { AppError } from '../../shared/app-error.ts'
 import { translateDatabaseError } from './database-error.ts'
 
 const known = (code: string) => new Prisma.PrismaClientKnownRequestError('secret', { code, clientVersion: '7' })

@@ -1,6 +1,5 @@
 import { isDriverAdapterError } from '@prisma/driver-adapter-utils'
-import { AppError } from '../../../shared/app-error.ts'
-import { codeOf } from '../unique-violation.ts'
+import { AppError } from '../../shared/app-error.ts'
 
 /** Node's codes for a server that cannot be reached; PostgreSQL's for one that stops, starts, is full, or does not let us in. */
 const AWAY_CODES = new Set([
@@ -62,4 +61,17 @@ function isAway(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isAway)
   if (AWAY_CODES.has(codeOf(error) ?? '')) return true
   return error instanceof Error && AWAY_MESSAGES.test(error.message)
+}
+
+/** Whether a unique constraint refused a write, by Prisma or by plain SQL. */
+export function isUniqueViolation(error: unknown): boolean {
+  if (isDriverAdapterError(error)) return error.cause.kind === 'UniqueConstraintViolation'
+  const code = codeOf(error)
+  return code === 'P2002' || code === '23505'
+}
+
+/** The code that Prisma, PostgreSQL or Node gave an error. */
+export function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
 }

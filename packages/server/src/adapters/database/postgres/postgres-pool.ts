@@ -1,0 +1,222 @@
+/** Connections to PostgreSQL: cut when the server stops responding, and shared so that a locked table cannot take them all. */
+import { Socket } from 'node:net'
+import pg from 'pg'
+import type { Logger } from '../../../shared/logger.ts'
+import { afterListening } from '../../../shared/time/listening-time.ts'
+import { codeOf, databaseAway } from '../database-error.ts'
+
+/** A statement waited too long for a lock. */
+function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === '55P03'
+}
+
+/** A connection that can be cut when the server has stopped responding. */
+export class Connection extends pg.Client {
+  /** Event: one of its statements ran into the lock timeout. */
+  static readonly LOCK_TIMEOUT = 'lock-timeout'
+  readonly #socket: Socket
+
+  /** @param silenceMs how long the server may take to accept the connection. */
+  constructor(config: pg.ClientConfig, silenceMs: number) {
+    const socket = new Socket()
+    super({ ...config, stream: () => socket })
+    this.#socket = socket
+    // A limit of its own: the pool's limit would also end waits for a free connection.
+    const stopTimer = afterListening(silenceMs, () => socket.destroy(new Error('timeout expired')))
+    this.once('connect', stopTimer).once('end', stopTimer)
+    const send = this.query.bind(this) as (...args: unknown[]) => unknown
+    this.query = ((...args: unknown[]) => {
+      const result = send(...args)
+      if (result instanceof Promise) {
+        result.catch((error: unknown) => isLockTimeout(error) && this.emit(Connection.LOCK_TIMEOUT, error))
+      }
+      return result
+    }) as typeof this.query
+  }
+
+  /** All pending statements fail at once. */
+  cut(): void {
+    this.#socket.destroy()
+  }
+}
+
+const TRANSACTIONS = 'transactions'
+
+/** Statements of one text, or all transactions. */
+interface Lane {
+  name: string
+  running: number
+  waiting: Set<{ enter(): void; refuse(error: unknown): void }>
+}
+
+/**
+ * A pool in which no lane takes every connection: a lane may hold as many as are free, so that several locked tables
+ * still leave one (ADR 48). When a statement runs into the lock timeout, those waiting in its lane are refused too.
+ */
+export class SharedPool extends pg.Pool {
+  readonly #lanes = new Map<string, Lane>()
+  readonly #waitMs: number
+  #free: number
+
+  constructor(config: pg.PoolConfig & { connectionTimeoutMillis: number; max: number }) {
+    super(config)
+    this.#waitMs = config.connectionTimeoutMillis
+    this.#free = config.max
+    this.query = this.#query.bind(this) as typeof this.query
+    this.connect = this.#connect.bind(this) as typeof this.connect
+  }
+
+  async #query(query: string | pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> {
+    const lane = await this.#enter(typeof query === 'string' ? query : query.text)
+    try {
+      return await super.query(query, values)
+    } catch (error) {
+      if (isLockTimeout(error)) refuseWaiting(lane, error)
+      throw error
+    } finally {
+      this.#leave(lane)
+    }
+  }
+
+  /** With a callback, the pool itself asks, for a statement that is already in its lane. */
+  #connect(callback?: Parameters<pg.Pool['connect']>[0]): unknown {
+    return callback ? super.connect(callback) : this.#connectTransaction()
+  }
+
+  async #connectTransaction(): Promise<pg.PoolClient> {
+    const lane = await this.#enter(TRANSACTIONS)
+    try {
+      const client = await super.connect()
+      const onLockTimeout = (error: unknown) => refuseWaiting(lane, error)
+      client.on(Connection.LOCK_TIMEOUT as 'error', onLockTimeout)
+      const release = client.release.bind(client)
+      client.release = (error) => {
+        client.off(Connection.LOCK_TIMEOUT, onLockTimeout)
+        release(error)
+        this.#leave(lane)
+      }
+      return client
+    } catch (error) {
+      this.#leave(lane)
+      throw error
+    }
+  }
+
+  async #enter(name: string): Promise<Lane> {
+    const lane = this.#lanes.get(name) ?? { name, running: 0, waiting: new Set() }
+    this.#lanes.set(name, lane)
+    if (lane.waiting.size === 0 && this.#hasRoom(lane)) this.#take(lane)
+    else await waitIn(lane, this.#waitMs).finally(() => this.#dropIfEmpty(lane))
+    return lane
+  }
+
+  #dropIfEmpty({ name, running, waiting }: Lane): void {
+    if (running === 0 && waiting.size === 0) this.#lanes.delete(name)
+  }
+
+  #hasRoom(lane: Lane): boolean {
+    return lane.running < this.#free
+  }
+
+  #take(lane: Lane): void {
+    lane.running += 1
+    this.#free -= 1
+  }
+
+  #leave(left: Lane): void {
+    left.running -= 1
+    this.#free += 1
+    for (const lane of this.#lanes.values()) {
+      for (const next of lane.waiting) {
+        if (!this.#hasRoom(lane)) break
+        this.#take(lane)
+        next.enter()
+      }
+    }
+    this.#dropIfEmpty(left)
+  }
+}
+
+function waitIn({ waiting }: Lane, waitMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leaveQueue = () => {
+      clearTimeout(timer)
+      waiting.delete(waiter)
+    }
+    const waiter = {
+      enter() {
+        leaveQueue()
+        resolve()
+      },
+      refuse(error: unknown) {
+        leaveQueue()
+        reject(databaseAway(error))
+      },
+    }
+    const timer = setTimeout(() => waiter.refuse(new Error('No connection was free in time')), waitMs)
+    waiting.add(waiter)
+  })
+}
+
+function refuseWaiting({ waiting }: Lane, error: unknown): void {
+  for (const waiter of waiting) waiter.refuse(error)
+}
+
+/** Parts of the allowed silence. Looking, suspecting and probing together stay within it. */
+const LOOK_EVERY = 0.15
+/** A connection that has been in use this long starts a probe. */
+const SUSPICIOUS = 0.3
+const PROBE = 0.5
+
+/**
+ * Cuts all connections of a pool when the server is frozen or unreachable but has not closed them: statements would
+ * otherwise wait for minutes. Statements that are slow, or wait for a lock, continue. Returns a function that stops it.
+ * @param silenceMs how long the server may send nothing.
+ */
+export function watchConnections(pool: pg.Pool, config: pg.ClientConfig, silenceMs: number, log: Logger): () => void {
+  const connections = new Set<Connection>()
+  const heldSince = new Map<pg.PoolClient, number>()
+  let isProbing = false
+
+  pool.on('connect', (client) => {
+    if (client instanceof Connection) connections.add(client)
+  })
+  pool.on('remove', (client) => {
+    if (client instanceof Connection) connections.delete(client)
+    heldSince.delete(client)
+  })
+  pool.on('acquire', (client) => heldSince.set(client, performance.now()))
+  pool.on('release', (_error, client) => heldSince.delete(client))
+
+  const look = async () => {
+    const now = performance.now()
+    if (isProbing || ![...heldSince.values()].some((since) => now - since > silenceMs * SUSPICIOUS)) return
+    isProbing = true
+    const responds = await probe(config, silenceMs * PROBE)
+    isProbing = false
+    if (responds) return
+    log.warn('database.does-not-answer', { connections: connections.size })
+    for (const connection of connections) connection.cut()
+  }
+  const timer = setInterval(() => void look(), silenceMs * LOOK_EVERY)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+/** Whether the server responds on a new connection. */
+async function probe(config: pg.ClientConfig, timeoutMs: number): Promise<boolean> {
+  const connection = new Connection(config, timeoutMs)
+  connection.on('error', () => undefined)
+  const stopTimer = afterListening(timeoutMs, () => connection.cut())
+  try {
+    await connection.connect()
+    await connection.query('SELECT 1')
+    return true
+  } catch (error) {
+    // A refusal, for example because of too many connections, is a response too.
+    return error instanceof Error && 'severity' in error
+  } finally {
+    stopTimer()
+    void connection.end().catch(() => undefined)
+  }
+}

@@ -1,0 +1,44 @@
+import pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import { Connection, SharedPool } from '../../src/adapters/database/postgres/postgres-pool.ts'
+import { isSkippedWithoutServer } from '../support/database-server.ts'
+import { testDatabase } from '../support/test-database.ts'
+
+class PoolConnection extends Connection {
+  constructor(config: pg.ClientConfig) {
+    super(config, 60_000)
+  }
+}
+
+describe.skipIf(isSkippedWithoutServer('the connections of a pool'))('the connections of a pool', () => {
+  it('are shared: statements that are stuck leave a connection for every other statement', async () => {
+    const database = await testDatabase()
+    const connectionString = database.databaseUrl
+    const pool = new SharedPool({
+      connectionString,
+      Client: PoolConnection as unknown as new () => pg.ClientBase,
+      max: 16,
+      connectionTimeoutMillis: 60_000,
+    })
+    const other = new pg.Client({ connectionString })
+    await other.connect()
+    await other.query('SELECT pg_advisory_lock(7)')
+    const stuck = ['a', 'b', 'c'].flatMap((name) =>
+      Array.from({ length: 20 }, () => pool.query(`SELECT pg_advisory_lock_shared(7) AS ${name}`)),
+    )
+    let ended = 0
+    for (const statement of stuck) void statement.then(() => (ended += 1))
+    const waiting = `SELECT count(*)::int AS n FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+      WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted`
+    // Half of the free connections each: 8 + 4 + 2.
+    await expect.poll(async () => (await other.query(waiting)).rows[0]?.n).toBe(14)
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+    expect(ended).toBe(0)
+
+    await other.query('SELECT pg_advisory_unlock(7)')
+    await Promise.all(stuck)
+    await other.end()
+    await pool.end()
+    await database.close()
+  })
+})
