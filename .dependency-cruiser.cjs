@@ -87,19 +87,19 @@ module.exports = {
     featureMayImport('evaluations', ['conversations', 'runs', 'documents', 'providers', 'templates']),
     featureMayImport('logs', ['conversations', 'runs', 'documents', 'providers', 'templates']),
 
-    // the sandbox child is a program of its own: it loads the template engine and nothing of ours but its protocol
+    // the template worker is a program of its own: it loads the template engine and nothing of ours but its protocol
     {
-      name: 'the-template-child-is-alone',
+      name: 'the-template-worker-is-alone',
       severity: 'error',
-      from: { path: `${S}/adapters/template-sandbox/child/` },
-      to: { path: `${S}/`, pathNot: `${S}/adapters/template-sandbox/(child/|protocol\\.ts$)` },
+      from: { path: `${S}/adapters/template-workers/worker/` },
+      to: { path: `${S}/`, pathNot: `${S}/adapters/template-workers/(worker/|protocol\\.ts$)` },
     },
     {
-      name: 'only-template-children-load-promptl',
+      name: 'only-template-workers-load-promptl',
       severity: 'error',
       from: {
         path: '^packages/(server|contract|cli)/src',
-        pathNot: `${S}/adapters/template-sandbox/child/`,
+        pathNot: `${S}/adapters/template-workers/worker/`,
       },
       to: { path: 'node_modules/promptl-ai' },
     },

@@ -3,7 +3,7 @@ import { defineConfig } from 'tsdown'
 
 const shared = { format: 'esm', platform: 'node', target: 'node20', dts: false, clean: false, outDir: 'dist' } as const
 
-/** Each entry is bundled for itself: no chunk is shared with the template child, which may read its own file only. */
+/** Each entry is bundled for itself: no chunk is shared with the template worker, which may read its own file only. */
 const programs = {
   main: 'src/main.ts',
   'database-thread': 'src/adapters/database/embedded/thread/main.ts',
@@ -22,8 +22,8 @@ export default defineConfig([
     })),
   {
     ...shared,
-    name: 'template-child',
-    entry: { 'template-child': 'src/adapters/template-sandbox/child/main.ts' },
+    name: 'template-worker',
+    entry: { 'template-worker': 'src/adapters/template-workers/worker/main.ts' },
     deps: { alwaysBundle: [/.*/], onlyBundle: false as const },
     outputOptions: { codeSplitting: false },
   },

@@ -3,7 +3,7 @@
  * one. Then runs of a plain prompt against one with an expression, which needs a worker process: its share of a run.
  */
 import { fileURLToPath } from 'node:url'
-import { createTemplateSandbox } from '../../../packages/server/src/adapters/template-sandbox/engine.ts'
+import { createTemplateEngine } from '../../../packages/server/src/adapters/template-workers/engine.ts'
 import type { TemplateEngine } from '../../../packages/server/src/features/templates/template-engine.ts'
 import { corpusCases, sourceOf } from '../../../packages/server/test/corpus/case.ts'
 import { requestLoad } from '../measuring/load.ts'
@@ -41,9 +41,9 @@ const measures: Comparison['measures'] = [
 ]
 
 const silent = () => undefined
-const childFile = fileURLToPath(new URL('../../../packages/server/dist/template-child.mjs', import.meta.url))
+const workerFile = fileURLToPath(new URL('../../../packages/server/dist/template-worker.mjs', import.meta.url))
 const log = { debug: silent, info: silent, warn: silent, error: silent }
-const engine = createTemplateSandbox({ childFile, timeoutMs: 10_000, log })
+const engine = createTemplateEngine({ workerFile, timeoutMs: 10_000, log })
 
 const owner = { workspaceId: 1, apiKeyId: 1 }
 const cases = corpusCases()

@@ -38,7 +38,7 @@ import { addressGuard } from './adapters/providers/transport/address-guard.ts'
 import type { ProviderLimits } from './adapters/providers/transport/transport.ts'
 import { secretBox } from './adapters/secrets/secret-box.ts'
 import { loadServerTools } from './adapters/server-tools/load-server-tools.ts'
-import { createTemplateSandbox } from './adapters/template-sandbox/engine.ts'
+import { createTemplateEngine } from './adapters/template-workers/engine.ts'
 import type { Config } from './config.ts'
 import { encryptionKeysOf } from './data-files.ts'
 import type { CreateProject } from './features/access/first-start.ts'
@@ -300,8 +300,8 @@ function createDeps({
       eventRetentionMs: config.eventRetentionHours * 3_600_000,
     },
     liveCache: createLiveCache(),
-    templates: createTemplateSandbox({
-      childFile: join(config.packageRoot, 'dist', 'template-child.mjs'),
+    templates: createTemplateEngine({
+      workerFile: join(config.packageRoot, 'dist', 'template-worker.mjs'),
       poolSize: config.templateWorkers,
       maxPerKey: config.maxEvaluationsPerKey,
       maxPerWorkspace: config.maxEvaluationsPerWorkspace,

@@ -1,33 +1,33 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
-  childPids,
   firstStep,
   now,
   outcome,
   patient,
   rendered,
   sourceOf,
-  startSandbox,
+  startEngine,
   type TestEngine,
-} from '../templates/support/sandbox.ts'
+  workerPids,
+} from '../templates/support/engine.ts'
 
 /** What spends the time of a child may have to wait for it, more than once. */
 const timeout = 120_000
 
-let sandbox: TestEngine
+let impatient: TestEngine
 /** The same, asked again where a busy machine refused. */
 let engine: TestEngine
 
 beforeAll(async () => {
-  sandbox = await startSandbox()
-  engine = patient(sandbox)
+  impatient = await startEngine()
+  engine = patient(impatient)
 })
 afterAll(() => engine.close())
 
 /** Sandboxes of one test. */
 const opened: TestEngine[] = []
-async function ownSandbox(options: Parameters<typeof startSandbox>[0] = {}): Promise<TestEngine> {
-  const own = patient(await startSandbox(options))
+async function ownSandbox(options: Parameters<typeof startEngine>[0] = {}): Promise<TestEngine> {
+  const own = patient(await startEngine(options))
   opened.push(own)
   return own
 }
@@ -181,10 +181,10 @@ describe('CPU', { timeout }, () => {
     ['a comment of 200 KB', `/*${'x'.repeat(200_000)}`],
   ])('answers or ends %s in bounded time', async (_name, content) => {
     // What no bound ends exceeds the limit of the test. To be refused by a busy machine is an end too.
-    await sandbox
+    await impatient
       .scan(sourceOf(content))
       .catch((error: unknown) => expect(error).toMatchObject({ code: 'ServiceUnavailableError' }))
-    await outcome(sandbox, content)
+    await outcome(impatient, content)
   })
 })
 
@@ -301,10 +301,10 @@ describe('process', () => {
   it('gives its children an empty environment and no right but to read themselves', async () => {
     const { readFile } = await import('node:fs/promises')
     // Of a new sandbox: one of the others may be at its end after what it went through.
-    const before = await childPids()
+    const before = await workerPids()
     const own = await ownSandbox()
     await rendered(own, 'Warm')
-    const pids = (await childPids()).filter((pid) => !before.includes(pid))
+    const pids = (await workerPids()).filter((pid) => !before.includes(pid))
     expect(pids.length).toBeGreaterThanOrEqual(2)
     for (const pid of pids) {
       expect(await readFile(`/proc/${pid}/environ`, 'utf8')).toBe('')
@@ -312,7 +312,7 @@ describe('process', () => {
       expect(command).toContain('--disallow-code-generation-from-strings')
       expect(command).toContain('--disable-proto=delete')
       expect(command.filter((word) => word.startsWith('--allow-'))).toEqual([
-        expect.stringMatching(/^--allow-fs-read=.*template-child\.mjs$/),
+        expect.stringMatching(/^--allow-fs-read=.*template-worker\.mjs$/),
       ])
     }
   })
@@ -350,7 +350,7 @@ describe('pool', { timeout }, () => {
     expect(await rendered(engine, good, { name: 'x' })).toBe('Good x')
     let ended = 0
     const hostile = Array.from({ length: 50 }, (_, index) =>
-      outcome(sandbox, `{{ l = [${index % 5}] }}{{ for x in l }}{{ l.push(x) }}{{ endfor }}`).finally(() => {
+      outcome(impatient, `{{ l = [${index % 5}] }}{{ for x in l }}{{ l.push(x) }}{{ endfor }}`).finally(() => {
         ended += 1
       }),
     )
@@ -389,14 +389,14 @@ describe('pool', { timeout }, () => {
   })
 
   it('survives children that are killed from outside', async () => {
-    const before = await childPids()
+    const before = await workerPids()
     for (const pid of before) kill(pid)
     const texts = await Promise.all(
       Array.from({ length: 4 }, async (_, index) => outcome(engine, `After {{ n }} ${index}`, { n: 1 })),
     )
     for (const result of texts) expect(result).toSatisfy((given: object) => 'text' in given || 'code' in given)
     await expect.poll(() => outcome(engine, 'Back {{ n }}', { n: 1 })).toEqual({ text: 'Back 1' })
-    await expect.poll(async () => (await childPids()).filter((pid) => !before.includes(pid)).length).toBe(3)
+    await expect.poll(async () => (await workerPids()).filter((pid) => !before.includes(pid)).length).toBe(3)
   })
 
   it('refuses a text that ended three children, for a while', async () => {

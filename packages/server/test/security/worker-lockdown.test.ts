@@ -9,10 +9,9 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, it, onTestFinished } from 'vitest'
-import { isolation } from '../../src/adapters/template-sandbox/isolation.ts'
-import { launchChild } from '../../src/adapters/template-sandbox/launch-child.ts'
+import { isolation, launchWorker } from '../../src/adapters/template-workers/isolation.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { builtChild } from '../templates/support/sandbox.ts'
+import { builtWorker } from '../templates/support/engine.ts'
 
 /** A server that counts who connects. */
 async function openTarget(): Promise<{ port: number; connections: () => number }> {
@@ -104,9 +103,9 @@ it('finds no way out of the worker process', async () => {
   const target = await openTarget()
   const folder = await temporaryFolder()
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const file = join(folder, 'template-child.mjs')
-  await writeFile(file, (await readFile(await builtChild(), 'utf8')) + probe(target.port))
-  const [greeting, found = '{}'] = await linesOf(launchChild(file), 2)
+  const file = join(folder, 'template-worker.mjs')
+  await writeFile(file, (await readFile(await builtWorker(), 'utf8')) + probe(target.port))
+  const [greeting, found = '{}'] = await linesOf(launchWorker(file, await isolation()), 2)
   expect(greeting).toBe('"ready"')
   const outcomes = JSON.parse(found) as Record<string, string>
   expect(Object.keys(outcomes).sort()).toEqual(Object.keys(attempts).sort())
@@ -126,7 +125,7 @@ it('has no network in the kernel either where the system allows a namespace, and
       console.log(JSON.stringify(told))
     }
     socket.on('connect', () => tell('shared')).on('error', () => tell('namespace'))`
-  const { prefix, network, limits } = isolation()
+  const { prefix, network, limits } = await isolation()
   const [program = process.execPath, ...args] = [...prefix, process.execPath, '-e', code]
   const [line = '{}'] = await linesOf(spawn(program, args, { env: {}, stdio: ['ignore', 'pipe', 'inherit'] }), 1)
   const told = JSON.parse(line) as object

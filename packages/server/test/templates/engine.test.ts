@@ -1,24 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTemplateSandbox } from '../../src/adapters/template-sandbox/engine.ts'
-import { createScanCache } from '../../src/adapters/template-sandbox/scan-cache.ts'
-import { createDeathRecord } from '../../src/adapters/template-sandbox/scheduling/death-record.ts'
+import { createDeathRecord, createTemplateEngine } from '../../src/adapters/template-workers/engine.ts'
+import { createScanCache } from '../../src/adapters/template-workers/scan-cache.ts'
 import type { TemplateScan } from '../../src/features/templates/template-engine.ts'
 import {
   charged,
-  childPids,
   now,
   patient,
   quietLog,
   rendered,
   sourceOf,
-  startSandbox,
+  startEngine,
   type TestEngine,
-} from './support/sandbox.ts'
+  workerPids,
+} from './support/engine.ts'
 
 let engine: TestEngine
 
 beforeAll(async () => {
-  engine = await startSandbox()
+  engine = await startEngine()
 })
 afterAll(() => engine.close())
 
@@ -80,7 +79,7 @@ describe('template engine', () => {
   })
 
   it('blames no prompt for the time in which the server could not hear its answer', async () => {
-    const own = patient(await startSandbox({ poolSize: 1, timeoutMs: 1_000 }))
+    const own = patient(await startEngine({ poolSize: 1, timeoutMs: 1_000 }))
     await rendered(own, 'warm')
     const answer = rendered(own, 'Hello {{ name }}', { name: 'Ada' })
     // The call is on its way after two turns of the event loop, and its time is over when the next one begins.
@@ -92,18 +91,18 @@ describe('template engine', () => {
   })
 
   it('ends its children on close, and answers no more', async () => {
-    const others = await childPids()
-    const own = await startSandbox({ poolSize: 1 })
+    const others = await workerPids()
+    const own = await startEngine({ poolSize: 1 })
     expect(await own.scan(sourceOf('x'))).toMatchObject({ errors: [] })
     const isNew = (pid: number) => !others.includes(pid)
-    expect((await childPids()).filter(isNew)).toHaveLength(2)
+    expect((await workerPids()).filter(isNew)).toHaveLength(2)
     await own.close()
-    expect((await childPids()).filter(isNew)).toEqual([])
+    expect((await workerPids()).filter(isNew)).toEqual([])
     await expect(own.scan(sourceOf('y'))).rejects.toMatchObject({ code: 'ServiceUnavailableError' })
   })
 
   it('fails calls when its children cannot start', async () => {
-    const broken = charged(createTemplateSandbox({ childFile: import.meta.filename, timeoutMs: 50, log: quietLog }))
+    const broken = charged(createTemplateEngine({ workerFile: import.meta.filename, timeoutMs: 50, log: quietLog }))
     await expect(broken.scan(sourceOf('x'))).rejects.toMatchObject({
       code: 'ServiceUnavailableError',
       message: 'Too many prompts wait for evaluation',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFairQueue, type QueuedJob } from '../../src/adapters/template-sandbox/scheduling/fair-queue.ts'
+import { createFairQueue, type QueuedJob } from '../../src/adapters/template-workers/fair-queue.ts'
 
 interface NamedJob extends QueuedJob {
   name: string

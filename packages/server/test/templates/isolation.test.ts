@@ -2,24 +2,24 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EvaluationOwner } from '../../src/features/templates/template-engine.ts'
 import {
-  childPids,
+  type EngineSettings,
   endless,
   now,
   outcome,
   patient,
   rendered,
-  type SandboxSettings,
   sourceOf,
-  startSandbox,
+  startEngine,
   type TestEngine,
-} from './support/sandbox.ts'
+  workerPids,
+} from './support/engine.ts'
 
 const attacker: EvaluationOwner = { workspaceId: 1, apiKeyId: 1 }
 const victim: EvaluationOwner = { workspaceId: 2, apiKeyId: 9 }
 
 const opened: TestEngine[] = []
-async function sandbox(settings: SandboxSettings = {}): Promise<TestEngine> {
-  const engine = await startSandbox(settings)
+async function engineWith(settings: EngineSettings = {}): Promise<TestEngine> {
+  const engine = await startEngine(settings)
   opened.push(engine)
   return engine
 }
@@ -36,7 +36,7 @@ const failureOf = (call: Promise<unknown>): Promise<{ code?: string; message?: s
 
 describe('a workspace that keeps its workers busy', () => {
   it('leaves a worker to the others', async () => {
-    const engine = await sandbox({ timeoutMs: 5_000 })
+    const engine = await engineWith({ timeoutMs: 5_000 })
     let ended = 0
     const controller = new AbortController()
     const owner = { ...attacker, signal: controller.signal }
@@ -56,7 +56,7 @@ describe('a workspace that keeps its workers busy', () => {
   })
 
   it('is refused beyond its limits with 503 and a time to come back, alone', async () => {
-    const engine = await sandbox({ timeoutMs: 5_000, maxPerKey: 2, maxPerWorkspace: 3 })
+    const engine = await engineWith({ timeoutMs: 5_000, maxPerKey: 2, maxPerWorkspace: 3 })
     const controller = new AbortController()
     const { signal } = controller
     const start = (owner: EvaluationOwner, text: string) =>
@@ -73,11 +73,24 @@ describe('a workspace that keeps its workers busy', () => {
   })
 })
 
+it('the limit of one key does not refuse the scan of another key that shares it', async () => {
+  const engine = await engineWith({ timeoutMs: 5_000, maxPerKey: 1 })
+  const controller = new AbortController()
+  const held = failureOf(rendered(engine, endless, {}, { ...attacker, signal: controller.signal }))
+  const source = sourceOf('Shared {{ a.b }}')
+  const refused = failureOf(engine.scan(source, attacker))
+  const shared = engine.scan(source, { ...attacker, apiKeyId: 2 })
+  expect(await refused).toMatchObject({ code: 'ServiceUnavailableError' })
+  expect(await shared).toMatchObject({ parameters: ['a'], errors: [] })
+  controller.abort()
+  await held
+})
+
 describe('a caller that leaves', () => {
   it('ends its running evaluation, and takes its queued ones along', async () => {
-    const engine = await sandbox({ poolSize: 1, timeoutMs: 60_000 })
+    const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
     await rendered(engine, 'Warm {{ 1 }}')
-    const before = await childPids()
+    const before = await workerPids()
     const controller = new AbortController()
     const owner = { ...attacker, signal: controller.signal }
     const calls = [1, 2, 3].map((n) => failureOf(rendered(engine, `${n} ${endless}`, {}, owner)))
@@ -85,12 +98,12 @@ describe('a caller that leaves', () => {
     controller.abort()
     // Each would take a minute.
     for (const call of calls) expect(await call).toMatchObject({ message: expect.stringContaining('caller left') })
-    await expect.poll(async () => (await childPids()).filter((pid) => !before.includes(pid)).length).toBe(1)
+    await expect.poll(async () => (await workerPids()).filter((pid) => !before.includes(pid)).length).toBe(1)
     expect(await rendered(patient(engine), 'Next {{ 1 }}')).toBe('Next 1')
   })
 
   it('leaves the scan that others wait for to them', async () => {
-    const engine = await sandbox({ poolSize: 1, timeoutMs: 60_000 })
+    const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
     const busy = new AbortController()
     const held = failureOf(rendered(engine, endless, {}, { ...attacker, signal: busy.signal }))
     const first = new AbortController()
@@ -107,7 +120,7 @@ describe('a caller that leaves', () => {
 
 describe('work on many prompts', () => {
   it('goes on one at a time in each workspace, by its keys in turn, and without callers that left', async () => {
-    const engine = await sandbox({ poolSize: 1 })
+    const engine = await engineWith({ poolSize: 1 })
     const order: string[] = []
     let finish = () => {}
     const gate = new Promise<void>((resolve) => {
@@ -132,7 +145,7 @@ describe('an evaluation that ends its worker', () => {
   const huge = Array.from({ length: 1_000 }, (_, index) => index)
 
   it('is refused after three times, and so is nothing else: neither other parameters nor another workspace', async () => {
-    const engine = patient(await sandbox({ timeoutMs: 200 }))
+    const engine = patient(await engineWith({ timeoutMs: 200 }))
     const run = (list: number[], owner: EvaluationOwner) => failureOf(rendered(engine, content, { list }, owner))
     for (let round = 0; round < 3; round += 1) {
       expect(await run(huge, attacker)).toMatchObject({ message: expect.stringContaining('took too long') })
@@ -147,18 +160,18 @@ describe('an evaluation that ends its worker', () => {
 
 describe('what a prompt leaves behind', () => {
   it('goes with its worker before another workspace is served there', async () => {
-    const engine = patient(await sandbox({ poolSize: 1, timeoutMs: 20_000 }))
+    const engine = patient(await engineWith({ poolSize: 1, timeoutMs: 20_000 }))
     await rendered(engine, 'Warm {{ 1 }}')
-    const before = await childPids()
+    const before = await workerPids()
     const content = `{{ l = [1, 2, 3, 4] }}${'{{ l = l.concat(l) }}'.repeat(21)}{{ l.length }}`
     expect(await rendered(engine, content)).toBe(String(2 ** 23))
-    await expect.poll(async () => (await childPids()).filter((pid) => before.includes(pid)).length).toBe(1)
+    await expect.poll(async () => (await workerPids()).filter((pid) => before.includes(pid)).length).toBe(1)
   })
 
   it('does not fail the next prompt: its call is repeated on a new worker', async () => {
-    const engine = await sandbox({ poolSize: 1, timeoutMs: 60_000 })
+    const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
     await rendered(engine, 'Warm {{ 1 }}')
-    const before = await childPids()
+    const before = await workerPids()
     const list = Array.from({ length: 250 }, (_, index) => index)
     const loops = '{{ n = 0 }}{{ for x in list }}{{ for y in list }}{{ n = n + 1 }}{{ endfor }}{{ endfor }}{{ n }}'
     const answer = engine.step({ source: sourceOf(loops), parameters: { list }, now })
@@ -168,11 +181,11 @@ describe('what a prompt leaves behind', () => {
   })
 
   it('is no excuse for a prompt that ends a new worker: it is not repeated', async () => {
-    const engine = await sandbox({ poolSize: 1, timeoutMs: 60_000 })
+    const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
     const huge = `{{ l = [1, 2, 3, 4] }}${'{{ l = l.concat(l) }}'.repeat(28)}{{ l.length }}`
-    const seen = new Set(await childPids())
+    const seen = new Set(await workerPids())
     const watch = setInterval(async () => {
-      for (const pid of await childPids()) seen.add(pid)
+      for (const pid of await workerPids()) seen.add(pid)
     }, 20)
     expect(await failureOf(rendered(engine, huge))).toMatchObject({ message: expect.stringContaining('memory') })
     clearInterval(watch)

@@ -1,13 +1,13 @@
 import { compilePrompt, renderStep, slotPlanOf } from '@stet/template'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { wellFormedJson } from '../../src/adapters/template-sandbox/child/well-formed-json.ts'
-import * as sandboxed from '../../src/adapters/template-sandbox/slot-plan.ts'
+import * as workers from '../../src/adapters/template-workers/slot-plan.ts'
+import { wellFormedJson } from '../../src/adapters/template-workers/worker/well-formed-json.ts'
 import { parameterValues } from '../../src/features/templates/parameters.ts'
 import type { TemplateSource } from '../../src/features/templates/template-engine.ts'
 import { corpusCases, sourceOf as corpusSource } from '../corpus/case.ts'
 import { count, seed, timeFor } from '../support/counts.ts'
 import { type Random, seededRandom } from '../support/random.ts'
-import { now, sourceOf, startSandbox, type TestEngine } from './support/sandbox.ts'
+import { now, sourceOf, startEngine, type TestEngine } from './support/engine.ts'
 
 type Parameters = Record<string, unknown>
 
@@ -17,8 +17,8 @@ const wanted = count(1_500, 30_000)
 async function bothWays(source: TemplateSource, parameters: Parameters) {
   const prompt = await compilePrompt(source)
   const messages = slotPlanOf(prompt)
-  const plan = messages && sandboxed.slotPlanOf(messages, prompt.config)
-  const joined = plan && sandboxed.joinSlots(plan, parameters)
+  const plan = messages && workers.slotPlanOf(messages, prompt.config)
+  const joined = plan && workers.joinSlots(plan, parameters)
   if (!joined) return undefined
   const rendered = await renderStep(prompt, { parameters, now })
   const asSent = JSON.parse(wellFormedJson(JSON.stringify(rendered)))
@@ -157,10 +157,10 @@ describe('slot plan', () => {
   })
 })
 
-describe('a sandbox with a plan', () => {
+describe('an engine with a slot plan', () => {
   let engine: TestEngine
   beforeAll(async () => {
-    engine = await startSandbox({ timeoutMs: 5_000 })
+    engine = await startEngine({ timeoutMs: 5_000 })
   })
   afterAll(() => engine.close())
 

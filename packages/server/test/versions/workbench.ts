@@ -1,9 +1,9 @@
-/** The use cases of versions on a real database and a real template sandbox, without the front door. */
+/** The use cases of versions on a real database and real template workers, without the front door. */
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { openDatabase } from '../../src/adapters/database/database.ts'
 import { createLiveCache } from '../../src/adapters/in-process/live-cache.ts'
-import { createTemplateSandbox } from '../../src/adapters/template-sandbox/engine.ts'
+import { createTemplateEngine } from '../../src/adapters/template-workers/engine.ts'
 import { storesFor } from '../../src/compose.ts'
 import type { Caller, Needs, Stores, Version } from '../../src/features/deps.ts'
 import { listDocuments, readDocument } from '../../src/features/documents/read-document.ts'
@@ -43,8 +43,8 @@ export async function openWorkbench(): Promise<Workbench> {
     log: silent,
   })
   // The limit of an evaluation is no matter of these tests, and a busy machine may exceed it.
-  const childFile = join(packageRoot, 'dist', 'template-child.mjs')
-  const templates = createTemplateSandbox({ childFile, poolSize: 2, timeoutMs: 20_000, log: silent })
+  const workerFile = join(packageRoot, 'dist', 'template-worker.mjs')
+  const templates = createTemplateEngine({ workerFile, poolSize: 2, timeoutMs: 20_000, log: silent })
   const audit: string[] = []
   const deps: WorkbenchDeps = {
     stores: database.stores,

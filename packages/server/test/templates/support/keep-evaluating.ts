@@ -1,5 +1,5 @@
 import type { EvaluationOwner, TemplateEngine } from '../../../src/features/templates/template-engine.ts'
-import { endless, now, sourceOf } from './sandbox.ts'
+import { endless, now, sourceOf } from './engine.ts'
 
 /** Keeps two evaluations of an owner queued or running, which no limit refuses, until it is stopped. */
 export function keepEvaluating(engine: TemplateEngine, owner: EvaluationOwner): { stop(): Promise<void> } {

@@ -1,25 +1,25 @@
+/** One locked-down process. It takes one call at a time and lives until it is killed, retired or dies. */
 import type { ChildProcess } from 'node:child_process'
-import { launchChild } from './launch-child.ts'
-import { type ChildReply, type ChildRequest, encodeLine, lineReader, MAX_REPLY_BYTES, READY } from './protocol.ts'
-import { parseReply } from './reply.ts'
+import { type Isolation, launchWorker } from './isolation.ts'
+import { encodeLine, lineReader, MAX_REPLY_BYTES, READY, type WorkerReply, type WorkerRequest } from './protocol.ts'
+import { parseReply } from './replies.ts'
 import { cpuShareOf, startWorkClock, type WorkEnd } from './work-clock.ts'
 
-/** `starved`: a busy machine kept the child from answering; the prompt may be good. */
+/** `starved`: the machine was too busy for the worker to answer. The prompt may be fine. */
 export type CallOutcome =
-  | { kind: 'reply'; reply: ChildReply }
+  | { kind: 'reply'; reply: WorkerReply }
   | { kind: 'timeout' }
   | { kind: 'starved' }
   | { kind: 'died' }
 
-/** One locked-down process. It takes one call at a time and lives until it is killed, retired or dies. */
-export interface SandboxedChild {
-  /** True when it greeted; false when it ended before. */
+export interface WorkerProcess {
+  /** True after its greeting; false if it ended before. */
   ready: Promise<boolean>
   exited: Promise<void>
-  call(request: Omit<ChildRequest, 'id'>, timeoutMs: number): Promise<CallOutcome>
-  /** True when it was called before: memory may be left of other prompts. */
+  call(request: Omit<WorkerRequest, 'id'>, timeoutMs: number): Promise<CallOutcome>
+  /** True if it was called before: other prompts may have left memory behind. */
   isUsed(): boolean
-  /** True when it has ended, has served its share of calls or has grown too large for the next one. */
+  /** True if it ended, served its share of calls or uses too much memory. */
   isWorn(): boolean
   kill(): void
 }
@@ -34,7 +34,7 @@ interface Pending {
   settle(outcome: CallOutcome): void
 }
 
-interface ChildState {
+interface WorkerState {
   alive: boolean
   calls: number
   residentBytes: number
@@ -42,12 +42,12 @@ interface ChildState {
   pending: Pending | undefined
 }
 
-export function startChild(childFile: string): SandboxedChild {
-  const child = launchChild(childFile)
-  const state: ChildState = { alive: true, calls: 0, residentBytes: 0, heapBytes: 0, pending: undefined }
+export function startWorker(workerFile: string, isolation: Isolation): WorkerProcess {
+  const worker = launchWorker(workerFile, isolation)
+  const state: WorkerState = { alive: true, calls: 0, residentBytes: 0, heapBytes: 0, pending: undefined }
   const kill = (): void => {
     state.alive = false
-    child.kill('SIGKILL')
+    worker.kill('SIGKILL')
   }
   const settle = (outcome: CallOutcome): void => {
     const { pending } = state
@@ -61,22 +61,22 @@ export function startChild(childFile: string): SandboxedChild {
     state.heapBytes = read.heapBytes
     settle({ kind: 'reply', reply: read.reply })
   })
-  readLines(child, onLine, kill)
+  readLines(worker, onLine, kill)
   const exited = new Promise<void>((resolve) => {
     const end = (): void => {
       state.alive = false
       settle({ kind: 'died' })
       resolve()
     }
-    child.once('exit', end)
-    child.once('error', end)
+    worker.once('exit', end)
+    worker.once('error', end)
   })
-  // Writing to a child that has just died; its exit settles the call.
-  child.stdin?.on('error', kill)
+  // A write to a worker that just died. Its exit settles the call.
+  worker.stdin?.on('error', kill)
   return {
     ready: Promise.race([ready.then(() => true), exited.then(() => false)]),
     exited,
-    call: (request, timeoutMs) => callChild({ child, state, kill }, request, timeoutMs),
+    call: (request, timeoutMs) => callWorker({ worker, state, kill }, request, timeoutMs),
     isUsed: () => state.calls > 0,
     isWorn: () =>
       !state.alive ||
@@ -101,23 +101,23 @@ function greeting(onReply: (line: string) => void): { ready: Promise<void>; onLi
   return { ready, onLine }
 }
 
-function readLines(child: ChildProcess, onLine: (line: string) => void, kill: () => void): void {
+function readLines(worker: ChildProcess, onLine: (line: string) => void, kill: () => void): void {
   let unendedBytes = 0
   const read = lineReader((line) => {
     unendedBytes = 0
     onLine(line)
   })
-  child.stdout?.setEncoding('utf8')
-  child.stdout?.on('data', (chunk: string) => {
+  worker.stdout?.setEncoding('utf8')
+  worker.stdout?.on('data', (chunk: string) => {
     unendedBytes += chunk.length
     if (unendedBytes > 2 * MAX_REPLY_BYTES) return kill()
     read(chunk)
   })
 }
 
-async function callChild(
-  { child, state, kill }: { child: ChildProcess; state: ChildState; kill: () => void },
-  request: Omit<ChildRequest, 'id'>,
+async function callWorker(
+  { worker, state, kill }: { worker: ChildProcess; state: WorkerState; kill: () => void },
+  request: Omit<WorkerRequest, 'id'>,
   timeoutMs: number,
 ): Promise<CallOutcome> {
   if (!state.alive) return { kind: 'died' }
@@ -129,12 +129,12 @@ async function callChild(
       kill()
       resolve({ kind: end === 'spent' ? 'timeout' : 'starved' })
     }
-    const stopClock = startWorkClock({ limitMs: timeoutMs, shareOf: () => cpuShareOf(child.pid), onEnd })
+    const stopClock = startWorkClock({ limitMs: timeoutMs, shareOf: () => cpuShareOf(worker.pid), onEnd })
     const settle = (outcome: CallOutcome): void => {
       stopClock()
       resolve(outcome)
     }
     state.pending = { id, settle }
-    child.stdin?.write(encodeLine({ id, ...request }))
+    worker.stdin?.write(encodeLine({ id, ...request }))
   })
 }

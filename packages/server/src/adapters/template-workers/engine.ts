@@ -1,4 +1,6 @@
+/** Evaluates prompts in locked-down worker processes. The serving process never loads the template engine. */
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import {
   type CompileIssue,
   EvaluationCanceled,
@@ -11,17 +13,16 @@ import {
 } from '../../features/templates/template-engine.ts'
 import { AppError, RunError } from '../../shared/app-error.ts'
 import type { Logger } from '../../shared/logger.ts'
+import { createTurns } from './fair-queue.ts'
 import { isolation } from './isolation.ts'
 import { createTemplatePool, type PoolCall, type PoolOutcome, type TemplatePool } from './pool.ts'
-import { issueResult, scanResult, stepResult } from './reply.ts'
+import { issueResult, scanResult, stepResult } from './replies.ts'
 import { createScanCache, type ScanCache, type ScanReading } from './scan-cache.ts'
-import { createDeathRecord, type DeathRecord } from './scheduling/death-record.ts'
-import { createTurns } from './scheduling/turns.ts'
 import { joinSlots, slotPlanOf } from './slot-plan.ts'
 
-export interface TemplateSandboxOptions {
-  /** The bundled child, `dist/template-child.mjs`. */
-  childFile: string
+export interface TemplateEngineOptions {
+  /** The bundled worker program, `dist/template-worker.mjs`. */
+  workerFile: string
   poolSize?: number
   timeoutMs?: number
   /** Queued and running evaluations of one API key; more are refused. */
@@ -30,12 +31,12 @@ export interface TemplateSandboxOptions {
   log: Logger
 }
 
-interface Sandbox {
+interface Workers {
   pool: TemplatePool
   cache: ScanCache
   deaths: DeathRecord
   /** Texts whose last scan, or step, was answered, by workspace. */
-  proven: Set<string>
+  proven: LRUCache<string, true>
 }
 
 const MAX_PROVEN = 10_000
@@ -43,70 +44,50 @@ const OVERLOADED = 'Too many prompts wait for evaluation'
 const RETRY_AFTER_SECONDS = 1
 const REFUSED = 'This prompt ended its evaluation several times within a minute; try again in a minute'
 
-/** Evaluates prompts in locked-down child processes; the serving process never loads the template engine. */
-export function createTemplateSandbox(options: TemplateSandboxOptions): TemplateEngine {
-  const { childFile, poolSize = 2, timeoutMs = 1_000, maxPerKey = 1_000, maxPerWorkspace = 2_000, log } = options
-  const { network, limits } = isolation()
-  const isComplete = network === 'namespace' && limits === 'kernel'
-  log[isComplete ? 'debug' : 'info']('template.isolation', { network, limits })
-  const sandbox: Sandbox = {
-    pool: createTemplatePool({ childFile, size: poolSize, timeoutMs, maxPerKey, maxPerWorkspace, log }),
+export function createTemplateEngine(options: TemplateEngineOptions): TemplateEngine {
+  const { workerFile, poolSize = 2, timeoutMs = 1_000, maxPerKey = 1_000, maxPerWorkspace = 2_000, log } = options
+  void isolation().then(({ network, limits }) => {
+    const isComplete = network === 'namespace' && limits === 'kernel'
+    log[isComplete ? 'debug' : 'info']('template.isolation', { network, limits })
+  })
+  const workers: Workers = {
+    pool: createTemplatePool({ workerFile, size: poolSize, timeoutMs, maxPerKey, maxPerWorkspace, log }),
     cache: createScanCache(),
     deaths: createDeathRecord(),
-    proven: new Set(),
+    proven: new LRUCache({ max: MAX_PROVEN }),
   }
   return {
-    scan: (source, owner) => scan(sandbox, source, owner),
-    step: (input, owner) => step(sandbox, input, owner),
+    scan(source, owner) {
+      const text = keyOf(owner, source)
+      return workers.cache.get(text, () => readScan(workers, text, source, owner))
+    },
+    step: (input, owner) => step(workers, input, owner),
     inTurn: createTurns({ perKey: maxPerKey, perWorkspace: maxPerWorkspace }, tooMany),
-    close: () => sandbox.pool.close(),
+    close: () => workers.pool.close(),
   }
 }
 
-// A source stays the same object while its document is in memory: each is hashed once, not for each run.
-const hashes = new WeakMap<TemplateSource, string>()
-
 function hashOf(source: TemplateSource): string {
-  const known = hashes.get(source)
-  if (known !== undefined) return known
-  const hash = computeHash(source)
-  hashes.set(source, hash)
-  return hash
-}
-
-function computeHash(source: TemplateSource): string {
   const documents = Object.entries(source.documents).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256')
     .update(JSON.stringify([source.path, source.content, documents]))
     .digest('base64')
 }
 
-/** The same text in another workspace is another one: neither its fate nor its place in the queue is shared. */
+/** Per workspace: neither failures nor the place in the queue are shared between workspaces. */
 function keyOf(owner: EvaluationOwner, source: TemplateSource): string {
   return `${owner.workspaceId}:${hashOf(source)}`
 }
 
-/** Callers of one text at one time share its scan; when the one whose scan it was leaves, another one asks again. */
-async function scan(sandbox: Sandbox, source: TemplateSource, owner: EvaluationOwner): Promise<TemplateScan> {
-  const text = keyOf(owner, source)
-  for (;;) {
-    try {
-      return await sandbox.cache.get(text, () => readScan(sandbox, text, source, owner))
-    } catch (error) {
-      if (!(error instanceof EvaluationCanceled) || owner.signal?.aborted) throw error
-    }
-  }
-}
-
 async function readScan(
-  sandbox: Sandbox,
+  workers: Workers,
   text: string,
   source: TemplateSource,
   owner: EvaluationOwner,
 ): Promise<ScanReading> {
   const cause = (): string => 'scan'
-  if (sandbox.deaths.isRefused(text, cause)) return { scan: failedScan(source, REFUSED), isLasting: false }
-  const outcome = await call(sandbox, { text, cause, owner, request: { operation: 'scan', source } })
+  if (workers.deaths.isRefused(text, cause)) return { scan: failedScan(source, REFUSED), isLasting: false }
+  const outcome = await call(workers, { text, cause, owner, request: { operation: 'scan', source } })
   if (outcome.kind !== 'reply') return { scan: failedScan(source, failureText(outcome)), isLasting: false }
   const { reply } = outcome
   const read = 'result' in reply ? scanResult.safeParse(reply.result) : undefined
@@ -117,15 +98,15 @@ async function readScan(
   return { scan: failedScan(source, 'failure' in reply ? reply.failure : INVALID_REPLY), isLasting: false }
 }
 
-async function step(sandbox: Sandbox, input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep> {
+async function step(workers: Workers, input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep> {
   const { source, ...rest } = input
   const text = keyOf(owner, source)
-  const slots = input.state === undefined ? sandbox.cache.slotsOf(text) : undefined
+  const slots = input.state === undefined ? workers.cache.slotsOf(text) : undefined
   const joined = slots && joinSlots(slots, input.parameters)
   if (joined) return joined
   const cause = (): string => stepCause(input)
-  if (sandbox.deaths.isRefused(text, cause)) throw compileError(startIssue(source, REFUSED))
-  const outcome = await call(sandbox, { text, cause, owner, request: { operation: 'step', source, step: rest } })
+  if (workers.deaths.isRefused(text, cause)) throw compileError(startIssue(source, REFUSED))
+  const outcome = await call(workers, { text, cause, owner, request: { operation: 'step', source, step: rest } })
   if (outcome.kind !== 'reply') throw compileError(startIssue(source, failureText(outcome)))
   const { reply } = outcome
   if ('issue' in reply) {
@@ -137,7 +118,7 @@ async function step(sandbox: Sandbox, input: TemplateStepInput, owner: Evaluatio
   return read.data as TemplateStep
 }
 
-/** All that a step depends on beside its text, without the time. */
+/** Everything that a step depends on except its text and the time. */
 function stepCause({ parameters, state, answer }: TemplateStepInput): string {
   const values = JSON.stringify([parameters, state ?? null, answer ?? null])
   return createHash('sha256').update(values).digest('base64')
@@ -150,22 +131,20 @@ interface Evaluation {
   request: PoolCall['request']
 }
 
-/** An evaluation that had its turn: its reply, or what it did to its worker process. */
+/** The outcome of an evaluation that ran. */
 type Answered = Extract<PoolOutcome, { kind: 'reply' | 'timeout' | 'died' }>
 
-/** @throws AppError ServiceUnavailableError when it never had its turn; EvaluationCanceled when the caller left. */
-async function call(sandbox: Sandbox, { text, cause, owner, request }: Evaluation): Promise<Answered> {
+/** @throws ServiceUnavailableError if the evaluation never ran; EvaluationCanceled if the caller left. */
+async function call(workers: Workers, { text, cause, owner, request }: Evaluation): Promise<Answered> {
   const key = request.operation + text
-  const outcome = await sandbox.pool.call({ request, owner, isProven: sandbox.proven.has(key) })
+  const outcome = await workers.pool.call({ request, owner, isProven: workers.proven.has(key) })
   if (outcome.kind === 'canceled') throw new EvaluationCanceled()
   if (outcome.kind === 'closed') throw new AppError('ServiceUnavailableError', 'The server is stopping')
   if (outcome.kind === 'refused') throw tooMany(outcome.limitOf)
   if (outcome.kind === 'overloaded' || outcome.kind === 'starved') throw overloaded(OVERLOADED)
-  sandbox.proven.delete(key)
-  if (outcome.kind === 'reply') sandbox.proven.add(key)
-  else sandbox.deaths.note(text, cause())
-  const oldest = sandbox.proven.size > MAX_PROVEN ? sandbox.proven.keys().next().value : undefined
-  if (oldest !== undefined) sandbox.proven.delete(oldest)
+  workers.proven.delete(key)
+  if (outcome.kind === 'reply') workers.proven.set(key, true)
+  else workers.deaths.note(text, cause())
   return outcome
 }
 
@@ -198,7 +177,7 @@ function failedScan(source: TemplateSource, message: string): TemplateScan {
   }
 }
 
-/** A failure without a known position stands at the start of the document. */
+/** A failure without a known position is reported at the start of the document. */
 function startIssue(source: TemplateSource, message: string): CompileIssue {
   const firstLine = source.content.slice(0, 120).split(/\r\n|\r|\n/, 1)[0] ?? ''
   return {
@@ -215,4 +194,34 @@ function compileError(issue: CompileIssue): RunError {
   const { code, message, ...position } = issue
   const where = `${issue.path}:${issue.line}:${issue.column}`
   return new RunError('chain_compile_error', `${where} ${message}`, { details: { compileCode: code, ...position } })
+}
+
+/** Remembers which evaluations recently ended their worker process. */
+export interface DeathRecord {
+  /** @param text workspace and text. @param cause the input of the evaluation. */
+  note(text: string, cause: string): void
+  /** @param cause called only for a recorded text, because it may be expensive. */
+  isRefused(text: string, cause: () => string): boolean
+}
+
+const MAX_DEATHS = 3
+const WINDOW_MS = 60_000
+const MAX_TEXTS = 10_000
+const MAX_CAUSES_PER_TEXT = 20
+
+export function createDeathRecord(now: () => number = () => performance.now()): DeathRecord {
+  const texts = new LRUCache<string, LRUCache<string, number[]>>({ max: MAX_TEXTS })
+  return {
+    note(text, cause) {
+      const causes = texts.get(text) ?? new LRUCache<string, number[]>({ max: MAX_CAUSES_PER_TEXT })
+      const recent = (causes.get(cause) ?? []).filter((at) => at > now() - WINDOW_MS)
+      causes.set(cause, [...recent, now()].slice(-MAX_DEATHS))
+      texts.set(text, causes)
+    },
+    isRefused(text, cause) {
+      const noted = texts.get(text)?.get(cause()) ?? []
+      const last = noted.at(-1)
+      return noted.length >= MAX_DEATHS && last !== undefined && last > now() - WINDOW_MS
+    },
+  }
 }

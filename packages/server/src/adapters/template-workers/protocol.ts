@@ -1,28 +1,29 @@
-/** What the server and a template child say to each other: one JSON object per line, one call at a time. */
-type ChildOperation = 'scan' | 'step'
+/** The messages between the server and a worker process: one JSON object per line, one call at a time. */
 
-export interface ChildRequest {
+type Operation = 'scan' | 'step'
+
+export interface WorkerRequest {
   id: number
-  operation: ChildOperation
+  operation: Operation
   source: { path: string; content: string; documents: Readonly<Record<string, string>> }
   step?: { parameters: Record<string, unknown>; now: string; state?: unknown; answer?: unknown[] }
 }
 
-export type ChildReply =
+export type WorkerReply =
   | { id: number; result: unknown }
   | { id: number; issue: Record<string, unknown> }
   | { id: number; failure: string }
 
-/** A reply larger than this is refused by the child, and by the server should the child send it all the same. */
+/** The worker does not send larger replies, and the server does not accept them. */
 export const MAX_REPLY_BYTES = 4 * 1024 * 1024
-/** The child says this when it is ready for calls. */
+/** The worker's first line, when it is ready for calls. */
 export const READY = 'ready'
 
 export function encodeLine(message: unknown): string {
   return `${JSON.stringify(message)}\n`
 }
 
-/** Splits a text stream at line ends; keeps what has no end yet. */
+/** Splits a text stream into lines. Keeps an incomplete last line. */
 export function lineReader(onLine: (line: string) => void): (chunk: string) => void {
   let pieces: string[] = []
   return (chunk) => {

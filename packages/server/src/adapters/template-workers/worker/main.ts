@@ -1,20 +1,26 @@
+/** The program of a worker process: reads one call per line, evaluates it and writes one reply. */
 import {
   type ChainState,
+  type CompiledPrompt,
   CompileIssueError,
   compilePrompt,
+  type PromptSource,
   type RenderedMessage,
   renderStep,
   scanOf,
   slotPlanOf,
 } from '@stet/template'
-import { type ChildReply, type ChildRequest, encodeLine, lineReader, MAX_REPLY_BYTES, READY } from '../protocol.ts'
-import { closeModules } from './close-modules.ts'
-import { createCompiledCache } from './compiled-cache.ts'
-import { lockDown } from './freeze.ts'
+import { LRUCache } from 'lru-cache'
+import { encodeLine, lineReader, MAX_REPLY_BYTES, READY, type WorkerReply, type WorkerRequest } from '../protocol.ts'
+import { closeModules, lockDown } from './lockdown.ts'
 import { wellFormedJson } from './well-formed-json.ts'
 
-/** Kept between calls: too much of it would let one prompt's tree end the child under another prompt. */
-const compiled = createCompiledCache()
+/** A tree takes up to about 150 bytes for each character of its text. Larger caches would take memory from the calls. */
+const compiled = new LRUCache<string, CompiledPrompt>({
+  max: 50,
+  maxSize: 200_000,
+  sizeCalculation: ({ resolvedContent }, key) => key.length + resolvedContent.length,
+})
 const WARM_UP = '---\nmodel: none\n---\n{{ if a }}<user>{{ a.b }}</user>{{ else }}<step>{{ b = [1] }}</step>{{ endif }}'
 
 const { stdin, stdout } = process
@@ -27,8 +33,8 @@ let startedMs = 0
 let calls = 0
 let measured = { residentBytes: 0, heapBytes: 0 }
 
-async function perform(request: ChildRequest): Promise<unknown> {
-  const prompt = await compiled.get(request.source)
+async function perform(request: WorkerRequest): Promise<unknown> {
+  const prompt = await compiledPrompt(request.source)
   if (!request.step) return { ...scanOf(prompt), slots: slotPlanOf(prompt) }
   const { parameters, now, state, answer } = request.step
   return renderStep(prompt, {
@@ -39,7 +45,14 @@ async function perform(request: ChildRequest): Promise<unknown> {
   })
 }
 
-async function reply(request: ChildRequest): Promise<ChildReply> {
+async function compiledPrompt(source: PromptSource): Promise<CompiledPrompt> {
+  const key = JSON.stringify([source.path, source.content, source.documents])
+  const prompt = compiled.get(key) ?? (await compilePrompt(source))
+  compiled.set(key, prompt)
+  return prompt
+}
+
+async function reply(request: WorkerRequest): Promise<WorkerReply> {
   const { id } = request
   try {
     return { id, result: await perform(request) }
@@ -63,7 +76,7 @@ function memory(): typeof measured {
  * Only when nothing of the call is left to run: an expression that failed may leave others behind, which would spend
  * the time of the next call.
  */
-function send(message: ChildReply): void {
+function send(message: WorkerReply): void {
   setImmediate(() => {
     if (current !== message.id) return
     current = undefined
@@ -71,7 +84,7 @@ function send(message: ChildReply): void {
   })
 }
 
-function encodedReply(message: ChildReply): string {
+function encodedReply(message: WorkerReply): string {
   try {
     const line = wellFormedJson(encodeLine({ ...message, ...memory() }))
     if (line.length <= MAX_REPLY_BYTES) return line
@@ -96,7 +109,7 @@ stdin.on('end', () => process.exit(0))
 stdin.on(
   'data',
   lineReader((line) => {
-    const request = JSON.parse(line) as ChildRequest
+    const request = JSON.parse(line) as WorkerRequest
     current = request.id
     startedMs = performance.now()
     void reply(request).then(send)

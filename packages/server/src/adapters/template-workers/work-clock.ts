@@ -1,22 +1,22 @@
-/** The time limit of one call, in time that the child could work: a busy machine must not make a prompt look endless. */
+/** The time limit of one call, in time that the worker could work: a slow machine must not fail a good prompt. */
 import { readFileSync } from 'node:fs'
 
 /** USER_HZ is 100 on every Linux that Node runs on. */
 const MS_PER_TICK = 10
 
-/** Milliseconds of CPU used so far, and whether the process wants more right now. */
+/** CPU time used so far, and whether the process is ready to use more. */
 export interface CpuShare {
   usedMs: number
   isRunnable: boolean
 }
 
-/** Undefined where the system does not tell (no Linux). */
+/** Undefined on systems other than Linux. */
 export function cpuShareOf(pid: number | undefined): CpuShare | undefined {
   if (pid === undefined) return undefined
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // Behind the command's closing bracket: state, ppid, …; user time is the 12th field, system time the 13th.
-    // Who waits for a disk (D) will work on, as who waits for a core does (R).
+    // After the command's closing bracket: state, ppid, …; user time is the 12th field, system time the 13th.
+    // A process that waits for a disk (D) is as ready to work as one that waits for a core (R).
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     return { usedMs: (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK, isRunnable: /[RD]/.test(fields[0] ?? '') }
   } catch {
@@ -24,35 +24,35 @@ export function cpuShareOf(pid: number | undefined): CpuShare | undefined {
   }
 }
 
-/** `spent`: the child had its time. `starved`: it never came to work, and nobody knows what it would have needed. */
+/** `spent`: the worker used its time. `starved`: the machine never let it work, so its need is unknown. */
 export type WorkEnd = 'spent' | 'starved'
 
 export interface WorkClockOptions {
-  /** Of CPU time; of the clock's where the system does not tell. */
+  /** CPU time, or elapsed time where the system does not report it. */
   limitMs: number
   shareOf: () => CpuShare | undefined
   onEnd: (end: WorkEnd) => void
 }
 
 /**
- * A child that is kept waiting is ended after so many times its limit. A look that comes late counts for the time it was
- * set for: while this process stood still, the child may have stood still with it.
+ * Ends a waiting worker after this many times its limit. A late check counts as its planned time only, because the
+ * worker may have been stopped together with this process.
  */
 const MAX_WAIT_FACTOR = 10
-/** A child that sleeps for so long, of the limit, waits for nothing that could come. */
+/** A worker that sleeps for this share of the limit is stuck: nothing can wake it. */
 const IDLE_SHARE = 0.2
-/** Between two looks at a child that has almost used up its time. */
+/** Between two checks of a worker that has almost used its time. */
 const MIN_LOOK_MS = 20
-/** Asking the system costs as much as a small render: a call that is over by then is not asked about. */
+/** A check costs as much as a small render, so short calls are never checked. */
 const FIRST_LOOK_MS = 20
 
-/** Starts the clock of a call; the function that is returned stops it. Never ends a call before `limitMs` have passed. */
+/** Starts the clock of a call and returns a function that stops it. Never ends a call before `limitMs` have passed. */
 export function startWorkClock({ limitMs, shareOf, onEnd }: WorkClockOptions): () => void {
   const firstLookMs = Math.min(FIRST_LOOK_MS, limitMs / 10)
   let first: CpuShare | undefined
   let isStopped = false
   let waitedMs = firstLookMs
-  /** What it had used when it was last found asleep. */
+  /** CPU time at the last check that found it asleep. */
   let asleepAtMs: number | undefined
 
   const endOf = (now: CpuShare | undefined): WorkEnd | undefined => {
@@ -76,7 +76,7 @@ export function startWorkClock({ limitMs, shareOf, onEnd }: WorkClockOptions): (
   let timer: NodeJS.Timeout
   const lookIn = (ms: number): void => {
     waitedMs += ms
-    // When this process itself had to wait, the answer may be there, unread: what has arrived is read first.
+    // If this process itself was delayed, the reply may have arrived unread, so input is read first.
     timer = setTimeout(() => setImmediate(look), ms)
   }
   timer = setTimeout(() => {

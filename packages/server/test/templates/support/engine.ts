@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { createTemplateSandbox } from '../../../src/adapters/template-sandbox/engine.ts'
+import { createTemplateEngine } from '../../../src/adapters/template-workers/engine.ts'
 import type {
   EvaluationOwner,
   TemplateEngine,
@@ -19,8 +19,8 @@ import { AppError, RunError } from '../../../src/shared/app-error.ts'
 import type { Logger } from '../../../src/shared/logger.ts'
 
 const packageRoot = fileURLToPath(new URL('../../..', import.meta.url))
-const childFile = join(packageRoot, 'dist', 'template-child.mjs')
-const sources = ['src/adapters/template-sandbox', '../template/src'].map((folder) => join(packageRoot, folder))
+const workerFile = join(packageRoot, 'dist', 'template-worker.mjs')
+const sources = ['src/adapters/template-workers', '../template/src'].map((folder) => join(packageRoot, folder))
 
 async function newestChange(): Promise<number> {
   const listed = await Promise.all(
@@ -31,12 +31,12 @@ async function newestChange(): Promise<number> {
 }
 
 /** The bundled child; built anew, beside it, when a source is newer: other tests start theirs from the same file. */
-export async function builtChild(): Promise<string> {
-  const built = await stat(childFile).then(
+export async function builtWorker(): Promise<string> {
+  const built = await stat(workerFile).then(
     (found) => found.mtimeMs,
     () => 0,
   )
-  if (built >= (await newestChange())) return childFile
+  if (built >= (await newestChange())) return workerFile
   beside ??= buildBeside()
   return beside
 }
@@ -47,15 +47,15 @@ async function buildBeside(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'stet-child-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const tsdown = join(dirname(createRequire(import.meta.url).resolve('tsdown')), 'run.mjs')
-  const args = [tsdown, '--filter', 'template-child', '--out-dir', folder]
+  const args = [tsdown, '--filter', 'template-worker', '--out-dir', folder]
   await promisify(execFile)(process.execPath, args, { cwd: packageRoot })
-  return join(folder, 'template-child.mjs')
+  return join(folder, 'template-worker.mjs')
 }
 
 const silent = (): void => undefined
 export const quietLog: Logger = { error: silent, warn: silent, info: silent, debug: silent }
 
-export interface SandboxSettings {
+export interface EngineSettings {
   poolSize?: number
   timeoutMs?: number
   maxPerKey?: number
@@ -70,8 +70,8 @@ export interface TestEngine extends TemplateEngine {
 
 export const workspaceOne: EvaluationOwner = { workspaceId: 1, apiKeyId: 1 }
 
-export async function startSandbox(settings: SandboxSettings = {}): Promise<TestEngine> {
-  return charged(createTemplateSandbox({ childFile: await builtChild(), log: quietLog, ...settings }))
+export async function startEngine(settings: EngineSettings = {}): Promise<TestEngine> {
+  return charged(createTemplateEngine({ workerFile: await builtWorker(), log: quietLog, ...settings }))
 }
 
 export function charged(engine: TemplateEngine): TestEngine {
@@ -153,14 +153,14 @@ export async function outcome(
 }
 
 /** Process ids of the children of this process that host the template engine; Linux only. */
-export async function childPids(): Promise<number[]> {
+export async function workerPids(): Promise<number[]> {
   const found = await readdir('/proc')
   const pids = found.filter((name) => /^\d+$/.test(name))
   const ours = await Promise.all(
     pids.map(async (pid) => {
       const [status, command] = await Promise.all([read(`/proc/${pid}/stat`), read(`/proc/${pid}/cmdline`)])
       const parent = status.slice(status.lastIndexOf(')') + 2).split(' ')[1]
-      return Number(parent) === process.pid && command.includes('template-child') ? [Number(pid)] : []
+      return Number(parent) === process.pid && command.includes('template-worker') ? [Number(pid)] : []
     }),
   )
   return ours.flat()

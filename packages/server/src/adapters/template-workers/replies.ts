@@ -1,5 +1,6 @@
+/** Schemas of what a worker process may answer. A prompt may have taken it over, so nothing is trusted. */
 import { z } from 'zod'
-import type { ChildReply } from './protocol.ts'
+import type { WorkerReply } from './protocol.ts'
 import { slotMessages } from './slot-plan.ts'
 
 const record = z.record(z.string(), z.unknown())
@@ -20,7 +21,6 @@ const message = z.looseObject({
   content: z.array(z.looseObject({ type: z.string() })),
 })
 
-/** What a scan may answer. */
 export const scanResult = z.strictObject({
   config: record,
   parameters: z.array(z.string()),
@@ -30,11 +30,10 @@ export const scanResult = z.strictObject({
   usesSteps: z.boolean(),
   errors: z.array(issue),
   warnings: z.array(issue),
-  /** Only for a prompt without anything to evaluate. */
+  /** Only for a prompt without expressions. */
   slots: slotMessages.optional(),
 })
 
-/** What a step may answer. */
 export const stepResult = z.union([
   z.strictObject({
     done: z.literal(false),
@@ -55,11 +54,11 @@ const reply = z.union([
   z.strictObject({ ...head, failure: z.string() }),
 ])
 
-/** Reads one line of a child; undefined when it is no answer to the call in progress. */
+/** Reads one line of a worker; undefined if it is not a reply to the call in progress. */
 export function parseReply(
   line: string,
   expectedId: number | undefined,
-): { reply: ChildReply; residentBytes: number; heapBytes: number } | undefined {
+): { reply: WorkerReply; residentBytes: number; heapBytes: number } | undefined {
   try {
     const read = reply.parse(JSON.parse(line))
     if (read.id !== expectedId) return undefined

@@ -1,12 +1,14 @@
+/** Runs each call in one of `size + 1` worker processes, of which a single workspace uses at most `size`. */
 import type { EvaluationOwner } from '../../features/templates/template-engine.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { afterListening } from '../../shared/time/listening-time.ts'
-import type { ChildRequest } from './protocol.ts'
-import { type CallOutcome, type SandboxedChild, startChild } from './sandboxed-child.ts'
-import { createFairQueue, type FairQueue, type QueuedJob } from './scheduling/fair-queue.ts'
+import { createFairQueue, type FairQueue, type QueuedJob } from './fair-queue.ts'
+import { isolation } from './isolation.ts'
+import type { WorkerRequest } from './protocol.ts'
+import { type CallOutcome, startWorker, type WorkerProcess } from './worker-process.ts'
 
 export interface PoolOptions {
-  childFile: string
+  workerFile: string
   /** Worker processes that one workspace may use at once; one more is started. */
   size: number
   timeoutMs: number
@@ -18,16 +20,16 @@ export interface PoolOptions {
 
 export type PoolOutcome =
   | CallOutcome
-  /** It waited too long for a worker process. */
+  /** The wait for a worker process was too long. */
   | { kind: 'overloaded' }
   | { kind: 'refused'; limitOf: 'API key' | 'workspace' }
   | { kind: 'canceled' }
   | { kind: 'closed' }
 
 export interface PoolCall {
-  request: Omit<ChildRequest, 'id'>
+  request: Omit<WorkerRequest, 'id'>
   owner: EvaluationOwner
-  /** The same text was answered before: new texts never occupy all worker processes of its workspace. */
+  /** The same text was answered before. New texts never occupy all workers of a workspace. */
   isProven: boolean
 }
 
@@ -37,7 +39,7 @@ export interface TemplatePool {
 }
 
 interface Job extends QueuedJob {
-  request: Omit<ChildRequest, 'id'>
+  request: Omit<WorkerRequest, 'id'>
   signal: AbortSignal | undefined
   /** Ends the wait for a worker process. */
   stopWaiting(): void
@@ -45,7 +47,7 @@ interface Job extends QueuedJob {
 }
 
 interface Slot {
-  child: SandboxedChild | undefined
+  worker: WorkerProcess | undefined
   /** Starting or working. */
   isBusy: boolean
 }
@@ -53,25 +55,24 @@ interface Slot {
 interface Pool {
   options: PoolOptions
   slots: Slot[]
-  children: Set<SandboxedChild>
+  workers: Set<WorkerProcess>
   queue: FairQueue<Job>
   failedStarts: number
   isClosed: boolean
 }
 
-/** Limits the wait for a worker process, in call times; a tick that comes late counts once. */
+/** Limits the wait for a worker process, in call times. A late tick counts once. */
 const MAX_WAIT_FACTOR = 10
 const MAX_RESTART_DELAY_MS = 5_000
 /** Replacing a process costs about as much CPU, so a canceled evaluation may first use that much. */
 const CANCEL_GRACE_MS = 100
 
-/** Runs each call in one of `size + 1` worker processes, of which a single workspace uses at most `size`. */
 export function createTemplatePool(options: PoolOptions): TemplatePool {
   const { size, maxPerKey: perKey, maxPerWorkspace: perWorkspace } = options
   const pool: Pool = {
     options,
-    slots: Array.from({ length: size + 1 }, () => ({ child: undefined, isBusy: true })),
-    children: new Set(),
+    slots: Array.from({ length: size + 1 }, () => ({ worker: undefined, isBusy: true })),
+    workers: new Set(),
     queue: createFairQueue({ running: size, perKey, perWorkspace }),
     failedStarts: 0,
     isClosed: false,
@@ -83,24 +84,26 @@ export function createTemplatePool(options: PoolOptions): TemplatePool {
   }
 }
 
-/** Puts a new worker process into a slot; undefined when the pool was closed meanwhile. */
-async function restart(pool: Pool, slot: Slot): Promise<SandboxedChild | undefined> {
-  slot.child = undefined
+/** Fills a slot with a new worker process; undefined if the pool was closed meanwhile. */
+async function restart(pool: Pool, slot: Slot): Promise<WorkerProcess | undefined> {
+  slot.worker = undefined
   while (!pool.isClosed) {
-    const child = startChild(pool.options.childFile)
-    pool.children.add(child)
-    void child.exited.then(() => pool.children.delete(child))
-    if (await child.ready) {
+    const found = await isolation()
+    if (pool.isClosed) break
+    const worker = startWorker(pool.options.workerFile, found)
+    pool.workers.add(worker)
+    void worker.exited.then(() => pool.workers.delete(worker))
+    if (await worker.ready) {
       pool.failedStarts = 0
-      slot.child = child
-      void child.exited.then(() => {
-        if (slot.child === child && !slot.isBusy) void fill(pool, slot)
+      slot.worker = worker
+      void worker.exited.then(() => {
+        if (slot.worker === worker && !slot.isBusy) void fill(pool, slot)
       })
-      return child
+      return worker
     }
     if (pool.isClosed) return undefined
     pool.failedStarts += 1
-    pool.options.log.error('template.child-did-not-start', { attempt: pool.failedStarts })
+    pool.options.log.error('template.worker-did-not-start', { attempt: pool.failedStarts })
     await new Promise((resolve) => setTimeout(resolve, Math.min(MAX_RESTART_DELAY_MS, 100 * pool.failedStarts)).unref())
   }
   return undefined
@@ -138,7 +141,7 @@ function enqueue(pool: Pool, { request, owner, isProven }: PoolCall): Promise<Po
     if (limitOf) return resolve({ kind: 'refused', limitOf })
     signal?.addEventListener('abort', cancel, { once: true })
     const { timeoutMs } = pool.options
-    // A run that has begun waits for its turn: the time limit of the run ends it.
+    // A started run waits without this limit, because the run has its own.
     if (!isRun)
       job.stopWaiting = afterListening(timeoutMs * MAX_WAIT_FACTOR, () => leave({ kind: 'overloaded' }), timeoutMs)
     dispatch(pool)
@@ -147,52 +150,52 @@ function enqueue(pool: Pool, { request, owner, isProven }: PoolCall): Promise<Po
 
 function dispatch(pool: Pool): void {
   for (const slot of pool.slots) {
-    const { child } = slot
-    if (!child || slot.isBusy) continue
+    const { worker } = slot
+    if (!worker || slot.isBusy) continue
     const job = pool.queue.take()
     if (!job) return
-    void work(pool, slot, child, job)
+    void work(pool, slot, worker, job)
   }
 }
 
-async function work(pool: Pool, slot: Slot, child: SandboxedChild, job: Job): Promise<void> {
+async function work(pool: Pool, slot: Slot, worker: WorkerProcess, job: Job): Promise<void> {
   slot.isBusy = true
   job.stopWaiting()
-  const outcome = await evaluate(pool, slot, child, job)
+  const outcome = await evaluate(pool, slot, worker, job)
   job.settle(outcome)
   const isAnswered = outcome.kind === 'reply'
   if (isAnswered) pool.queue.release(job)
-  else pool.options.log.warn('template.child-replaced', { reason: outcome.kind })
-  if (slot.child?.isWorn() !== false) {
-    slot.child?.kill()
+  else pool.options.log.warn('template.worker-replaced', { reason: outcome.kind })
+  if (slot.worker?.isWorn() !== false) {
+    slot.worker?.kill()
     if (!(await restart(pool, slot))) return
   }
-  // A call that ended its worker keeps its place until the replacement is ready, so one workspace cannot use up all workers.
+  // A call that ended its worker keeps its place until the replacement is ready, so one workspace cannot occupy all workers.
   if (!isAnswered) pool.queue.release(job)
   free(pool, slot)
 }
 
 /**
- * A worker process that served others before may have died of what they left behind: its call is repeated once on a new
- * one. A call that ends a new process is never repeated.
+ * A used worker may have died of memory that earlier calls left behind, so its call is repeated once on a new worker. A
+ * call that ends a new worker is never repeated.
  */
-async function evaluate(pool: Pool, slot: Slot, child: SandboxedChild, job: Job): Promise<PoolOutcome> {
-  const wasUsed = child.isUsed()
-  const outcome = await callOnce(pool, child, job)
+async function evaluate(pool: Pool, slot: Slot, worker: WorkerProcess, job: Job): Promise<PoolOutcome> {
+  const wasUsed = worker.isUsed()
+  const outcome = await callOnce(pool, worker, job)
   if (outcome.kind !== 'died' || !wasUsed) return outcome
   pool.options.log.warn('template.call-repeated')
   const fresh = await restart(pool, slot)
   return fresh ? callOnce(pool, fresh, job) : { kind: 'closed' }
 }
 
-async function callOnce(pool: Pool, child: SandboxedChild, { request, signal }: Job): Promise<PoolOutcome> {
+async function callOnce(pool: Pool, worker: WorkerProcess, { request, signal }: Job): Promise<PoolOutcome> {
   if (signal?.aborted) return { kind: 'canceled' }
   let graceTimer: NodeJS.Timeout | undefined
   const cancel = (): void => {
-    graceTimer = setTimeout(() => child.kill(), CANCEL_GRACE_MS)
+    graceTimer = setTimeout(() => worker.kill(), CANCEL_GRACE_MS)
   }
   signal?.addEventListener('abort', cancel, { once: true })
-  const outcome = await child.call(request, pool.options.timeoutMs)
+  const outcome = await worker.call(request, pool.options.timeoutMs)
   signal?.removeEventListener('abort', cancel)
   clearTimeout(graceTimer)
   if (outcome.kind === 'reply') return outcome
@@ -203,9 +206,9 @@ async function callOnce(pool: Pool, child: SandboxedChild, { request, signal }: 
 async function close(pool: Pool): Promise<void> {
   pool.isClosed = true
   for (const job of pool.queue.dropAll()) job.settle({ kind: 'closed' })
-  const ending = [...pool.children].map((child) => {
-    child.kill()
-    return child.exited
+  const ending = [...pool.workers].map((worker) => {
+    worker.kill()
+    return worker.exited
   })
   await Promise.all(ending)
 }

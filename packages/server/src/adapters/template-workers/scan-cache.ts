@@ -1,0 +1,55 @@
+/** Keeps the scans used last. Parallel calls for one text share a scan. */
+import { LRUCache } from 'lru-cache'
+import type { TemplateScan } from '../../features/templates/template-engine.ts'
+import type { SlotPlan } from './slot-plan.ts'
+
+export interface ScanReading {
+  scan: TemplateScan
+  slots?: SlotPlan | undefined
+  /** False for a failure that may not happen again. */
+  isLasting: boolean
+}
+
+export interface ScanCache {
+  /** The kept scan of a text, or the one that `read` makes. */
+  get(hash: string, read: () => Promise<ScanReading>): Promise<TemplateScan>
+  /** The slot plan that came with the kept scan of a text. */
+  slotsOf(hash: string): SlotPlan | undefined
+}
+
+const MAX_ENTRIES = 2_000
+const MAX_TOTAL_CHARS = 16 * 1024 * 1024
+
+export function createScanCache(): ScanCache {
+  const kept = new LRUCache<string, ScanReading>({
+    max: MAX_ENTRIES,
+    maxSize: MAX_TOTAL_CHARS,
+    // Of the whole scan, because a short text may resolve to a large one.
+    sizeCalculation: ({ scan, slots }) => JSON.stringify([scan, slots]).length,
+  })
+  const running = new Map<string, Promise<ScanReading>>()
+  const start = async (hash: string, read: () => Promise<ScanReading>): Promise<ScanReading> => {
+    const made = read()
+    running.set(hash, made)
+    try {
+      const reading = await made
+      if (reading.isLasting) kept.set(hash, reading)
+      return reading
+    } finally {
+      running.delete(hash)
+    }
+  }
+  return {
+    slotsOf: (hash) => kept.get(hash)?.slots,
+    async get(hash, read) {
+      for (;;) {
+        const known = kept.get(hash)
+        if (known) return known.scan
+        const shared = running.get(hash)
+        // The failure of a shared scan concerns only the caller that started it, which left or reached a limit.
+        const reading = shared ? await shared.catch(() => undefined) : await start(hash, read)
+        if (reading) return reading.scan
+      }
+    },
+  }
+}
