@@ -1,7 +1,7 @@
 import { scan } from 'promptl-ai'
+import { CST, Lexer } from 'yaml'
 import type { Fault } from './compile-error.ts'
 import { checkDepth } from './value-depth.ts'
-import { customTagAt } from './yaml-tags.ts'
 
 export interface FrontMatter {
   config: Record<string, unknown>
@@ -10,6 +10,7 @@ export interface FrontMatter {
 }
 
 const OPENING = '---'
+const CORE_TAG = /^!!(?:str|int|float|bool|null|map|seq)$/
 
 /** Reads the YAML between the `---` lines. It must be a map of plain data without custom tags, otherwise `invalid-config`. */
 export async function readFrontMatter(yaml: string): Promise<FrontMatter> {
@@ -27,6 +28,20 @@ export async function readFrontMatter(yaml: string): Promise<FrontMatter> {
   } catch {
     return invalid('The front matter cannot be read: it is nested too deeply', 0)
   }
+}
+
+/** The offset of a tag outside the core schema, or -1. The YAML parser drops such tags with only a warning. */
+function customTagAt(yaml: string): number {
+  let offset = 0
+  let isScalar = false
+  for (const token of new Lexer().lex(yaml)) {
+    const type = isScalar ? undefined : CST.tokenType(token)
+    if (type === 'tag' && !CORE_TAG.test(token)) return offset
+    isScalar = type === 'scalar'
+    // These tokens are marks of the lexer without text of their own.
+    if (!isScalar && type !== 'doc-mode' && type !== 'flow-error-end') offset += token.length
+  }
+  return -1
 }
 
 function plainMap(config: unknown): FrontMatter {

@@ -86,6 +86,11 @@ describe('front matter', () => {
       '---\na: Hello !world\nb: "x: !y"\nc: |\n  - !z\n# d: !e\n---\nx',
       { a: 'Hello !world', b: 'x: !y', c: '- !z\n' },
     ],
+    [
+      'exclamation marks in quoted texts of several lines',
+      '---\na: "b\n  - !c"\nd: e\n  - !f\n---\nx',
+      { a: 'b - !c', d: 'e - !f' },
+    ],
   ])('reads %s', async (_name, content, config) => {
     expect(await scan(sourceOf(content))).toMatchObject({ config, errors: [] })
   })
@@ -103,6 +108,8 @@ describe('front matter', () => {
     ['a: b\n!evil c: d', 6],
     ['a: "x: y"\nb: !<tag:evil> x', 14],
     ['a: !!binary AA==', 4],
+    ['- a: |\n    text\n  b: !evil c', 22],
+    ['a: !!str |\n  !text\nb: !evil c', 23],
   ])('refuses the tag of %j', async (yaml, at) => {
     const before = yaml.slice(0, at - 1).split('\n')
     expect(await firstIssue(`---\n${yaml}\n---\nx`)).toMatchObject({

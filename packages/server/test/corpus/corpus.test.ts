@@ -4,14 +4,14 @@ import { parameterValues } from '../../src/features/templates/parameters.ts'
 import { readPromptConfig } from '../../src/features/templates/prompt-config.ts'
 import type { CompileIssue, TemplateStep } from '../../src/features/templates/template-engine.ts'
 import { RunError } from '../../src/shared/app-error.ts'
-import { now, startSandbox, type TestEngine } from '../templates/support/engine.ts'
+import { now, startEngine, type TestEngine } from '../templates/support/engine.ts'
 import { answersOf, type CorpusCase, corpusCases, inFull, sourceOf } from './case.ts'
 
 type OpenStep = Extract<TemplateStep, { done: false }>
 
 let engine: TestEngine
 beforeAll(async () => {
-  engine = await startSandbox({ timeoutMs: 5_000 })
+  engine = await startEngine({ timeoutMs: 5_000 })
 })
 afterAll(() => engine.close())
 

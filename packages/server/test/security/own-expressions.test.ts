@@ -25,9 +25,8 @@ const hangMs = 4_000
 const tolerated: Readonly<Record<string, string>> = {
   // Files of the caller's own, read once, in a process of their own.
   'cli/src/commands/import/': 'import of files',
-  // In a template child, which is ended after a second of work.
+  // In a template worker, which is ended after a second of work.
   'template/src/compiled-prompt.ts': 'evaluation',
-  'template/src/yaml-tags.ts': 'evaluation',
   // The configured address of the server.
   'sdk/src/transport/url.ts': 'settings of the application',
 }
