@@ -35,7 +35,7 @@ function customTagAt(yaml: string): number {
   let offset = 0
   let isScalar = false
   for (const token of new Lexer().lex(yaml)) {
-    const type = isScalar ? undefined : CST.tokenType(token)
+    const type: CST.TokenType | null = isScalar ? null : CST.tokenType(token)
     if (type === 'tag' && !CORE_TAG.test(token)) return offset
     isScalar = type === 'scalar'
     // These tokens are marks of the lexer without text of their own.
