@@ -18,6 +18,7 @@ const steps: readonly [name: string, command: string, ...args: string[]][] = [
   ['promises', 'tsx', 'scripts/check-promises.ts'],
   ['links', 'tsx', 'scripts/check-links.ts'],
   ['install scripts', 'tsx', 'scripts/check-install-scripts.ts'],
+  ['run path', 'tsx', 'scripts/check-run-path.ts'],
   ['generated files', 'tsx', 'scripts/check-generated.ts'],
   ['tests', 'pnpm', 'test', '--', ...repeatOnce],
   ['README walk', 'tsx', 'scripts/readme-walk.ts'],

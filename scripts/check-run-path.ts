@@ -1,0 +1,78 @@
+/**
+ * Counts the files and functions of ours that one warm JSON run executes, by V8's precise coverage of the server's thread. Template
+ * workers, the database thread, the provider and the caller are not counted. `--list` prints what was counted.
+ */
+import inspector, { type Profiler } from 'node:inspector/promises'
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createTestProject, openServer } from '../packages/server/test/http/scenario.ts'
+import { fakeProvider } from '../packages/server/test/support/fake-provider.ts'
+
+/** Only ever lowered: merging files and removing hops must not be undone. */
+const limits = { files: 116, functions: 440 }
+/** The budget of the architecture. */
+const target = { files: 80, functions: 260 }
+const warmUps = 20
+/** Only what all of these execute counts: the rest is work in the background. */
+const measuredRuns = 5
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const ours = /^packages\/(server|contract|template)\/src\//
+
+const session = new inspector.Session()
+session.connect()
+await session.post('Profiler.enable')
+await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+
+const fake = await fakeProvider()
+const settings = { NODE_ENV: 'production', OPENAI_API_KEY: 'sk-check', OPENAI_BASE_URL: fake.url }
+const { server, api } = await openServer(settings)
+const content = '---\nprovider: openai\nmodel: gpt-4o\n---\nAnswer briefly.\n<user>Say hello to {{ name }}.</user>\n'
+const { live } = await createTestProject(api, { hello: content })
+for (let run = 0; run < warmUps; run += 1) await runOnce()
+const runs: Set<string>[] = []
+for (let run = 0; run < measuredRuns; run += 1) runs.push(await executedByRun())
+session.disconnect()
+await server.close()
+await fake.close()
+
+const [first = new Set<string>(), ...others] = runs
+const functions = [...first].filter((name) => others.every((run) => run.has(name))).sort()
+const files = [...new Set(functions.map(fileOf))]
+if (process.argv.includes('--list')) {
+  for (const file of files) {
+    const names = functions.filter((name) => fileOf(name) === file).map((name) => name.slice(file.length + 1))
+    console.log(`${file} (${names.length}): ${names.join(', ')}`)
+  }
+}
+const [allowed, wanted] = [limits, target].map((most) => `${most.files} and ${most.functions}`)
+console.log(`run path: ${files.length} files, ${functions.length} functions (limits ${allowed}, target ${wanted})`)
+process.exitCode = files.length <= limits.files && functions.length <= limits.functions ? 0 : 1
+
+async function runOnce(): Promise<void> {
+  const body = { path: 'hello', parameters: { name: 'Ada' } }
+  const { status, text } = await api('POST', `${live}/documents/run`, { body })
+  if (status !== 200) throw new Error(`The run failed: ${status} ${text}`)
+}
+
+async function executedByRun(): Promise<Set<string>> {
+  await session.post('Profiler.takePreciseCoverage')
+  await runOnce()
+  const { result } = await session.post('Profiler.takePreciseCoverage')
+  return new Set(result.flatMap(executedIn))
+}
+
+/** The functions of ours that were called, each as its file, its name and its place. */
+function executedIn({ url, functions: found }: Profiler.ScriptCoverage): string[] {
+  const file = url.startsWith('file:') ? relative(root, fileURLToPath(url)) : ''
+  if (!ours.test(file)) return []
+  return found.flatMap(({ functionName, ranges: [range] }) => {
+    // A module itself starts at 0, and esbuild adds `__name`.
+    if (!range || range.count === 0 || range.startOffset === 0 || functionName === '__name') return []
+    return [`${file} ${functionName || '(arrow)'}@${range.startOffset}`]
+  })
+}
+
+function fileOf(name: string): string {
+  return name.slice(0, name.indexOf(' '))
+}
