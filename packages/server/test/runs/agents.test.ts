@@ -43,7 +43,7 @@ const requestSince = (before: number, place: number) =>
   bench.fake.requests[before + place]?.body as Record<string, unknown>
 const call = (name: string, args: Record<string, unknown> = {}) => ({ toolCalls: [{ id: 'x', name, arguments: args }] })
 
-it('offers other prompts as tools and runs them itself; only the call and its result show', async () => {
+it('offers other prompts as tools and runs them; only the call and its result are shown', async () => {
   const before = bench.fake.requests.length
   bench.fake.enqueue(
     call('look_up', { topic: 'bees', language: 'English', depth: 2 }),
@@ -104,7 +104,7 @@ it('offers other prompts as tools and runs them itself; only the call and its re
   })
 })
 
-it('an agent may be a chain, and answers an object where it has a schema; several run at once', async () => {
+it('an agent may be a chain and returns an object if it has a schema; several run in parallel', async () => {
   const before = bench.fake.requests.length
   const byPrompt = ({ body }: { body: Record<string, unknown> }) => {
     const last = JSON.stringify((body['messages'] as unknown[]).at(-1))
@@ -127,7 +127,7 @@ it('an agent may be a chain, and answers an object where it has a schema; severa
   expect(results).toContain(JSON.stringify(JSON.stringify({ value: { n: 3 }, isError: false })))
 })
 
-it('an agent that fails gives an error result; the run goes on and pays for it', async () => {
+it('a failed agent gives an error result; the run continues and includes its cost', async () => {
   const name = 'lat_agent_tools_count'
   bench.fake.enqueue(call(name), { text: 'no JSON' }, { text: 'Then without.' })
   const recording = await bench.stream('team/lead', { parameters: { goal: 'x' } })
@@ -144,7 +144,7 @@ it('an agent that fails gives an error result; the run goes on and pays for it',
   ])
 })
 
-it('client tools of an agent are not offered: its error result says so', async () => {
+it('an agent with client tools gives an error result', async () => {
   bench.fake.enqueue(call('lat_agent_needs-client'), { text: 'Without, then.' })
   const recording = await bench.stream('asking', { tools: ['ask'] })
   expect(ofType(recording, 'tool-result')).toMatchObject([
@@ -166,7 +166,7 @@ it.each([
   expect(bench.fake.requests).toHaveLength(before)
 })
 
-it('a circle over another prompt ends as an error result', async () => {
+it('a cycle of agents gives an error result', async () => {
   bench.fake.enqueue(call('lat_agent_trip'), { text: 'Stopped.' })
   const recording = await bench.stream('round')
   expect(ofType(recording, 'tool-result')).toMatchObject([
@@ -174,7 +174,7 @@ it('a circle over another prompt ends as an error result', async () => {
   ])
 })
 
-it('agents nest five deep and no deeper', async () => {
+it('agents nest at most five levels deep', async () => {
   bench.fake.enqueue(...[1, 2, 3, 4, 5].map((level) => call(`lat_agent_level-${level}`)))
   bench.fake.setDefault({ text: 'Back.' })
   const before = bench.fake.requests.length
@@ -186,7 +186,7 @@ it('agents nest five deep and no deeper', async () => {
   expect(JSON.stringify(requestSince(before, 5)['messages'])).toContain('nested 5 deep')
 })
 
-it('model calls of agents count in the cap of the run', async () => {
+it('model calls of agents count toward the limit of the run', async () => {
   bench.fake.enqueue(...Array.from({ length: 75 }, () => [call('lat_agent_loop'), { text: 'again' }]).flat())
   const before = bench.fake.requests.length
   const { last } = await bench.stream('endless')
@@ -199,7 +199,7 @@ it('model calls of agents count in the cap of the run', async () => {
   expect(bench.fake.requests).toHaveLength(before + 150)
 })
 
-it('an agent that names neither provider nor model has the defaults of its project, in a chat too', async () => {
+it('an agent without provider and model uses the defaults of its project, also in a chat', async () => {
   const id = bench.live.split('/')[2]
   const defaults = { defaultProvider: 'demo', defaultModel: 'any' }
   await bench.api('PUT', `/projects/${id}`, { body: defaults })

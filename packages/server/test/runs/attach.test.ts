@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-it('JSON: the result, its text under both keys; errors carry their message twice', async () => {
+it('JSON: the result with its text under both keys; errors carry their message twice', async () => {
   bench.fake.enqueue({ text: 'Hello Ada' })
   const { body } = await bench.run('hello')
   const uuid = String(body['uuid'])
@@ -38,7 +38,7 @@ it('JSON: the result, its text under both keys; errors carry their message twice
   expect(unauthorised).toMatchObject({ status: 401, body: { error: { message: expect.any(String) } } })
 })
 
-it('a foreground run is attached to while it runs, by its header alone, and is kept by its reader', async () => {
+it('attach works on a running foreground run by its header, and its reader keeps the run alive', async () => {
   const other = await runBench({ hello: prompt('<user>Hi</user>') }, { STET_GRACE_MS: '0' })
   try {
     let open = () => {}
@@ -61,7 +61,7 @@ it('a foreground run is attached to while it runs, by its header alone, and is k
   // It opens a server of its own.
 }, 120_000)
 
-it('after a chat all events are those of the latest run; ids go on', async () => {
+it('after a chat all events are those of the latest run, and ids continue', async () => {
   const { last, events } = await bench.stream('hello')
   const uuid = String(last['uuid'])
   const chat = await bench.streamChat(uuid, { messages: [{ role: 'user', content: 'More' }] })
@@ -77,7 +77,7 @@ it('after a chat all events are those of the latest run; ids go on', async () =>
   expect([atEnd.status, await atEnd.text()]).toEqual([200, ''])
 })
 
-it('a long run is replayed from its stored log in few parts, from any event on', async () => {
+it('a long run is replayed from its stored event log in few parts, from any event on', async () => {
   const { runs, eventLog } = bench.server.deps
   const count = 4_000
   bench.fake.enqueue({ deltas: Array.from({ length: count }, (_, place) => `大 wörd ${place} \u2028 `) })
@@ -101,7 +101,7 @@ it('a long run is replayed from its stored log in few parts, from any event on',
   expect(parts).toBeLessThanOrEqual(12)
 })
 
-it('without its event log a run still tells its answer and its end, with their ids', async () => {
+it('without its event log a run still has its answer and its end, with their ids', async () => {
   const { runs } = bench.server.deps
   bench.fake.enqueue({ text: 'Kept' }, { text: 'Kept too' }, { status: 401, body: { error: { message: 'no' } } })
   for (const path of ['two', 'broken']) {
@@ -125,7 +125,7 @@ it('without its event log a run still tells its answer and its end, with their i
   }
 })
 
-it('event logs are dropped after their time, and only those', async () => {
+it('only event logs past their retention time are dropped', async () => {
   const { runs } = bench.server.deps
   const { last } = await bench.stream('hello')
   const run = (await runs.findConversation(1, String(last['uuid'])))?.latestRun
@@ -139,7 +139,7 @@ it('event logs are dropped after their time, and only those', async () => {
   expect(await runs.findEventLog(1, run?.uuid ?? '')).toBeNull()
 })
 
-it('a conversation that was recorded, not run, has an answer and an end', async () => {
+it('an external log has an answer and an end', async () => {
   const { body } = await bench.run('hello')
   const uuid = randomUUID()
   await bench.server.database.session.query(

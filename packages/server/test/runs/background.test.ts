@@ -19,7 +19,7 @@ function gate(): { opened: Promise<void>; open(): void } {
   return { opened, open }
 }
 
-it('answers with the uuid alone, runs without a listener, and its end is that of any run', async () => {
+it('answers with the uuid, runs without a reader, and ends like any other run', async () => {
   bench.fake.enqueue({ text: 'Hello Ada' })
   const answer = await bench.run('hello', { background: true, parameters: { name: 'Ada' } })
   expect(answer.status).toBe(200)
@@ -36,7 +36,7 @@ it('answers with the uuid alone, runs without a listener, and its end is that of
   expect(bench.fake.requests.at(-1)?.body['stream']).toBe(true)
 })
 
-it('goes on when whoever attached has left, even without a grace period', async () => {
+it('continues when an attached reader disconnects, even without a grace period', async () => {
   const { opened, open } = gate()
   const calls = bench.fake.requests.length
   bench.fake.enqueue({ text: 'whole after all', gate: opened })
@@ -49,7 +49,7 @@ it('goes on when whoever attached has left, even without a grace period', async 
   expect((await bench.attach(uuid)).body).toMatchObject({ response: { text: 'whole after all' } })
 })
 
-it('more runs than workers wait in the order in which they came; a key has a bound', async () => {
+it('more runs than workers wait in order; the number per key is limited', async () => {
   const [one, other] = [gate(), gate()]
   const calls = bench.fake.requests.length
   bench.fake.enqueue({ gate: one.opened, text: 'a' }, { gate: other.opened, text: 'b' })
@@ -77,7 +77,7 @@ it('more runs than workers wait in the order in which they came; a key has a bou
   expect(asked.map((messages) => /Hi (\d)/.exec(messages)?.[1])).toEqual(['1', '2', '3'])
 })
 
-it('a failed background run leaves nobody hanging', async () => {
+it('a failed background run ends its readers', async () => {
   bench.fake.enqueue({ status: 401, body: { error: { message: 'no' } } })
   const uuid = await bench.background('hello')
   expect(await bench.attach(uuid)).toMatchObject({
@@ -102,7 +102,7 @@ it('background wins over stream, except for SDK 5.0 and 5.1, which read a stream
   }
 })
 
-it('what can be refused is refused before anything is queued', async () => {
+it('every refusal comes before anything is queued', async () => {
   expect((await bench.run('missing', { background: true })).status).toBe(404)
   expect(await bench.server.deps.runs.listQueued()).toEqual([])
 })
@@ -113,7 +113,7 @@ it('parameters reach the prompt with their keys in order', async () => {
   expect(JSON.stringify(bench.fake.requests[calls]?.body['messages'])).toMatch(/zeta.*alpha.*b.*a/)
 })
 
-it('of many claims of one queued run one wins', async () => {
+it('exactly one of many claims of a queued run wins', async () => {
   const { deps } = bench.server
   const calls = bench.fake.requests.length
   deps.runQueue.stop()
@@ -124,7 +124,7 @@ it('of many claims of one queued run one wins', async () => {
   expect(bench.fake.requests.length).toBe(calls + 1)
 })
 
-it('a run that was queued here starts without reading its row; a large input is read from there', async () => {
+it('a run that was queued here starts without reading its row, unless its input is large', async () => {
   const { deps } = bench.server
   deps.runQueue.stop()
   let reads = 0

@@ -36,7 +36,7 @@ const result = (toolCallId: unknown, value: unknown) => ({
   content: [{ type: 'tool-result', toolCallId, toolName: 'get_weather', result: value }],
 })
 
-it('goes on with the whole conversation and the configuration it began with', async () => {
+it('continues with the whole conversation and its original configuration', async () => {
   const uuid = await startConversation()
   await bench.api('POST', `${bench.live}/documents/create-or-update`, {
     body: { path: 'hello', prompt: prompt('<user>Changed</user>', 'temperature: 0.9\n'), force: true },
@@ -57,7 +57,7 @@ it('goes on with the whole conversation and the configuration it began with', as
   expect(await bench.conversation(uuid)).toMatchObject({ conversation, status: 'completed' })
 })
 
-it('goes on with the defaults of the project where the prompt leaves a key empty', async () => {
+it('continues with the defaults of the project where the prompt leaves a key empty', async () => {
   const project = bench.live.split('/versions/')[0]
   await bench.api('PUT', `${project}`, { body: { defaultProvider: 'openai', defaultModel: 'of-the-project' } })
   const { body } = await bench.run('blank')
@@ -69,7 +69,7 @@ it('goes on with the defaults of the project where the prompt leaves a key empty
   ])
 })
 
-it('keeps the order of keys, of the schema and of what tools and models said, when nothing is in memory', async () => {
+it('keeps the order of keys in schemas, tool results and model responses when read from the database', async () => {
   bench.fake.enqueue({ text: '{"reasoning":"r","a":"1"}' })
   const run = (await bench.run('ordered')).body
   const uuid = String(run['uuid'])
@@ -91,7 +91,7 @@ it('keeps the order of keys, of the schema and of what tools and models said, wh
   expect(JSON.stringify(bench.fake.requests.at(-1)?.body['messages'])).toContain('{\\"z\\":1,\\"a\\":2}')
 })
 
-it('promise 8: a streamed chat counts its events on from the run before', async () => {
+it('promise 8: event ids of a streamed chat continue after the previous run', async () => {
   const first = await bench.stream('hello')
   const uuid = first.last['uuid']
   const chat = await bench.streamChat(uuid, ask('More'))
@@ -105,7 +105,7 @@ it('promise 8: a streamed chat counts its events on from the run before', async 
   expect(third.events[0]?.id).toBe(first.events.length + chat.events.length + 1)
 })
 
-it('tool results answer the calls; calls without one get an error result', async () => {
+it('tool results answer their calls; other calls get an error result', async () => {
   const { uuid, ids } = await requestTools()
   expect(await bench.conversation(uuid)).toMatchObject({
     status: 'completed',
@@ -130,7 +130,7 @@ it('tool results answer the calls; calls without one get an error result', async
   expect((body['conversation'] as unknown[]).at(-1)).toEqual(assistantMessage('Sunny'))
 })
 
-it('a result that answers no call is refused and changes nothing', async () => {
+it('a result without its call is refused and changes nothing', async () => {
   const { uuid } = await requestTools()
   const before = await bench.conversation(uuid)
   const { status, headers, body } = await bench.chat(uuid, { messages: [result('call_unknown', 1)] })
@@ -140,7 +140,7 @@ it('a result that answers no call is refused and changes nothing', async () => {
   expect(await bench.conversation(uuid)).toEqual(before)
 })
 
-it('one run at a time: the others are told to wait', async () => {
+it('one run at a time: other chats get 409', async () => {
   const uuid = await startConversation()
   const before = bench.fake.requests.length
   let open = () => {}
@@ -176,7 +176,7 @@ it('an unknown conversation is 404', async () => {
   expect(body['message']).toBe('Conversation not found')
 })
 
-it('a failed chat keeps what it was asked and what it had answered', async () => {
+it('a failed chat keeps its question and its partial answer', async () => {
   const uuid = await startConversation()
   bench.fake.enqueue({ deltas: ['half ', 'an answer'], cut: 1 })
   const chat = await bench.streamChat(uuid, ask('Go on'))
@@ -188,7 +188,7 @@ it('a failed chat keeps what it was asked and what it had answered', async () =>
   expect((await bench.chat(uuid, ask('Try again'))).status).toBe(200)
 })
 
-it('every refusal of chat and attach names the conversation, to those who may know of it', async () => {
+it('every refusal of chat and attach names the conversation if the caller may see it', async () => {
   const uuid = await startConversation()
   const json = { 'content-type': 'application/json' }
   const refusals: [number, ApiCall][] = [

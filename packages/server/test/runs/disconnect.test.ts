@@ -34,7 +34,7 @@ async function leave(mode: 'stream' | 'json'): Promise<string> {
 }
 
 for (const mode of ['stream', 'json'] as const) {
-  it(`promise 10: no grace, ${mode}: the provider is left at once when the caller leaves`, async () => {
+  it(`promise 10: no grace, ${mode}: the provider call ends at once when the client disconnects`, async () => {
     bench = await runBench(prompts, { STET_GRACE_MS: '0' })
     bench.fake.enqueue({ text: 'never whole', hang: mode === 'stream' ? 'mid-stream' : 'after-head' })
     const uuid = await leave(mode)
@@ -43,7 +43,7 @@ for (const mode of ['stream', 'json'] as const) {
     expect(conversation['error']).toMatchObject({ errorCode: 'abort_error' })
   })
 
-  it(`promise 10: 200 ms of grace, ${mode}: the run goes on for it, then ends`, async () => {
+  it(`promise 10: 200 ms of grace, ${mode}: the run continues for that time, then ends`, async () => {
     bench = await runBench(prompts, { STET_GRACE_MS: '200' })
     bench.fake.enqueue({ text: 'never whole', hang: mode === 'stream' ? 'mid-stream' : 'after-head' })
     const uuid = await leave(mode)
@@ -57,7 +57,7 @@ for (const mode of ['stream', 'json'] as const) {
   })
 }
 
-it('promise 10: within the grace period a run ends as if somebody listened', async () => {
+it('promise 10: within the grace period a run ends as if it had a reader', async () => {
   bench = await runBench(prompts, { STET_GRACE_MS: '30000' })
   let open = () => {}
   const gate = new Promise<void>((resolve) => {
@@ -70,7 +70,7 @@ it('promise 10: within the grace period a run ends as if somebody listened', asy
   expect(JSON.stringify(conversation['conversation'])).toContain('whole after all')
 })
 
-it('promise 11: an answer that drips without end is ended by the time limit of its run', async () => {
+it('promise 11: the time limit of a run ends an endless slow response', async () => {
   bench = await runBench(prompts, { STET_RUN_TIMEOUT_SECONDS: '1' })
   bench.fake.setDefault({ deltas: Array.from({ length: 10_000 }, () => 'some '), delayMs: 20 })
   let recording: Recording
@@ -86,7 +86,7 @@ it('promise 11: an answer that drips without end is ended by the time limit of i
   expect(JSON.stringify(recording.last['messages'])).toContain('some ')
 })
 
-it('a stalled reader delays itself only, and gets every byte in the end', async () => {
+it('a stalled reader delays only itself and gets every byte in the end', async () => {
   bench = await runBench(prompts)
   const word = 'x'.repeat(4_000)
   const text = Array.from({ length: 1_000 }, () => word)

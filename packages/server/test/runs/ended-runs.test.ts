@@ -14,7 +14,7 @@ const statementsOf = async <T>(work: () => Promise<T>) => {
   return { result, statements: bench.server.database.statementCount() - before }
 }
 
-it('an ended run is pushed out of memory by others, and is read from its row without a difference', async () => {
+it('an ended run that was evicted from memory reads the same from its row', async () => {
   const text = 'Größe '.repeat(1_000)
   bench.fake.enqueue({ text })
   const live = await bench.stream('plain')
@@ -37,7 +37,7 @@ it('an ended run is pushed out of memory by others, and is read from its row wit
   expect(late.result.text).toBe(live.text)
 })
 
-it('large answers that end at once are stored as they came', async () => {
+it('large responses that end together are stored unchanged', async () => {
   // More than a megabyte, which is written in another way, and a lone half of a pair, which no database stores.
   const text = `${'"Größe"\n'.repeat(150_000)}\u0000`
   const stored = text.replace('\u0000', '\uFFFD')
@@ -54,7 +54,7 @@ it('large answers that end at once are stored as they came', async () => {
   }
 })
 
-it('a large answer whose run was stored before it came is stored as it came, and the conversation goes on', async () => {
+it('a large response is stored unchanged, and the conversation continues', async () => {
   const text = '"Größe"\n'.repeat(150_000)
   bench.fake.enqueue({ text, delayMs: 100 })
   const uuid = String((await bench.run('plain')).body['uuid'])

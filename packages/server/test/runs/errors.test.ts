@@ -21,13 +21,13 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-it('no error names the key, in no mode', async () => {
+it('no error contains the key, in any mode', async () => {
   bench.fake.enqueue({ status: 401, body: { error: { message: 'Incorrect API key provided: sk-test' } } })
   const recording = await bench.stream('plain')
   expect(recording.text).not.toContain('sk-test')
 })
 
-it('an object answer that is no JSON is an error that keeps the text', async () => {
+it('a structured response that is not JSON is an error with the text', async () => {
   bench.fake.enqueue({ text: 'not json' })
   const { body } = await bench.run('object')
   expect(body).toMatchObject({ errorCode: 'invalid_response_format_error', details: { text: 'not json' } })
@@ -64,7 +64,7 @@ for (const [path, code, details] of beforeAnyStep) {
   })
 }
 
-it('a failure between two steps keeps the first and what it cost', async () => {
+it('a failure between two steps keeps the first one and its cost', async () => {
   bench.fake.enqueue({ text: 'uno' })
   const recording = await bench.stream('late')
   expect(recording.types.slice(-2)).toEqual(['step-completed', 'chain-error'])
@@ -75,7 +75,7 @@ it('a failure between two steps keeps the first and what it cost', async () => {
   })
 })
 
-it('a prompt that does not compile is refused before the answer starts, in both modes', async () => {
+it('a prompt that does not compile is refused before the response starts, in both modes', async () => {
   for (const stream of [false, true]) {
     const { status, body, headers } = await bench.run('broken', { stream })
     expect(status).toBe(422)
@@ -89,7 +89,7 @@ it('a prompt that does not compile is refused before the answer starts, in both 
   }
 })
 
-it('an unknown document is 404 with what may have been meant', async () => {
+it('an unknown document is 404 with suggestions', async () => {
   const { status, body } = await bench.run('plian', { stream: true })
   expect(status).toBe(404)
   expect(body.details).toMatchObject({ path: 'plian', suggestions: ['plain'] })

@@ -49,7 +49,7 @@ const seenByModel = (url = dot) => [
   { role: 'user', content: [{ type: 'image_url', image_url: { url } }] },
 ]
 
-it('are an event in their place, and a part of the message', async () => {
+it('are an event in order, and a part of the message', async () => {
   bench.fake.enqueue(drawing())
   const recording = await bench.stream('draw')
   expect(recording.types.slice(3, -3)).toEqual([
@@ -78,7 +78,7 @@ it('come back with the conversation, and are shown to the model in a chat', asyn
   expect(await bench.run('draw', { messages: body['conversation'] })).toMatchObject({ status: 200 })
 })
 
-it('are shown to the next step of a chain, whatever their size', async () => {
+it('are shown to the next step of a chain, at any size', async () => {
   const large = `data:image/png;base64,${'A'.repeat(2_500_000)}`
   bench.fake.enqueue(drawing(large), { text: 'A dot.' }, { text: 'The same.' })
   const { status, body } = await bench.run('chain')
@@ -97,7 +97,7 @@ it('are shown to the next step of a chain, whatever their size', async () => {
   ])
 })
 
-it('may be repeated by a prompt, but not beyond all measure', async () => {
+it('may be repeated by a prompt, within limits', async () => {
   const megabyte = `data:image/png;base64,${'A'.repeat(1024 * 1024)}`
   const repeat = (times: number, parts: number, ...replies: FakeReplyFor[]) => {
     bench.fake.enqueue(drawing(megabyte), ...replies)
@@ -115,7 +115,7 @@ it('may be repeated by a prompt, but not beyond all measure', async () => {
   expect(sent?.content.trim() === `${megabyte} ${megabyte}`).toBe(true)
 })
 
-it('end a run before the call where the next model takes none', async () => {
+it('end a run before the call if the next model takes no files', async () => {
   bench.fake.enqueue(drawing())
   const { status, body } = await bench.run('elsewhere')
   expect(status).toBe(422)
@@ -125,14 +125,14 @@ it('end a run before the call where the next model takes none', async () => {
   })
 })
 
-it('are left out for callers that know no such part', async () => {
+it('are omitted for legacy clients without such a part', async () => {
   bench.fake.enqueue(drawing())
   const { last } = await bench.stream('draw', {}, { 'x-latitude-sdk-version': '5.2.0' })
   const texts = drawnInPlace.content.filter(({ type }) => type === 'text')
   expect(last).toMatchObject({ messages: [{}, { role: 'assistant', content: texts }] })
 })
 
-it('content that cannot be carried is an error that names it, and keeps what was said', async () => {
+it('content of an unsupported type is an error that names it and keeps the text so far', async () => {
   const frames = [{ content: 'Listen: ' }, { audio: { id: 'a', data: 'AAAA' } }]
   bench.fake.enqueue({ raw: frames.map(frame) })
   const { last, types } = await bench.stream('draw')

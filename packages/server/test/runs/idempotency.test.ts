@@ -84,7 +84,7 @@ describe('a repeated run', () => {
     expect(bench.fake.requests.length).toBe(calls + 1)
   })
 
-  it('in one body, while the first is under way: waits for the same one', async () => {
+  it('in one body, during the first one: waits for the same run', async () => {
     const key = randomUUID()
     const calls = bench.fake.requests.length
     const letGo = holdNextAnswer('Held')
@@ -144,7 +144,7 @@ describe('a repeated run', () => {
     expect(bench.fake.requests.length).toBe(calls + 2)
   })
 
-  it('answers as it was, whatever became of the conversation and of the prompt', async () => {
+  it('gets the same result after changes to the conversation and the prompt', async () => {
     const [json, stream] = [randomUUID(), randomUUID()]
     const first = await bench.run('changing', {}, keyed(json))
     const streamed = await bench.stream('changing', {}, keyed(stream))
@@ -186,7 +186,7 @@ describe('a repeated run', () => {
     expect(bench.fake.requests.length).toBe(calls + 1)
   })
 
-  it('that was refused before it began: a 422 is kept, a 404 or 400 is not', async () => {
+  it('that was refused before it began: a 422 is stored, a 404 or 400 is not', async () => {
     const key = randomUUID()
     const refused = await bench.run('typed', {}, keyed(key))
     expect(refused).toMatchObject({ status: 422, body: { details: { missing: ['count'] } } })
@@ -206,7 +206,7 @@ describe('a repeated run', () => {
 })
 
 describe('a repeated chat', () => {
-  it('is the same run, also while it is under way, and after a further one', async () => {
+  it('is the same run, also while it is in progress and after a further one', async () => {
     const { body } = await bench.run('hello')
     const key = randomUUID()
     const calls = bench.fake.requests.length
@@ -229,7 +229,7 @@ describe('a repeated chat', () => {
     expect(JSON.stringify(read['conversation']).split('Go on')).toHaveLength(2)
   })
 
-  it('streams the same events; a busy conversation is not kept', async () => {
+  it('streams the same events; the 409 of a busy conversation is not stored', async () => {
     const { body } = await bench.run('hello')
     const path = `/conversations/${String(body['uuid'])}/chat`
     const send = async (text: string, key: string) =>
@@ -306,7 +306,7 @@ describe('two processes on one database', () => {
 
   const failure = () => ({ status: 409, headers: {}, body: {} })
 
-  it('promise 15: start one run; the other one waits for it, and reads its events', async () => {
+  it('promise 15: start one run; the other process waits for it and reads its events', async () => {
     const input = { ...promptedRun(), mode: 'stream' as const }
     const claim = claimOf('/run')
     const calls = bench.fake.requests.length
@@ -325,7 +325,7 @@ describe('two processes on one database', () => {
     expect(bench.fake.requests.length).toBe(calls + 1)
   })
 
-  it('promise 15: create once; the other one is told that it is in progress, or gets the answer', async () => {
+  it('promise 15: create once; the other process gets 409 in_progress, or the stored response', async () => {
     const both = await processes()
     const name = `only one ${randomUUID()}`
     const claim = claimOf('/projects')

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-it('answers the whole result in one body, asked for without streaming', async () => {
+it('answers the whole result in one body without streaming', async () => {
   bench.fake.enqueue({ text: 'Hello Ada' })
   const { status, headers, body } = await bench.run('hello', { parameters: { name: 'Ada' } })
   expect(status).toBe(200)
@@ -50,7 +50,7 @@ it('answers the whole result in one body, asked for without streaming', async ()
   expect(bench.fake.requests.at(-1)?.body['stream']).not.toBe(true)
 })
 
-it('a large result is the same body, written in pieces; so it is for who attaches', async () => {
+it('a large result is the same body in pieces, also for attach', async () => {
   const text = 'Größe: "\u{1f600}"\n'.repeat(40_000)
   bench.fake.enqueue({ text })
   const { status, headers, body } = await bench.run('hello', { parameters: { name: 'Ada' } })
@@ -73,14 +73,14 @@ it('a large result is the same body, written in pieces; so it is for who attache
   expect(isDeepStrictEqual(stream.last['messages'], body['conversation'])).toBe(true)
 })
 
-it('a large result that is nested deep comes whole', async () => {
+it('a large, deeply nested result arrives whole', async () => {
   const levels = 3_000
   bench.fake.enqueue({ text: `${'['.repeat(levels)}"${'x'.repeat(1_100_000)}"${']'.repeat(levels)}` })
   const { status, body } = await bench.run('object')
   expect({ status, response: body['response'] }).toMatchObject({ status: 200, response: { streamType: 'object' } })
 })
 
-it('is readable the moment it has ended, and from the database alike', async () => {
+it('is readable as soon as it has ended, with the same result from the database', async () => {
   const { body } = await bench.run('hello', { parameters: { name: 'Ada' }, customIdentifier: 'order-7' })
   const read = await bench.conversation(body['uuid'])
   expect(read).toMatchObject({
@@ -99,7 +99,7 @@ it('is readable the moment it has ended, and from the database alike', async () 
   expect(await bench.conversation(body['uuid'])).toEqual(read)
 })
 
-it('is unknown to other tenants, and for ids that cannot be', async () => {
+it('is 404 for other tenants and for malformed ids', async () => {
   const unknown = { message: 'Conversation not found', name: 'NotFoundError' }
   expect(await bench.conversation('00000000-0000-4000-8000-000000000000')).toMatchObject(unknown)
   expect(await bench.conversation('nonsense')).toMatchObject(unknown)
@@ -114,7 +114,7 @@ it('appends messages of the caller, and a user message that the prompt does not 
   ])
 })
 
-it('reads typed parameters and refuses what does not fit before anything runs', async () => {
+it('reads typed parameters and refuses invalid ones before anything runs', async () => {
   const before = bench.fake.requests.length
   const missing = await bench.run('typed')
   expect(missing.status).toBe(422)
@@ -146,7 +146,7 @@ it('renders references and passes settings on', async () => {
   expect(bench.fake.requests.at(-1)?.body).toMatchObject({ temperature: 0.3, logit_bias: { '1': 2 } })
 })
 
-it('what a model sends is stored even where PostgreSQL has no form for it', async () => {
+it('model output that PostgreSQL cannot store is stored with replacements', async () => {
   bench.fake.enqueue({ text: 'nul \u0000 and half \ud83d' })
   const { status, body } = await bench.run('plain', { userMessage: 'Hi' })
   expect(status).toBe(200)

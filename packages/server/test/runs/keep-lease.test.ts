@@ -41,7 +41,7 @@ async function recovery(): Promise<number> {
   return moments[1] ?? 0
 }
 
-it('promise 4: a living process ends the runs of a dead one, not before it was well for 10 s itself', async () => {
+it('promise 4: a process ends the runs of a dead one after 10 healthy seconds of its own', async () => {
   const { leases, runSettings } = bench.server.deps
   const wellAt = await recovery()
   await leases.renew('living', 600_000)
@@ -54,7 +54,7 @@ it('promise 4: a living process ends the runs of a dead one, not before it was w
   expect([await statusOf(living), await statusOf(own)]).toEqual(['running', 'running'])
 }, 240_000)
 
-it('promise 4: processes that stood still together end no runs of each other', async () => {
+it('promise 4: processes that paused together end no runs of each other', async () => {
   const { leases, activeRuns } = bench.server.deps
   const { takeAbandoned } = activeRuns
   let looks = 0

@@ -18,7 +18,7 @@ async function runOf(ownerId: string): Promise<{ uuid: string; runUuid: string }
   return { uuid: conversation.uuid, runUuid: run.uuid }
 }
 
-it('promise 4: runs of an owner whose lease has ended are lost, those of a living one are not', async () => {
+it('promise 4: runs are orphaned when the lease of their owner ends, and not before', async () => {
   const { deps } = bench.server
   const me = deps.runSettings.instanceId
   const living = await runOf('living')
@@ -49,7 +49,7 @@ it('promise 5: an owner that wakes up after its run was reaped writes nothing', 
   expect((await bench.streamAttach(uuid, { 'last-event-id': '57' })).types).toEqual(['chain-error'])
 })
 
-it('a renewal tells which of the owner’s runs somebody asked to stop', async () => {
+it('a renewal returns the owner’s runs with a requested stop', async () => {
   const { deps } = bench.server
   const [one, two] = [await runOf('asked'), await runOf('asked')]
   expect(await deps.leases.renew('asked', 60_000)).toEqual([])

@@ -31,7 +31,7 @@ function start(change: Partial<StartDeps>) {
 }
 
 for (const bound of [{ maxEvents: 20 }, { maxEventBytes: 2_000 }]) {
-  it(`a run that outgrows its log (${Object.keys(bound).join()}) ends, and its provider is left`, async () => {
+  it(`a run that exceeds the bounds of its event log (${Object.keys(bound).join()}) ends with its provider call`, async () => {
     const aborted = bench.fake.aborted
     // An answer without end: nothing but the run can break it off.
     bench.fake.enqueue({ deltas: Array.from({ length: 200 }, () => 'word '), delayMs: 1, gateAfter: 200, gate: never })
@@ -46,7 +46,7 @@ for (const bound of [{ maxEvents: 20 }, { maxEventBytes: 2_000 }]) {
   })
 }
 
-it('a run that outgrows its log with its last events is no completed one', async () => {
+it('a run that exceeds its bounds with its last events does not complete', async () => {
   const { deps } = bench.server
   const outcome = async (maxEvents: number) => {
     bench.fake.enqueue({ text: 'Hello.' })
@@ -63,7 +63,7 @@ it('a run that outgrows its log with its last events is no completed one', async
   expect(await outcome(events - 1)).toMatchObject({ code: 'ai_run_error', conversation: { status: 'error' } })
 })
 
-it('the bytes of events are counted, not their characters', async () => {
+it('the bound of events counts bytes, not characters', async () => {
   const outgrown = async (deltas: string[]) => {
     bench.fake.enqueue({ deltas, delayMs: 1 })
     const run = await start({ runSettings: { ...bench.server.deps.runSettings, maxEventBytes: 30_000 } })
@@ -76,7 +76,7 @@ it('the bytes of events are counted, not their characters', async () => {
   expect(await outgrown(Array.from({ length: 100 }, () => '\u6f22'.repeat(100)))).toBe(true)
 })
 
-it('an end that cannot be stored is never shown: the stream closes without one', async () => {
+it('an end that cannot be stored is not shown: the stream closes without one', async () => {
   const { deps } = bench.server
   let tries = 0
   const away = async () => {
@@ -102,7 +102,7 @@ it('an end that cannot be stored is never shown: the stream closes without one',
   expect(await bench.conversation(run.conversationUuid)).toMatchObject({ status: 'running' })
 })
 
-it('an end waits for a database that comes back', async () => {
+it('an end waits for the database to return', async () => {
   const { deps } = bench.server
   let isAway = true
   const flaky: typeof deps.runs.end = async (end) => {
@@ -115,7 +115,7 @@ it('an end waits for a database that comes back', async () => {
   expect(await bench.conversation(run.conversationUuid)).toMatchObject({ status: 'completed' })
 })
 
-it('a run whose row cannot be stored names no conversation, and its provider is left', async () => {
+it('a run whose row cannot be stored names no conversation, and its provider call is aborted', async () => {
   const { deps } = bench.server
   const aborted = bench.fake.aborted
   const calls = bench.fake.requests.length

@@ -50,7 +50,7 @@ const noUsage = {
   cachedInputTokens: 0,
 }
 
-it('runs of a dead owner get one definite end; those of this process are left alone', async () => {
+it('runs of a dead owner get one definite end; runs of this process are not touched', async () => {
   const { deps } = bench.server
   const lost = rows('a-dead-process')
   const own = rows(deps.runSettings.instanceId)
@@ -76,7 +76,7 @@ it('runs of a dead owner get one definite end; those of this process are left al
   expect(await deps.runs.findConversation(1, lost.conversation.uuid)).toEqual(found)
 })
 
-it('the first end wins, the same end again is acknowledged again, later ones write nothing', async () => {
+it('the first end wins, a repeated one is acknowledged again, later ones write nothing', async () => {
   const { runs } = bench.server.deps
   const { conversation, run } = rows('owner')
   await runs.create(conversation, run)
@@ -90,7 +90,7 @@ it('the first end wins, the same end again is acknowledged again, later ones wri
   expect(await runs.findConversation(2, conversation.uuid)).toBeNull()
 })
 
-it('of many claims of one conversation one wins, and none while a run is active', async () => {
+it('exactly one of many chats of a conversation wins, and none while a run is active', async () => {
   const { runs } = bench.server.deps
   const { conversation, run } = rows('owner')
   await runs.create(conversation, run)
@@ -107,7 +107,7 @@ it('of many claims of one conversation one wins, and none while a run is active'
   })
 })
 
-it('a chat that is lost keeps the messages that it began with, once', async () => {
+it('an orphaned chat keeps the messages that it began with, once', async () => {
   const { deps } = bench.server
   const { conversation, run } = rows('owner')
   await deps.runs.create(conversation, run)
@@ -123,7 +123,7 @@ it('a chat that is lost keeps the messages that it began with, once', async () =
   expect((await bench.chat(conversation.uuid, { messages: [userMessage('Again')] })).status).toBe(200)
 })
 
-it('a background run that is lost keeps the messages that it began with, and a chat goes on from them', async () => {
+it('an orphaned background run keeps the messages that it began with, and a chat continues from them', async () => {
   const { deps } = bench.server
   deps.runQueue.stop()
   const parameters = { name: 'Ada' }
@@ -150,7 +150,7 @@ it('a background run that is lost keeps the messages that it began with, and a c
   expect(left).toEqual([])
 })
 
-it('hundreds of runs created and ended at once are all kept', async () => {
+it('hundreds of runs that are created and ended in parallel are all stored', async () => {
   const { runs } = bench.server.deps
   const all = Array.from({ length: 300 }, () => rows('owner'))
   await Promise.all(all.map(({ conversation, run }) => runs.create(conversation, run)))

@@ -101,7 +101,7 @@ describe.each(Object.entries(scenarios) as [RunErrorCode, Scenario][])('%s', (co
     })
   })
 
-  it('is the end of the stream, and of who attaches to it', async () => {
+  it('ends the stream and every attached reader', async () => {
     const { last, text } = await play(scenario, () => bench.stream(scenario.path))
     expect(last).toMatchObject({ type: 'chain-error', error: { code, details: { errorCode: code } } })
     expect((await bench.streamAttach(String(last['uuid']))).text).toBe(text)

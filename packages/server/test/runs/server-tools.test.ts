@@ -30,7 +30,7 @@ const call = (name: string, args: Record<string, unknown> = {}) => ({ toolCalls:
 const ofType = (recording: Recording, type: string) =>
   recording.events.filter(({ data }) => data['type'] === type).map(({ data }) => data)
 
-it('a tool of the operator is run by the server, told about its call, and shown with its result', async () => {
+it('the server runs a tool of the operator with the context of its call and shows the result', async () => {
   const before = bench.fake.requests.length
   bench.fake.enqueue(call('latitude_search', { query: 'bees' }), { text: 'Found.' })
   const recording = await bench.stream('search', { tools: ['latitude_search'] })
@@ -51,7 +51,7 @@ it('a tool of the operator is run by the server, told about its call, and shown 
   ])
 })
 
-it('`folder/*` stands for all of a folder; a tool may keep state; one that fails tells the model why', async () => {
+it('`folder/*` selects a whole folder; a tool may keep state; a failed tool returns its reason to the model', async () => {
   const before = bench.fake.requests.length
   bench.fake.enqueue(call('count'), call('count'), call('latitude_fail'), call('odd'), call('large'), { text: 'Done.' })
   const recording = await bench.stream('every')
@@ -68,7 +68,7 @@ it('`folder/*` stands for all of a folder; a tool may keep state; one that fails
   expect(recording.last).toMatchObject({ type: 'chain-completed', response: { text: 'Done.' } })
 })
 
-it('a tool that takes too long is told to stop, and the model goes on; so it is at the end of the run', async () => {
+it('a tool that takes too long is aborted and the model continues; the end of the run aborts it too', async () => {
   const noted = (name: 'Started' | 'Aborted') => Number(Reflect.get(globalThis, `stetTest${name}`) ?? 0)
   const before = { started: noted('Started'), aborted: noted('Aborted') }
   bench.server.deps.runSettings.toolWaitMs = 100
@@ -95,7 +95,7 @@ it('an agent may use tools of the operator', async () => {
   expect(ofType(recording, 'tool-result')).toMatchObject([{ result: { value: 'Found x.', isError: false } }])
 })
 
-it('what nobody supplies is refused by name before the model is called', async () => {
+it('an unknown tool is refused by name before the model call', async () => {
   const missing = await bench.stream('missing')
   expect(missing.types).toEqual(['chain-started', 'chain-error'])
   expect(missing.last['error']).toMatchObject({
@@ -126,7 +126,7 @@ describe('the module', () => {
     await expect(loadServerTools(file)).rejects.toThrow(message)
   })
 
-  it('may export its tools as its default', async () => {
+  it('may export its tools as default', async () => {
     const file = await moduleFile()
     writeFileSync(file, 'export default { echo: { execute: (args) => args } }')
     const tools = await loadServerTools(file)

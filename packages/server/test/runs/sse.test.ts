@@ -88,7 +88,7 @@ it('sends the head before any event, the first event at once and the rest of a t
   expect(writes.length).toBeLessThanOrEqual(3)
 })
 
-it('a caller that knows no chunks gets the frames as they are', async () => {
+it('an HTTP/1.0 caller gets the frames without chunks', async () => {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
   socket.write('GET / HTTP/1.0\r\n\r\n')
   await expect.poll(() => listeners).toEqual([1])
@@ -99,7 +99,7 @@ it('a caller that knows no chunks gets the frames as they are', async () => {
   expect(text.slice(text.indexOf('\r\n\r\n'))).toBe('\r\n\r\nframe 1;')
 })
 
-it('a reader that leaves is released at once', async () => {
+it('a reader that disconnects is released at once', async () => {
   const response = await open()
   append(1)
   await once(response, 'data')
@@ -107,7 +107,7 @@ it('a reader that leaves is released at once', async () => {
   await expect.poll(() => listeners).toEqual([1, 0])
 })
 
-it('a reader that stands still is closed after five minutes, but not while its tool result is awaited', async () => {
+it('a stalled reader is closed after five minutes, but not while the run waits for its tool result', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
   const response = await open()
   response.pause()
@@ -137,7 +137,7 @@ it('a silent stream gets a ping within 15 s, a busy one none', async () => {
   expect((await once(response, 'data'))[0]).toBe('frame 2;')
 })
 
-it('a ping that fails closes its stream, and the others get theirs', async () => {
+it('a failed ping closes only its own stream', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
   const failing = await open()
   const isCut = once(failing, 'error')
@@ -151,7 +151,7 @@ it('a ping that fails closes its stream, and the others get theirs', async () =>
   expect(failures).toEqual(['http.stream-failed'])
 })
 
-it('a stream that fails is closed, and the others of the tick go on', async () => {
+it('a failed stream is closed, and the others of the tick continue', async () => {
   const failing = await open()
   const failingSocket = serverSocket
   const { write } = failingSocket
@@ -173,7 +173,7 @@ it('a stream that fails is closed, and the others of the tick go on', async () =
   expect(failures).toEqual(['http.stream-failed'])
 })
 
-it('bytes are taken when the socket has sent those before them, and the response ends once', async () => {
+it('bytes are taken when the socket has drained, and the response ends once', async () => {
   const part = Buffer.alloc(262_144, 'y')
   const unsent: number[] = []
   let left = 40

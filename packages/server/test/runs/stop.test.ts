@@ -36,7 +36,7 @@ function timeSinceStop(): () => number {
 }
 
 for (const kind of ['stream', 'background', 'json'] as const) {
-  it(`promise 7: ${kind}: the provider call ends within a second, the run as stopped, with what had arrived`, async () => {
+  it(`promise 7: ${kind}: the provider call ends within a second, and the stopped run keeps its partial response`, async () => {
     const calls = bench.fake.requests.length
     const aborts = bench.fake.aborted
     bench.fake.enqueue(kind === 'json' ? { text: 'half', hang: 'after-head' } : hanging)
@@ -64,7 +64,7 @@ for (const kind of ['stream', 'background', 'json'] as const) {
   })
 }
 
-it('promise 7: a queued run ends without having started, and whoever waits for it is told', async () => {
+it('promise 7: a stopped queued run ends without a start, and its readers get the end', async () => {
   const calls = bench.fake.requests.length
   bench.fake.enqueue(hanging)
   const busy = await bench.background('hello')
@@ -84,7 +84,7 @@ it('promise 7: a queued run ends without having started, and whoever waits for i
   expect(bench.fake.requests.length).toBe(calls + 2)
 })
 
-it('promise 7: a queued run whose stop was recorded and not signalled ends unstarted when its turn comes', async () => {
+it('promise 7: a queued run whose stop signal was lost ends without a start when its turn comes', async () => {
   const { runs } = bench.server.deps
   const calls = bench.fake.requests.length
   bench.fake.enqueue(hanging)
@@ -106,7 +106,7 @@ it('promise 7: a queued run whose stop was recorded and not signalled ends unsta
   expect(bench.fake.requests.length).toBe(calls + 1)
 })
 
-it('a stop of a run that another process drives, or that nobody drives any more, is answered after its wait', async () => {
+it('the stop of a run of another process, or of an orphaned run, is answered after its wait', async () => {
   const { runs, eventLog, runSettings } = bench.server.deps
   const { stopWaitMs } = runSettings
   onTestFinished(() => {
@@ -140,7 +140,7 @@ it(
   timeFor(cases, 500),
 )
 
-it('promise 7: a stop whose signal was lost reaches the owner by its lease', async () => {
+it('promise 7: a stop whose signal was lost reaches the owner with the lease renewal', async () => {
   const { activeRuns, leases, runs } = bench.server.deps
   const calls = bench.fake.requests.length
   const aborts = bench.fake.aborted
@@ -172,7 +172,7 @@ it('promise 7: a stop whose signal was lost reaches the owner by its lease', asy
   expect(abortedMs - first.answeredMs).toBeLessThan(1_000)
 })
 
-it('a finished conversation stays as it is, an unknown one is 404, a body is not looked at', async () => {
+it('a stop changes no ended conversation, is 404 for an unknown one, and ignores the body', async () => {
   const { body } = await bench.run('hello')
   const uuid = String(body['uuid'])
   const headers = { 'content-type': 'text/plain' }
@@ -182,7 +182,7 @@ it('a finished conversation stays as it is, an unknown one is 404, a body is not
   expect((await bench.stop('nonsense')).status).toBe(404)
 })
 
-it('the stopped conversation can go on by chat at once', async () => {
+it('a stopped conversation can continue with a chat at once', async () => {
   const calls = bench.fake.requests.length
   bench.fake.enqueue(hanging)
   const opened = bench.open('hello')

@@ -89,7 +89,7 @@ it('frames have three fields and a blank line each', async () => {
   for (const frame of frames) expect(frame).toMatch(/^event: (latitude|provider)-event\ndata: \{.*\}\nid: \d+$/)
 })
 
-it('text travels as it is, whatever it holds', async () => {
+it('text of any content arrives unchanged', async () => {
   const odd = 'line\nbreak \u2028 "quote" \\ data: x\n\n id: 7 \u{1F600}'
   bench.fake.enqueue({ deltas: [odd.slice(0, 9), odd.slice(9)] })
   const recording = await bench.stream('hello', { parameters: { name: odd } })
@@ -114,7 +114,7 @@ it('a chain makes a call per step and sums usage and cost', async () => {
   })
 })
 
-it('requested tools end the run; callers without a declared SDK hear of them before', async () => {
+it('requested tools end the run; other than legacy clients, callers get an event before the end', async () => {
   const calls = [
     { id: 'same', name: 'get_weather', arguments: { city: 'Rome' } },
     { id: 'other', name: 'get_weather', arguments: { city: 'Oslo' } },
@@ -147,7 +147,7 @@ it('requested tools end the run; callers without a declared SDK hear of them bef
   expect(declared.types).not.toContain('tools-requested')
 })
 
-it('a call that cannot be made goes back to the model as an error', async () => {
+it('an invalid tool call returns to the model as an error', async () => {
   bench.fake.enqueue(
     { toolCalls: [{ id: 'a', name: 'get_weather', arguments: '{"city": ' }] },
     { toolCalls: [{ id: 'b', name: 'no_such_tool', arguments: {} }] },
@@ -162,7 +162,7 @@ it('a call that cannot be made goes back to the model as an error', async () => 
   expect(third.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant', 'tool'])
 })
 
-it('callers that declare an SDK get neither reasoning nor the role developer in messages', async () => {
+it('legacy clients get neither reasoning nor the role developer in messages', async () => {
   bench.fake.setDefault({ reasoning: 'Let me think.', text: 'Done.' })
   const messages = [{ role: 'developer', content: 'Be kind.' }]
   const body = { parameters: { name: 'Ada' }, messages }
@@ -181,7 +181,7 @@ it('callers that declare an SDK get neither reasoning nor the role developer in 
   expect(JSON.stringify(await bench.conversation(uuid))).toContain('"type":"reasoning"')
 })
 
-it('frames that are written in parts break no character', async () => {
+it('frames that are written in parts split no character', async () => {
   // Of two units each, and at an odd place: every part would end within one.
   const text = `x${'😀'.repeat(60_000)}`
   bench.fake.enqueue({ deltas: [text] })

@@ -71,7 +71,7 @@ const results = (recording: Recording) =>
     .map(({ data }) => data)
 const sentToModel = (place: number) => bench.fake.requests[place]?.body['messages'] as Record<string, unknown>[]
 
-it('a named tool is waited for while the stream is open, event by event', async () => {
+it('the run waits for a named tool while the stream is open, event by event', async () => {
   const before = bench.fake.requests.length
   bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
   const run = await live({ tools: ['get_weather', 'never_declared'] })
@@ -115,7 +115,7 @@ it('a named tool is waited for while the stream is open, event by event', async 
   expect(sentToModel(before + 1).at(-1)).toMatchObject({ role: 'tool', content: JSON.stringify(result) })
 })
 
-it('several calls of one turn: shown first, answered in any order, one result each, then the model goes on', async () => {
+it('several tool calls of one model call: shown first, answered in any order, one result each, then the model continues', async () => {
   const before = bench.fake.requests.length
   bench.fake.enqueue({ toolCalls: [rome, oslo] }, { text: 'Both.' })
   const run = await live({ tools: ['get_weather'] })
@@ -145,7 +145,7 @@ it('several calls of one turn: shown first, answered in any order, one result ea
   expect(toolMessage?.content.map(({ toolCallId }) => toolCallId)).toEqual([first, second])
 })
 
-it('the first result counts; later ones are taken and ignored, at the end of the run too', async () => {
+it('the first result counts; later ones are accepted and ignored, also after the run', async () => {
   bench.fake.enqueue({ toolCalls: [rome, oslo] }, { text: 'Done.' })
   const run = await live({ tools: ['get_weather'] })
   const [id, other] = await run.calls(2)
@@ -161,7 +161,7 @@ it('the first result counts; later ones are taken and ignored, at the end of the
   expect(await bench.server.deps.toolCalls.findAnswer(1, String(id))).toEqual(stored)
 })
 
-it('an id that no run of the workspace issued is 404, a foreign one too', async () => {
+it('the id of an unknown tool call is 404, also one of another workspace', async () => {
   bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Done.' })
   const run = await live({ tools: ['get_weather'] })
   const [id] = await run.calls(1)
@@ -178,7 +178,7 @@ it('an id that no run of the workspace issued is 404, a foreign one too', async 
   expect(results(await run.recording)).toMatchObject([{ result: 'mine' }])
 })
 
-it('without a result the call gets an error in time and the model goes on', async () => {
+it('a call without a result gets an error in time, and the model continues', async () => {
   bench.server.deps.runSettings.toolWaitMs = 150
   const before = bench.fake.requests.length
   bench.fake.enqueue({ toolCalls: [rome] }, { text: 'I do not know.' })
@@ -195,7 +195,7 @@ it('without a result the call gets an error in time and the model goes on', asyn
   expect(await bench.server.deps.toolCalls.findAnswer(1, String(error?.['toolCallId']))).toBeNull()
 })
 
-it('named and unnamed calls of one turn: the named are waited for, then the run ends with the others', async () => {
+it('named and unnamed calls of one model call: the run waits for the named ones, then ends with the others', async () => {
   bench.fake.enqueue({ toolCalls: [question, rome] })
   const run = await live({ tools: ['get_weather'] })
   const [asked, id] = await run.calls(2)
@@ -218,7 +218,7 @@ it('named and unnamed calls of one turn: the named are waited for, then the run 
   expect(chat).toMatchObject({ status: 200, body: { response: { text: 'Fine.' } } })
 })
 
-it('in a JSON answer names count for nothing: the run ends with the requests', async () => {
+it('a JSON run ignores the names and ends with the tool requests', async () => {
   bench.fake.enqueue({ toolCalls: [rome] })
   const { status, body } = await bench.run('weather', { tools: ['get_weather'] })
   expect(status).toBe(200)
@@ -251,7 +251,7 @@ it('at the last model call allowed, calls end the run with the documented error'
   expect((await bench.stream('short')).last).toMatchObject({ type: 'chain-completed', finishReason: 'tool-calls' })
 })
 
-it('a run that ends while it waits keeps the results that came', async () => {
+it('a run that ends while it waits keeps the results so far', async () => {
   bench.fake.enqueue({ toolCalls: [rome, oslo] })
   const run = await live({ tools: ['get_weather'] })
   const [first, second] = await run.calls(2)
@@ -271,7 +271,7 @@ it('refuses a result that is too large, and one without an id', async () => {
   expect(await post({ result: 1 })).toMatchObject({ status: 400, body: { name: 'BadRequestError' } })
 })
 
-it('the answer to a call is dropped after the retention time of its run; that there was the call stays known', async () => {
+it('the result of a tool call is dropped after the retention time of its run; the call itself stays', async () => {
   const { toolCalls } = bench.server.deps
   bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny' })
   const run = await live({ tools: ['get_weather'] })

@@ -23,7 +23,7 @@ const known = { ticket: 'a', customer: 'b', name: 'c' }
 const warningOf = async (path: string, body: Record<string, unknown>) =>
   (await bench.run(path, body)).headers.get('x-stet-warning')
 
-it('is said in a header of every form of answer, with the name that was meant', async () => {
+it('is reported in a header of every response form, with a suggestion', async () => {
   const body = { parameters: { ...known, tickt: 'x', frobnicate: 1 } }
   const said = 'unknown parameter "tickt", did you mean "ticket"?; unknown parameter "frobnicate"'
   for (const mode of [{}, { stream: true }, { background: true }]) {
@@ -44,13 +44,13 @@ it('is said in a header of every form of answer, with the name that was meant', 
   ])
 })
 
-it('is not said of parameters that are declared, used here or in a reference, nor of the user message', async () => {
+it('is not reported for parameters that are declared or used, also in references, nor for the user message', async () => {
   expect(await warningOf('reply', { parameters: known })).toBeNull()
   expect(await warningOf('message', { userMessage: 'Hi' })).toBeNull()
   expect(await warningOf('message', { parameters: { LATITUDE_USER_MESSAGE: 'Hi' } })).toBeNull()
 })
 
-it('is ASCII on one line, and names few of many', async () => {
+it('is one line of ASCII and names only a few of many', async () => {
   expect(await warningOf('other', { parameters: { ticket: '', 'ü"\n\u{1f600}': 1 } })).toBe(
     'unknown parameter "\\u00fc\\"\\n\\ud83d\\ude00"',
   )

@@ -43,7 +43,7 @@ export async function attachResult(
   for (;;) {
     const { conversation, reader } = await follow(deps, address, Number.MAX_SAFE_INTEGER)
     await untilEnd(reader, signal)
-    if (signal.aborted) throw new AppError('ServiceUnavailableError', 'The caller has left')
+    if (signal.aborted) throw new AppError('ServiceUnavailableError', 'The client disconnected')
     const ended = await findStored(deps, address)
     if (!isActive(ended)) return storedRunResult(ended, ended.latestRun?.result ?? resultOfLog(ended))
     // Otherwise a newer chat is the latest run: follow that one.
@@ -148,7 +148,7 @@ async function followRun(
 }
 
 function hasLeft(): AppError {
-  return new AppError('ServiceUnavailableError', 'The caller has left')
+  return new AppError('ServiceUnavailableError', 'The client disconnected')
 }
 
 function resultOf(conversation: StoredConversation) {

@@ -284,7 +284,7 @@ function startLimits(
   let isStopped = false
 
   const leave = () =>
-    abort(new RunError('abort_error', 'Nobody listens to the run any more', { details: { reason: 'disconnect' } }))
+    abort(new RunError('abort_error', 'Run canceled: the client disconnected', { details: { reason: 'disconnect' } }))
 
   return {
     listenersChanged(count) {
