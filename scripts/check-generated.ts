@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 
 const checks: readonly [file: string, script: string][] = [
   ['packages/contract/openapi.json', 'packages/contract/scripts/emit-openapi.ts'],
+  ['docs/errors.md', 'packages/contract/scripts/emit-errors.ts'],
   ['docs/configuration.md', 'packages/server/scripts/emit-configuration.ts'],
   ['docs/cli.md', 'packages/cli/scripts/emit-docs.ts'],
   ['docs/compatibility.md', 'packages/server/scripts/emit-compatibility.ts'],

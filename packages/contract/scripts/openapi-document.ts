@@ -4,12 +4,13 @@ import { z } from 'zod'
 import { sampleOf } from '../samples/index.ts'
 import { causesOf, readsBody } from '../src/causes-of.ts'
 import { type Contract, listRoutes, type Route } from '../src/contract.ts'
-import { ERROR_CAUSES, type ErrorCause } from '../src/error-causes.ts'
-import { ERROR_STATUSES, ErrorBody } from '../src/errors.ts'
+import { CAUSE_DOCS } from '../src/error-docs.ts'
+import { ERROR_STATUSES, ErrorBody, statusOf } from '../src/errors.ts'
 import { type OperationName, operations } from '../src/operations.ts'
 import { API_PREFIX, type RouteMetadata } from '../src/routes.ts'
 import { Document } from '../src/schemas/documents.ts'
 import { RunEvent } from '../src/schemas/run-events.ts'
+import type { ErrorCause } from '../src/vocabulary/error-causes.ts'
 import { ComponentSchemas, type JsonSchema } from './component-schemas.ts'
 import { errorHeaders, REQUEST_HEADERS, RESPONSE_HEADERS, requestHeaders, successHeaders } from './openapi-headers.ts'
 
@@ -31,7 +32,7 @@ const DESCRIPTION = `Prompts with versions, and runs of them.
 - Every request carries \`Authorization: Bearer <API key>\`.
 - Bodies are JSON in UTF-8. Keys that a request schema does not name are ignored, and \`null\` counts as absent for every optional field.
 - Fields are only ever added to responses.
-- Every error has the body \`ErrorBody\`; what may be wrong is told with each status.
+- Every error has the body \`ErrorBody\`; \`details.reason\` names its cause, which docs/errors.md explains.
 - A route that is not there is 404, another method than those of a path 405 with \`Allow\`.`
 
 const OPERATIONS_TAG = 'The server itself'
@@ -140,8 +141,8 @@ function responses(route: AppRoute, metadata: RouteMetadata, schemas: ComponentS
 
 /** The response of the status, with what can be wrong on this route in place of what the status says everywhere. */
 function refusal(status: number, causes: readonly ErrorCause[]): JsonSchema {
-  const texts = causes.map((cause) => ERROR_CAUSES[cause]).filter((cause) => cause.status === status)
-  const text = texts.map((cause) => cause.text).join('; ')
+  const texts = causes.filter((cause) => statusOf(cause) === status).map((cause) => CAUSE_DOCS[cause].when)
+  const text = texts.join('; ')
   return { $ref: `#/components/responses/${status}`, description: `${text.charAt(0).toUpperCase()}${text.slice(1)}.` }
 }
 
@@ -158,7 +159,7 @@ function success(schema: z.ZodType, metadata: RouteMetadata, schemas: ComponentS
 function operationOutside(name: OperationName): JsonSchema {
   const { summary, description, contentType, errors } = operations[name]
   const causes: readonly ErrorCause[] = [...errors, 'unforeseen']
-  const statuses = [...new Set(causes.map((cause) => ERROR_CAUSES[cause].status))].sort()
+  const statuses = [...new Set(causes.map(statusOf))].sort()
   return {
     operationId: `operations.${name}`,
     tags: [OPERATIONS_TAG],

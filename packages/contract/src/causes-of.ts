@@ -1,5 +1,18 @@
-import { ERROR_CAUSES, type ErrorCause } from './error-causes.ts'
 import type { RouteMetadata } from './routes.ts'
+import { ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
+
+/** Causes of no single route: no route was found yet, no client is left, or clients leave responses unread. */
+export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
+  'incomplete-body',
+  'malformed-http',
+  'slow-request',
+  'head-too-large',
+  'unknown-route',
+  'method-not-allowed',
+  'run-not-stored',
+  'too-many-unread-responses',
+  'client-disconnected',
+]
 
 interface RouteShape {
   method: string
@@ -15,8 +28,9 @@ const everywhere = [
   'rate-limited',
   'failed-authentications',
   'unforeseen',
-  'stopping',
-  'database-away',
+  'server-stopping',
+  'database-unavailable',
+  'disk-full',
 ] as const satisfies readonly ErrorCause[]
 
 const ofBody = [
@@ -24,13 +38,13 @@ const ofBody = [
   'malformed-json',
   'invalid-body',
   'body-too-large',
-  'content-type',
-  'content-encoding',
+  'unsupported-content-type',
+  'unsupported-content-encoding',
 ] as const satisfies readonly ErrorCause[]
 
-const ofIdempotency = ['invalid-idempotency-key', 'idempotency-reuse'] as const satisfies readonly ErrorCause[]
+const ofIdempotency = ['invalid-idempotency-key', 'idempotency-key-reused'] as const satisfies readonly ErrorCause[]
 
-/** What each parameter of a path can be instead of an id. */
+/** The causes that each path parameter adds. */
 const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
   projectId: ['unknown-project'],
   versionUuid: ['unknown-version', 'nothing-live'],
@@ -40,7 +54,7 @@ const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
 }
 
 /**
- * Every cause for which a route refuses a request: those that follow from what it is, and its own (`metadata.errors`).
+ * Every cause for which a route refuses a request: those that follow from its shape, and its own (`metadata.errors`).
  *
  * @example
  * causesOf(contract.projects.update, contract.projects.update.metadata) // ['refused-query', …, 'unknown-project']
@@ -60,8 +74,8 @@ export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause
     // A repetition of a run takes part in it instead.
     ...(idempotent && !streams ? (['idempotency-in-progress'] as const) : []),
     ...(answersSecret ? (['idempotency-unreadable'] as const) : []),
-    ...(preconditions.includes('If-Match') ? (['if-match'] as const) : []),
-    ...(preconditions.includes('If-None-Match') && method !== 'GET' ? (['if-none-match'] as const) : []),
+    ...(preconditions.includes('If-Match') ? (['if-match-failed'] as const) : []),
+    ...(preconditions.includes('If-None-Match') && method !== 'GET' ? (['if-none-match-failed'] as const) : []),
     ...(streams ? (['too-many-streams'] as const) : []),
     ...errors,
   ])

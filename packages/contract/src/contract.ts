@@ -1,8 +1,7 @@
 import { type AppRoute, initContract } from '@ts-rest/core'
 import { causesOf } from './causes-of.ts'
 import type { Same } from './common.ts'
-import { ERROR_CAUSES } from './error-causes.ts'
-import { ERROR_STATUSES } from './errors.ts'
+import { ERROR_STATUSES, statusOf } from './errors.ts'
 import { type RouteMetadata, routes } from './routes.ts'
 import { apiKeyRoutes } from './schemas/api-keys.ts'
 import { conversationRoutes } from './schemas/conversations.ts'
@@ -86,7 +85,7 @@ for (const { route, metadata } of listRoutes()) dropUnusedStatuses(route, metada
 
 /** A route declares only the error statuses that it can respond with. */
 function dropUnusedStatuses(route: AppRoute, metadata: RouteMetadata): void {
-  const used = new Set<number>(causesOf(route, metadata).map((cause) => ERROR_CAUSES[cause].status))
+  const used = new Set<number>(causesOf(route, metadata).map((cause) => statusOf(cause)))
   for (const status of Object.keys(ERROR_STATUSES).map(Number)) if (!used.has(status)) delete route.responses[status]
 }
 

@@ -1,22 +1,59 @@
 import { z } from 'zod'
-import { type Held, JsonObject } from './common.ts'
-import { ERROR_CODES, RUN_ERROR_CODES } from './vocabulary/error-codes.ts'
+import type { Held } from './common.ts'
+import { ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
+import { ERROR_CODES, type ErrorCode, RUN_ERROR_CODES } from './vocabulary/error-codes.ts'
 import type * as vocabulary from './vocabulary/index.ts'
 
-export const ErrorCode = z.enum(ERROR_CODES)
-export type ErrorCode = Held<z.infer<typeof ErrorCode>, vocabulary.ErrorCode>
+/** The HTTP status of each code; 408 and 431 come from the HTTP parser, before a route exists. */
+export const STATUS_BY_CODE = {
+  BadRequestError: 400,
+  UnauthorizedError: 401,
+  ForbiddenError: 403,
+  NotFoundError: 404,
+  MethodNotAllowedError: 405,
+  ConflictError: 409,
+  PreconditionFailedError: 412,
+  PayloadTooLargeError: 413,
+  UnsupportedMediaTypeError: 415,
+  UnprocessableEntityError: 422,
+  DocumentRunError: 422,
+  RateLimitError: 429,
+  InternalServerError: 500,
+  ServiceUnavailableError: 503,
+} as const satisfies Record<ErrorCode | 'DocumentRunError', number>
+
+/**
+ * The status of a cause.
+ *
+ * @example
+ * statusOf('unknown-project') // 404
+ */
+export function statusOf(cause: ErrorCause): number {
+  if (cause === 'slow-request') return 408
+  if (cause === 'head-too-large') return 431
+  return STATUS_BY_CODE[ERROR_CAUSES[cause].code]
+}
 
 export const RunErrorCode = z.enum(RUN_ERROR_CODES)
 export type RunErrorCode = Held<z.infer<typeof RunErrorCode>, vocabulary.RunErrorCode>
 
+const refusals = ERROR_CODES.filter((code) => code !== 'InternalServerError')
+
 export const ErrorBody = z
   .object({
-    name: z.enum([...ErrorCode.options, 'DocumentRunError']),
+    name: z.enum([...ERROR_CODES, 'DocumentRunError']),
     message: z.string(),
     errorCode: z
-      .enum([...ErrorCode.exclude(['InternalServerError']).options, 'internal_server_error', ...RunErrorCode.options])
+      .enum([...refusals, 'internal_server_error', ...RUN_ERROR_CODES])
       .meta({ description: 'The name, or the code of the run error, or `internal_server_error`.' }),
-    details: JsonObject.meta({ description: 'What the caller can act on; `{}` when there is nothing.' }),
+    details: z
+      .looseObject({
+        reason: z.string().exactOptional().meta({
+          description:
+            'The cause, finer than the status: docs/errors.md lists them all. A failed run has an `errorCode` instead.',
+        }),
+      })
+      .meta({ description: 'What the caller can act on.' }),
     error: z.object({ message: z.string() }).exactOptional().meta({
       description: 'Errors of attach only: the same message once more.',
     }),
@@ -46,8 +83,8 @@ export const ERROR_STATUSES = {
 export type ErrorStatus = keyof typeof ERROR_STATUSES
 
 /**
- * The responses of a route with those of its errors. Which of these it gives follows from its causes
- * (`error-causes.ts`): contract.ts keeps those, and the type leaves out none that might be.
+ * The responses of a route with those of its errors. The statuses of a
+ * route follow from its causes: contract.ts drops the others, while the type keeps all.
  *
  * @example
  * responses: withErrors({ 200: Version })

@@ -1,4 +1,4 @@
-export { causesOf, readsBody } from './causes-of.ts'
+export { CAUSES_OUTSIDE_ROUTES, causesOf, readsBody } from './causes-of.ts'
 export {
   ContentHash,
   DocumentPath,
@@ -11,8 +11,7 @@ export {
   Uuid,
 } from './common.ts'
 export { type Contract, contract, listRoutes, type Route } from './contract.ts'
-export { ERROR_CAUSES, type ErrorCause } from './error-causes.ts'
-export { ERROR_STATUSES, ErrorBody, ErrorCode, type ErrorStatus, RunErrorCode } from './errors.ts'
+export { ERROR_STATUSES, ErrorBody, type ErrorStatus, RunErrorCode, STATUS_BY_CODE, statusOf } from './errors.ts'
 export { type OperationName, type OperationRoute, operations } from './operations.ts'
 export { API_PREFIX, type RouteMetadata, routes } from './routes.ts'
 export { ApiKey, CreateApiKeyBody, CreatedApiKey, KeyPlan, Me, RotateApiKeyBody } from './schemas/api-keys.ts'
@@ -107,3 +106,4 @@ export {
   VersionDiff,
   VersionStatus,
 } from './schemas/versions.ts'
+export { type CauseEntry, ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'

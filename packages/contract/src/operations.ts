@@ -1,4 +1,4 @@
-import type { ErrorCause } from './error-causes.ts'
+import type { ErrorCause } from './vocabulary/index.ts'
 
 /** A route outside of {@link API_PREFIX}: a GET without parameters, for whoever runs the server. */
 export interface OperationRoute {
@@ -37,7 +37,7 @@ export const operations = {
     summary: 'Show the figures',
     description: 'Prometheus text; with the bearer token that is configured, and on loopback alone when none is.',
     contentType: 'text/plain',
-    errors: ['no-key', 'wrong-metrics-token', 'metrics-elsewhere'],
+    errors: ['no-key', 'wrong-metrics-token', 'metrics-loopback-only'],
   },
   openapi: {
     path: '/openapi.json',

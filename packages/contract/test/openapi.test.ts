@@ -33,7 +33,7 @@ test('a run can answer with events, and says so', () => {
 test('each error of a route says what can be wrong there', () => {
   const publish = ['paths', '/projects/{projectId}/versions/{versionUuid}/publish', 'post', 'responses']
   const { description } = resolve(document, [...publish, '404']) as { description: string }
-  expect(description).toBe('Unknown project.')
+  expect(description).toBe('The project is unknown.')
 })
 
 test('headers are parameters and response headers', () => {

@@ -1,6 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { causesOf, ERROR_CAUSES, ERROR_STATUSES, ErrorBody, KeyScope, listRoutes, operations } from '../src/index.ts'
+import { CAUSE_DOCS } from '../src/error-docs.ts'
+import {
+  CAUSES_OUTSIDE_ROUTES,
+  type CauseEntry,
+  causesOf,
+  ERROR_CAUSES,
+  ERROR_STATUSES,
+  ErrorBody,
+  type ErrorCause,
+  KeyScope,
+  listRoutes,
+  operations,
+  statusOf,
+} from '../src/index.ts'
 
 const Metadata = z.strictObject({
   method: z.enum(['GET', 'POST', 'PUT', 'DELETE']),
@@ -89,16 +102,24 @@ describe.each(routes)('$label', ({ route, metadata }) => {
 
   test('declares the causes that follow from what it is, and their statuses alone', () => {
     const causes = causesOf(route, metadata)
-    const always = ['refused-query', 'no-key', 'unknown-key', 'rate-limited', 'unforeseen', 'stopping', 'database-away']
+    const always = [
+      'refused-query',
+      'no-key',
+      'unknown-key',
+      'rate-limited',
+      'unforeseen',
+      'server-stopping',
+      'database-unavailable',
+    ]
     expect(causes).toEqual(expect.arrayContaining(always))
     expect(causes.includes('missing-scope')).toBe(metadata.scope !== 'any')
     const readsBody = (/^(POST|PUT)$/.test(route.method) && !metadata.ignoresBody) || metadata.readsBody === true
-    for (const cause of ['malformed-json', 'invalid-body', 'body-too-large', 'content-type'] as const) {
+    for (const cause of ['malformed-json', 'invalid-body', 'body-too-large', 'unsupported-content-type'] as const) {
       expect(causes.includes(cause), cause).toBe(readsBody)
     }
-    expect(causes.includes('idempotency-reuse')).toBe(metadata.idempotent)
-    expect(causes.includes('if-match')).toBe(metadata.preconditions?.includes('If-Match') ?? false)
-    const statuses = new Set<number>(causes.map((cause) => ERROR_CAUSES[cause].status))
+    expect(causes.includes('idempotency-key-reused')).toBe(metadata.idempotent)
+    expect(causes.includes('if-match-failed')).toBe(metadata.preconditions?.includes('If-Match') ?? false)
+    const statuses = new Set<number>(causes.map(statusOf))
     const declared = Object.entries(route.responses).filter(([, schema]) => schema === ErrorBody)
     expect(declared.map(([status]) => Number(status))).toEqual([...statuses].sort())
   })
@@ -117,16 +138,29 @@ describe.each(routes)('$label', ({ route, metadata }) => {
   })
 })
 
-test('every cause belongs to a status, and to a route', () => {
+const causes = Object.keys(ERROR_CAUSES) as ErrorCause[]
+
+test('every cause belongs to a route, or to the causes outside routes', () => {
   const used = new Set(routes.flatMap(({ route, metadata }) => causesOf(route, metadata)))
   for (const { errors } of Object.values(operations)) for (const cause of errors) used.add(cause)
-  for (const [cause, { status, text }] of Object.entries(ERROR_CAUSES)) {
-    expect(Object.keys(ERROR_STATUSES)).toContain(String(status))
-    expect(text).toMatch(/^[^A-Z].*[^.]$/)
-    expect([...used], cause).toContain(cause)
-  }
-  expect(new Set(Object.values(ERROR_CAUSES).map(({ text }) => text)).size).toBe(Object.keys(ERROR_CAUSES).length)
+  for (const cause of used) expect(Object.keys(ERROR_STATUSES), cause).toContain(String(statusOf(cause)))
+  expect([...used, ...CAUSES_OUTSIDE_ROUTES].sort()).toEqual([...causes].sort())
 })
+
+test.each(causes)('%s fills its message from its details, and is explained in words of its own', (cause) => {
+  const entry: CauseEntry = ERROR_CAUSES[cause]
+  const inserted = [...entry.message.matchAll(/\{(\w+)[^}]*\}/g)].map(([, key]) => key)
+  expect(entry.details ?? []).toEqual(expect.arrayContaining(inserted))
+  expect(causes.filter((other) => reasonOf(other) === reasonOf(cause))).toEqual([cause])
+  const { when } = CAUSE_DOCS[cause]
+  expect(when).toMatch(/^[^A-Z].*[^.]$/)
+  expect(causes.filter((other) => CAUSE_DOCS[other].when === when)).toEqual([cause])
+})
+
+function reasonOf(cause: ErrorCause): string {
+  const entry: CauseEntry = ERROR_CAUSES[cause]
+  return entry.reason ?? cause
+}
 
 test('no two routes share a method and a path', () => {
   const places = routes.map(({ route }) => `${route.method} ${route.path.replace(/:\w+/g, ':')}`)

@@ -38,14 +38,14 @@ export type RunErrorCode = (typeof RUN_ERROR_CODES)[number]
 /**
  * The body of every error. `errorCode` is the name, the code of the run error, or `internal_server_error`.
  *
- * @example { name: 'NotFoundError', message: 'Conversation not found', errorCode: 'NotFoundError', details: {} }
+ * @example { name: 'NotFoundError', message: 'Conversation not found', errorCode: 'NotFoundError', details: { reason: 'unknown-conversation' } }
  */
 export interface ErrorBody {
   name: ErrorCode | 'DocumentRunError'
   message: string
   errorCode: Exclude<ErrorCode, 'InternalServerError'> | 'internal_server_error' | RunErrorCode
-  /** What the caller can act on; empty when there is nothing. */
-  details: Record<string, unknown>
+  /** What the caller can act on. `reason` is the cause, see docs/errors.md; a failed run has an `errorCode` instead. */
+  details: { reason?: string; [key: string]: unknown }
   /** Errors of attach only: the same message again. */
   error?: { message: string }
 }

@@ -1,4 +1,5 @@
 export * from './compile-issue.ts'
+export * from './error-causes.ts'
 export * from './error-codes.ts'
 export * from './message.ts'
 export * from './plans.ts'

@@ -45,7 +45,8 @@ export function mountContract<T extends AppRouter>(options: {
     globalMiddleware: options.before as never[],
     requestValidationErrorHandler: (error, _req, _res, next) => {
       const parts = [error.pathParams, error.query, error.headers, error.body]
-      next(invalidRequest(parts.flatMap((part) => (part ? part.issues.map(requestIssue) : []))))
+      const issues = parts.flatMap((part) => (part ? part.issues.map(requestIssue) : []))
+      next(invalidRequest(error.query ? 'invalid-query' : 'invalid-body', issues))
     },
   })
 }

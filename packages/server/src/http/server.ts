@@ -1,6 +1,7 @@
 /** The HTTP server: sockets, time limits and the answers that the parser gives before a route is known. */
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { type AppError, refuse } from '../shared/app-error.ts'
 import { newRequestId } from './request/request-id.ts'
 import { closeWithConnection } from './response/close-queued.ts'
 
@@ -16,12 +17,8 @@ const statusTexts = {
   431: 'Request Header Fields Too Large',
   503: 'Service Unavailable',
 } as const
-const messages = {
-  400: 'Malformed HTTP request',
-  408: 'The request took too long to arrive',
-  431: 'The request head is larger than 16 KB',
-} as const
-type ParserStatus = keyof typeof messages
+const causes = { 400: 'malformed-http', 408: 'slow-request', 431: 'head-too-large' } as const
+type ParserStatus = keyof typeof causes
 
 interface ServerLimits {
   /** Shorter for tests; heads and bodies have 30 s. */
@@ -118,16 +115,16 @@ interface ReadyAnswer {
 
 /** In the error body of every other error. */
 function parserError(status: ParserStatus): ReadyAnswer {
-  return readyAnswer(status, 'BadRequestError', messages[status])
+  return readyAnswer(status, refuse(causes[status]))
 }
 
 function stopping(): ReadyAnswer {
-  const answer = readyAnswer(503, 'ServiceUnavailableError', 'The server is stopping')
+  const answer = readyAnswer(503, refuse('server-stopping'))
   return { ...answer, headers: { ...answer.headers, 'Retry-After': '1' } }
 }
 
-function readyAnswer(status: ReadyAnswer['status'], name: string, message: string): ReadyAnswer {
-  const body = JSON.stringify({ name, message, errorCode: name, details: {} })
+function readyAnswer(status: ReadyAnswer['status'], { code: name, message, details }: AppError): ReadyAnswer {
+  const body = JSON.stringify({ name, message, errorCode: name, details })
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(body)),

@@ -1,49 +1,58 @@
-/** The closed list of errors that stet reports. http maps each code to its status. */
-export type ErrorCode =
-  | 'BadRequestError'
-  | 'UnauthorizedError'
-  | 'ForbiddenError'
-  | 'NotFoundError'
-  | 'MethodNotAllowedError'
-  | 'ConflictError'
-  | 'PreconditionFailedError'
-  | 'PayloadTooLargeError'
-  | 'UnsupportedMediaTypeError'
-  | 'UnprocessableEntityError'
-  | 'RateLimitError'
-  | 'InternalServerError'
-  | 'ServiceUnavailableError'
+import {
+  type CauseEntry,
+  ERROR_CAUSES,
+  type ErrorCause,
+  type ErrorCode,
+  type RunErrorCode,
+} from '@stet/contract/vocabulary'
 
-/** Why a run failed. On the wire: `DocumentRunError` with the run code as `errorCode`. */
-export type RunErrorCode =
-  | 'chain_compile_error'
-  | 'document_config_error'
-  | 'missing_provider_error'
-  | 'ai_provider_config_error'
-  | 'ai_run_error'
-  | 'rate_limit_error'
-  | 'max_step_count_exceeded_error'
-  | 'invalid_response_format_error'
-  | 'unsupported_provider_response_type_error'
-  | 'unsupported_feature_error'
-  | 'abort_error'
-  | 'run_timeout_error'
-  | 'worker_lost'
-  | 'unknown_error'
+type Causes = typeof ERROR_CAUSES
+type DetailKey<C extends ErrorCause> = Causes[C] extends { details: readonly (infer K extends string)[] } ? K : never
+
+/** A failed run is a `RunError`; every other cause is refused with `refuse`. */
+export type RefusalCause = { [C in ErrorCause]: Causes[C]['code'] extends 'DocumentRunError' ? never : C }[ErrorCause]
 
 export type ErrorDetails = Record<string, unknown>
 
 /** An error for callers. `message` and `details` go on the wire, so they contain no driver text, path or secret. */
 export class AppError extends Error {
   override readonly name = 'AppError'
+  readonly reason: RefusalCause
   readonly code: ErrorCode
   readonly details: ErrorDetails
 
-  constructor(code: ErrorCode, message: string, options: { details?: ErrorDetails; cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.code = code
-    this.details = options.details ?? {}
+  constructor(reason: RefusalCause, details: ErrorDetails = {}, options?: ErrorOptions) {
+    const { message, reason: wireName = reason }: CauseEntry = ERROR_CAUSES[reason]
+    super(fillIn(message, details), options)
+    this.reason = reason
+    this.code = ERROR_CAUSES[reason].code
+    this.details = { ...details, reason: wireName }
   }
+}
+
+/**
+ * The error of a cause: its class, sentence and `details.reason` come from the contract's table.
+ *
+ * @example
+ * throw refuse('live-changed', { conflicts })
+ */
+export function refuse<C extends RefusalCause>(
+  cause: C,
+  ...[details, options]: [DetailKey<C>] extends [never]
+    ? [details?: Record<string, never>, options?: ErrorOptions]
+    : [details: Record<DetailKey<C>, unknown>, options?: ErrorOptions]
+): AppError {
+  return new AppError(cause, details, options)
+}
+
+/** The details of `invalid-body` and `invalid-query` for a rule that no schema can express. */
+export function issueAt(path: string, message: string): { issues: unknown[] } {
+  return { issues: [{ path: path.split('.'), code: 'custom', message }] }
+}
+
+/** True for a refusal that passes by itself: the same request may succeed later. */
+export function isUnavailable(error: unknown): error is AppError {
+  return isUnavailable(error)
 }
 
 /** A run that failed, or a prompt that cannot run. On the wire: 422 `DocumentRunError`, or a `chain-error` event. */
@@ -64,17 +73,11 @@ export class OperatorError extends Error {
   override readonly name = 'OperatorError'
 }
 
-export const invalid = (message: string, details?: ErrorDetails): AppError =>
-  new AppError('BadRequestError', message, details ? { details } : {})
-
-export const conflict = (message: string, details?: ErrorDetails): AppError =>
-  new AppError('ConflictError', message, details ? { details } : {})
-
-export const notFound = (message: string, details?: ErrorDetails): AppError =>
-  new AppError('NotFoundError', message, details ? { details } : {})
-
-export const unprocessable = (message: string, details?: ErrorDetails): AppError =>
-  new AppError('UnprocessableEntityError', message, details ? { details } : {})
-
-/** A merged version refuses changes. `hint` is appended for routes that accept `force`. */
-export const mergedVersion = (hint = ''): AppError => invalid(`Cannot modify a merged commit${hint}`)
+/** Replaces `{key}`, `{list.length}` and `{list.0.key}` with the value in the details. */
+function fillIn(template: string, details: ErrorDetails): string {
+  return template.replace(/\{([\w.]+)\}/g, (_, place: string) => {
+    const value = place.split('.').reduce<unknown>((found, key) => Object(found)[key], details)
+    if (!Array.isArray(value)) return String(value)
+    return place.endsWith('.path') ? value.join('.') || 'body' : value.join(', ')
+  })
+}

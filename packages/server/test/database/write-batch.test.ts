@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
 import { batchEntry, createWriteBatch, type RowKind } from '../../src/adapters/database/write-batch.ts'
-import { AppError } from '../../src/shared/app-error.ts'
+import { refuse } from '../../src/shared/app-error.ts'
 import { openTestDatabase } from '../support/database-open.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 
@@ -135,7 +135,7 @@ describe('write batch', () => {
 
   it('is proven by a commit, until a batch finds the database away', async () => {
     let isAway = false
-    const away = () => Promise.reject(new AppError('ServiceUnavailableError', 'away'))
+    const away = () => Promise.reject(refuse('database-unavailable'))
     const batch = createWriteBatch({
       ...database.session,
       batch: (statements) => (isAway ? away() : database.session.batch(statements)),

@@ -90,7 +90,10 @@ describe('request bodies', () => {
     expect(padded(limit)).toHaveLength(limit)
     expect((await create({ body: padded(limit) })).status).toBe(201)
     const over = await create({ body: padded(limit + 1) })
-    expect({ status: over.status, details: over.body.details }).toEqual({ status: 413, details: { limit } })
+    expect({ status: over.status, details: over.body.details }).toEqual({
+      status: 413,
+      details: { limit, reason: 'body-too-large' },
+    })
     const zipped = new Uint8Array(gzipSync(padded(limit + 1)))
     expect((await create({ body: zipped, headers: { 'content-encoding': 'gzip' } })).status).toBe(413)
   })

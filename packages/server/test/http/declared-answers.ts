@@ -1,5 +1,5 @@
-/** Every answer that a test sees must be one that its route declares, for the cause that it tells. */
-import { causeOf, type ReadError } from './cause-of.ts'
+/** Every answer that a test sees must be one that its route declares, and its `details.reason` a declared cause. */
+import { type CauseEntry, ERROR_CAUSES, type ErrorCause } from '@stet/contract'
 import { contractRoutes } from './contract-routes.ts'
 
 const routes = contractRoutes.map((route) => {
@@ -26,11 +26,25 @@ export function assertDeclared(method: string, url: string, { status, text }: Se
   }
   // Nothing can be read out of the answer to a HEAD.
   if (method === 'HEAD') return
-  const cause = causeOf(route, status, JSON.parse(text) as ReadError)
+  const cause = causeOf(JSON.parse(text))
   if (cause && route.causes.includes(cause)) return
   throw new Error(
     `${route.name} answered ${status} for ${cause ?? 'an unknown cause'}, which it does not declare: ${text}`,
   )
+}
+
+/** The cause of an error body; undefined for a reason that the contract does not list. */
+export function causeOf({ name, errorCode, details }: Record<string, unknown>): ErrorCause | undefined {
+  const { reason, conversationUuid } = Object(details)
+  if (name === 'DocumentRunError') {
+    return errorCode === 'chain_compile_error' && conversationUuid === undefined
+      ? 'prompt-does-not-compile'
+      : 'run-failed'
+  }
+  return (Object.keys(ERROR_CAUSES) as ErrorCause[]).find((cause) => {
+    const entry: CauseEntry = ERROR_CAUSES[cause]
+    return entry.code === name && (entry.reason ?? cause) === reason
+  })
 }
 
 // Of a path that no route takes, though its pattern looks alike (it ends in two slashes, say), or of the HTTP parser.

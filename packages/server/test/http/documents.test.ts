@@ -215,7 +215,10 @@ describe('preconditions', () => {
     expect((await put({ prompt: 'two' }, { 'if-match': `"${hash('other')}"` })).status).toBe(412)
     const conflict = await put({ prompt: 'two', baseHash: hash('other') })
     expect(conflict.status).toBe(409)
-    expect(conflict.body.details).toEqual({ conflicts: [{ path: 'a', expected: hash('other'), actual: hash('one') }] })
+    expect(conflict.body.details).toEqual({
+      conflicts: [{ path: 'a', expected: hash('other'), actual: hash('one') }],
+      reason: 'base-changed',
+    })
     expect((await api('GET', `${project.draft}/documents/a`)).body['content']).toBe('one')
     expect((await put({ prompt: 'two', baseHash: hash('one') }, { 'if-match': `"${hash('one')}"` })).status).toBe(200)
     const refused = await api('DELETE', `${project.draft}/documents/a`, { headers: { 'if-match': `"${hash('one')}"` } })

@@ -74,7 +74,7 @@ describe('routes', () => {
       name: 'NotFoundError',
       message: 'Route not found: GET /api/v3/nowhere/at-all',
       errorCode: 'NotFoundError',
-      details: {},
+      details: { method: 'GET', path: '/api/v3/nowhere/at-all', reason: 'unknown-route' },
     })
   })
 
@@ -82,7 +82,7 @@ describe('routes', () => {
     const answer = await api('PATCH', '/projects')
     expect(answer.status).toBe(405)
     expect(answer.headers.get('allow')).toBe('GET, HEAD, POST')
-    expect(answer.body.details).toEqual({ allow: ['GET', 'HEAD', 'POST'] })
+    expect(answer.body.details).toMatchObject({ allow: ['GET', 'HEAD', 'POST'], reason: 'method-not-allowed' })
   })
 
   it.each([

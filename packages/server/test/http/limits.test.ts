@@ -423,8 +423,7 @@ describe('plans', () => {
       expect(body).toMatchObject({
         name: 'RateLimitError',
         errorCode: 'RateLimitError',
-        message: 'Too many requests',
-        details: { limit: 1, retryAfter: 1 },
+        details: { limit: 1, retryAfter: 1, reason: 'rate-limited' },
       })
       expect(headers.get('retry-after')).toBe('1')
       expect(headers.get('x-ratelimit-remaining')).toBe('0')

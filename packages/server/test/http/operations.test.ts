@@ -1,10 +1,10 @@
 /** Walks the routes outside of the API: each answers, refuses for each cause that it declares, and knows its methods. */
 import { createHash } from 'node:crypto'
-import { ERROR_CAUSES, ErrorBody, type ErrorCause, type OperationName, operations } from '@stet/contract'
+import { ErrorBody, type ErrorCause, type OperationName, operations, statusOf } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
 import { type ApiAnswer, apiCaller, httpCall } from './api-call.ts'
-import { fitsCause, type ReadError } from './cause-of.ts'
+import { causeOf } from './declared-answers.ts'
 import { openServer } from './scenario.ts'
 
 const names = Object.keys(operations) as OperationName[]
@@ -31,7 +31,7 @@ const refusals: Record<string, () => Promise<ApiAnswer>> = {
   'metrics no-key': () => httpCall('GET', `${server.url}/metrics`),
   'metrics wrong-metrics-token': () => ask('GET', 'metrics', { authorization: 'Bearer figure' }),
   // Behind a proxy nobody is local.
-  'metrics metrics-elsewhere': () =>
+  'metrics metrics-loopback-only': () =>
     httpCall('GET', `${open.url}/metrics`, { headers: { 'x-forwarded-for': '127.0.0.1' } }),
   'ready not-ready': async () => {
     const delayMs = 60_000
@@ -105,7 +105,7 @@ describe.each(names)('%s', (name) => {
   })
 
   for (const cause of errors as readonly ErrorCause[]) {
-    const { status } = ERROR_CAUSES[cause]
+    const status = statusOf(cause)
     it(`${status} ${cause}`, async () => {
       const refuse = refusals[`${name} ${cause}`]
       expect(refuse, `${name} declares ${cause}, which no test produces`).toBeDefined()
@@ -113,7 +113,7 @@ describe.each(names)('%s', (name) => {
       const answer = await refuse()
       expectRefusal(status, answer)
       if (cause === 'not-ready') expect(answer.body.details).toMatchObject({ checks: { accepting: false } })
-      expect(fitsCause(cause, status, answer.body as unknown as ReadError), answer.text).toBe(true)
+      expect(causeOf(answer.body), answer.text).toBe(cause)
     })
   }
 })

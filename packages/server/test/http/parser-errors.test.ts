@@ -29,7 +29,7 @@ function expectErrorBody(answer: string, status: number): void {
     name: 'BadRequestError',
     message: expect.any(String),
     errorCode: 'BadRequestError',
-    details: {},
+    details: { reason: { 400: 'malformed-http', 408: 'slow-request', 431: 'head-too-large' }[status] },
   })
 }
 

@@ -117,8 +117,9 @@ describe('versions', () => {
     const draft = await project.newDraft()
     await api('POST', `${draft}/documents`, { body: { path: 'broken', prompt: 'Hello {{ name' } })
     const { status, body } = await api('POST', `${draft}/publish`)
-    expect({ status, message: body['message'] }).toEqual({ status: 422, message: 'There are errors in 1 document(s)' })
+    expect(status).toBe(422)
     expect(body.details).toMatchObject({
+      reason: 'draft-does-not-compile',
       documents: [{ path: 'broken', errors: [{ code: expect.any(String), line: 1 }] }],
     })
   })
@@ -137,7 +138,7 @@ describe('versions', () => {
     const refused = await api('POST', `${project.live}/documents/create-or-update`, { key, body })
     expect({ status: refused.status, details: refused.body.details }).toEqual({
       status: 403,
-      details: { required: 'publish' },
+      details: { required: 'publish', reason: 'missing-publish-scope' },
     })
     expect((await api('POST', `${project.live}/documents/create-or-update`, { body })).status).toBe(200)
     expect((await api('GET', `${project.live}/documents/edited`)).body['content']).toBe('forced')

@@ -69,7 +69,7 @@ describe('stet-server', { timeout: processTestMs }, () => {
     const made = await runServer(settings, 'workspace', 'create', 'second')
     expect(made).toMatchObject({ code: 0, stderr: 'admin API key of workspace second (shown once):\n' })
     const again = await runServer(settings, 'workspace', 'create', 'second')
-    const stderr = "stet-server: A workspace named 'second' exists already\n"
+    const stderr = "stet-server: A workspace named 'second' already exists\n"
     expect(again).toEqual({ code: 1, signal: null, stdout: '', stderr })
     expect(await identityOf(made.stdout.trim())).toMatchObject({ status: 200, workspace: { name: 'second' } })
   })

@@ -136,7 +136,7 @@ it('a result without its call is refused and changes nothing', async () => {
   const { status, headers, body } = await bench.chat(uuid, { messages: [result('call_unknown', 1)] })
   expect(status).toBe(400)
   expect(headers.get('x-conversation-uuid')).toBe(uuid)
-  expect(body.details).toEqual({ toolCallId: 'call_unknown' })
+  expect(body.details).toEqual({ toolCallId: 'call_unknown', reason: 'unknown-tool-call' })
   expect(await bench.conversation(uuid)).toEqual(before)
 })
 
@@ -161,7 +161,7 @@ it('one run at a time: other chats get 409', async () => {
   expect(late.status).toBe(409)
   expect(late.headers.get('retry-after')).toBe('1')
   expect(late.headers.get('x-conversation-uuid')).toBe(uuid)
-  expect(late.body['message']).toBe('The conversation is busy')
+  expect(late.body.details).toMatchObject({ reason: 'conversation-busy' })
   expect(await bench.conversation(uuid)).toMatchObject({ status: 'running', endedAt: null })
   open()
   const statuses = (await Promise.all(answers)).map(({ status }) => status)

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startRun } from '../../src/features/runs/start-run.ts'
 import type { Message } from '../../src/features/templates/message.ts'
-import { AppError } from '../../src/shared/app-error.ts'
 import { assistantMessage, prompt, type RunBench, runBench, systemMessage, textOf, userMessage } from './run-bench.ts'
 
 let bench: RunBench
@@ -213,7 +212,7 @@ const caller = {
 it('a failure names the conversation when there is one', async () => {
   const { runs } = bench.server.deps
   const { create, end } = runs
-  const broken = () => Promise.reject(new AppError('InternalServerError', 'The database refuses it'))
+  const broken = () => Promise.reject(new Error('The database refuses it'))
   const named = async () => {
     bench.fake.enqueue({ text: 'Hello' })
     const { status, headers } = await bench.run('plain')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { AppError } from '../../src/shared/app-error.ts'
+import { refuse } from '../../src/shared/app-error.ts'
 import { startHeardTime } from '../support/heard-time.ts'
 import { orphanedRun } from './orphaned-run.ts'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
@@ -33,7 +33,7 @@ async function recovery(): Promise<number> {
   const moments: number[] = []
   leases.renew = async (...lease) => {
     moments.push(performance.now())
-    if (moments.length === 1) throw new AppError('ServiceUnavailableError', 'The database is away')
+    if (moments.length === 1) throw refuse('database-unavailable')
     return renew(...lease)
   }
   await expect.poll(() => moments.length, { timeout: patienceMs }).toBeGreaterThan(1)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createActiveRuns } from '../../src/features/runs/leases/active-runs.ts'
 import { type StartDeps, startRun } from '../../src/features/runs/start-run.ts'
 import type { Message } from '../../src/features/templates/message.ts'
-import { AppError, type RunError } from '../../src/shared/app-error.ts'
+import { type RunError, refuse } from '../../src/shared/app-error.ts'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
 
 let bench: RunBench
@@ -81,7 +81,7 @@ it('an end that cannot be stored is not shown: the stream closes without one', a
   let tries = 0
   const away = async () => {
     tries += 1
-    throw new AppError('ServiceUnavailableError', 'The database is away')
+    throw refuse('database-unavailable')
   }
   // Given up among runs of its own: the server would look after it within seconds, and end it.
   const activeRuns = createActiveRuns(1_000_000)
@@ -108,7 +108,7 @@ it('an end waits for the database to return', async () => {
   const flaky: typeof deps.runs.end = async (end) => {
     if (!isAway) return deps.runs.end(end)
     isAway = false
-    throw new AppError('ServiceUnavailableError', 'The database is away')
+    throw refuse('database-unavailable')
   }
   const run = await start({ runs: { ...deps.runs, end: flaky } })
   expect(await run.result()).toMatchObject({ uuid: run.conversationUuid })
@@ -122,7 +122,7 @@ it('a run whose row cannot be stored names no conversation, and its provider cal
   bench.fake.enqueue({ deltas: ['half ', 'way'], hang: 'mid-stream' })
   const create = async () => {
     await bench.fake.waitForRequest(calls + 1)
-    throw new AppError('ServiceUnavailableError', 'The database is away')
+    throw refuse('database-unavailable')
   }
   const run = await start({ runs: { ...deps.runs, create } })
   // Not 503: published clients would send the run again.

@@ -104,8 +104,7 @@ describe('template engine', () => {
   it('fails calls when its children cannot start', async () => {
     const broken = charged(createTemplateEngine({ workerFile: import.meta.filename, timeoutMs: 50, log: quietLog }))
     await expect(broken.scan(sourceOf('x'))).rejects.toMatchObject({
-      code: 'ServiceUnavailableError',
-      message: 'Too many prompts wait for evaluation',
+      details: { reason: 'too-many-evaluations', limitOf: 'server' },
     })
     await broken.close()
   })

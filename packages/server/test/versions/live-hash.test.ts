@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => workbench.close())
 
 const hash = hashContent
-const conflicting = failure('ConflictError', 'changed 1 document')
+const conflicting = failure('live-changed')
 
 /** Two drafts from the same live text; the other one is published. `null` deletes the prompt. */
 async function collision(theirs: string | null, mine: string | null = 'mine') {
@@ -77,7 +77,7 @@ describe('a text that was merged with live', () => {
     const { bench, draft } = await collision('theirs')
     const stale = { path: 'a', status: 'modified', content: 'merged', liveHash: hash('older') } as const
     const conflict = { path: 'a', expected: hash('older'), actual: hash('theirs') }
-    const refused = failure('ConflictError', 'live text.* since the given liveHash', { conflicts: [conflict] })
+    const refused = failure('live-text-changed', { conflicts: [conflict] })
     const added = { path: 'b', status: 'added', content: 'b' } as const
     await expect(bench.push(draft, [added, stale])).rejects.toEqual(refused)
     await expect(bench.put(draft, 'a', 'merged', { liveHash: hash('older') })).rejects.toEqual(refused)
@@ -89,7 +89,7 @@ describe('a text that was merged with live', () => {
     const { bench, draft } = await collision('theirs')
     const stale = { path: 'a', status: 'modified', content: 'merged', baseHash: 'x', liveHash: '' } as const
     await expect(bench.push(draft, [stale])).rejects.toEqual(
-      failure('ConflictError', undefined, {
+      failure('base-changed', {
         conflicts: [
           { path: 'a', expected: 'x', actual: hash('mine') },
           { path: 'a', expected: '', actual: hash('theirs') },
@@ -112,7 +112,7 @@ describe('a text that was merged with live', () => {
   it('belongs to a draft: a forced edit refuses it', async () => {
     const { bench } = await collision('theirs')
     const edit = bench.put('live', 'a', 'x', { force: true, liveHash: hash('theirs') })
-    await expect(edit).rejects.toEqual(failure('BadRequestError', 'liveHash'))
+    await expect(edit).rejects.toEqual(failure('live-hash-of-merged'))
     expect(await bench.texts('live')).toEqual({ a: 'theirs' })
   })
 })
@@ -122,7 +122,7 @@ describe('deletions', () => {
     const { bench, draft } = await collision(null)
     await expect(bench.publish(draft)).rejects.toEqual(conflicting)
     await expect(bench.put(draft, 'a', 'kept', { liveHash: hash('base') })).rejects.toEqual(
-      failure('ConflictError', undefined, { conflicts: [{ path: 'a', expected: hash('base'), actual: null }] }),
+      failure('live-text-changed', { conflicts: [{ path: 'a', expected: hash('base'), actual: null }] }),
     )
     await bench.put(draft, 'a', 'kept', { liveHash: '' })
     await bench.publish(draft)

@@ -50,8 +50,8 @@ describe('a draft is an overlay', () => {
     const draft = await bench.newDraft()
     const { documentUuid } = await bench.read('live', 'a')
     expect(await bench.remove(draft, 'a')).toEqual({ documentUuid, path: 'a' })
-    await expect(bench.read(draft, 'a')).rejects.toEqual(failure('NotFoundError', 'Document not found at path: a'))
-    await expect(bench.remove(draft, 'a')).rejects.toEqual(failure('NotFoundError'))
+    await expect(bench.read(draft, 'a')).rejects.toEqual(failure('unknown-document', { path: 'a' }))
+    await expect(bench.remove(draft, 'a')).rejects.toEqual(failure('unknown-document'))
     expect((await bench.read('live', 'a')).content).toBe('a1')
     const again = await bench.create(draft, 'a', 'back')
     expect(again).toMatchObject({ documentUuid, content: 'back', mergedAt: null })
@@ -127,17 +127,15 @@ describe('writing', () => {
   it('refuses a path that is taken, and a merged version', async () => {
     const bench = await published({ a: 'a1' })
     const draft = await bench.newDraft()
-    await expect(bench.create(draft, '/a/', 'x')).rejects.toEqual(
-      failure('ConflictError', 'A document with the same path already exists'),
-    )
-    const merged = failure('BadRequestError', /^Cannot modify a merged commit$/)
+    await expect(bench.create(draft, '/a/', 'x')).rejects.toEqual(failure('path-taken', { path: 'a' }))
+    const merged = failure('merged-version')
     await expect(bench.create('live', 'b', 'x')).rejects.toEqual(merged)
     await expect(bench.remove('live', 'unknown')).rejects.toEqual(merged)
     await expect(bench.push('live', [])).rejects.toEqual(merged)
     await expect(bench.revert('live')).rejects.toEqual(merged)
-    const forceable = failure('BadRequestError', 'Cannot modify a merged commit; use force=true to allow it')
+    const forceable = failure('merged-without-force')
     await expect(bench.put('live', 'a', 'a1')).rejects.toEqual(forceable)
-    await expect(bench.put(draft, 'a b', 'x')).rejects.toEqual(failure('BadRequestError', 'Invalid path'))
+    await expect(bench.put(draft, 'a b', 'x')).rejects.toEqual(failure('invalid-path'))
   })
 
   it('gets or creates', async () => {
@@ -145,9 +143,7 @@ describe('writing', () => {
     const { deps, caller } = workbench
     const address = { caller, projectId: bench.projectId, versionRef: 'live', content: 'ignored' }
     expect((await getOrCreateDocument(deps, { ...address, path: 'a' })).content).toBe('a1')
-    await expect(getOrCreateDocument(deps, { ...address, path: 'b' })).rejects.toEqual(
-      failure('BadRequestError', 'Cannot modify a merged commit'),
-    )
+    await expect(getOrCreateDocument(deps, { ...address, path: 'b' })).rejects.toEqual(failure('merged-version'))
     const draft = await bench.newDraft()
     const created = await getOrCreateDocument(deps, { ...address, versionRef: draft.uuid.toUpperCase(), path: 'b' })
     expect(created).toMatchObject({ content: 'ignored', versionUuid: draft.uuid })
@@ -157,12 +153,10 @@ describe('writing', () => {
     const bench = await newBench(workbench)
     const { draft } = bench
     const { contentHash } = await bench.put(draft, 'a', '1', { ifNoneMatch: '*', baseHash: '' })
-    await expect(bench.put(draft, 'a', '2', { ifNoneMatch: '*' })).rejects.toEqual(failure('PreconditionFailedError'))
-    await expect(bench.put(draft, 'a', '2', { ifMatch: '"other"' })).rejects.toEqual(failure('PreconditionFailedError'))
+    await expect(bench.put(draft, 'a', '2', { ifNoneMatch: '*' })).rejects.toEqual(failure('if-none-match-failed'))
+    await expect(bench.put(draft, 'a', '2', { ifMatch: '"other"' })).rejects.toEqual(failure('if-match-failed'))
     const conflicts = [{ path: 'a', expected: '', actual: contentHash }]
-    await expect(bench.put(draft, 'a', '2', { baseHash: '' })).rejects.toEqual(
-      failure('ConflictError', undefined, { conflicts }),
-    )
+    await expect(bench.put(draft, 'a', '2', { baseHash: '' })).rejects.toEqual(failure('base-changed', { conflicts }))
     await bench.put(draft, 'a', '2', { ifMatch: `"${contentHash}"`, baseHash: contentHash })
     expect(await bench.texts(draft)).toEqual({ a: '2' })
   })
@@ -175,24 +169,20 @@ describe('unknown things', () => {
     const { deps, caller } = workbench
     const { projectId } = bench
     const input = { caller, projectId, versionRef: bench.draft.uuid, path: 'z', content: '' }
-    const noProject = failure('NotFoundError', /^Project not found$/)
+    const noProject = failure('unknown-project')
     for (const id of [elsewhere.projectId, 2_147_483_648, 0, Number.NaN]) {
       await expect(createDocument(deps, { ...input, projectId: id })).rejects.toEqual(noProject)
     }
     const restricted = { ...caller, projectId: projectId + 1 }
     await expect(createDocument(deps, { ...input, caller: restricted })).rejects.toEqual(noProject)
     for (const versionRef of [elsewhere.draft.uuid, 'nonsense', '']) {
-      await expect(createDocument(deps, { ...input, versionRef })).rejects.toEqual(
-        failure('NotFoundError', /^Version not found$/),
-      )
+      await expect(createDocument(deps, { ...input, versionRef })).rejects.toEqual(failure('unknown-version'))
     }
     const suggestions = ['support/reply']
     await expect(bench.read('live', 'suport/reply')).rejects.toEqual(
-      failure('NotFoundError', undefined, { path: 'suport/reply', suggestions }),
+      failure('unknown-document', { path: 'suport/reply', suggestions }),
     )
-    await expect(elsewhere.read('live', 'x')).rejects.toEqual(
-      failure('NotFoundError', 'The project has no live version yet'),
-    )
+    await expect(elsewhere.read('live', 'x')).rejects.toEqual(failure('nothing-live'))
   })
 })
 

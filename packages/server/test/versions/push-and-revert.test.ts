@@ -55,15 +55,9 @@ describe('push', () => {
     const draft = await bench.newDraft()
     const good = { path: 'x', status: 'added', content: 'x' } as const
     const refused = (change: Parameters<Bench['push']>[1][number]) => bench.push(draft, [good, change])
-    await expect(refused({ path: 'a b', status: 'added', content: '' })).rejects.toEqual(
-      failure('BadRequestError', 'Invalid path'),
-    )
-    await expect(refused({ path: '//x', status: 'deleted' })).rejects.toEqual(
-      failure('BadRequestError', 'names each path once'),
-    )
-    await expect(refused({ path: 'y', status: 'added' })).rejects.toEqual(
-      failure('BadRequestError', 'needs its content'),
-    )
+    await expect(refused({ path: 'a b', status: 'added', content: '' })).rejects.toEqual(failure('invalid-path'))
+    await expect(refused({ path: '//x', status: 'deleted' })).rejects.toEqual(failure('repeated-path'))
+    await expect(refused({ path: 'y', status: 'added' })).rejects.toEqual(failure('invalid-body'))
     const { contentHash } = await bench.read(draft, 'a')
     const conflicts = [
       { path: 'a', expected: 'old', actual: contentHash },
@@ -74,9 +68,7 @@ describe('push', () => {
       { path: 'b', status: 'deleted', baseHash: (await bench.read(draft, 'b')).contentHash },
       { path: 'z', status: 'deleted', baseHash: 'old' },
     ] as const
-    await expect(bench.push(draft, [good, ...stale])).rejects.toEqual(
-      failure('ConflictError', undefined, { conflicts }),
-    )
+    await expect(bench.push(draft, [good, ...stale])).rejects.toEqual(failure('base-changed', { conflicts }))
     expect(await bench.texts(draft)).toEqual({ a: 'a1', b: 'b1' })
   })
 
@@ -124,7 +116,7 @@ describe('revert', () => {
     expect(actions(await bench.revert(draft, ['gone']))).toEqual({ gone: 'restored' })
     expect((await bench.read(draft, 'gone')).content).toBe('last')
     expect(actions(await bench.revert(draft, ['gone']))).toEqual({ gone: 'removed' })
-    await expect(bench.read(draft, 'gone')).rejects.toEqual(failure('NotFoundError'))
+    await expect(bench.read(draft, 'gone')).rejects.toEqual(failure('unknown-document'))
   })
 })
 
@@ -163,10 +155,8 @@ describe('diff', () => {
 
   it('takes an unknown base for unknown', async () => {
     const bench = await newBench(workbench)
-    await expect(bench.diff(bench.draft, { uuid: crypto.randomUUID() })).rejects.toEqual(
-      failure('NotFoundError', 'Version not found'),
-    )
-    await expect(bench.diff(bench.draft, 'live')).rejects.toEqual(failure('NotFoundError', 'no live version'))
+    await expect(bench.diff(bench.draft, { uuid: crypto.randomUUID() })).rejects.toEqual(failure('unknown-version'))
+    await expect(bench.diff(bench.draft, 'live')).rejects.toEqual(failure('nothing-live'))
     expect((await bench.diff(bench.draft)).base).toBeNull()
   })
 })
@@ -226,7 +216,7 @@ describe('force on a merged version', () => {
       { a: '2', b: '1' },
       { a: '3', b: 'hot fix' },
     ])
-    await expect(bench.publish(mine)).rejects.toEqual(failure('ConflictError'))
+    await expect(bench.publish(mine)).rejects.toEqual(failure('live-changed'))
   })
 
   it('is recorded with author and hashes, once per change', async () => {
@@ -243,7 +233,7 @@ describe('force on a merged version', () => {
     const caller = { ...workbench.caller, scopes: ['write'] as const }
     const address = { caller, projectId: bench.projectId, versionRef: 'live', path: 'a' }
     await expect(createOrUpdateDocument(workbench.deps, { ...address, content: 'x', force: true })).rejects.toEqual(
-      failure('ForbiddenError', undefined, { required: 'publish' }),
+      failure('missing-publish-scope', { required: 'publish' }),
     )
     expect((await bench.read('live', 'a')).content).toBe('3')
   })

@@ -14,6 +14,7 @@ import { diffVersions } from '../../src/features/versions/diff-versions.ts'
 import { publishVersion } from '../../src/features/versions/publish-version.ts'
 import { type Change, pushChanges } from '../../src/features/versions/push-changes.ts'
 import { revertDraft } from '../../src/features/versions/revert-draft.ts'
+import type { RefusalCause } from '../../src/shared/app-error.ts'
 import { silent } from '../support/database-open.ts'
 import { packageRoot, testDatabase } from '../support/test-database.ts'
 
@@ -144,10 +145,7 @@ export async function newBench({ deps, caller }: Pick<Workbench, 'deps' | 'calle
 }
 
 /** A matcher for the error that a caller is told. */
-export function failure(code: string, message?: string | RegExp, details?: unknown): Error {
-  return expect.objectContaining({
-    code,
-    ...(message === undefined ? {} : { message: expect.stringMatching(message) }),
-    ...(details === undefined ? {} : { details }),
-  })
+/** Matches the refusal with this cause. */
+export function failure(reason: RefusalCause, details: Record<string, unknown> = {}): Error {
+  return expect.objectContaining({ reason, details: expect.objectContaining(details) })
 }

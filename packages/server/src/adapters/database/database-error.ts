@@ -1,5 +1,5 @@
 import { isDriverAdapterError } from '@prisma/driver-adapter-utils'
-import { AppError } from '../../shared/app-error.ts'
+import { AppError, refuse } from '../../shared/app-error.ts'
 
 /** Node's codes for a server that cannot be reached; PostgreSQL's for one that stops, starts, is full, or does not let us in. */
 const AWAY_CODES = new Set([
@@ -24,14 +24,12 @@ const AWAY_MESSAGES =
 
 /** The 503 for a database that does not answer; the driver's own text stays in `cause` and never reaches the wire. */
 export function databaseAway(cause?: unknown): AppError {
-  return new AppError('ServiceUnavailableError', 'The database is not available, try again later', { cause })
+  return refuse('database-unavailable', {}, { cause })
 }
 
 /** The 503 for a disk that has no room for a write; reads go on. */
 export function diskFull(cause?: unknown): AppError {
-  return new AppError('ServiceUnavailableError', 'The disk of the database is almost full: writes are refused', {
-    cause,
-  })
+  return refuse('disk-full', {}, { cause })
 }
 
 /** `databaseAway` for a failed connection, `diskFull` for a failed write, and any other error as it is. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AppError } from '../../shared/app-error.ts'
+import { isUnavailable } from '../../shared/app-error.ts'
 import { heldBytes } from '../../shared/text/held-bytes.ts'
 import type { SqlSession } from './sql-session.ts'
 
@@ -154,9 +154,4 @@ async function writeEntries(session: SqlSession, entries: readonly BatchEntry[])
     for (const entry of own) written.set(entry, statement.returnsKeys !== true || keys.has(kind.key(entry.row)))
   }
   return written
-}
-
-/** Trying row by row would only wait for the same database once more each. */
-function isUnavailable(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'ServiceUnavailableError'
 }

@@ -11,7 +11,7 @@ import {
   type TemplateStep,
   type TemplateStepInput,
 } from '../../features/templates/template-engine.ts'
-import { AppError, RunError } from '../../shared/app-error.ts'
+import { type AppError, RunError, refuse } from '../../shared/app-error.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { createTurns } from './fair-queue.ts'
 import { isolation } from './isolation.ts'
@@ -40,7 +40,6 @@ interface Workers {
 }
 
 const MAX_PROVEN = 10_000
-const OVERLOADED = 'Too many prompts wait for evaluation'
 const RETRY_AFTER_SECONDS = 1
 const REFUSED = 'This prompt ended its evaluation several times within a minute; try again in a minute'
 
@@ -139,9 +138,9 @@ async function call(workers: Workers, { text, cause, owner, request }: Evaluatio
   const key = request.operation + text
   const outcome = await workers.pool.call({ request, owner, isProven: workers.proven.has(key) })
   if (outcome.kind === 'canceled') throw new EvaluationCanceled()
-  if (outcome.kind === 'closed') throw new AppError('ServiceUnavailableError', 'The server is stopping')
+  if (outcome.kind === 'closed') throw refuse('server-stopping')
   if (outcome.kind === 'refused') throw tooMany(outcome.limitOf)
-  if (outcome.kind === 'overloaded' || outcome.kind === 'starved') throw overloaded(OVERLOADED)
+  if (outcome.kind === 'overloaded' || outcome.kind === 'starved') throw tooMany('server')
   workers.proven.delete(key)
   if (outcome.kind === 'reply') workers.proven.set(key, true)
   else workers.deaths.note(text, cause())
@@ -149,11 +148,7 @@ async function call(workers: Workers, { text, cause, owner, request }: Evaluatio
 }
 
 function tooMany(limitOf: string): AppError {
-  return overloaded(`This ${limitOf} has too many prompts in evaluation`)
-}
-
-function overloaded(message: string): AppError {
-  return new AppError('ServiceUnavailableError', message, { details: { retryAfter: RETRY_AFTER_SECONDS } })
+  return refuse('too-many-evaluations', { limitOf, retryAfter: RETRY_AFTER_SECONDS })
 }
 
 const INVALID_REPLY = 'The evaluation gave no valid answer'

@@ -1,7 +1,7 @@
 /** An API key: its form, checksum and stored hash. The clear key appears only in the response that creates it. */
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { invalid } from '../../shared/app-error.ts'
+import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Author } from '../../shared/author.ts'
 import { randomText } from '../../shared/text/random-text.ts'
 import type { Scope } from './caller.ts'
@@ -69,8 +69,6 @@ const limits = { hobby: 10, team: 166, enterprise: 500 } as const
 export function limitOf(plan: Plan, customLimit: number | null | undefined): number {
   if (plan !== 'custom') return limits[plan]
   if (customLimit === null || customLimit === undefined)
-    throw invalid('Invalid request: limit: required for plan custom', {
-      issues: [{ path: ['limit'], code: 'custom', message: 'required for plan custom' }],
-    })
+    throw refuse('invalid-body', issueAt('limit', 'required for plan custom'))
   return customLimit
 }

@@ -1,5 +1,5 @@
 /** The caller that a valid API key identifies. Every use case takes one; every store call carries its workspace. */
-import { AppError } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { Author } from '../../shared/author.ts'
 
 export const scopes = ['read', 'run', 'write', 'publish', 'admin'] as const
@@ -27,15 +27,10 @@ function hasScope(caller: Caller, scope: Scope): boolean {
 /** @throws AppError ForbiddenError unless the caller has one of the scopes; the first is named. */
 export function requireScope(caller: Caller, anyOf: readonly [Scope, ...Scope[]]): void {
   if (anyOf.some((scope) => hasScope(caller, scope))) return
-  throw new AppError('ForbiddenError', `This API key lacks the scope '${anyOf[0]}'`, {
-    details: { required: anyOf[0] },
-  })
+  throw refuse('missing-scope', { required: anyOf[0] })
 }
 
 /** @throws AppError ForbiddenError for a key that sees one project only. */
 export function requireUnrestricted(caller: Caller): void {
-  if (caller.projectId === null) return
-  throw new AppError('ForbiddenError', 'This API key is restricted to one project', {
-    details: { reason: 'project_restricted' },
-  })
+  if (caller.projectId !== null) throw refuse('restricted-key')
 }

@@ -1,5 +1,5 @@
 /** Prepares an empty database: a workspace with its author and admin key, and the project `default`. */
-import { AppError } from '../../shared/app-error.ts'
+import { OperatorError } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { apiKeyPrefix, generateApiKey, hashApiKey, isWellFormedApiKey } from './api-key.ts'
 
@@ -34,7 +34,7 @@ export async function createFirstWorkspace(
   })
 }
 
-/** Creates a further tenant. @throws AppError ConflictError when the name is taken. */
+/** Creates a further tenant. @throws OperatorError when the name is taken. */
 export async function createWorkspace(
   deps: Needs<'transaction'>,
   input: { name: string; createProject: CreateProject },
@@ -42,13 +42,13 @@ export async function createWorkspace(
   return deps.transaction(async (stores) => {
     await stores.workspaces.lockCreation()
     if (await stores.workspaces.findByName(input.name)) {
-      throw new AppError('ConflictError', `A workspace named '${input.name}' exists already`)
+      throw new OperatorError(`A workspace named '${input.name}' already exists`)
     }
     return createTenant(stores, input)
   })
 }
 
-/** A further admin key for a workspace whose keys were lost. @throws AppError NotFoundError. */
+/** A further admin key for a workspace whose keys were lost. @throws OperatorError for an unknown workspace. */
 export async function issueAdminKey(
   deps: Needs<'transaction'>,
   input: { workspace?: string | undefined },
@@ -58,9 +58,9 @@ export async function issueAdminKey(
       input.workspace === undefined
         ? await stores.workspaces.findFirst()
         : await stores.workspaces.findByName(input.workspace)
-    if (!workspace) throw new AppError('NotFoundError', 'Workspace not found')
+    if (!workspace) throw new OperatorError('Workspace not found')
     const author = await stores.workspaces.findFirstAuthor(workspace.id)
-    if (!author) throw new AppError('NotFoundError', 'Workspace has no author')
+    if (!author) throw new OperatorError('Workspace has no author')
     const key = generateApiKey()
     await saveAdminKey(stores, { workspaceId: workspace.id, author, key, name: 'admin (recovered)' })
     return { workspaceId: workspace.id, workspaceName: workspace.name, key, isGenerated: true }
@@ -77,7 +77,7 @@ async function createTenant(
   input: { name: string; adminKey?: string | undefined; createProject: CreateProject },
 ): Promise<NewTenant> {
   if (input.adminKey !== undefined && !isWellFormedApiKey(input.adminKey)) {
-    throw new AppError('BadRequestError', 'The admin key does not have the form of a key')
+    throw new OperatorError('The admin key does not have the form of a key')
   }
   const key = input.adminKey ?? generateApiKey()
   const workspace = await stores.workspaces.create(input.name)

@@ -1,5 +1,5 @@
 /** Issues a further key of a workspace. The clear key is returned once and stored nowhere. */
-import { invalid, notFound } from '../../shared/app-error.ts'
+import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Author } from '../../shared/author.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey, limitOf, type Plan } from './api-key.ts'
@@ -28,7 +28,7 @@ export async function issueApiKey(
     input.projectId !== undefined &&
     !(await deps.stores.projects.findOptional(caller.workspaceId, input.projectId))
   ) {
-    throw notFound('Project not found')
+    throw refuse('unknown-project')
   }
   const key = generateApiKey()
   const fields = {
@@ -71,7 +71,5 @@ function assertExpiry(expiresAt: Date | undefined, now: Date): void {
 }
 
 function invalidExpiry(message: string): Error {
-  return invalid(`Invalid request: expiresAt: ${message}`, {
-    issues: [{ path: ['expiresAt'], code: 'custom', message }],
-  })
+  return refuse('invalid-body', issueAt('expiresAt', message))
 }

@@ -1,5 +1,5 @@
 /** Revokes a key at once. A workspace always keeps one usable admin key. */
-import { conflict, notFound } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { ApiKey } from './api-key.ts'
 import type { Caller } from './caller.ts'
@@ -14,11 +14,11 @@ export async function revokeApiKey(
   const { key, isNew } = await deps.transaction(async (stores) => {
     await stores.apiKeys.lockAdminKeys(workspaceId)
     const found = await stores.apiKeys.findOptional(workspaceId, input.id)
-    if (!found) throw notFound('API key not found')
+    if (!found) throw refuse('unknown-api-key')
     if (found.revokedAt) return { key: found, isNew: false }
     const isUsableAdmin = found.scopes.includes('admin') && (found.expiresAt === null || found.expiresAt > now)
     if (isUsableAdmin && (await stores.apiKeys.countOtherAdminKeys(workspaceId, found.id, now)) === 0) {
-      throw conflict('The last admin key cannot be revoked', { reason: 'last_admin_key' })
+      throw refuse('last-admin-key')
     }
     await stores.apiKeys.revoke(workspaceId, found.id, now)
     return { key: { ...found, revokedAt: now }, isNew: true }

@@ -1,5 +1,5 @@
 /** Replaces a key by a new one with the same rights. The old key ends at once, or after the requested overlap. */
-import { conflict, notFound } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey } from './api-key.ts'
 import type { Caller } from './caller.ts'
@@ -22,9 +22,9 @@ export async function rotateApiKey(
   const { apiKey, oldHash } = await deps.transaction(async (stores) => {
     await stores.apiKeys.lockAdminKeys(workspaceId)
     const old = await stores.apiKeys.findOptional(workspaceId, id)
-    if (!old) throw notFound('API key not found')
-    if (old.revokedAt) throw conflict('The key is revoked', { reason: 'revoked' })
-    if (old.expiresAt && old.expiresAt <= now) throw conflict('The key has expired', { reason: 'expired' })
+    if (!old) throw refuse('unknown-api-key')
+    if (old.revokedAt) throw refuse('revoked-key')
+    if (old.expiresAt && old.expiresAt <= now) throw refuse('expired-key')
     await endKey(stores, old, now, overlapSeconds)
     return { apiKey: await stores.apiKeys.create(workspaceId, successorOf(old, key)), oldHash: old.hash }
   })

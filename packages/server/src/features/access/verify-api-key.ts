@@ -1,5 +1,5 @@
 /** Turns a bearer token into its caller. All bad keys get the same error; malformed ones cost no statement. */
-import { AppError } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { type ApiKey, hashApiKey, isWellFormedApiKey } from './api-key.ts'
 import type { Caller } from './caller.ts'
@@ -22,10 +22,10 @@ export async function verifyApiKey(
   input: { token: string | undefined; address: string },
 ): Promise<Caller> {
   if (input.token === undefined || input.token === '') {
-    throw new AppError('UnauthorizedError', 'Authorization token required')
+    throw refuse('no-key')
   }
   const known = await findKnownKey(deps, input.token, input)
-  if (!known) return refuse(deps, input.address)
+  if (!known) return refuseKey(deps, input.address)
   touch(deps, known, deps.clock.now())
   return known.caller
 }
@@ -71,14 +71,14 @@ async function findKnownKey(
 
 async function refuseFlood(deps: { failures: FailureLimiter }, address: string): Promise<void> {
   const retryAfter = await deps.failures.blockedSeconds(address)
-  if (retryAfter > 0) throw new AppError('RateLimitError', 'Too many requests', { details: { retryAfter } })
+  if (retryAfter > 0) throw refuse('failed-authentications', { retryAfter })
 }
 
-async function refuse(deps: Needs<'log'> & { failures: FailureLimiter }, address: string): Promise<never> {
+async function refuseKey(deps: Needs<'log'> & { failures: FailureLimiter }, address: string): Promise<never> {
   await refuseFlood(deps, address)
   await deps.failures.record(address)
   if ((await deps.failures.blockedSeconds(address)) > 0) deps.log.warn('audit.authentication-burst', { address })
-  throw new AppError('UnauthorizedError', 'Invalid authorization token')
+  throw refuse('unknown-key')
 }
 
 function touch(deps: Needs<'stores' | 'log'>, known: KnownKey, now: Date): void {

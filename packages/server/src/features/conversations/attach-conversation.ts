@@ -1,7 +1,7 @@
 /** Attaches to the latest run of a conversation, or to the run of an earlier request: its events from any id on, or its result. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { AppError } from '../../shared/app-error.ts'
+import { type AppError, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { endOfRun, resultOfLog, storedReader } from '../runs/events/stored-events.ts'
 import { framesOf, type StartedRun, storedRunResult } from '../runs/events/watch-run.ts'
@@ -43,12 +43,12 @@ export async function attachResult(
   for (;;) {
     const { conversation, reader } = await follow(deps, address, Number.MAX_SAFE_INTEGER)
     await untilEnd(reader, signal)
-    if (signal.aborted) throw new AppError('ServiceUnavailableError', 'The client disconnected')
+    if (signal.aborted) throw refuse('client-disconnected')
     const ended = await findStored(deps, address)
     if (!isActive(ended)) return storedRunResult(ended, ended.latestRun?.result ?? resultOfLog(ended))
     // Otherwise a newer chat is the latest run: follow that one.
     if (ended.latestRun?.uuid === conversation.latestRun?.uuid) {
-      throw new AppError('InternalServerError', 'The end of the run could not be stored')
+      throw refuse('run-not-stored')
     }
   }
 }
@@ -77,7 +77,7 @@ async function follow(
     if (reader) return { conversation, reader }
     if (isLast) break
   }
-  throw new AppError('ServiceUnavailableError', 'The run cannot be followed at present', { details: { retryAfter: 1 } })
+  throw refuse('run-out-of-reach', { retryAfter: 1 })
 }
 
 async function readerOf(
@@ -111,7 +111,7 @@ const lookAgainMs = 250
  * Counts as a reader from now on. Waits for a run that another process supervises: its events are readable at its end.
  * @param mode `stream` for the frames, `json` for the result.
  * @param signal aborted when the caller disconnects.
- * @throws AppError NotFoundError.
+ * @throws OperatorError for an unknown workspace.
  */
 export async function joinRun(
   deps: AttachDeps,
@@ -148,13 +148,13 @@ async function followRun(
 }
 
 function hasLeft(): AppError {
-  return new AppError('ServiceUnavailableError', 'The client disconnected')
+  return refuse('client-disconnected')
 }
 
 function resultOf(conversation: StoredConversation) {
   const result = conversation.latestRun?.result
   if (isActive(conversation) || !result) {
-    throw new AppError('InternalServerError', 'The end of the run could not be stored')
+    throw refuse('run-not-stored')
   }
   return storedRunResult(conversation, result)
 }

@@ -31,6 +31,6 @@ it('new messages may bring calls of their own with their results', () => {
 
 it('a result needs a call', () => {
   expect(() => answerPendingCalls([call('a')], [result('b')])).toThrow(
-    expect.objectContaining({ code: 'BadRequestError', details: { toolCallId: 'b' } }),
+    expect.objectContaining({ details: { toolCallId: 'b', reason: 'unknown-tool-call' } }),
   )
 })

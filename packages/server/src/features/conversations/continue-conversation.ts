@@ -1,6 +1,6 @@
 /** Continues a conversation with one model step and its stored configuration. At most one run is active at a time. */
 import { randomUUID } from 'node:crypto'
-import { conflict, invalid, notFound } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { Caller, Claim, Needs } from '../deps.ts'
 import { deletedProjects } from '../documents/version-ref.ts'
 import { type StartedRun, watchRun } from '../runs/events/watch-run.ts'
@@ -37,9 +37,7 @@ export async function continueConversation(deps: SuperviseDeps, input: ContinueI
   const run = nextRun(deps, found)
   // Unlike a first run it can lose to another chat, so it is stored before the provider is called.
   if (!(await storedOrAbandoned(deps, run, deps.runs.createNext(run, added, input.claim)))) {
-    throw (await deps.runs.findConversation(found.workspaceId, found.uuid))
-      ? busy()
-      : notFound('Conversation not found')
+    throw (await deps.runs.findConversation(found.workspaceId, found.uuid)) ? busy() : refuse('unknown-conversation')
   }
   deps.activeRuns.forget(found.uuid)
   const { epoch, createdAt } = run
@@ -84,7 +82,7 @@ function nextRun(deps: Pick<SuperviseDeps, 'runSettings' | 'clock'>, conversatio
 }
 
 function busy(): Error {
-  return conflict('The conversation is busy', { retryAfter: 1 })
+  return refuse('conversation-busy', { retryAfter: 1 })
 }
 
 type ToolCallPart = Extract<MessagePart, { type: 'tool-call' }>
@@ -97,9 +95,7 @@ export function answerPendingCalls(conversation: readonly Message[], added: read
   const all = [...conversation, ...added]
   const called = new Set(toolCalls(all).map((part) => part.toolCallId))
   const stranger = resultIds(added).find((id) => !called.has(id))
-  if (stranger !== undefined) {
-    throw invalid(`There is no tool call '${stranger}' in the conversation`, { toolCallId: stranger })
-  }
+  if (stranger !== undefined) throw refuse('unknown-tool-call', { toolCallId: stranger })
   const answered = new Set(resultIds(all))
   const pending = toolCalls(conversation).filter((part) => !answered.has(part.toolCallId))
   return pending.length === 0 ? [] : [{ role: 'tool', content: pending.map(missingResult) }]
@@ -138,7 +134,7 @@ export async function answerToolCall(
   const projectId = await deps.toolCalls.findProject(workspaceId, toolCallId)
   const isSeen = projectId !== null && (caller.projectId === null || caller.projectId === projectId)
   if (!isSeen || (await deletedProjects(deps)).has(projectId)) {
-    throw notFound('Tool call not found')
+    throw refuse('unissued-tool-call')
   }
   const answer = { id: toolCallId, workspaceId, result, isError, answeredAt: deps.clock.now() }
   if (await deps.toolCalls.answer(answer)) deps.toolSignals.notify(toolCallId)

@@ -1,5 +1,5 @@
 /** A conversation as callers see it: its messages and the state of its latest run. */
-import type { RunErrorCode } from '../../shared/app-error.ts'
+import type { RunErrorCode } from '@stet/contract/vocabulary'
 import { type Usage, usageOf } from '../providers/usage.ts'
 import type { ConversationOrigin, StoredConversation, StoredRun, StoredRunResult } from '../runs/ports.ts'
 import type { RunSource, RunStatus } from '../runs/run.ts'

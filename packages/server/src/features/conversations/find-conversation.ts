@@ -1,5 +1,5 @@
 /** Finds a conversation: in a run of this process, among those just ended, or in the database. */
-import { notFound } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import { readUuid } from '../../shared/uuid.ts'
 import type { Caller, Needs } from '../deps.ts'
 import { deletedProjects } from '../documents/version-ref.ts'
@@ -18,7 +18,7 @@ export async function findConversation(deps: FindDeps, address: ConversationAddr
   return toConversation(await findStored(deps, address))
 }
 
-/** @throws AppError NotFoundError. */
+/** @throws OperatorError for an unknown workspace. */
 export async function findStored(
   deps: FindDeps,
   { caller, conversationUuid }: ConversationAddress,
@@ -38,7 +38,7 @@ export interface RunAddress extends ConversationAddress {
   runUuid: string
 }
 
-/** The conversation as of one of its runs. @throws AppError NotFoundError. */
+/** The conversation as of one of its runs. @throws OperatorError for an unknown workspace. */
 export async function findRun(
   deps: FindDeps,
   { caller, conversationUuid, runUuid }: RunAddress,
@@ -54,5 +54,5 @@ export async function findRun(
 }
 
 function unknown(): Error {
-  return notFound('Conversation not found')
+  return refuse('unknown-conversation')
 }

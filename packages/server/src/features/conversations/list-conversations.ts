@@ -1,6 +1,6 @@
 /** Lists conversations in pages, newest first. Pages do not shift when conversations are added. */
 
-import { invalid } from '../../shared/app-error.ts'
+import { issueAt, refuse } from '../../shared/app-error.ts'
 import { readUuid } from '../../shared/uuid.ts'
 import type { Caller, Needs } from '../deps.ts'
 import { normalizeDocumentPath } from '../documents/document-path.ts'
@@ -91,5 +91,5 @@ function contextOf(workspaceId: number): string {
 
 function badCursor(): Error {
   const message = 'is not a cursor of this list'
-  return invalid(`Invalid request: cursor: ${message}`, { issues: [{ path: ['cursor'], code: 'custom', message }] })
+  return refuse('invalid-query', issueAt('cursor', message))
 }

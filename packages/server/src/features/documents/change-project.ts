@@ -1,5 +1,5 @@
 /** The frame of every write in a project: one writer at a time, and nobody reads what was before once it is answered. */
-import { notFound } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { LogFields } from '../../shared/logger.ts'
 import type { Caller, Needs, Project, Stores, Version } from '../deps.ts'
 import { assertVisible, projectScope } from './version-ref.ts'
@@ -29,7 +29,7 @@ export async function changeProject<T>(
   try {
     const result = await deps.transaction(async (stores) => {
       const project = await stores.projects.lock(caller.workspaceId, projectId)
-      if (!project) throw notFound('Project not found')
+      if (!project) throw refuse('unknown-project')
       const at = deps.clock.now()
       return work({
         stores,

@@ -1,5 +1,5 @@
 /** Paths of documents: one spelling for each, the grammar for new ones, and guesses for mistyped ones. */
-import { invalid } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import { similarNames } from '../../shared/text/similar-names.ts'
 
 const segment = /^[\p{L}\p{M}\p{Nd}_.-]+$/u
@@ -37,9 +37,8 @@ export function isCreatablePath(path: string): boolean {
 /** @throws AppError BadRequestError for a path that no new document may have. */
 export function assertCreatablePath(path: string): void {
   if (isCreatablePath(path)) return
-  if (Buffer.byteLength(path) > maxBytes)
-    throw invalid(`Invalid path: longer than ${maxBytes} bytes`, { limit: maxBytes })
-  throw invalid("Invalid path: use letters, numbers, '.', '-' and '_', with '/' between folders", { path })
+  if (Buffer.byteLength(path) > maxBytes) throw refuse('path-too-long', { limit: maxBytes })
+  throw refuse('invalid-path', { path })
 }
 
 /** Code point order, the order of every list of paths; UTF-16 order differs from it beyond the basic plane. */

@@ -41,6 +41,7 @@ it('names what was expected and what is there', () => {
     expect.objectContaining({
       message: '1 document(s) changed since the given baseHash; 1 live text(s) changed since the given liveHash',
       details: {
+        reason: 'base-changed',
         conflicts: [
           { path: 'a', expected: 'h', actual: null },
           { path: 'a', expected: 'l', actual: null },

@@ -1,5 +1,5 @@
 /** A writer's preconditions: `If-Match`, `If-None-Match` and `baseHash` for the replaced text, `liveHash` for live's. */
-import { AppError, conflict } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 
 /** Header values as they were sent. */
 export interface Preconditions extends ExpectedHashes {
@@ -31,9 +31,10 @@ export interface HashMismatch {
 /** @throws AppError PreconditionFailedError for the headers, ConflictError for the hashes of the body. */
 export function assertPreconditions(path: string, actual: ActualHashes, wanted: Preconditions): void {
   const { shown } = actual
-  if (wanted.ifMatch !== undefined && !namesHash(wanted.ifMatch, shown)) throw preconditionFailed('If-Match', path)
-  if (wanted.ifNoneMatch !== undefined && namesHash(wanted.ifNoneMatch, shown))
-    throw preconditionFailed('If-None-Match', path)
+  if (wanted.ifMatch !== undefined && !namesHash(wanted.ifMatch, shown)) throw refuse('if-match-failed', { path })
+  if (wanted.ifNoneMatch !== undefined && namesHash(wanted.ifNoneMatch, shown)) {
+    throw refuse('if-none-match-failed', { path })
+  }
   assertHashes([{ path, actual, wanted }])
 }
 
@@ -46,11 +47,7 @@ export function assertHashes(writes: Iterable<{ path: string; actual: ActualHash
     if (differs(wanted.liveHash, actual.live)) live.push({ path, expected: wanted.liveHash, actual: actual.live })
   }
   if (base.length + live.length === 0) return
-  const reasons = [
-    ...(base.length > 0 ? [`${base.length} document(s) changed since the given baseHash`] : []),
-    ...(live.length > 0 ? [`${live.length} live text(s) changed since the given liveHash`] : []),
-  ]
-  throw conflict(reasons.join('; '), { conflicts: [...base, ...live] })
+  throw refuse(base.length > 0 ? 'base-changed' : 'live-text-changed', { conflicts: [...base, ...live] })
 }
 
 function differs(expected: string | undefined, actual: string | null): expected is string {
@@ -68,11 +65,5 @@ function namesHash(header: string, actual: string | null): boolean {
   return header.split(',').some((tag) => {
     const text = tag.trim()
     return text === '*' || hashIn(text.replace(/^W\//, '').replace(/^"(.*)"$/, '$1')) === actual
-  })
-}
-
-function preconditionFailed(header: string, path: string): AppError {
-  return new AppError('PreconditionFailedError', `${header} does not hold for the document at path: ${path}`, {
-    details: { path },
   })
 }

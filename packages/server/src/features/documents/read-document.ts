@@ -1,5 +1,5 @@
 /** Reads documents of a version with what compiling them tells; one that was read lately costs no statement. */
-import { notFound } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { Needs, Project, Version } from '../deps.ts'
 import { EvaluationCanceled, type EvaluationOwner } from '../templates/template-engine.ts'
 import {
@@ -122,7 +122,7 @@ export async function documentNotFound(
   path: string,
 ): Promise<Error> {
   const paths = await deps.stores.documents.listPaths(workspaceId, version, guessedFrom)
-  return notFound(`Document not found at path: ${path}`, { path, suggestions: similarPaths(path, paths, 3) })
+  return refuse('unknown-document', { path, suggestions: similarPaths(path, paths, 3) })
 }
 
 function loadFirstFrom(texts: readonly DocumentText[], load: LoadTexts): LoadTexts {

@@ -1,6 +1,6 @@
 /** Writes or deletes one document of a version: a draft's overlay, or by force a merged set in place. */
 import { randomUUID } from 'node:crypto'
-import { AppError, conflict, invalid, mergedVersion } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { Needs, Version } from '../deps.ts'
 import { changeProject, type ProjectWriter } from './change-project.ts'
 import { describeChecked, hashContent, loadFromVersion, loadWith, scanText } from './check-document.ts'
@@ -27,9 +27,9 @@ export interface CreateOrUpdateInput extends DocumentInput, Preconditions {
 /** @throws AppError BadRequestError for the path or a merged version, NotFoundError, ConflictError when the path is taken. */
 export async function createDocument(deps: Writes, input: DocumentInput): Promise<Document> {
   return saveDocument(deps, input, async (writer, version, path) => {
-    if (version.number !== null) throw mergedVersion()
+    if (version.number !== null) throw refuse('merged-version')
     const slot = await findSlot(writer, input, version, path)
-    if (shownIn(slot)) throw conflict('A document with the same path already exists', { path })
+    if (shownIn(slot)) throw refuse('path-taken', { path })
     return writeDraft(writer, input, version, slot)
   })
 }
@@ -44,7 +44,7 @@ export async function getOrCreateDocument(deps: Writes, input: DocumentInput): P
     return await saveDocument(deps, input, async (writer, version, path) => {
       const text = await writer.stores.documents.findOptional(input.caller.workspaceId, version, path)
       if (text) throw new CreatedMeanwhile(version, text)
-      if (version.number !== null) throw mergedVersion()
+      if (version.number !== null) throw refuse('merged-version')
       return writeDraft(writer, input, version, await findSlot(writer, input, version, path))
     })
   } catch (error) {
@@ -138,9 +138,9 @@ async function forceText(
   version: Version & { number: number },
   path: string,
 ): Promise<DocumentText> {
-  if (!input.force) throw mergedVersion('; use force=true to allow it')
+  if (!input.force) throw refuse('merged-without-force')
   assertMayPublish(input)
-  if (input.liveHash !== undefined) throw invalid('liveHash can only be sent when writing to a draft')
+  if (input.liveHash !== undefined) throw refuse('live-hash-of-merged')
   const { workspaceId, author, apiKeyId } = input.caller
   const { documents } = writer.stores
   const old = await documents.findMergedOptional(workspaceId, version, version.number, path)
@@ -158,7 +158,7 @@ async function forceText(
 
 function assertMayPublish({ caller }: VersionAddress): void {
   if (caller.scopes.includes('publish') || caller.scopes.includes('admin')) return
-  throw new AppError('ForbiddenError', "The API key lacks the scope 'publish'", { details: { required: 'publish' } })
+  throw refuse('missing-publish-scope', { required: 'publish' })
 }
 
 function newText({ at }: ProjectWriter, { content }: DocumentInput, path: string): NewText {
@@ -179,7 +179,7 @@ export async function deleteDocument(
   const { workspaceId } = input.caller
   return changeProject(deps, input, async ({ stores, at, touch }) => {
     const version = await findVersionRow(stores, input)
-    if (version.number !== null) throw mergedVersion()
+    if (version.number !== null) throw refuse('merged-version')
     const [slot] = await stores.documents.listSlots(workspaceId, version, [path])
     const row = slot ? deleteText(slot, at) : null
     if (!slot || !row) throw await documentNotFound({ stores }, workspaceId, version, path)

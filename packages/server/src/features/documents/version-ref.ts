@@ -1,5 +1,5 @@
 /** Finds the project and the version that a request names; foreign, hidden and malformed ids are unknown ones. */
-import { notFound } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import { readUuid } from '../../shared/uuid.ts'
 import type { Caller, Needs, Project, Stores, Version } from '../deps.ts'
 import type { EvaluationOwner } from '../templates/template-engine.ts'
@@ -33,7 +33,7 @@ export async function findProject(
   assertVisible(caller, projectId)
   return deps.liveCache.read(projectScope(projectId), projectKey(caller), async () => {
     const project = await deps.stores.projects.findOptional(caller.workspaceId, projectId)
-    if (!project) throw notFound('Project not found')
+    if (!project) throw refuse('unknown-project')
     return project
   })
 }
@@ -57,18 +57,18 @@ export async function findVersionRow(
 ): Promise<Version> {
   if (versionRef.toLowerCase() === 'live') {
     const live = await stores.versions.findLiveOptional(caller.workspaceId, projectId)
-    if (!live) throw notFound('The project has no live version yet')
+    if (!live) throw refuse('nothing-live')
     return live
   }
   const uuid = readUuid(versionRef)
   const version = uuid && (await stores.versions.findOptional(caller.workspaceId, projectId, uuid))
-  if (!version) throw notFound('Version not found')
+  if (!version) throw refuse('unknown-version')
   return version
 }
 
 /** @throws AppError NotFoundError when the key may not see the project, or the id cannot exist. */
 export function assertVisible(caller: Reader, projectId: number): void {
-  if (!isVisible(caller, projectId)) throw notFound('Project not found')
+  if (!isVisible(caller, projectId)) throw refuse('unknown-project')
 }
 
 function isVisible(caller: Reader, projectId: number): boolean {

@@ -1,6 +1,6 @@
 /** Scores a conversation, active or ended. Each call creates a new annotation, which never changes. */
 import { randomUUID } from 'node:crypto'
-import { notFound } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import { type FindDeps, findConversation } from '../conversations/find-conversation.ts'
 import type { Caller, Needs } from '../deps.ts'
 import { resolveVersion } from '../documents/version-ref.ts'
@@ -32,7 +32,7 @@ export async function annotate(
   const evaluation = await findEvaluation(deps, input)
   const { projectId, source } = conversation
   const isOfDocument = evaluation.documentUuid === null || evaluation.documentUuid === source.documentUuid
-  if (evaluation.projectId !== projectId || !isOfDocument) throw notFound('Evaluation not found')
+  if (evaluation.projectId !== projectId || !isOfDocument) throw refuse('unknown-evaluation')
   const judged = versionRef === undefined ? undefined : await resolveVersion(deps, { caller, projectId, versionRef })
   const annotation: Annotation = {
     uuid: randomUUID(),
@@ -47,7 +47,7 @@ export async function annotate(
   }
   await deps.transaction(async (stores) => {
     const isWritten = await stores.annotations.create(caller.workspaceId, annotation)
-    if (!isWritten) throw notFound('Conversation not found')
+    if (!isWritten) throw refuse('unknown-conversation')
   })
   return annotation
 }

@@ -1,6 +1,6 @@
 /** Creates an evaluation for a project, or for one of its prompts. */
 import { randomUUID } from 'node:crypto'
-import { notFound } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { Caller, Needs } from '../deps.ts'
 import { findProject } from '../documents/version-ref.ts'
 import { completeConfiguration, type Evaluation, type EvaluationConfiguration, type Metric } from './evaluation.ts'
@@ -25,7 +25,7 @@ export async function createEvaluation(
   await findProject(deps, caller, projectId)
   const documentUuid = input.documentUuid?.toLowerCase() ?? null
   if (documentUuid !== null && !(await deps.stores.evaluations.knowsDocument(workspaceId, projectId, documentUuid))) {
-    throw notFound('Document not found')
+    throw refuse('unknown-document-uuid')
   }
   const at = deps.clock.now()
   const evaluation: Evaluation = {

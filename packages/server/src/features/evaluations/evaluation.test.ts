@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { refuse } from '../../shared/app-error.ts'
 import { completeConfiguration, type EvaluationConfiguration, readScore } from './evaluation.ts'
 
 describe('the configuration of an evaluation', () => {
@@ -30,7 +31,7 @@ describe('the configuration of an evaluation', () => {
     [{ minThreshold: 4, maxThreshold: 2 }, 'maxThreshold'],
   ])('%o is refused at %s', (configuration, key) => {
     const path = ['configuration', key]
-    const refusal = { code: 'BadRequestError', details: { issues: [expect.objectContaining({ path })] } }
+    const refusal = { details: { issues: [expect.objectContaining({ path })], reason: 'invalid-body' } }
     expect(() => completeConfiguration('rating', configuration)).toThrow(expect.objectContaining(refusal))
   })
 })
@@ -52,7 +53,7 @@ describe('binary scores', () => {
   })
 
   it.each([0.5, -1, 2, Number.NaN])('%s is refused', (score) => {
-    expect(() => readScore(score, binary())).toThrow(expect.objectContaining({ details: { min: 0, max: 1 } }))
+    expect(() => readScore(score, binary())).toThrow(refuse('score-not-binary', { min: 0, max: 1 }))
   })
 })
 
@@ -79,7 +80,7 @@ describe('ratings', () => {
   })
 
   it.each([0.999, 5.001, Number.POSITIVE_INFINITY, Number.NaN])('%s is refused, not moved into the range', (score) => {
-    const refusal = expect.objectContaining({ code: 'UnprocessableEntityError', details: { min: 1, max: 5 } })
+    const refusal = refuse('score-out-of-range', { min: 1, max: 5 })
     expect(() => readScore(score, rating())).toThrow(refusal)
   })
 

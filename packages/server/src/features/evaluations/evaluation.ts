@@ -1,5 +1,5 @@
 /** An evaluation: how people score conversations. Its scale is complete and consistent. */
-import { invalid, unprocessable } from '../../shared/app-error.ts'
+import { issueAt, refuse } from '../../shared/app-error.ts'
 
 export const metrics = ['binary', 'rating'] as const
 export type Metric = (typeof metrics)[number]
@@ -65,9 +65,7 @@ function assertRange({ minRating, maxRating, minThreshold = minRating, maxThresh
 }
 
 function refused(key: string, message: string): Error {
-  return invalid(`Invalid request: configuration.${key}: ${message}`, {
-    issues: [{ path: ['configuration', key], code: 'custom', message }],
-  })
+  return refuse('invalid-body', issueAt(`configuration.${key}`, message))
 }
 
 export interface ReadScore {
@@ -84,14 +82,14 @@ export function readScore(score: number, { metric, configuration }: Scale): Read
 }
 
 function readBinary(score: number, { reverseScale }: Scale['configuration']): ReadScore {
-  if (score !== 0 && score !== 1) throw unprocessable('The score must be 0 or 1', { min: 0, max: 1 })
+  if (score !== 0 && score !== 1) throw refuse('score-not-binary', { min: 0, max: 1 })
   return { normalizedScore: normalize(score, 0, 1, reverseScale), hasPassed: score === (reverseScale ? 0 : 1) }
 }
 
 function readRating(score: number, configuration: Scale['configuration']): ReadScore {
   const { reverseScale, minRating: min, maxRating: max, ...thresholds } = { ...defaultRange, ...configuration }
   const { minThreshold = min, maxThreshold = max } = thresholds
-  if (!(score >= min && score <= max)) throw unprocessable(`The score must be from ${min} to ${max}`, { min, max })
+  if (!(score >= min && score <= max)) throw refuse('score-out-of-range', { min, max })
   const hasPassed = minThreshold <= score && score <= maxThreshold
   return { normalizedScore: normalize(score, min, max, reverseScale), hasPassed }
 }

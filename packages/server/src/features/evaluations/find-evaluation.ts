@@ -1,5 +1,5 @@
 /** Finds evaluations that a key may see. Foreign, hidden and malformed ids are treated as unknown. */
-import { notFound } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import { readUuid } from '../../shared/uuid.ts'
 import type { Caller, Needs } from '../deps.ts'
 import { deletedProjects, findProject } from '../documents/version-ref.ts'
@@ -13,7 +13,7 @@ export async function findEvaluation(
   const uuid = readUuid(evaluationUuid)
   const evaluation = uuid && (await deps.stores.evaluations.findOptional(caller.workspaceId, uuid))
   const isVisible = evaluation && (caller.projectId === null || caller.projectId === evaluation.projectId)
-  if (!isVisible || (await deletedProjects(deps)).has(evaluation.projectId)) throw notFound('Evaluation not found')
+  if (!isVisible || (await deletedProjects(deps)).has(evaluation.projectId)) throw refuse('unknown-evaluation')
   return evaluation
 }
 

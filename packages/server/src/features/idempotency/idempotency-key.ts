@@ -1,6 +1,6 @@
 /** The idempotency key of a request, and the responses that are stored under it. Responses with a secret are sealed. */
 import { createHash } from 'node:crypto'
-import { AppError, conflict, invalid } from '../../shared/app-error.ts'
+import { type AppError, issueAt, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { KeptAnswer } from './ports.ts'
 
@@ -32,21 +32,18 @@ const printable = /^[\x20-\x7e]{1,255}$/
 /** @throws AppError BadRequestError unless the key has 1 to 255 printable ASCII characters. */
 export function claimFor({ apiKeyId, method, path, key, body, ...subject }: ClaimInput): Claim {
   if (!printable.test(key)) {
-    const message = 'must have 1 to 255 printable ASCII characters'
-    throw invalid(`Invalid request: Idempotency-Key: ${message}`, {
-      issues: [{ path: ['Idempotency-Key'], code: 'custom', message }],
-    })
+    throw refuse('invalid-idempotency-key', issueAt('Idempotency-Key', 'must have 1 to 255 printable ASCII characters'))
   }
   // Methods and paths contain no line end, so the joined text is unambiguous.
   return { id: sha256([apiKeyId, method, path, key].join('\n')), requestHash: sha256(canonicalJson(body)), ...subject }
 }
 
 export function otherRequest(): AppError {
-  return new AppError('UnprocessableEntityError', 'Idempotency-Key was already used with a different request')
+  return refuse('idempotency-key-reused')
 }
 
 export function inProgress(): AppError {
-  return conflict('A request with this Idempotency-Key is in progress', { reason: 'in_progress', retryAfter: 1 })
+  return refuse('idempotency-in-progress', { retryAfter: 1 })
 }
 
 /** The same text for equal JSON values: sorted keys, no spaces. */
@@ -95,7 +92,7 @@ function unseal(deps: Needs<'secrets'>, id: string, sealed: string): string {
   try {
     return deps.secrets.open(sealed, contextOf(id))
   } catch {
-    throw conflict('The answer kept for this Idempotency-Key can no longer be read', { reason: 'unreadable' })
+    throw refuse('idempotency-unreadable')
   }
 }
 

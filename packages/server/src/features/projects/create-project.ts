@@ -1,5 +1,5 @@
 /** Creates a project with its first draft. Nothing in it is live yet. */
-import { AppError } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { Caller, Needs, Stores, Version } from '../deps.ts'
 import type { Project } from './project.ts'
 
@@ -21,11 +21,7 @@ export async function createProject(
   deps: Needs<'transaction' | 'clock'>,
   { caller, ...input }: CreateProjectInput,
 ): Promise<NewProjectWithDraft> {
-  if (caller.projectId !== null) {
-    throw new AppError('ForbiddenError', 'The API key is restricted to one project', {
-      details: { reason: 'project_restricted' },
-    })
-  }
+  if (caller.projectId !== null) throw refuse('restricted-key')
   const { workspaceId, author } = caller
   const at = deps.clock.now()
   return deps.transaction((stores) => addProject(stores, { ...input, workspaceId, authorId: author.id, at }))

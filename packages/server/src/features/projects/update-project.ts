@@ -1,5 +1,5 @@
 /** Renames a project or changes its defaults. Absent fields stay. */
-import { notFound } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { Caller, Needs } from '../deps.ts'
 import type { Project, ProjectChange } from './project.ts'
 
@@ -19,7 +19,7 @@ export async function updateProject(
   deps: Needs<'transaction' | 'liveCache' | 'clock'>,
   { caller, projectId, name, defaultProvider, defaultModel, retentionDays }: UpdateProjectInput,
 ): Promise<Project> {
-  if (caller.projectId !== null && caller.projectId !== projectId) throw notFound('Project not found')
+  if (caller.projectId !== null && caller.projectId !== projectId) throw refuse('unknown-project')
   const change: ProjectChange = {
     ...(name === undefined ? {} : { name }),
     ...(defaultProvider === undefined ? {} : { defaultProvider: defaultProvider || null }),
@@ -30,7 +30,7 @@ export async function updateProject(
     return await deps.transaction(async (stores) => {
       const project = await stores.projects.lock(caller.workspaceId, projectId)
       const changed = project && (await stores.projects.update(caller.workspaceId, projectId, change, deps.clock.now()))
-      if (!changed) throw notFound('Project not found')
+      if (!changed) throw refuse('unknown-project')
       return changed
     })
   } finally {

@@ -1,5 +1,5 @@
 /** Stores, changes and deletes provider keys: tokens are sealed, addresses checked, and the next model call sees the change. */
-import { conflict, invalid, notFound } from '../../shared/app-error.ts'
+import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { priceRuleProblem } from './price-rule.ts'
 import { maskToken, type ProviderKey, tokenContext } from './provider-key.ts'
@@ -53,8 +53,8 @@ export async function createProviderKey(deps: SaveDeps, input: CreateProviderKey
  */
 export async function updateProviderKey(deps: SaveDeps, input: UpdateProviderKeyInput): Promise<ProviderKey> {
   const { workspaceId, id, token } = input
-  if (id === 0) throw conflict('Entries of the environment and the demo provider cannot be changed')
-  const unknown = () => notFound('Provider key not found')
+  if (id === 0) throw refuse('built-in-provider-key')
+  const unknown = () => refuse('unknown-provider-key')
   if (!(await deps.stores.providerKeys.findOptional(workspaceId, id))) throw unknown()
   const isPlainHttp = await checkFields(deps, input)
   const change = {
@@ -140,9 +140,7 @@ function configurationProblem(configuration: Record<string, unknown>): { path: s
 }
 
 function refused(path: string, reason: string) {
-  return invalid(`Invalid request: ${path}: ${reason}`, {
-    issues: [{ path: path.split('.'), code: 'custom', message: reason }],
-  })
+  return refuse('invalid-body', issueAt(path, reason))
 }
 
 /** @throws NotFoundError; ConflictError for entries that need no row (id 0). */
@@ -151,9 +149,9 @@ export async function deleteProviderKey(
   input: { workspaceId: number; id: number; apiKeyId: number },
 ): Promise<ProviderKey> {
   const { workspaceId, id } = input
-  if (id === 0) throw conflict('Entries of the environment and the demo provider cannot be deleted')
+  if (id === 0) throw refuse('built-in-provider-key')
   const key = await deps.stores.providerKeys.findOptional(workspaceId, id)
-  if (!key) throw notFound('Provider key not found')
+  if (!key) throw refuse('unknown-provider-key')
   await deps.stores.providerKeys.delete(workspaceId, id)
   deps.liveCache.drop(`workspace:${workspaceId}`)
   deps.log.info('audit.provider-key-deleted', { workspaceId, providerKeyId: id, by: input.apiKeyId })

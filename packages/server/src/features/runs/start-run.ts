@@ -1,6 +1,6 @@
 /** Starts a run of a prompt. Every refusal happens here; after that the run continues on its own. */
 import { randomUUID } from 'node:crypto'
-import { conflict, invalid } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import { similarNames } from '../../shared/text/similar-names.ts'
 import type { Caller, Claim, Needs } from '../deps.ts'
 import { type PreparedPrompt, preparePrompt } from '../documents/read-document.ts'
@@ -91,7 +91,7 @@ export async function prepareRun(
   assertCompiles(scan)
   const given = input.userMessage === undefined ? {} : { [USER_MESSAGE_VARIABLE]: input.userMessage }
   const parameters = parameterValues(scan.config, { ...input.parameters, ...given })
-  if (scan.usesSteps && input.messages.length > 0) throw invalid('messages cannot be combined with <step>')
+  if (scan.usesSteps && input.messages.length > 0) throw refuse('messages-with-steps')
   warnOfUnknown(deps, input, prepared)
 
   const conversation = newConversation(deps, input, prepared, origin)
@@ -124,8 +124,7 @@ function warnOfUnknown(deps: Needs<'log'>, input: StartRunInput, { scan, text, l
 
 /** @throws AppError ConflictError if another request with the same Idempotency-Key came first. */
 export function requireFirstUse(isStored: boolean): void {
-  if (!isStored)
-    throw conflict('A request with this Idempotency-Key came first', { reason: 'in_progress', retryAfter: 1 })
+  if (!isStored) throw refuse('idempotency-in-progress', { retryAfter: 1 })
 }
 
 /** If the acknowledgment of a row is lost, the row may exist without an owner. The reaper ends it. */

@@ -1,7 +1,7 @@
 /** Owns a run from its first event to its stored end, with or without readers. Its events go into the event log. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { AppError, RunError } from '../../shared/app-error.ts'
+import { AppError, RunError, isUnavailable, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { createEventEncoder, type EventEncoder } from './encoding/encode-event.ts'
 import { packEventLog } from './encoding/event-log-file.ts'
@@ -67,7 +67,7 @@ export function superviseRun(deps: SuperviseDeps, input: SuperviseInput): Superv
 
   const committed = input.stored.catch((cause: unknown) => {
     // The provider may have been called, and clients repeat a request after 503: this is a 500.
-    const failure = new AppError('InternalServerError', 'The run could not be stored', { cause })
+    const failure = refuse('run-not-stored', {}, { cause })
     controller.abort(failure)
     throw failure
   })
@@ -183,7 +183,7 @@ async function storeAndShow(deps: SuperviseDeps, own: OwnRun, ending: Ending): P
   attempt.catch(() => undefined)
   await own.committed
   if (!(await storeEnd(deps, end, attempt))) {
-    throw new AppError('InternalServerError', 'The end of the run could not be stored')
+    throw refuse('run-not-stored')
   }
   const { createdAt, firstEventId } = run
   const latestRun = { ...shared, uuid: run.uuid, firstEventId, result, stopRequestedAt: null, createdAt, endedAt }
@@ -319,7 +319,7 @@ async function storeEnd(
     try {
       return await attempt
     } catch (error) {
-      const isAway = error instanceof AppError && error.code === 'ServiceUnavailableError'
+      const isAway = isUnavailable(error)
       if (!isAway || performance.now() >= giveUpAt) {
         deps.log.error('run.end-not-stored', { runUuid: end.runUuid, reason: error instanceof Error ? error.name : '' })
         return false

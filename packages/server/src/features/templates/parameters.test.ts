@@ -9,7 +9,7 @@ function refusal(config: Record<string, unknown>, given: Record<string, unknown>
   try {
     parameterValues(config, given)
   } catch (error) {
-    if (error instanceof AppError) return { code: error.code, ...error.details }
+    if (error instanceof AppError) return error.details
     throw error
   }
   return undefined
@@ -50,7 +50,7 @@ describe('declared types', () => {
     ['file', { name: 'x' }],
   ])('%s refuses %j', (type, value) => {
     expect(refusal(declare({ type }), { p: value })).toMatchObject({
-      code: 'UnprocessableEntityError',
+      reason: 'invalid-parameters',
       missing: [],
       invalid: [{ name: 'p', expected: expect.any(String) }],
     })
@@ -59,7 +59,7 @@ describe('declared types', () => {
   it('tells all that is missing or wrong at once', () => {
     const parameters = { a: { required: true }, b: { required: true, type: 'image' }, c: { type: 'number' } }
     expect(refusal({ parameters }, { b: null, c: 'x' })).toEqual({
-      code: 'UnprocessableEntityError',
+      reason: 'missing-parameters',
       missing: ['a', 'b'],
       invalid: [{ name: 'c', expected: 'a number' }],
     })

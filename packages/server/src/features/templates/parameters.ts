@@ -1,6 +1,6 @@
 /** The parameters of a prompt: the values of a run, their description on the wire, and as the arguments of a tool. */
 import { declaredType, readParameters } from '@stet/template/parameters'
-import { unprocessable } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import { exceededBound, inputBounds } from '../../shared/text/json-bounds.ts'
 import { refuseValue } from '../../shared/text-guard.ts'
 import type { TemplateScan } from './template-engine.ts'
@@ -10,7 +10,7 @@ export type WireParameter = { type: 'text' | 'image' | 'file' } & Record<string,
 
 /**
  * The values of a run. Undeclared ones pass as they are.
- * @throws AppError `UnprocessableEntityError` naming all that is missing or does not fit.
+ * @throws AppError `missing-parameters` or `invalid-parameters`; the details list all of both.
  */
 export function parameterValues(
   config: Readonly<Record<string, unknown>>,
@@ -18,8 +18,8 @@ export function parameterValues(
 ): Record<string, unknown> {
   const read = readParameters(config, given, parseWithinBounds)
   if ('values' in read) return read.values
-  const { message, ...details } = read.problem
-  throw unprocessable(message, details)
+  const { missing, invalid } = read.problem
+  throw refuse(missing.length > 0 ? 'missing-parameters' : 'invalid-parameters', { missing, invalid })
 }
 
 /** The names that a prompt declares or uses, in it or in what it refers to. */

@@ -75,10 +75,10 @@ export interface EvaluationOwner {
   isRun?: boolean | undefined
 }
 
-/** The caller left before the result was there. */
+/** The client disconnected before its prompt was evaluated. */
 export class EvaluationCanceled extends AppError {
   constructor() {
-    super('ServiceUnavailableError', 'The caller left before the prompt was evaluated')
+    super('client-disconnected')
   }
 }
 

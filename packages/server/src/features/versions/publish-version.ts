@@ -1,6 +1,6 @@
 /** Makes a draft the live version. It refuses to overwrite newer changes of live unseen, and texts that do not compile. */
 import { createHash } from 'node:crypto'
-import { AppError, conflict, invalid, unprocessable } from '../../shared/app-error.ts'
+import { AppError, refuse } from '../../shared/app-error.ts'
 import type { Needs, Stores, Version } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
 import { type CheckedText, checkTexts, hashContent, loadFromVersion } from '../documents/check-document.ts'
@@ -40,7 +40,7 @@ export async function publishVersion(deps: Publishes, input: PublishVersionInput
       if (!(error instanceof ChangedMeanwhile)) throw error
     }
   }
-  throw conflict('The draft kept changing while it was compiled; try again', { reason: 'changing' })
+  throw refuse('draft-kept-changing')
 }
 
 /** Rolls the transaction back: it would publish texts that were not compiled. */
@@ -97,7 +97,7 @@ async function findDraft(stores: Stores, input: PublishVersionInput): Promise<Ve
     if (error instanceof AppError && error.code === 'NotFoundError') return null
     throw error
   })
-  if (version?.number !== null) throw invalid('Cannot publish: version is not a draft')
+  if (version?.number !== null) throw refuse('not-a-draft')
   return version
 }
 
@@ -110,7 +110,7 @@ function assertNoConflict(slots: readonly Slot[]): void {
     liveHash: live?.contentHash ?? null,
     draftHash: draft && draft.deletedAt === null ? draft.contentHash : null,
   }))
-  throw conflict(`The live version changed ${slots.length} document(s) that this draft also changes`, { conflicts })
+  throw refuse('live-changed', { conflicts })
 }
 
 /** Texts that compiled without errors. Valid while the texts at `paths`, and all texts with references, stay the same. */
@@ -170,7 +170,7 @@ function assertNoErrors(checked: readonly CheckedText[]): void {
       documentUuid: text.documentUuid,
       errors: scan.errors.map(({ code, message, line, column, frame }) => ({ code, message, line, column, frame })),
     }))
-  if (documents.length > 0) throw unprocessable(`There are errors in ${documents.length} document(s)`, { documents })
+  if (documents.length > 0) throw refuse('draft-does-not-compile', { documents })
 }
 
 /** The changed documents, and those that refer to one, directly or through others. */

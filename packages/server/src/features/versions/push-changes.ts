@@ -1,6 +1,6 @@
 /** Applies a list of changes to a draft: all of them, or none. */
 import { randomUUID } from 'node:crypto'
-import { invalid, mergedVersion } from '../../shared/app-error.ts'
+import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
 import { hashContent } from '../documents/check-document.ts'
@@ -40,7 +40,7 @@ export async function pushChanges(
   const { workspaceId } = input.caller
   return changeProject(deps, input, async ({ stores, at, touch }) => {
     const version = await findVersionRow(stores, input)
-    if (version.number !== null) throw mergedVersion()
+    if (version.number !== null) throw refuse('merged-version')
     const slots = await stores.documents.listSlots(workspaceId, version, [...changes.keys()])
     const plan = planChanges(changes, new Map(slots.map((slot) => [slot.path, slot])), at)
     if (plan.writes.length > 0) {
@@ -60,7 +60,7 @@ function readChanges(changes: readonly Change[]): Map<string, Change> {
   for (const change of changes) {
     const path = normalizeDocumentPath(change.path)
     assertCreatablePath(path)
-    if (seen.has(path)) throw invalid(`A push names each path once: ${path}`, { path })
+    if (seen.has(path)) throw refuse('repeated-path', { path })
     seen.add(path)
     if (change.status !== 'unchanged') wanted.set(path, change)
   }
@@ -98,7 +98,7 @@ function planChanges(changes: ReadonlyMap<string, Change>, slots: ReadonlyMap<st
 function planChange(slot: Slot, { status, content, liveHash }: Change, at: Date): DraftWrite | null {
   const isMerged = liveHash !== undefined
   if (status === 'deleted') return deleteText(slot, at, isMerged)
-  if (content === undefined) throw invalid(`A change needs its content: ${slot.path}`, { path: slot.path })
+  if (content === undefined) throw refuse('invalid-body', issueAt('changes', `content is required for ${slot.path}`))
   const { path } = slot
   return writeText(slot, { path, content, contentHash: hashContent(content), documentUuid: randomUUID(), at }, isMerged)
 }

@@ -1,5 +1,5 @@
 /** Drops changes of a draft, so that it shows live again. A prompt that only the draft had is restored if it was deleted. */
-import { mergedVersion } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
 import { normalizeDocumentPath } from '../documents/document-path.ts'
@@ -28,7 +28,7 @@ export async function revertDraft(
   const paths = input.paths && [...new Set(input.paths.map(normalizeDocumentPath))]
   return changeProject(deps, input, async ({ stores, at, touch, audit }) => {
     const version = await findVersionRow(stores, input)
-    if (version.number !== null) throw mergedVersion()
+    if (version.number !== null) throw refuse('merged-version')
     const steps = (await stores.documents.listSlots(workspaceId, version, paths)).flatMap((slot) =>
       planRevert(slot, paths !== undefined),
     )

@@ -1,6 +1,6 @@
 /** Document paths contain slashes: brings every form of a documents address into one that a route can match. */
 import { normalizeDocumentPath } from '../../features/documents/document-path.ts'
-import { invalid } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import { refuseText } from '../../shared/text-guard.ts'
 
 const documentsAddress = /^(\/projects\/[^/]+\/versions\/[^/]+\/documents)(?:\/(.*))?$/
@@ -31,8 +31,8 @@ function readTail(tail: string): string {
   try {
     path = decodeURIComponent(tail)
   } catch {
-    throw invalid('Malformed path')
+    throw refuse('malformed-path')
   }
-  if (refuseText(path) !== undefined) throw invalid('Malformed path')
+  if (refuseText(path) !== undefined) throw refuse('malformed-path')
   return normalizeDocumentPath(path)
 }

@@ -1,4 +1,4 @@
-import { type AppError, invalid } from '../../shared/app-error.ts'
+import { type AppError, refuse } from '../../shared/app-error.ts'
 
 export interface RequestIssue {
   path: readonly PropertyKey[]
@@ -6,12 +6,13 @@ export interface RequestIssue {
   message: string
 }
 
-/** A request that its schema refuses; the first issue stands in the message, up to 50 in `details.issues`. */
-export function invalidRequest(issues: readonly RequestIssue[]): AppError {
+/** A request that fails its schema. The message names the first issue; `details.issues` lists up to 50. */
+export function invalidRequest(
+  cause: 'refused-query' | 'invalid-query' | 'invalid-body',
+  issues: readonly RequestIssue[],
+): AppError {
   const listed = issues.slice(0, 50).map(({ path, code, message }) => ({ path: path.map(wirePathPart), code, message }))
-  const [first] = listed
-  const where = first && first.path.length > 0 ? first.path.join('.') : 'body'
-  return invalid(`Invalid request: ${where}: ${first?.message ?? 'invalid'}`, { issues: listed })
+  return refuse(cause, { issues: listed })
 }
 
 function wirePathPart(part: PropertyKey): string | number {

@@ -1,4 +1,4 @@
-import { AppError, invalid } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import { exceededBound, inputBounds, type JsonBounds } from '../../shared/text/json-bounds.ts'
 import { refuseValue, tooDeep } from '../../shared/text-guard.ts'
 import { invalidRequest, type RequestIssue } from './invalid-request.ts'
@@ -19,9 +19,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  */
 export function parseJsonBody(bytes: Uint8Array, contentType: string | undefined): unknown {
   if (bytes.length === 0) return {}
-  if (!isJson(contentType)) {
-    throw new AppError('UnsupportedMediaTypeError', 'Content-Type must be application/json')
-  }
+  if (!isJson(contentType)) throw refuse('unsupported-content-type')
   const exceeded = bytes.length > unmeasuredBytes ? exceededBound(bytes, inputBounds) : undefined
   if (exceeded) throw refused([], refusals[exceeded])
   const value = parse(bytes)
@@ -30,7 +28,8 @@ export function parseJsonBody(bytes: Uint8Array, contentType: string | undefined
   return value
 }
 
-const refused = (path: RequestIssue['path'], message: string) => invalidRequest([{ path, code: 'custom', message }])
+const refused = (path: RequestIssue['path'], message: string) =>
+  invalidRequest('invalid-body', [{ path, code: 'custom', message }])
 
 function isJson(contentType: string | undefined): boolean {
   if (contentType === undefined || contentType.trim() === '') return true
@@ -49,6 +48,6 @@ function parse(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch {
-    throw invalid('Malformed JSON in request body')
+    throw refuse('malformed-json')
   }
 }

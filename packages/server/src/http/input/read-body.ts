@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
-import { AppError, invalid } from '../../shared/app-error.ts'
+import { type AppError, refuse } from '../../shared/app-error.ts'
 
 type Decompress = (data: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>
 
@@ -20,7 +20,7 @@ export async function readBody(req: IncomingMessage, limitBytes: number): Promis
   const raw = await collect(req, limitBytes)
   if (raw.length === 0 || encoding === 'identity' || encoding === '') return raw
   const decompress = decompressors.get(encoding)
-  if (!decompress) throw new AppError('UnsupportedMediaTypeError', 'Content-Encoding must be gzip, deflate or br')
+  if (!decompress) throw refuse('unsupported-content-encoding')
   return inflateWithin(decompress, raw, limitBytes)
 }
 
@@ -38,7 +38,7 @@ function collect(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
       else settle(() => reject(tooLarge(limitBytes)))
     }
     const onEnd = (): void => settle(() => resolve(Buffer.concat(pieces, size)))
-    const onBroken = (): void => settle(() => reject(invalid('The request body ended early')))
+    const onBroken = (): void => settle(() => reject(refuse('incomplete-body')))
     req.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken)
   })
 }
@@ -48,10 +48,10 @@ async function inflateWithin(decompress: Decompress, raw: Buffer, limitBytes: nu
     return await decompress(raw, { maxOutputLength: limitBytes })
   } catch (error) {
     if (error instanceof RangeError) throw tooLarge(limitBytes)
-    throw invalid('Malformed compressed request body')
+    throw refuse('malformed-compression')
   }
 }
 
 function tooLarge(limitBytes: number): AppError {
-  return new AppError('PayloadTooLargeError', 'Request body is too large', { details: { limit: limitBytes } })
+  return refuse('body-too-large', { limit: limitBytes })
 }

@@ -22,6 +22,6 @@ export function readInput(limitBytes: number): RequestHandler {
 function refuseQuery(query: object): void {
   for (const [key, value] of Object.entries(query)) {
     const reason = refuseText(key) ?? refuseText(String(value))
-    if (reason !== undefined) throw invalidRequest([{ path: [key], code: 'custom', message: reason }])
+    if (reason !== undefined) throw invalidRequest('refused-query', [{ path: [key], code: 'custom', message: reason }])
   }
 }

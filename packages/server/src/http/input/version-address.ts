@@ -5,5 +5,5 @@ export function versionAddress(params: { projectId: string; versionUuid: string 
   projectId: number
   versionRef: string
 } {
-  return { projectId: pathId(params.projectId, 'Project'), versionRef: params.versionUuid }
+  return { projectId: pathId(params.projectId, 'unknown-project'), versionRef: params.versionUuid }
 }

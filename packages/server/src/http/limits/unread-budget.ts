@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { AppError } from '../../shared/app-error.ts'
+import { type AppError, refuse } from '../../shared/app-error.ts'
 
 export interface UnreadSettings {
   /** The longest time without progress. */
@@ -132,7 +132,7 @@ export class UnreadBudget {
         resolve()
       })
       const left = end(() => reject(gone()))
-      const late = end(() => reject(new AppError('ServiceUnavailableError', 'Too many large responses are unread')))
+      const late = end(() => reject(refuse('too-many-unread-responses')))
       const patience = setTimeout(late, mostWaitingMs).unref()
       const entry: Waiting = { apiKeyId, begin }
       this.#waiting.add(entry)
@@ -153,7 +153,7 @@ export class UnreadBudget {
 }
 
 function gone(): AppError {
-  return new AppError('ServiceUnavailableError', 'The client has disconnected')
+  return refuse('client-disconnected')
 }
 
 /** The longest stalled first, until the others fit. */

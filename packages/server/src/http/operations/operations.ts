@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { operations as described, type OperationName } from '@stet/contract'
 import { type Request, type Response, Router } from 'express'
-import { AppError } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { bearerToken } from '../request/authenticate.ts'
 import { contextOf } from '../request/request-context.ts'
@@ -38,7 +38,7 @@ function operationAnswers({ settings, readiness, metrics }: HttpDeps, figures: R
     async ready(_req, res) {
       const checks = await readiness()
       if (Object.values(checks).every(Boolean)) res.json({ status: 'ready' })
-      else throw new AppError('ServiceUnavailableError', 'Not ready', { details: { checks } })
+      else throw refuse('not-ready', { checks })
     },
     metrics(req, res) {
       const { authorization } = req.headers
@@ -64,11 +64,11 @@ const forwardingHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-h
 export function permitMetrics(configured: string | undefined, given: string | undefined, isLocal: boolean): void {
   if (configured === undefined) {
     if (isLocal) return
-    throw new AppError('ForbiddenError', 'Metrics are served on loopback only, unless a token is configured')
+    throw refuse('metrics-loopback-only')
   }
-  if (given === undefined) throw new AppError('UnauthorizedError', 'Authorization token required')
+  if (given === undefined) throw refuse('no-key')
   if (!timingSafeEqual(digest(configured), digest(given))) {
-    throw new AppError('UnauthorizedError', 'Invalid authorization token')
+    throw refuse('wrong-metrics-token')
   }
 }
 

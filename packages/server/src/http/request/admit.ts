@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { AppError } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { authenticate } from './authenticate.ts'
 import { refuseWhileStopping } from './drain.ts'
@@ -36,5 +36,5 @@ export function keepsPlace({ place }: Pick<HttpDeps, 'place'>): RequestHandler {
 /** @throws AppError ServiceUnavailableError, before everything that begins work or reads a cache. */
 async function requirePlace(place: Place): Promise<void> {
   if (await place.confirm()) return
-  throw new AppError('ServiceUnavailableError', 'The database is not available to this server, try again later')
+  throw refuse('database-unavailable')
 }

@@ -1,6 +1,6 @@
 /** How the front door behaves while the server stops: what has begun is answered, no connection is kept, new work is refused. */
 import type { ServerResponse } from 'node:http'
-import { AppError } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 
 export interface Drain {
   readonly isDraining: boolean
@@ -59,5 +59,5 @@ export function createDrain(): Drain {
 
 /** @throws AppError ServiceUnavailableError, before everything that begins work. */
 export function refuseWhileStopping({ isRefusing }: Pick<Drain, 'isRefusing'>): void {
-  if (isRefusing) throw new AppError('ServiceUnavailableError', 'The server is stopping')
+  if (isRefusing) throw refuse('server-stopping')
 }

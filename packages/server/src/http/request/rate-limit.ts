@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { SpentPoint } from '../../features/access/ports.ts'
-import { AppError } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { callerOf, contextOf } from './request-context.ts'
 
@@ -22,7 +22,5 @@ export async function limitRate(deps: Pick<HttpDeps, 'rateLimiter' | 'clock'>, r
   const { allowed, resetAtMs } = await spendPoint(deps, res)
   if (allowed) return
   const waitMs = resetAtMs - deps.clock.now().getTime()
-  throw new AppError('RateLimitError', 'Too many requests', {
-    details: { limit: callerOf(res).limit, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) },
-  })
+  throw refuse('rate-limited', { limit: callerOf(res).limit, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) })
 }

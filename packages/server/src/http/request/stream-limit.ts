@@ -1,6 +1,6 @@
 /** How many event streams each key holds open; the number is bounded so that no key takes all sockets. */
 import type { Response } from 'express'
-import { AppError } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 
 export interface StreamLimit {
   /** Counts one stream until the response closes. @throws AppError RateLimitError for a key with too many. */
@@ -13,9 +13,7 @@ export function createStreamLimit(maxPerKey: number): StreamLimit {
     enter(apiKeyId, res) {
       const count = open.get(apiKeyId) ?? 0
       if (count >= maxPerKey) {
-        throw new AppError('RateLimitError', 'Too many open event streams', {
-          details: { limit: maxPerKey, retryAfter: 1 },
-        })
+        throw refuse('too-many-streams', { limit: maxPerKey, retryAfter: 1 })
       }
       open.set(apiKeyId, count + 1)
       res.once('close', () => {

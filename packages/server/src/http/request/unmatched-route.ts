@@ -1,6 +1,6 @@
-/** What is answered when no route took a request: 405 for a known path, else 404. */
+/** The error of a request that matches no route: 405 for a known path, otherwise 404. */
 import type { RequestHandler } from 'express'
-import { AppError, notFound } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 
 interface KnownRoute {
   method: string
@@ -13,10 +13,10 @@ export function unmatchedRoute(routes: readonly KnownRoute[]): RequestHandler {
   return (req) => {
     const path = req.path
     const methods = new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))
-    if (methods.size === 0) throw notFound(`Route not found: ${req.method} ${req.baseUrl}${path}`)
+    if (methods.size === 0) throw refuse('unknown-route', { method: req.method, path: req.baseUrl + path })
     if (methods.has('GET')) methods.add('HEAD')
     const allow = [...methods].sort()
-    throw new AppError('MethodNotAllowedError', `Method not allowed: ${req.method}`, { details: { allow } })
+    throw refuse('method-not-allowed', { method: req.method, allow })
   }
 }
 

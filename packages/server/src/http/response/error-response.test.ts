@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AppError, RunError } from '../../shared/app-error.ts'
+import { RunError, refuse } from '../../shared/app-error.ts'
 import { errorResponse } from './error-response.ts'
 
 describe('errorResponse', () => {
@@ -12,12 +12,12 @@ describe('errorResponse', () => {
         name: 'InternalServerError',
         message: 'Internal server error',
         errorCode: 'internal_server_error',
-        details: { requestId: 'req_1' },
+        details: { requestId: 'req_1', reason: 'unforeseen' },
       },
     })
   })
 
-  it.each([['text'], [null], [undefined], [{ status: 200 }], [new AppError('InternalServerError', 'secret')]])(
+  it.each([['text'], [null], [undefined], [{ status: 200 }], [refuse('run-not-stored')]])(
     'answers 500 to %s',
     (thrown) => {
       expect(errorResponse(thrown, 'req_1').body.message).toBe('Internal server error')
@@ -40,13 +40,13 @@ describe('errorResponse', () => {
   })
 
   it.each([
-    [new AppError('UnauthorizedError', 'no'), { 'WWW-Authenticate': 'Bearer' }],
-    [new AppError('MethodNotAllowedError', 'no', { details: { allow: ['GET', 'HEAD'] } }), { Allow: 'GET, HEAD' }],
-    [new AppError('RateLimitError', 'no', { details: { retryAfter: 0.2 } }), { 'Retry-After': '1' }],
-    [new AppError('ConflictError', 'no', { details: { retryAfter: 1 } }), { 'Retry-After': '1' }],
-    [new AppError('ConflictError', 'no'), {}],
-    [new AppError('ServiceUnavailableError', 'no'), { 'Retry-After': '1' }],
-    [new AppError('UnprocessableEntityError', 'no', { details: { retryAfter: 5 } }), {}],
+    [refuse('no-key'), { 'WWW-Authenticate': 'Bearer' }],
+    [refuse('method-not-allowed', { method: 'PUT', allow: ['GET', 'HEAD'] }), { Allow: 'GET, HEAD' }],
+    [refuse('rate-limited', { limit: 1, retryAfter: 0.2 }), { 'Retry-After': '1' }],
+    [refuse('conversation-busy', { retryAfter: 1 }), { 'Retry-After': '1' }],
+    [refuse('revoked-key'), {}],
+    [refuse('server-stopping'), { 'Retry-After': '1' }],
+    [refuse('score-not-binary', { min: 0, max: 1 }), {}],
   ])('%#: headers of %s', (error, headers) => {
     expect(errorResponse(error, 'req_1').headers).toEqual(headers)
   })

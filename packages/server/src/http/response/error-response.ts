@@ -1,27 +1,13 @@
 /** Failures -> status, headers and the one error body; nothing of drivers, paths or secrets passes. */
+
+import { STATUS_BY_CODE } from '@stet/contract'
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import type { KeptAnswer } from '../../features/idempotency/ports.ts'
-import { AppError, type ErrorCode, RunError } from '../../shared/app-error.ts'
+import { AppError, RunError, refuse } from '../../shared/app-error.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { discardBody } from '../input/discard-body.ts'
 import { contextOf } from '../request/request-context.ts'
 import { failureFields } from './failure-fields.ts'
-
-const statusByCode = {
-  BadRequestError: 400,
-  UnauthorizedError: 401,
-  ForbiddenError: 403,
-  NotFoundError: 404,
-  MethodNotAllowedError: 405,
-  ConflictError: 409,
-  PreconditionFailedError: 412,
-  PayloadTooLargeError: 413,
-  UnsupportedMediaTypeError: 415,
-  UnprocessableEntityError: 422,
-  RateLimitError: 429,
-  InternalServerError: 500,
-  ServiceUnavailableError: 503,
-} as const satisfies Record<ErrorCode, number>
 
 interface ErrorBody {
   name: string
@@ -53,19 +39,14 @@ export class KeptFailure extends Error {
 const attachPath = /\/conversations\/[^/?]*\/attach\/?(?:\?|$)/
 const retryStatuses = new Set([409, 429, 503])
 
-/** @param requestId told with unforeseen failures: it belongs in a report. */
+/** @param requestId is shown with unforeseen failures, so that the operator finds them in the log. */
 export function errorResponse(error: unknown, requestId: string): ErrorResponse {
   if (error instanceof KeptFailure) return error.answer
   if (error instanceof RunError) return runErrorResponse(error)
   if (error instanceof AppError && error.code !== 'InternalServerError') return appErrorResponse(error)
-  if (isRefusedByRouter(error)) return errorResponse(new AppError('BadRequestError', 'Malformed path'), requestId)
-  const body = {
-    name: 'InternalServerError',
-    message: 'Internal server error',
-    errorCode: 'internal_server_error',
-    details: { requestId },
-  }
-  return { status: 500, headers: {}, body }
+  if (isRefusedByRouter(error)) return errorResponse(refuse('malformed-path'), requestId)
+  const { code: name, message, details } = refuse('unforeseen', { requestId })
+  return { status: 500, headers: {}, body: { name, message, errorCode: 'internal_server_error', details } }
 }
 
 /** Last middleware of all. */
@@ -102,7 +83,7 @@ function answerWhileSending(req: Request, res: Response, text: string): void {
 }
 
 function appErrorResponse(error: AppError): ErrorResponse {
-  const status = statusByCode[error.code]
+  const status = STATUS_BY_CODE[error.code]
   const headers: Record<string, string> = {}
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer'
   if (status === 405) headers['Allow'] = allowedMethods(error.details['allow'])

@@ -1,7 +1,8 @@
 /** Refusals of chat and attach name the conversation, as every other answer there does. */
+import type { ErrorCode } from '@stet/contract/vocabulary'
 import type { ErrorRequestHandler } from 'express'
 import { findConversation } from '../../features/conversations/find-conversation.ts'
-import { AppError, type ErrorCode } from '../../shared/app-error.ts'
+import { AppError } from '../../shared/app-error.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { callerOf } from '../request/request-context.ts'
 

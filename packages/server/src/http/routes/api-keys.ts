@@ -2,7 +2,7 @@ import { contract } from '@stet/contract'
 import { issueApiKey } from '../../features/access/issue-api-key.ts'
 import { revokeApiKey } from '../../features/access/revoke-api-key.ts'
 import { rotateApiKey } from '../../features/access/rotate-api-key.ts'
-import { notFound } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { pathId } from '../input/path-id.ts'
 import type { Routes } from '../mount.ts'
@@ -18,7 +18,7 @@ export function apiKeyRoutes(deps: HttpDeps): Routes<typeof contract.apiKeys> {
         deps.stores.apiKeys.findOptional(workspaceId, apiKeyId),
         deps.stores.workspaces.find(workspaceId),
       ])
-      if (!apiKey) throw notFound('API key not found')
+      if (!apiKey) throw refuse('unknown-api-key')
       return {
         status: 200,
         body: {
@@ -51,14 +51,14 @@ export function apiKeyRoutes(deps: HttpDeps): Routes<typeof contract.apiKeys> {
       201,
       (own) =>
         async ({ params, body, res }) => {
-          const id = pathId(params.id, 'API key')
+          const id = pathId(params.id, 'unknown-api-key')
           const { apiKey, key } = await rotateApiKey(own, { ...body, caller: callerOf(res), id })
           return { status: 201, body: { ...apiKeyBody(apiKey), key } }
         },
       restrictedTo,
     ),
     revoke: async ({ params, res }) => {
-      const apiKey = await revokeApiKey(deps, { caller: callerOf(res), id: pathId(params.id, 'API key') })
+      const apiKey = await revokeApiKey(deps, { caller: callerOf(res), id: pathId(params.id, 'unknown-api-key') })
       return { status: 200, body: apiKeyBody(apiKey) }
     },
   }

@@ -15,7 +15,7 @@ export function conversationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes
     list: async ({ query: { limit, cursor, projectId, from, to, ...equal }, res }) => {
       const filter = {
         ...equal,
-        ...(projectId === undefined ? {} : { projectId: pathId(projectId, 'Project') }),
+        ...(projectId === undefined ? {} : { projectId: pathId(projectId, 'unknown-project') }),
         ...(from === undefined ? {} : { from: new Date(from) }),
         ...(to === undefined ? {} : { to: new Date(to) }),
       }
@@ -32,7 +32,7 @@ export function conversationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes
       return { status: 200, body: sizedBody(unread, res, body) }
     },
     erase: async ({ query: { customIdentifier, projectId }, res }) => {
-      const project = projectId === undefined ? {} : { projectId: pathId(projectId, 'Project') }
+      const project = projectId === undefined ? {} : { projectId: pathId(projectId, 'unknown-project') }
       return {
         status: 200,
         body: await eraseConversations(deps, { caller: callerOf(res), customIdentifier, ...project }),

@@ -24,7 +24,7 @@ export function evaluationRoutes(deps: HttpDeps): Routes<typeof contract.evaluat
       ({ projectId }) => ({ projectId }),
     ),
     list: async ({ query: { projectId, ...query }, res }) => {
-      const project = projectId === undefined ? {} : { projectId: pathId(projectId, 'Project') }
+      const project = projectId === undefined ? {} : { projectId: pathId(projectId, 'unknown-project') }
       const evaluations = await listEvaluations(deps, { ...query, ...project, caller: callerOf(res) })
       return { status: 200, body: evaluations.map(evaluationBody) }
     },

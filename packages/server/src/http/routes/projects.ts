@@ -29,14 +29,14 @@ export function projectRoutes(deps: HttpDeps): Routes<typeof contract.projects> 
       ({ project }) => ({ projectId: project.id }),
     ),
     update: async ({ params, body, res }) => {
-      const projectId = pathId(params.projectId, 'Project')
+      const projectId = pathId(params.projectId, 'unknown-project')
       return {
         status: 200,
         body: projectBody(await updateProject(deps, { ...body, caller: callerOf(res), projectId })),
       }
     },
     delete: async ({ params, body, res }) => {
-      const projectId = pathId(params.projectId, 'Project')
+      const projectId = pathId(params.projectId, 'unknown-project')
       await deleteProject(deps, { ...body, caller: callerOf(res), projectId })
       return { status: 200, body: { id: projectId } }
     },

@@ -1,7 +1,7 @@
 import { contract } from '@stet/contract'
 import { listProviderKeys } from '../../features/providers/list-providers.ts'
 import { createProviderKey, deleteProviderKey, updateProviderKey } from '../../features/providers/save-provider-key.ts'
-import { notFound } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { pathId } from '../input/path-id.ts'
 import type { Routes } from '../mount.ts'
@@ -22,7 +22,7 @@ export function providerKeyRoutes(deps: HttpDeps): Routes<typeof contract.provid
     }),
     get: async ({ params, res }) => {
       const key = await deps.stores.providerKeys.findOptional(callerOf(res).workspaceId, entryId(params.id))
-      if (!key) throw notFound('Provider key not found')
+      if (!key) throw refuse('unknown-provider-key')
       return { status: 200, body: providerKeyBody(key) }
     },
     update: async ({ params, body, res }) => {
@@ -46,5 +46,5 @@ export function providerKeyRoutes(deps: HttpDeps): Routes<typeof contract.provid
 
 // Entries without a row are listed with id 0: known, but not to be changed.
 function entryId(text: string): number {
-  return text === '0' ? 0 : pathId(text, 'Provider key')
+  return text === '0' ? 0 : pathId(text, 'unknown-provider-key')
 }

@@ -17,12 +17,12 @@ export function versionRoutes(deps: HttpDeps): Routes<typeof contract.versions> 
   return {
     list: async ({ params, query, res }) => {
       const caller = callerOf(res)
-      const { id } = await findProject(deps, caller, pathId(params.projectId, 'Project'))
+      const { id } = await findProject(deps, caller, pathId(params.projectId, 'unknown-project'))
       const versions = await deps.stores.versions.list(caller.workspaceId, id, query.status)
       return { status: 200, body: versions.map(versionBody) }
     },
     create: onlyOnce(deps, contract.versions.create, 200, (own) => async ({ params, body, res }) => {
-      const projectId = pathId(params.projectId, 'Project')
+      const projectId = pathId(params.projectId, 'unknown-project')
       return {
         status: 200,
         body: versionBody(await createVersion(own, { ...body, caller: callerOf(res), projectId })),

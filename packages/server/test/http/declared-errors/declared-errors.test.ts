@@ -1,9 +1,9 @@
 /** Walks the contract: every route succeeds, and is brought to each error that it declares. A pair without a test fails. */
-import { ERROR_CAUSES, ErrorBody, type ErrorCause } from '@stet/contract'
+import { ErrorBody, type ErrorCause, statusOf } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiAnswer } from '../api-call.ts'
-import { causeOf, type ReadError } from '../cause-of.ts'
 import { contractRoutes, type WalkedRoute } from '../contract-routes.ts'
+import { causeOf } from '../declared-answers.ts'
 import { atOnce } from './at-once.ts'
 import { idempotencyCauses } from './idempotency-causes.ts'
 import { ownCauses } from './own-causes.ts'
@@ -27,13 +27,14 @@ function scenarioFor(route: WalkedRoute, cause: ErrorCause): Scenario | undefine
 }
 
 function expectError(route: WalkedRoute, cause: ErrorCause, answer: ApiAnswer): void {
-  const { status } = ERROR_CAUSES[cause]
+  const status = statusOf(cause)
   expect(answer.status, answer.text).toBe(status)
   expect(ErrorBody.safeParse(answer.body).error).toBeUndefined()
-  expect(causeOf(route, status, answer.body as unknown as ReadError), answer.text).toBe(cause)
+  expect(causeOf(answer.body), answer.text).toBe(cause)
   if (status === 401) expect(answer.headers.get('www-authenticate')).toBe('Bearer')
   if (status === 429 || status === 503) expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
-  if (status === 500) expect(answer.body.details).toEqual({ requestId: answer.headers.get('x-request-id') })
+  if (status === 500)
+    expect(answer.body.details).toEqual({ requestId: answer.headers.get('x-request-id'), reason: cause })
   expect('error' in answer.body, 'the message once more').toBe(route.name === 'runs.attach')
 }
 
@@ -60,7 +61,7 @@ describe.each(contractRoutes.map((route) => [route.name, route] as const))('%s',
 
   for (const cause of route.causes.filter((each) => !(each in atOnce))) {
     const scenario = scenarioFor(route, cause)
-    it(`${ERROR_CAUSES[cause].status} ${cause}`, async () => {
+    it(`${statusOf(cause)} ${cause}`, async () => {
       expect(scenario, `${route.name} declares ${cause}, which no test produces`).toBeDefined()
       if (scenario) expectError(route, cause, await scenario(world, route))
     })

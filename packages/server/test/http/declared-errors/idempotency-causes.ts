@@ -16,7 +16,7 @@ export const idempotencyCauses: Partial<Record<ErrorCause, Scenario>> = {
     await changeLastRecord(world, `owner_id = '${other}', answer = NULL, run_uuid = NULL, conversation_uuid = NULL`)
     return send(world, route, repetition)
   },
-  'idempotency-reuse': async (world, route) => {
+  'idempotency-key-reused': async (world, route) => {
     const repetition = await sentUnderKey(world, route)
     const body = typeof repetition.body === 'object' ? repetition.body : {}
     return send(world, route, { ...repetition, body: { ...body, __internal: 'other' } })

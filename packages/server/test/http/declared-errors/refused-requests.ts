@@ -33,8 +33,10 @@ export const refusedRequests: Partial<Record<ErrorCause, Scenario>> = {
   'invalid-idempotency-key': (world, route) =>
     send(world, route, { body: validBody[route.name] ?? {}, headers: { 'idempotency-key': 'x'.repeat(256) } }),
   'body-too-large': (world, route) => send(world, route, { body: JSON.stringify({ x: 'x'.repeat(bodyLimitBytes) }) }),
-  'content-type': (world, route) => send(world, route, { body: 'x', headers: { 'content-type': 'text/plain' } }),
-  'content-encoding': (world, route) => send(world, route, { body: '{}', headers: { 'content-encoding': 'zstd' } }),
+  'unsupported-content-type': (world, route) =>
+    send(world, route, { body: 'x', headers: { 'content-type': 'text/plain' } }),
+  'unsupported-content-encoding': (world, route) =>
+    send(world, route, { body: '{}', headers: { 'content-encoding': 'zstd' } }),
 
   'no-key': (world, route) => send(world, route, { key: null }),
   'unknown-key': (world, route) => send(world, route, { key: generateApiKey() }),

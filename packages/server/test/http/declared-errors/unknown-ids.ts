@@ -24,4 +24,6 @@ export const unknownIds: Partial<Record<ErrorCause, Scenario>> = {
   'merged-version': (world, route) => send(world, route, { ids: inLive(world), body: body(route) }),
   'invalid-path': async (world, route) =>
     send(world, route, { ids: await inDraft(world), body: { ...body(route), path: 'no spaces' } }),
+  'path-too-long': async (world, route) =>
+    send(world, route, { ids: await inDraft(world), body: { ...body(route), path: 'x'.repeat(10_000) } }),
 }

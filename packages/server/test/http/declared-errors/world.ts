@@ -55,7 +55,7 @@ export async function openWorld(): Promise<World> {
     hello: prompt('<user>Hi {{ name }}</user>', 'maxRetries: 0\nparameters: { name: { type: text } }\n'),
     contested: 'Hello',
     steps: prompt('<step><user>Hi</user></step>'),
-    counting: prompt('<user>{{ count }}</user>', 'parameters: { count: { type: number } }\n'),
+    counting: prompt('<user>{{ count }}</user>', 'parameters: { count: { type: number, required: true } }\n'),
   })
   const created = async (path: string, body: Record<string, unknown>) => {
     const answer = await api('POST', path, { body })

@@ -4,7 +4,7 @@ import type { ApiKey as ApiKeyRow, Author } from '../../../../generated/prisma/c
 import { type ApiKey, limitOf, type Plan, plans } from '../../../features/access/api-key.ts'
 import { type Scope, scopes } from '../../../features/access/caller.ts'
 import type { ApiKeyStore } from '../../../features/access/ports.ts'
-import { notFound } from '../../../shared/app-error.ts'
+import { refuse } from '../../../shared/app-error.ts'
 import type { DatabaseClient } from '../database.ts'
 
 const withAuthor = { author: true } as const
@@ -42,11 +42,11 @@ export function postgresApiKeyStore(client: DatabaseClient): ApiKeyStore {
         where: { workspaceId, id, revokedAt: null },
         data: { revokedAt: at },
       })
-      if (count === 0) throw notFound('API key not found')
+      if (count === 0) throw refuse('unknown-api-key')
     },
     async setExpiry(workspaceId, id, expiresAt) {
       const { count } = await client.apiKey.updateMany({ where: { workspaceId, id }, data: { expiresAt } })
-      if (count === 0) throw notFound('API key not found')
+      if (count === 0) throw refuse('unknown-api-key')
     },
     async lockAdminKeys(workspaceId) {
       await client.$queryRaw`SELECT id FROM workspace WHERE id = ${workspaceId} FOR UPDATE`

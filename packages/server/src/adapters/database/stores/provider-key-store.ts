@@ -2,7 +2,7 @@
 import type { Prisma, ProviderKey as ProviderKeyRow } from '../../../../generated/prisma/client.ts'
 import type { ProviderKeyStore } from '../../../features/providers/ports.ts'
 import { type ProviderKey, providerNameKey } from '../../../features/providers/provider-key.ts'
-import { conflict, notFound } from '../../../shared/app-error.ts'
+import { refuse } from '../../../shared/app-error.ts'
 import type { DatabaseClient } from '../database.ts'
 import { isUniqueViolation } from '../database-error.ts'
 
@@ -38,12 +38,12 @@ export function postgresProviderKeyStore(client: DatabaseClient): ProviderKeySto
       const [row] = await uniqueName(change.name ?? '', () =>
         client.providerKey.updateManyAndReturn({ where: { workspaceId, id }, data }),
       )
-      if (!row) throw notFound('Provider key not found')
+      if (!row) throw refuse('unknown-provider-key')
       return toProviderKey(row)
     },
     async delete(workspaceId, id) {
       const { count } = await client.providerKey.deleteMany({ where: { workspaceId, id } })
-      if (count === 0) throw notFound('Provider key not found')
+      if (count === 0) throw refuse('unknown-provider-key')
     },
     async touch(workspaceId, id, at) {
       await client.providerKey.updateMany({ where: { workspaceId, id }, data: { lastUsedAt: at } })
@@ -55,7 +55,7 @@ async function uniqueName<T>(name: string, write: () => Promise<T>): Promise<T> 
   try {
     return await write()
   } catch (error) {
-    if (isUniqueViolation(error)) throw conflict(`A provider named '${name}' exists already`)
+    if (isUniqueViolation(error)) throw refuse('name-taken', { name })
     throw error
   }
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Prisma } from '../../../../generated/prisma/client.ts'
 import type { Version } from '../../../features/documents/document.ts'
 import type { VersionStore } from '../../../features/versions/ports.ts'
-import { notFound } from '../../../shared/app-error.ts'
+import { refuse } from '../../../shared/app-error.ts'
 import type { DatabaseClient } from '../database.ts'
 
 const shown = {
@@ -56,7 +56,7 @@ export function postgresVersionStore(client: DatabaseClient): VersionStore {
       if (count !== 1) throw new Error('Only a draft can be published')
       await client.project.updateMany({ where: { id: projectId, workspaceId }, data: { liveVersionId: id } })
       const version = await findFirst({ id })
-      if (!version) throw notFound('Version not found')
+      if (!version) throw refuse('unknown-version')
       return version
     },
     async touch(workspaceId, projectId, id, at) {

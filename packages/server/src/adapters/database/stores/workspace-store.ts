@@ -1,7 +1,6 @@
 /** Workspaces and their authors in the database. */
 
 import type { WorkspaceStore } from '../../../features/access/ports.ts'
-import { notFound } from '../../../shared/app-error.ts'
 import type { DatabaseClient } from '../database.ts'
 
 // Any number that no other advisory lock of stet uses.
@@ -13,7 +12,7 @@ export function postgresWorkspaceStore(client: DatabaseClient): WorkspaceStore {
   return {
     async find(id) {
       const workspace = await client.workspace.findUnique({ where: { id }, select: shown })
-      if (!workspace) throw notFound('Workspace not found')
+      if (!workspace) throw new Error('The workspace of a key does not exist')
       return workspace
     },
     findFirst: () => client.workspace.findFirst({ select: shown, orderBy: { id: 'asc' } }),

@@ -3,7 +3,7 @@ import { lookup, lookup as resolveName } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 import type { AddressGuard } from '../../../features/providers/ports.ts'
-import { invalid } from '../../../shared/app-error.ts'
+import { issueAt, refuse } from '../../../shared/app-error.ts'
 import { isPrivateAddress } from './private-address.ts'
 
 const resolveMs = 2_000
@@ -35,7 +35,7 @@ function resolveAll(resolve: typeof lookup, host: string): Promise<string[]> {
 }
 
 function refused(reason: string) {
-  return invalid(`Invalid request: url: ${reason}`, { issues: [{ path: ['url'], code: 'custom', message: reason }] })
+  return refuse('invalid-body', issueAt('url', reason))
 }
 
 /** The server may not call this address. No connection was made. */

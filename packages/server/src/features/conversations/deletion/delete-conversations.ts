@@ -1,5 +1,5 @@
 /** Deletes an ended conversation: no reader finds it any more, and its rows are purged in the background. */
-import { conflict, notFound } from '../../../shared/app-error.ts'
+import { refuse } from '../../../shared/app-error.ts'
 import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
 import type { Caller, Needs } from '../../deps.ts'
 import { findProject } from '../../documents/version-ref.ts'
@@ -18,7 +18,7 @@ export async function deleteConversation(
   if (!(await deps.deletions.hideConversation(workspaceId, uuid))) {
     // A chat or another deletion came first; memory may be outdated.
     if (await deps.runs.findConversation(workspaceId, uuid)) throw busy()
-    throw notFound('Conversation not found')
+    throw refuse('unknown-conversation')
   }
   // A chat may have just ended in the database; its process remembers the conversation only after that.
   await deps.activeRuns.find(workspaceId, uuid)?.ended
@@ -33,7 +33,7 @@ export async function deleteConversation(
 }
 
 function busy(): Error {
-  return conflict('The conversation is busy', { retryAfter: 1 })
+  return refuse('conversation-busy', { retryAfter: 1 })
 }
 
 export interface EraseInput {

@@ -1,5 +1,5 @@
 /** Deletes a project: at once for every reader and for the keys restricted to it; its rows are purged in the background. */
-import { conflict, invalid, notFound } from '../../../shared/app-error.ts'
+import { refuse } from '../../../shared/app-error.ts'
 import type { Caller, Needs } from '../../deps.ts'
 import { assertVisible, deletedProjectsScope, projectScope } from '../../documents/version-ref.ts'
 
@@ -21,12 +21,12 @@ export async function deleteProject(
   try {
     await deps.transaction(async ({ projects }) => {
       const project = await projects.lock(workspaceId, projectId)
-      if (!project) throw notFound('Project not found')
-      if (project.name !== name) throw invalid('The given name is not the name of the project')
+      if (!project) throw refuse('unknown-project')
+      if (project.name !== name) throw refuse('wrong-project-name')
       // Runs that are not stored yet are known only here.
       const isActiveHere = deps.activeRuns.list().some((run) => run.view().projectId === projectId)
       if (isActiveHere || (await projects.hasActiveRuns(projectId))) {
-        throw conflict('Runs of the project are active', { reason: 'active_runs' })
+        throw refuse('project-busy')
       }
       keyHashes = await projects.markDeleted(projectId)
     })

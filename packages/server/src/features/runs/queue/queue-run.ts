@@ -1,6 +1,6 @@
 /** Queues a run of a prompt. The run and its input are stored before its uuid is returned. */
 import { randomUUID } from 'node:crypto'
-import { AppError } from '../../../shared/app-error.ts'
+import { refuse } from '../../../shared/app-error.ts'
 import type { ClaimedRun, Needs } from '../../deps.ts'
 import { firstState, prepareRun, requireFirstUse, type StartDeps, type StartRunInput } from '../start-run.ts'
 
@@ -16,9 +16,7 @@ export async function queueRun(deps: QueueDeps, input: StartRunInput): Promise<C
   const { uuid: conversationUuid, workspaceId, createdAt } = conversation
   const run = { uuid: randomUUID(), conversationUuid, workspaceId, epoch: 1, firstEventId: 1, createdAt }
   if (!deps.runQueue.reserve(run.uuid, apiKeyId)) {
-    throw new AppError('ServiceUnavailableError', 'Too many queued runs', {
-      details: { retryAfter: retryAfterSeconds },
-    })
+    throw refuse('queue-full', { retryAfter: retryAfterSeconds })
   }
   deps.eventLog.expect(run.uuid)
   try {

@@ -1,7 +1,7 @@
 /** Works the queue: starts every queued row, including those of an earlier process and those whose job was lost. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { AppError } from '../../../shared/app-error.ts'
+import { isUnavailable } from '../../../shared/app-error.ts'
 import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
 import type { Needs } from '../../deps.ts'
 import { type PromptInput, planOf } from '../execute-run.ts'
@@ -87,7 +87,7 @@ async function claimQueued(deps: SuperviseDeps, run: NewRun): Promise<boolean> {
     try {
       return await deps.runs.startQueued(run, isRepeat)
     } catch (error) {
-      const isAway = error instanceof AppError && error.code === 'ServiceUnavailableError'
+      const isAway = isUnavailable(error)
       if (!isAway || performance.now() >= giveUpAt) {
         deps.activeRuns.abandon({ ...run, runUuid: run.uuid })
         throw error

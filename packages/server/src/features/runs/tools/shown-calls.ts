@@ -1,5 +1,5 @@
 /** The tool calls of one model call: stored before they are shown, awaited from then on, answered once. */
-import { AppError } from '../../../shared/app-error.ts'
+import { isUnavailable } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import type { ToolCall } from '../../templates/message.ts'
 import type { RunProgress } from '../run-step.ts'
@@ -110,7 +110,7 @@ async function findAnswer(
     return await deps.toolCalls.findAnswer(workspaceId, id)
   } catch (error) {
     // Retried until the deadline while the database is away.
-    if (error instanceof AppError && error.code === 'ServiceUnavailableError') return null
+    if (isUnavailable(error)) return null
     throw error
   }
 }

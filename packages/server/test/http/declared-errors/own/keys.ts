@@ -38,7 +38,7 @@ export const keyCauses: Record<string, Scenario> = {
     const [one, two] = [await world.newProviderKey(), await world.newProviderKey()]
     return to('providerApiKeys.update', world, { ids: { id: String(one.id) }, body: { name: two.name } })
   },
-  'providerApiKeys.update fixed-entry': (world) =>
+  'providerApiKeys.update built-in-provider-key': (world) =>
     to('providerApiKeys.update', world, { ids: { id: '0' }, body: { name: 'x' } }),
-  'providerApiKeys.delete fixed-entry': (world) => to('providerApiKeys.delete', world, { ids: { id: '0' } }),
+  'providerApiKeys.delete built-in-provider-key': (world) => to('providerApiKeys.delete', world, { ids: { id: '0' } }),
 }

@@ -24,24 +24,31 @@ export const promptCauses: Record<string, Scenario> = {
   },
   'versions.push invalid-path': async (world) =>
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [{ ...changed, path: 'no spaces' }] } }),
+  'versions.push path-too-long': async (world) =>
+    to('versions.push', world, {
+      ids: await inDraft(world),
+      body: { changes: [{ ...changed, path: 'x'.repeat(10_000) }] },
+    }),
   'versions.push repeated-path': async (world) =>
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [changed, changed] } }),
-  'versions.push other-base': async (world) =>
+  'versions.push base-changed': async (world) =>
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [{ ...changed, baseHash: 'other' }] } }),
-  'versions.push other-live': async (world) =>
+  'versions.push live-text-changed': async (world) =>
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [{ ...changed, liveHash: 'other' }] } }),
   'documents.create path-taken': async (world) =>
     to('documents.create', world, { ids: await inDraft(world), body: { path: 'hello' } }),
-  'documents.createOrUpdate other-base': async (world) =>
+  'documents.createOrUpdate base-changed': async (world) =>
     to('documents.createOrUpdate', world, {
       ids: await inDraft(world),
       body: { path: 'hello', prompt: 'x', baseHash: 'other' },
     }),
-  'documents.createOrUpdate other-live': async (world) =>
+  'documents.createOrUpdate live-text-changed': async (world) =>
     to('documents.createOrUpdate', world, {
       ids: await inDraft(world),
       body: { path: 'hello', prompt: 'x', liveHash: 'other' },
     }),
+  'documents.createOrUpdate merged-without-force': (world) =>
+    to('documents.createOrUpdate', world, { ids: inLive(world), body: { path: 'hello', prompt: 'x' } }),
   'documents.createOrUpdate live-hash-of-merged': (world) =>
     to('documents.createOrUpdate', world, {
       ids: inLive(world),
@@ -53,19 +60,19 @@ export const promptCauses: Record<string, Scenario> = {
       body: { path: 'hello', prompt: 'x', force: true },
       key: await world.keyWith({ scopes: ['write'] }),
     }),
-  'documents.createOrUpdate if-match': async (world) =>
+  'documents.createOrUpdate if-match-failed': async (world) =>
     to('documents.createOrUpdate', world, {
       ids: await inDraft(world),
       body: { path: 'hello', prompt: 'x' },
       headers: { 'if-match': '"other"' },
     }),
-  'documents.createOrUpdate if-none-match': async (world) =>
+  'documents.createOrUpdate if-none-match-failed': async (world) =>
     to('documents.createOrUpdate', world, {
       ids: await inDraft(world),
       body: { path: 'hello', prompt: 'x' },
       headers: { 'if-none-match': '*' },
     }),
-  'documents.delete if-match': async (world) =>
+  'documents.delete if-match-failed': async (world) =>
     to('documents.delete', world, {
       ids: { ...(await inDraft(world)), path: 'hello' },
       headers: { 'if-match': '"other"' },

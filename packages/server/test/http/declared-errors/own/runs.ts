@@ -13,7 +13,8 @@ async function failedConversation(world: World): Promise<{ conversationUuid: str
 export const runCauses: Record<string, Scenario> = {
   'runs.run messages-with-steps': (world) =>
     to('runs.run', world, { ids: inLive(world), body: { path: 'steps', messages } }),
-  'runs.run parameters': (world) =>
+  'runs.run missing-parameters': (world) => to('runs.run', world, { ids: inLive(world), body: { path: 'counting' } }),
+  'runs.run invalid-parameters': (world) =>
     to('runs.run', world, { ids: inLive(world), body: { path: 'counting', parameters: { count: 'many' } } }),
   'runs.run prompt-does-not-compile': (world) =>
     to('runs.run', world, { ids: { ...inLive(world), versionUuid: world.brokenDraft }, body: { path: 'broken' } }),
@@ -72,7 +73,7 @@ export const runCauses: Record<string, Scenario> = {
   },
   'conversations.erase unknown-project': (world) =>
     to('conversations.erase', world, { query: '?customIdentifier=x&projectId=2000000000' }),
-  'projects.delete other-name': (world) =>
+  'projects.delete wrong-project-name': (world) =>
     to('projects.delete', world, { ids: { projectId: String(world.project.id) }, body: { name: 'another' } }),
   'projects.delete project-busy': async (world) => {
     const projectId = /\d+/.exec(world.bench.live)?.[0] ?? ''

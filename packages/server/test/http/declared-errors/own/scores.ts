@@ -1,6 +1,6 @@
 /** Evaluations and annotations. */
 import { type Scenario, to } from '../scenario.ts'
-import type { World } from '../world.ts'
+import { newName, type World } from '../world.ts'
 
 const unknownUuid = '00000000-0000-4000-8000-000000000000'
 
@@ -10,7 +10,7 @@ const annotate = (world: World, body: Record<string, unknown>, conversationUuid 
 export const scoreCauses: Record<string, Scenario> = {
   'evaluations.create unknown-project': (world) =>
     to('evaluations.create', world, { body: { projectId: 2_000_000_000, name: 'x', metric: 'binary' } }),
-  'evaluations.create unknown-document': (world) => {
+  'evaluations.create unknown-document-uuid': (world) => {
     const body = { projectId: world.project.id, documentUuid: unknownUuid, name: 'x', metric: 'binary' }
     return to('evaluations.create', world, { body })
   },
@@ -21,5 +21,10 @@ export const scoreCauses: Record<string, Scenario> = {
     const ids = { conversationUuid, evaluationUuid }
     return to('evaluations.annotate', world, { ids, body: { score: 3, versionUuid: 'live' } })
   },
-  'evaluations.annotate score-range': (world) => annotate(world, { score: 6 }),
+  'evaluations.annotate score-out-of-range': (world) => annotate(world, { score: 6 }),
+  'evaluations.annotate score-not-binary': async (world) => {
+    const binary = { projectId: world.project.id, name: newName(), metric: 'binary' }
+    const { body } = await to('evaluations.create', world, { body: binary })
+    return annotate({ ...world, evaluationUuid: String(body['uuid']) }, { score: 0.5 })
+  },
 }

@@ -1,0 +1,235 @@
+/** What the documents say about each cause: when it happens and what the caller does next. */
+import type { ErrorCause } from './vocabulary/error-causes.ts'
+import type { RunErrorCode } from './vocabulary/error-codes.ts'
+
+interface Explanation {
+  /** Continues "The request fails when …"; stands in the OpenAPI document and in docs/errors.md. */
+  when: string
+  /** The caller's next step. */
+  next: string
+}
+
+const fixRequest = 'Fix what `details.issues` lists and send the request again.'
+const listFirst = 'List what exists and check the id and the project of the key.'
+const wait = 'Wait `Retry-After` seconds and repeat the request.'
+
+export const CAUSE_DOCS = {
+  'refused-query': { when: 'the query contains NUL or half a surrogate pair', next: fixRequest },
+  'invalid-query': { when: 'a query parameter is invalid', next: fixRequest },
+  'invalid-body': { when: 'the body is invalid: `details.issues`', next: fixRequest },
+  'invalid-idempotency-key': {
+    when: '`Idempotency-Key` is not 1 to 255 printable ASCII characters',
+    next: 'Send a shorter key, a UUID for example.',
+  },
+  'malformed-path': { when: 'the path contains a broken escape', next: 'Encode the path with `encodeURIComponent`.' },
+  'malformed-compression': {
+    when: 'the body is not compressed as `Content-Encoding` says',
+    next: 'Compress the body as the header says, or leave the header out.',
+  },
+  'malformed-json': { when: 'the body is not JSON', next: 'Send valid JSON.' },
+  'incomplete-body': { when: 'the connection closed before the whole body arrived', next: 'Send the request again.' },
+  'malformed-http': { when: 'the request is not valid HTTP', next: 'Check the client or the proxy in front.' },
+  'slow-request': { when: 'head and body took longer than 30 seconds', next: 'Send the request again.' },
+  'head-too-large': { when: 'the headers are larger than 16 KB', next: 'Send fewer or shorter headers.' },
+  'invalid-path': {
+    when: 'a prompt cannot be created at this path',
+    next: 'Use letters, numbers, `.`, `-` and `_`, with `/` between folders.',
+  },
+  'path-too-long': { when: 'the path of a prompt is too long', next: 'Use a path of at most `details.limit` bytes.' },
+  'repeated-path': { when: 'two changes name the same path', next: 'Send one change per path.' },
+  'merged-version': { when: 'the version is merged', next: 'Create a draft and change that.' },
+  'merged-without-force': {
+    when: 'the version is merged and `force` is not set',
+    next: 'Create a draft and change that, or send `force: true` to edit the merged version in place.',
+  },
+  'live-hash-of-merged': { when: '`liveHash` was sent for a merged version', next: 'Leave `liveHash` out.' },
+  'not-a-draft': { when: 'the version is merged, `live` or unknown', next: 'Publish the uuid of a draft.' },
+  'messages-with-steps': {
+    when: '`messages` was sent for a prompt that uses `<step>`',
+    next: 'Leave `messages` out, or remove the steps from the prompt.',
+  },
+  'wrong-project-name': { when: '`name` is not the name of the project', next: 'Send the exact name of the project.' },
+  'unknown-tool-call': {
+    when: 'a tool result names a call that is not in the conversation',
+    next: 'Answer the calls listed in the conversation.',
+  },
+
+  'no-key': { when: 'no bearer token was sent', next: 'Send `Authorization: Bearer <API key>`.' },
+  'unknown-key': {
+    when: 'the API key is unknown, malformed, revoked or expired',
+    next: 'Check the key, or have an admin issue another one.',
+  },
+  'wrong-metrics-token': {
+    when: 'the token differs from the configured one',
+    next: 'Send the value of `STET_METRICS_TOKEN`.',
+  },
+
+  'missing-scope': { when: 'the key lacks the scope', next: 'Use a key with the scope in `details.required`.' },
+  'missing-publish-scope': {
+    when: '`force` on a merged version also needs the scope `publish`',
+    next: 'Use a key with the scope `publish`, or change a draft.',
+  },
+  'restricted-key': { when: 'the key is restricted to one project', next: 'Use a key of the whole workspace.' },
+  'metrics-loopback-only': {
+    when: 'no metrics token is configured and the caller is on another machine',
+    next: 'Set `STET_METRICS_TOKEN` and send it as bearer token.',
+  },
+
+  'unknown-route': { when: 'the API has no such path', next: 'Check the path against the OpenAPI document.' },
+  'unknown-project': { when: 'the project is unknown', next: listFirst },
+  'unknown-version': { when: 'the version is unknown', next: listFirst },
+  'nothing-live': { when: '`live` was asked for in a project that never published', next: 'Publish a draft first.' },
+  'unknown-document': {
+    when: 'the prompt is unknown',
+    next: 'Check path and version; `details.suggestions` lists similar paths.',
+  },
+  'unknown-document-uuid': { when: 'no prompt of the project has this uuid', next: listFirst },
+  'unknown-conversation': { when: 'the conversation is unknown', next: listFirst },
+  'unknown-evaluation': { when: 'the evaluation is unknown', next: listFirst },
+  'unknown-api-key': { when: 'the API key to change is unknown', next: listFirst },
+  'unknown-provider-key': { when: 'the provider key is unknown', next: listFirst },
+  'unissued-tool-call': { when: 'no run issued this tool call', next: 'Answer a call that the run has requested.' },
+
+  'method-not-allowed': { when: 'the path exists, but not with this method', next: 'Use a method in `details.allow`.' },
+
+  'idempotency-in-progress': {
+    when: 'the first request with this `Idempotency-Key` is in progress',
+    next: wait,
+  },
+  'idempotency-unreadable': {
+    when: 'the response stored for this `Idempotency-Key` was sealed with an encryption key that the server no longer has',
+    next: 'The work was done once. Look at its result before you repeat it with a new key.',
+  },
+  'path-taken': { when: 'there is a prompt at the path', next: 'Update that prompt, or choose another path.' },
+  'base-changed': {
+    when: 'the prompt is not the one that `baseHash` names',
+    next: 'Read the prompts in `details.conflicts` again, merge, and send the new hashes.',
+  },
+  'live-text-changed': {
+    when: "live's text is not the one that `liveHash` names",
+    next: "Merge live's new text and send its hash.",
+  },
+  'live-changed': {
+    when: 'live changed a prompt that the draft also changes',
+    next: "Merge live's texts into the draft (`details.conflicts`), or publish with `force`.",
+  },
+  'draft-kept-changing': { when: 'the draft kept changing while it was compiled', next: 'Publish again.' },
+  'conversation-busy': { when: 'a run of the conversation is active', next: 'Wait for its end, or stop it.' },
+  'project-busy': { when: 'runs of the project are active', next: 'Wait for their end, or stop them.' },
+  'revoked-key': { when: 'the key is revoked', next: 'Create a new key.' },
+  'expired-key': { when: 'the key has expired', next: 'Create a new key.' },
+  'last-admin-key': { when: 'it is the last admin key', next: 'Create another admin key first.' },
+  'name-taken': { when: 'there is a provider key with this name', next: 'Choose another name.' },
+  'built-in-provider-key': {
+    when: 'the provider key comes from the environment or is `demo`',
+    next: 'Change the environment of the server, or create a key with another name.',
+  },
+
+  'if-match-failed': { when: '`If-Match` does not hold', next: 'Read the prompt again and send its new `ETag`.' },
+  'if-none-match-failed': { when: '`If-None-Match` does not hold', next: 'The prompt exists: update it instead.' },
+
+  'body-too-large': { when: 'the body exceeds its limit', next: 'Send less than `details.limit` bytes at once.' },
+
+  'unsupported-content-type': {
+    when: 'the body is not sent as JSON',
+    next: 'Send `Content-Type: application/json`.',
+  },
+  'unsupported-content-encoding': {
+    when: 'the server does not support the compression of the body',
+    next: 'Use `gzip`, `deflate` or `br`.',
+  },
+
+  'idempotency-key-reused': {
+    when: '`Idempotency-Key` was used with a different request',
+    next: 'Use a new key for each new request.',
+  },
+  'draft-does-not-compile': {
+    when: 'prompts of the draft do not compile',
+    next: 'Fix the errors in `details.documents`.',
+  },
+  'missing-parameters': { when: 'parameters are missing', next: 'Send the parameters in `details.missing`.' },
+  'invalid-parameters': {
+    when: 'a parameter has the wrong type',
+    next: 'Send the types in `details.invalid`.',
+  },
+  'score-out-of-range': { when: 'the score is out of range', next: 'Send a score from `min` to `max`.' },
+  'score-not-binary': { when: 'the score of a binary evaluation is neither 0 nor 1', next: 'Send 0 or 1.' },
+  'prompt-does-not-compile': {
+    when: '`DocumentRunError` `chain_compile_error`: the prompt does not parse',
+    next: 'Fix the prompt at `details.line`.',
+  },
+  'run-failed': {
+    when: '`DocumentRunError`: the run failed or was stopped',
+    next: 'Act on the `errorCode`; see below.',
+  },
+
+  'rate-limited': { when: 'the key exceeded its rate limit', next: wait },
+  'failed-authentications': { when: 'too many invalid keys came from this address', next: wait },
+  'too-many-streams': { when: 'the key holds too many open event streams', next: 'Close streams, then repeat.' },
+
+  unforeseen: {
+    when: 'something unforeseen failed; `details.requestId` identifies it in the log',
+    next: 'Give the operator `details.requestId`. The work may have been done.',
+  },
+  'run-not-stored': { when: 'a run, or its end, could not be stored', next: 'Read the conversation before a new run.' },
+
+  'not-ready': { when: '`details.checks` names what failed', next: 'Send requests to another instance, or wait.' },
+  'server-stopping': { when: 'the server is stopping', next: wait },
+  'database-unavailable': { when: 'the database is not available to this server', next: wait },
+  'disk-full': {
+    when: 'the database has no room for writes',
+    next: 'The operator frees disk space; reads still work.',
+  },
+  'queue-full': { when: 'the key has too many queued runs', next: wait },
+  'too-many-evaluations': {
+    when: 'the key, its workspace or the server has too many prompts in evaluation',
+    next: wait,
+  },
+  'too-many-unread-responses': {
+    when: 'clients have not yet read too many large responses',
+    next: 'Read responses to their end, then repeat the request.',
+  },
+  'run-out-of-reach': { when: 'another process supervises the run', next: wait },
+  'client-disconnected': { when: 'the client closed the connection', next: 'Nothing: there is no one to answer.' },
+} as const satisfies Record<ErrorCause, Explanation>
+
+export const RUN_ERROR_DOCS = {
+  chain_compile_error: {
+    when: 'the prompt does not parse, or fails while it is rendered',
+    next: 'Fix the prompt at `details.line`.',
+  },
+  document_config_error: { when: 'the front matter is incomplete or invalid', next: 'Fix the key in `details.key`.' },
+  missing_provider_error: {
+    when: 'the provider that the prompt names is not configured',
+    next: 'Add a provider key, or name one of `details.configured`.',
+  },
+  ai_provider_config_error: {
+    when: 'the provider key itself is unusable',
+    next: 'Check it with `stet providers test`.',
+  },
+  ai_run_error: {
+    when: 'the provider refused or failed, or the run outgrew its event log',
+    next: "Read `details.providerMessage`, the provider's own words.",
+  },
+  rate_limit_error: { when: 'the provider answered 429, also after retries', next: 'Wait, or raise the quota there.' },
+  max_step_count_exceeded_error: {
+    when: 'the run reached its limit of model calls',
+    next: 'Raise `maxSteps` in the prompt, or simplify its tools.',
+  },
+  invalid_response_format_error: {
+    when: 'the model did not return the JSON that the prompt asks for',
+    next: 'Read `details.text`; tighten the schema or the instructions.',
+  },
+  unsupported_provider_response_type_error: {
+    when: 'the response contains content that stet cannot represent',
+    next: 'Ask the model for text.',
+  },
+  unsupported_feature_error: { when: 'stet does not offer the feature', next: 'Remove `details.feature`.' },
+  abort_error: {
+    when: 'the run was stopped (`details.reason` is `stop`), or its last listener left (`disconnect`)',
+    next: 'Run again if that was not intended.',
+  },
+  run_timeout_error: { when: 'the run exceeded its time limit', next: 'Shorten the run, or raise the limit.' },
+  worker_lost: { when: 'the process that supervised the run died', next: 'Run again.' },
+  unknown_error: { when: 'the prompt made no model call, or something unforeseen failed', next: 'Read the message.' },
+} as const satisfies Record<RunErrorCode, Explanation>

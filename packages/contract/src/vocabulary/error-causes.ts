@@ -1,0 +1,269 @@
+/** Why the server refuses a request. Error bodies, the OpenAPI document and docs/errors.md all follow from this table. */
+import type { ErrorCode } from './error-codes.ts'
+
+export interface CauseEntry {
+  /** `DocumentRunError` is a failed run, not a refusal: its `errorCode` names the reason. */
+  code: ErrorCode | 'DocumentRunError'
+  /** `{key}` inserts a detail; `{list.length}` and `{list.0.key}` reach into it. */
+  message: string
+  /** The keys of `details`; a key with `?` may be missing. */
+  details?: readonly string[]
+  /** The value of `details.reason` where it is not the cause itself. */
+  reason?: string
+}
+
+const INVALID = 'Invalid request: {issues.0.path}: {issues.0.message}'
+
+export const ERROR_CAUSES = {
+  'refused-query': { code: 'BadRequestError', message: INVALID, details: ['issues'] },
+  'invalid-query': { code: 'BadRequestError', message: INVALID, details: ['issues'] },
+  'invalid-body': { code: 'BadRequestError', message: INVALID, details: ['issues'] },
+  'invalid-idempotency-key': { code: 'BadRequestError', message: INVALID, details: ['issues'] },
+  'malformed-path': { code: 'BadRequestError', message: 'Malformed path' },
+  'malformed-compression': { code: 'BadRequestError', message: 'Malformed compressed request body' },
+  'malformed-json': { code: 'BadRequestError', message: 'Malformed JSON in request body' },
+  'incomplete-body': { code: 'BadRequestError', message: 'The request body ended early' },
+  'malformed-http': { code: 'BadRequestError', message: 'Malformed HTTP request' },
+  'slow-request': { code: 'BadRequestError', message: 'The request took too long to arrive' },
+  'head-too-large': { code: 'BadRequestError', message: 'The request headers are larger than 16 KB' },
+  'invalid-path': {
+    code: 'BadRequestError',
+    message: "Invalid path: use letters, numbers, '.', '-' and '_', with '/' between folders",
+    details: ['path'],
+  },
+  'path-too-long': {
+    code: 'BadRequestError',
+    message: 'Invalid path: longer than {limit} bytes',
+    details: ['limit'],
+  },
+  'repeated-path': { code: 'BadRequestError', message: 'A push names each path once: {path}', details: ['path'] },
+  'merged-version': { code: 'BadRequestError', message: 'Cannot modify a merged commit' },
+  'merged-without-force': {
+    code: 'BadRequestError',
+    message: 'Cannot modify a merged commit; use force=true to allow it',
+  },
+  'live-hash-of-merged': { code: 'BadRequestError', message: 'liveHash can only be sent when writing to a draft' },
+  'not-a-draft': { code: 'BadRequestError', message: 'Cannot publish: version is not a draft' },
+  'messages-with-steps': { code: 'BadRequestError', message: 'messages cannot be combined with <step>' },
+  'wrong-project-name': { code: 'BadRequestError', message: 'The given name is not the name of the project' },
+  'unknown-tool-call': {
+    code: 'BadRequestError',
+    message: "There is no tool call '{toolCallId}' in the conversation",
+    details: ['toolCallId'],
+  },
+
+  'no-key': { code: 'UnauthorizedError', message: 'Authorization token required' },
+  'unknown-key': { code: 'UnauthorizedError', message: 'Invalid authorization token' },
+  'wrong-metrics-token': { code: 'UnauthorizedError', message: 'Invalid authorization token' },
+
+  'missing-scope': {
+    code: 'ForbiddenError',
+    message: "This API key lacks the scope '{required}'",
+    details: ['required'],
+  },
+  'missing-publish-scope': {
+    code: 'ForbiddenError',
+    message: "This API key lacks the scope 'publish', which force=true needs for a merged version",
+    details: ['required'],
+  },
+  'restricted-key': {
+    code: 'ForbiddenError',
+    message: 'This API key is restricted to one project',
+    reason: 'project_restricted',
+  },
+  'metrics-loopback-only': {
+    code: 'ForbiddenError',
+    message: 'Metrics are served on loopback only, unless a token is configured (STET_METRICS_TOKEN)',
+  },
+
+  'unknown-route': { code: 'NotFoundError', message: 'Route not found: {method} {path}', details: ['method', 'path'] },
+  'unknown-project': { code: 'NotFoundError', message: 'Project not found' },
+  'unknown-version': { code: 'NotFoundError', message: 'Version not found' },
+  'nothing-live': { code: 'NotFoundError', message: 'The project has no live version yet' },
+  'unknown-document': {
+    code: 'NotFoundError',
+    message: 'Document not found at path: {path}',
+    details: ['path', 'suggestions'],
+  },
+  'unknown-document-uuid': { code: 'NotFoundError', message: 'Document not found' },
+  'unknown-conversation': { code: 'NotFoundError', message: 'Conversation not found' },
+  'unknown-evaluation': { code: 'NotFoundError', message: 'Evaluation not found' },
+  'unknown-api-key': { code: 'NotFoundError', message: 'API key not found' },
+  'unknown-provider-key': { code: 'NotFoundError', message: 'Provider key not found' },
+  'unissued-tool-call': { code: 'NotFoundError', message: 'Tool call not found' },
+
+  'method-not-allowed': {
+    code: 'MethodNotAllowedError',
+    message: 'Method not allowed: {method}',
+    details: ['method', 'allow'],
+  },
+
+  'idempotency-in-progress': {
+    code: 'ConflictError',
+    message: 'A request with this Idempotency-Key is in progress',
+    details: ['retryAfter'],
+    reason: 'in_progress',
+  },
+  'idempotency-unreadable': {
+    code: 'ConflictError',
+    message: 'The response stored for this Idempotency-Key can no longer be read',
+    reason: 'unreadable',
+  },
+  'path-taken': {
+    code: 'ConflictError',
+    message: 'A document with the same path already exists: {path}',
+    details: ['path'],
+  },
+  'base-changed': {
+    code: 'ConflictError',
+    message: '{conflicts.length} prompt(s) differ from the given hashes, the first of them {conflicts.0.path}',
+    details: ['conflicts'],
+  },
+  'live-text-changed': {
+    code: 'ConflictError',
+    message: '{conflicts.length} live text(s) changed since the given liveHash, the first of them {conflicts.0.path}',
+    details: ['conflicts'],
+  },
+  'live-changed': {
+    code: 'ConflictError',
+    message: 'The live version changed {conflicts.length} prompt(s) that this draft also changes',
+    details: ['conflicts'],
+  },
+  'draft-kept-changing': {
+    code: 'ConflictError',
+    message: 'The draft kept changing while it was compiled; try again',
+    reason: 'changing',
+  },
+  'conversation-busy': {
+    code: 'ConflictError',
+    message: 'The conversation is busy: a run of it is active',
+    details: ['retryAfter'],
+  },
+  'project-busy': { code: 'ConflictError', message: 'Runs of the project are active', reason: 'active_runs' },
+  'revoked-key': { code: 'ConflictError', message: 'The API key is revoked', reason: 'revoked' },
+  'expired-key': { code: 'ConflictError', message: 'The API key has expired', reason: 'expired' },
+  'last-admin-key': {
+    code: 'ConflictError',
+    message: 'The last admin key cannot be revoked',
+    reason: 'last_admin_key',
+  },
+  'name-taken': {
+    code: 'ConflictError',
+    message: "A provider key named '{name}' already exists",
+    details: ['name'],
+  },
+  'built-in-provider-key': {
+    code: 'ConflictError',
+    message: 'Provider keys from the environment and the demo provider cannot be changed or deleted',
+  },
+
+  'if-match-failed': {
+    code: 'PreconditionFailedError',
+    message: 'If-Match does not hold for the document at path: {path}',
+    details: ['path'],
+  },
+  'if-none-match-failed': {
+    code: 'PreconditionFailedError',
+    message: 'If-None-Match does not hold for the document at path: {path}',
+    details: ['path'],
+  },
+
+  'body-too-large': {
+    code: 'PayloadTooLargeError',
+    message: 'Request body is larger than {limit} bytes',
+    details: ['limit'],
+  },
+
+  'unsupported-content-type': {
+    code: 'UnsupportedMediaTypeError',
+    message: 'Content-Type must be application/json',
+  },
+  'unsupported-content-encoding': {
+    code: 'UnsupportedMediaTypeError',
+    message: 'Content-Encoding must be gzip, deflate or br',
+  },
+
+  'idempotency-key-reused': {
+    code: 'UnprocessableEntityError',
+    message: 'Idempotency-Key was already used with a different request',
+  },
+  'draft-does-not-compile': {
+    code: 'UnprocessableEntityError',
+    message: 'There are errors in {documents.length} prompt(s)',
+    details: ['documents'],
+  },
+  'missing-parameters': {
+    code: 'UnprocessableEntityError',
+    message: 'Missing parameters: {missing}',
+    details: ['missing', 'invalid'],
+  },
+  'invalid-parameters': {
+    code: 'UnprocessableEntityError',
+    message: "Parameter '{invalid.0.name}' must be {invalid.0.expected}",
+    details: ['missing', 'invalid'],
+  },
+  'score-out-of-range': {
+    code: 'UnprocessableEntityError',
+    message: 'The score must be from {min} to {max}',
+    details: ['min', 'max'],
+  },
+  'score-not-binary': {
+    code: 'UnprocessableEntityError',
+    message: 'The score must be 0 or 1',
+    details: ['min', 'max'],
+  },
+  'prompt-does-not-compile': { code: 'DocumentRunError', message: 'The prompt does not compile' },
+  'run-failed': { code: 'DocumentRunError', message: 'The run failed' },
+
+  'rate-limited': {
+    code: 'RateLimitError',
+    message: 'Too many requests: this API key may send {limit} per second',
+    details: ['limit', 'retryAfter'],
+  },
+  'failed-authentications': {
+    code: 'RateLimitError',
+    message: 'Too many requests with invalid API keys from this address',
+    details: ['retryAfter'],
+  },
+  'too-many-streams': {
+    code: 'RateLimitError',
+    message: 'Too many open event streams: this API key may hold {limit}',
+    details: ['limit', 'retryAfter'],
+  },
+
+  unforeseen: { code: 'InternalServerError', message: 'Internal server error', details: ['requestId'] },
+  'run-not-stored': { code: 'InternalServerError', message: 'The run could not be stored' },
+
+  'not-ready': { code: 'ServiceUnavailableError', message: 'Not ready', details: ['checks'] },
+  'server-stopping': { code: 'ServiceUnavailableError', message: 'The server is stopping' },
+  'database-unavailable': {
+    code: 'ServiceUnavailableError',
+    message: 'The database is not available, try again later',
+  },
+  'disk-full': {
+    code: 'ServiceUnavailableError',
+    message: 'The disk of the database is almost full: writes are refused',
+  },
+  'queue-full': {
+    code: 'ServiceUnavailableError',
+    message: 'Too many queued runs of this API key',
+    details: ['retryAfter'],
+  },
+  'too-many-evaluations': {
+    code: 'ServiceUnavailableError',
+    message: 'This {limitOf} has too many prompts in evaluation',
+    details: ['limitOf', 'retryAfter'],
+  },
+  'too-many-unread-responses': {
+    code: 'ServiceUnavailableError',
+    message: 'Too many large responses are unread',
+  },
+  'run-out-of-reach': {
+    code: 'ServiceUnavailableError',
+    message: 'The run cannot be followed at present',
+    details: ['retryAfter'],
+  },
+  'client-disconnected': { code: 'ServiceUnavailableError', message: 'The client disconnected' },
+} as const satisfies Record<string, CauseEntry>
+
+export type ErrorCause = keyof typeof ERROR_CAUSES
