@@ -25,7 +25,7 @@ module.exports = {
       name: 'shared-is-the-floor',
       severity: 'error',
       from: { path: `${S}/shared/` },
-      to: { path: `${S}/(?!shared/)` },
+      to: { path: [`${S}/(?!shared/)`, '^packages/contract/(?!src/vocabulary/)'] },
     },
     {
       name: 'features-know-no-technology',
@@ -36,7 +36,7 @@ module.exports = {
           `${S}/(http|adapters)/`,
           `${S}/[^/]+\\.ts$`,
           'node_modules/(express|@prisma|@electric-sql|@ts-rest|openai|@anthropic-ai|ioredis|bullmq|promptl-ai|undici)',
-          '^packages/contract',
+          '^packages/contract/(?!src/vocabulary/)',
         ],
       },
     },
@@ -44,7 +44,7 @@ module.exports = {
       name: 'adapters-see-only-ports-and-entities',
       severity: 'error',
       from: { path: `${S}/adapters/` },
-      to: { path: [`${S}/(http/|[^/]+\\.ts$)`, '^packages/contract'] },
+      to: { path: [`${S}/(http/|[^/]+\\.ts$)`, '^packages/contract/(?!src/vocabulary/)'] },
     },
     {
       name: 'adapters-do-not-call-each-other',

@@ -1,4 +1,5 @@
 /** The ports of runs: rows with group commit, the live event log, the queue, signals and leases; and the settings of this server. */
+import type { ConversationOrigin } from '@stet/contract/vocabulary'
 import type { RunErrorCode } from '../../shared/app-error.ts'
 import type { Claim } from '../deps.ts'
 import type { Usage } from '../providers/usage.ts'
@@ -30,7 +31,7 @@ export interface RunSettings {
   eventRetentionMs: number
 }
 
-export type ConversationOrigin = 'run' | 'background' | 'log'
+export type { ConversationOrigin }
 
 export interface NewConversation {
   uuid: string
