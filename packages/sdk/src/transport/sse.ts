@@ -7,7 +7,7 @@ export type Frame = EventSourceMessage
 
 /** How a body of events is read. */
 export interface FrameReading {
-  /** What it throws ends the reading. */
+  /** An exception ends the reading. */
   onFrame: (frame: Frame) => void
   /** Milliseconds without a byte after which reading ends; asked again for each read. */
   idleMs: () => number
@@ -21,7 +21,7 @@ export interface FrameReading {
  */
 export async function readFrames(body: ReadableStream<Uint8Array>, reading: FrameReading): Promise<boolean> {
   const reader = body.getReader()
-  // a read that is pending resolves as done when the reader is cancelled
+  // Canceling resolves a pending read as done.
   const cancel = () => void reader.cancel().catch(() => {})
   const feed = frameParser(reading.onFrame)
   const decoder = new TextDecoder()
