@@ -20,6 +20,7 @@ const steps: readonly [name: string, command: string, ...args: string[]][] = [
   ['install scripts', 'tsx', 'scripts/check-install-scripts.ts'],
   ['run path', 'tsx', 'scripts/check-run-path.ts'],
   ['generated files', 'tsx', 'scripts/check-generated.ts'],
+  ['drift', 'tsx', 'scripts/check-drift.ts'],
   ['tests', 'pnpm', 'test', '--', ...repeatOnce],
   ['README walk', 'tsx', 'scripts/readme-walk.ts'],
 ]

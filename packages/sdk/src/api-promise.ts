@@ -8,7 +8,7 @@ export interface Outcome<T> {
 }
 
 /**
- * The promise of a call. Awaiting it gives the parsed answer; the response itself is there for those who need it.
+ * The promise of a call. Await it for the parsed body, or call `withResponse()` for the HTTP response too.
  *
  * @example const { data, requestId, rateLimit } = await stet.prompts.list().withResponse()
  */

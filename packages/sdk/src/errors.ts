@@ -4,7 +4,7 @@ import type { Message, ToolCall } from './types.ts'
 
 const brands = new WeakMap<object, symbol>()
 
-/** What an error may know beside its message. */
+/** The optional properties of an error. */
 interface ErrorFacts {
   cause?: unknown
   conversationUuid?: string | undefined
@@ -47,7 +47,7 @@ export class StetError extends Error {
   }
 }
 
-/** What an error answer consists of. */
+/** The parts of an error response. */
 export interface ApiErrorInit extends ErrorFacts {
   status: number
   errorCode: string
@@ -59,7 +59,7 @@ export interface ApiErrorInit extends ErrorFacts {
   method: string
   url: string
   attempts: number
-  /** What was asked for, in words; ends up in the message. */
+  /** The requested resource in words, for the message. */
   context?: string | undefined
   /** The path of the prompt that ran; ends up in the message of a failed run. */
   prompt?: string | undefined
@@ -119,7 +119,7 @@ export class ForbiddenError extends ApiError {}
 export class NotFoundError extends ApiError {}
 
 /**
- * 409 or 412: somebody else changed what this request builds on; `details` names it.
+ * 409 or 412: the resource has changed since this request's base; `details` names it.
  *
  * @example if (e instanceof ConflictError) console.error('Somebody was faster', e.details)
  */

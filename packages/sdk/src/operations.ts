@@ -46,7 +46,7 @@ export interface Operation {
 }
 
 /** Every operation of the client; paths are relative to the API prefix. */
-// pure, so that a bundle that never calls an operation leaves the table out
+// Marked as pure, so that bundles that never call an operation leave the table out.
 export const operations = /* @__PURE__ */ allOperations()
 
 function allOperations() {

@@ -45,9 +45,9 @@ export interface RequestOptions {
  * @example new Stet({ apiKey: 'stet_…', baseUrl: 'https://prompts.example.com', projectId: 1 })
  */
 export interface StetOptions extends Scope {
-  /** Else STET_API_KEY. */
+  /** Default: the environment variable STET_API_KEY. */
   apiKey?: ApiKey
-  /** Else STET_BASE_URL, else http://127.0.0.1:8787; /api/v3 is appended when missing. */
+  /** Default: STET_BASE_URL, then http://127.0.0.1:8787. /api/v3 is appended when missing. */
   baseUrl?: string
   /** Milliseconds, 60_000; runs with `stream: false` 600_000. */
   timeout?: number
@@ -59,11 +59,11 @@ export interface StetOptions extends Scope {
   /** Keeps prompts that `prompts.get` has fetched; false */
   cache?: boolean | CacheOptions
   streaming?: StreamDefaults
-  /** Else STET_LOG, else `warn`. */
+  /** Default: STET_LOG, then `warn`. */
   logLevel?: LogLevel
   logger?: Logger
   hooks?: Hooks
-  /** An API key in a page is readable by everyone who opens it. */
+  /** Everyone who opens a page can read its API key. */
   dangerouslyAllowBrowser?: boolean
 }
 
@@ -89,7 +89,7 @@ export interface ResumeOptions {
   maxDelay?: number
 }
 
-/** Observers for metrics and traces. What they throw is logged and changes nothing. */
+/** Observers for metrics and traces. Their exceptions are logged and ignored. */
 export interface Hooks {
   onRequest?(c: { operation: string; method: string; url: string; headers: Headers; attempt: number }): void
   onResponse?(c: {
@@ -114,17 +114,17 @@ export interface StreamCallbacks<O extends OutputKind = 'text'> {
   onError?: (e: StetError) => void
 }
 
-/** The behaviour of one stream. */
+/** The behavior of one stream. */
 export interface StreamControls<T = Nothing> {
   /** Answers to the tools that the prompt declares, by their names. */
   tools?: ToolMap<T>
-  /** `inline` (default): the run waits for each result. `turns`: it ends with its calls and goes on by chat. */
+  /** `inline` (default): the run waits for each result. `turns`: it ends with its calls, and a chat continues it. */
   toolMode?: 'inline' | 'turns'
   maxToolRounds?: number
   resume?: boolean | ResumeOptions
   idleTimeout?: number
   bufferEvents?: boolean
-  /** What an abort of `signal` means for the run: it is stopped (default), or goes on without this reader. */
+  /** What an abort of `signal` does: stop the run (default), or only stop reading it. */
   onAbort?: 'stop' | 'detach'
 }
 
@@ -139,7 +139,7 @@ export type RunOptions<R, P, O extends OutputKind = OutputOf<R, P>> = Scope &
   Omit<RunDocumentBody, 'path' | 'parameters' | 'tools' | 'stream' | 'background' | 'mcpHeaders'> & {
     /** The transport of `run()`: true (default) is an event stream, false one JSON body; the result is the same. */
     stream?: boolean
-    /** `run()` answers with a job at once; `stream()` reads a run that lives whatever happens to the reader. */
+    /** `run()` resolves to a job at once; `stream()` reads a run that continues when its reader disconnects. */
     background?: boolean
     mcpHeaders?: Record<string, Record<string, string>>
   }

@@ -1,6 +1,6 @@
 import { ApiPromise } from './api-promise.ts'
 
-/** One page of a list. Iterating it goes on through the pages after it. */
+/** One page of a list. Iterating it continues through the following pages. */
 export interface Page<T> extends AsyncIterable<T> {
   readonly items: T[]
   readonly nextCursor: string | null

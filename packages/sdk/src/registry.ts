@@ -1,13 +1,13 @@
-/** What the registry of prompts tells of one prompt. */
+/** The types that the prompt registry declares for one prompt. */
 import type { PromptRegistry, RegistryConfig } from './prompt-registry.ts'
 
-/** What a run answers: `'text'`, or for prompts with a `schema` the type of the values that it allows, whatever they are. */
+/** The kind of a response: `'text'`, or the type that the prompt's `schema` allows. */
 export type OutputKind = unknown
 
-/** Whether a prompt answers text. A union that holds the word is a schema that allows it; `any` stands for any value. */
+/** Whether a prompt responds with text. A union with the word `text` is a schema that allows it. */
 export type IsText<O extends OutputKind> = unknown extends O ? false : [O] extends ['text'] ? true : false
 
-/** What has arrived of a value: keys and items may be missing, and texts and numbers may be cut. */
+/** A value while it arrives: keys and items may be missing, strings and numbers may be cut. */
 export type DeepPartial<T> = T extends string
   ? string
   : T extends number

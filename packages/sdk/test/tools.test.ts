@@ -106,7 +106,7 @@ describe('inline', () => {
     ['arguments that do not fit', faulty, 'Invalid arguments: place.city: must be text'],
     ['an exception', { ...rome, arguments: { city: 'throw' } }, 'The weather service is down'],
     ['a rejection that is no error', { ...rome, arguments: { city: 'reject' } }, 'no service'],
-    ['the end of its time', { ...rome, arguments: { city: 'hang' } }, 'get_weather gave no result in 30 ms'],
+    ['the end of its time', { ...rome, arguments: { city: 'hang' } }, 'get_weather returned no result within 30 ms'],
     ['a result that is not JSON', { ...rome, arguments: { city: 'cycle' } }, expect.stringMatching(/circular|cyclic/i)],
   ]
   it.each(reports)('%s goes to the model as one line', async (_, call, line) => {

@@ -5,7 +5,7 @@ import { UIMessageWriter } from './ui-message-writer.ts'
 /** One part of the protocol by which AI SDK front ends read an answer. */
 export type UIMessageChunk = { type: string; [key: string]: unknown }
 
-/** What is read: a `RunStream` of any answer. */
+/** A `RunStream` of any kind of response. */
 export interface UIMessageSource extends AsyncIterable<StreamEvent> {
   readonly conversationUuid: string | undefined
 }

@@ -20,7 +20,7 @@ export class UIMessageWriter {
   *write({ event, data }: StreamEvent): Chunks {
     if (event === 'provider-event') return yield* this.#provider(data)
     yield* this.start(data.uuid)
-    // tools that were answered by a further turn: their results stand in its messages only
+    // Results of tools answered in a further turn are only in the messages of that turn.
     if (data.type === 'chain-started') yield* this.#results(data.messages)
     if (data.type === 'chain-completed') this.#completed = data
   }
@@ -40,7 +40,7 @@ export class UIMessageWriter {
     yield { type: 'finish', messageMetadata: { conversationUuid, finishReason, usage } }
   }
 
-  /** Ends what is open. */
+  /** Ends the open text and reasoning parts. */
   *close(): Chunks {
     yield* this.#endPart()
     if (this.#isInStep) yield { type: 'finish-step' }
@@ -128,7 +128,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-// comes as the provider gave it: what has no address cannot be shown
+// Unchanged from the provider; a source without a URL cannot be shown.
 function* source({ id, url, title }: Record<string, unknown>): Chunks {
   if (typeof url !== 'string') return
   yield { type: 'source-url', sourceId: String(id ?? url), url, ...(typeof title === 'string' && { title }) }

@@ -6,7 +6,7 @@ export interface OpenRunOptions<O extends OutputKind = 'text'> extends StreamCal
   body?: unknown
   headers?: Record<string, string>
   credentials?: RequestCredentials
-  /** Closes the stream. Whether the run goes on is up to the route. */
+  /** Closes the stream. The route decides whether the run continues. */
   signal?: AbortSignal
   /**
    * The route that joins a run again after a cut: it gets `{ conversationUuid }` as JSON and the header `Last-Event-ID`.

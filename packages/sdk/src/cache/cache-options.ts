@@ -13,7 +13,7 @@ export interface CacheOptions {
   staleTtl?: number
   /** Prompts at most, the least recently used go first, 500; an own store has its own limit */
   max?: number
-  /** Where prompts are kept; else in this process. */
+  /** The store for prompts. Default: the memory of this process. */
   store?: CacheStore
   /** Keeps the runtime alive for a renewal in the background. */
   waitUntil?: (p: Promise<unknown>) => void
@@ -27,7 +27,7 @@ export interface CacheEntry {
   etag?: string
 }
 
-/** A place for prompts, for example one that many processes share. What it throws is logged; the server is asked then. */
+/** A store for prompts, for example one shared by many processes. When it throws, the error is logged and the server is asked. */
 export interface CacheStore {
   get(key: string): CacheEntry | undefined | Promise<CacheEntry | undefined>
   /** After `ttlMs` the entry is of no use. */

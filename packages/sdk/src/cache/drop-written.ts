@@ -19,7 +19,7 @@ export async function dropWritten(api: Api, exchange: Exchange, answer: unknown)
       if (version) await cacheOf(api, options).drop(`${prefix}${versions}${version}/`, { options, logger })
     }
   } catch (error) {
-    // the write itself has happened: its answer stands
-    logger.warn('The cache was not told of a write', error)
+    // The write succeeded, so its result is returned even if the cache fails.
+    logger.warn('The cache could not drop a written prompt', error)
   }
 }

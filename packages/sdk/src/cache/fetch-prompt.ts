@@ -13,7 +13,7 @@ import { PromptCache } from './prompt-cache.ts'
 
 type GetOptions = Scope & RequestOptions & { cache?: boolean | CacheOptions; fallback?: PromptFallback }
 
-/** One prompt: from the cache where that is asked for, else from the server, else the fallback. */
+/** One prompt: from the cache if enabled, then from the server, then the fallback. */
 export async function fetchPrompt(
   api: Api,
   path: string,
@@ -25,7 +25,7 @@ export async function fetchPrompt(
   } catch (error) {
     if (fallback === undefined || !StetError.isInstance(error) || !isOutage(error)) throw error
     const data = await standIn(api, path, o, typeof fallback === 'function' ? await fallback(error) : fallback)
-    api.settings.logger.warn(`The fallback of ${path} is used: ${error.message}`)
+    api.settings.logger.warn(`${path}: using the fallback (${error.message})`)
     return { data, response: Response.json(data) }
   }
 }

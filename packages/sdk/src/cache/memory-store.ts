@@ -2,7 +2,7 @@ import type { CacheEntry, CacheStore } from './cache-options.ts'
 
 /** Prompts in this process; the least recently used go first. */
 export class MemoryStore implements CacheStore {
-  // a Map keeps the order of insertion: what is read or written moves to its end
+  // A Map keeps insertion order, so each read or write moves its entry to the end.
   readonly #entries = new Map<string, CacheEntry>()
   readonly #max: number
 

@@ -92,7 +92,7 @@ export class PromptCache {
     const prompt = (outcome?.data ?? known?.prompt) as Prompt
     const entry = { ...(known?.etag && { etag: known.etag }), ...(etag && { etag }), prompt, storedAt: now() }
     this.#pauses.delete(key)
-    // a write in the meantime has dropped this flight: what it brings may be the text before
+    // A write has dropped this request meanwhile: it may return the old text.
     if (isWanted()) await this.#try(request, (store) => store.set(key, entry, Math.max(ttl, staleTtl)))
     const fetched = outcomeOf(entry, 'network')
     return outcome ? { ...fetched, response: outcome.response } : fetched
@@ -107,7 +107,7 @@ export class PromptCache {
     logger.info(`A kept prompt could not be renewed: ${error}`)
   }
 
-  /** Asks the store; without it the cache goes on as if it were empty. */
+  /** Asks the store; a failing store counts as empty. */
   async #try<T>({ options, logger }: Pick<CacheRequest, 'options' | 'logger'>, use: (store: CacheStore) => T) {
     try {
       return await use(options.store ?? this.#memory)

@@ -20,14 +20,14 @@ export function settled<T>(
     const error = withOldStatus(reason)
     if (!onError || !StetError.isInstance(error))
       throw error
-      // a caller of the published clients takes what it is given for an API error; it is one, or the nearest thing to it
+      // Callers of the legacy clients expect an API error here.
     ;(onError as (error: StetError) => void)(error)
     return { data: undefined, response: Response.error() }
   })
   return new ApiPromise(outcome, isStreamed)
 }
 
-/** Gives a run's failure the status by which old code knows it. */
+/** Gives a failed run the status that code for the legacy clients checks. */
 export function withOldStatus<E>(reason: E): E {
   return reason instanceof RunError ? Object.assign(reason, { status: FAILED_RUN_STATUS }) : reason
 }

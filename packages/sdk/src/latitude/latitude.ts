@@ -39,7 +39,7 @@ export class Latitude {
   readonly evaluations: Pick<Evaluations, 'annotate'>
   readonly logs: Logs
 
-  /** Without a key: STET_API_KEY, else LATITUDE_API_KEY; without a server: STET_BASE_URL, else the GATEWAY_ variables. */
+  /** Default key: STET_API_KEY, then LATITUDE_API_KEY. Default server: STET_BASE_URL, then the GATEWAY_ variables. */
   constructor(apiKey?: string, options: LatitudeOptions = {}) {
     const stet = new Stet(stetOptions(apiKey, options))
     this.stet = stet

@@ -4,7 +4,7 @@ import type { AdapterName } from '../render/index.ts'
 export const LogSources = { API: 'api', Playground: 'playground', Evaluation: 'evaluation' } as const
 export type LogSources = (typeof LogSources)[keyof typeof LogSources]
 
-/** Who wrote a message. */
+/** The roles of messages. */
 export const MessageRole = {
   system: 'system',
   user: 'user',

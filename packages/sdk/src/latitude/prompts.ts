@@ -59,7 +59,7 @@ export interface LatitudePrompts
    */
   getAll(o?: Scope & RequestOptions): ApiPromise<Prompt[]>
   /**
-   * Runs a prompt to its end, whatever `stream` is; `background: true` gives the job.
+   * Runs a prompt to its end, with or without `stream`; `background: true` gives the job.
    *
    * @example
    * const result = await latitude.prompts.run('support/reply', { parameters: { ticket }, onError: (error) => report(error) })

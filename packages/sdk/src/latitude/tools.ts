@@ -23,7 +23,7 @@ export type LatitudeTools<T> = { [K in keyof T]: (args: T[K], context: LatitudeT
 
 type Handler = (args: unknown, context: ToolCall) => unknown
 
-/** The same handlers, with contexts that also know the names of 4.x. */
+/** The same handlers, with contexts that also have the names of 4.x. */
 export function withOldNames(tools: object): Record<string, Handler> {
   const wrapped = Object.entries(tools).map(([name, handler]: [string, Handler]): [string, Handler] => [
     name,

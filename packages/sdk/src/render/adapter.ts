@@ -20,7 +20,7 @@ interface EngineAdapter {
   toPromptl(conversation: Conversation): Conversation
 }
 
-/** The adapter of that name, or the given one. @throws ConfigurationError for anything else */
+/** The adapter of that name, or the given one. @throws ConfigurationError for any other value */
 export function adapterOf(wanted: RenderOptions['adapter'] = 'openai'): Adapter {
   if (wanted === 'default') return { write: (_, messages) => [...messages], read: (_, message) => [inFull(message)] }
   const adapter: unknown =

@@ -32,7 +32,7 @@ export async function answerStep<M>(
     answer.push(...said)
     const open = said.flatMap(({ content }) => content).filter(({ type }) => type === 'tool-call')
     const handled = open.filter(({ toolName }) => o.tools && Object.hasOwn(o.tools, String(toolName)))
-    // a call that nobody answers ends the step: the model cannot go on without its result
+    // A call without a handler ends the step: the model cannot continue without its result.
     if (open.length === 0 || handled.length < open.length) return { answer, isPaused: false }
     const results = await answerCalls(open, o, adapter.write(step.config, [...step.input, ...answer]) as Message[])
     if (!results) return { answer, isPaused: true }

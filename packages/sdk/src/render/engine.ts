@@ -64,7 +64,7 @@ async function open(source: Source, { parameters = {}, references = {}, fullPath
   return { prompt, input: { parameters: read.values, now: new Date().toISOString() } }
 }
 
-/** What the server would get: a prompt must not see more here, nor change what it is given. */
+/** A copy as JSON, as the server would get it: a prompt sees no more here and cannot change the caller's values. */
 function plain(parameters: Record<string, unknown>): Record<string, unknown> {
   try {
     return JSON.parse(JSON.stringify(parameters)) as Record<string, unknown>

@@ -48,7 +48,7 @@ interface Handling {
   handle(args: Record<string, unknown>, context: RenderToolContext): unknown
 }
 
-/** Answers a tool call of a chain. What it throws goes to the model as an error. */
+/** Answers a tool call of a chain. The model gets an exception as an error result. */
 export type RenderToolHandler = Handling['handle']
 
 /** How a chain is rendered. */
@@ -57,7 +57,7 @@ export interface RenderChainOptions<M = Message> extends RenderOptions {
   onStep: (step: Rendered<M> & { step: number; signal?: AbortSignal }) => Promise<string | Omit<M, 'role'>>
   /** By the names of the tools. A call without a handler stays open. */
   tools?: Record<string, RenderToolHandler>
-  /** Model calls per step, tool calls included; by default the prompt's `maxSteps`, else 20. */
+  /** Model calls per step, including tool calls. Default: the prompt's `maxSteps`, then 20. */
   maxSteps?: number
   signal?: AbortSignal
 }

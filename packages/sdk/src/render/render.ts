@@ -4,7 +4,7 @@ import { loadPromptl } from './promptl.ts'
 
 /**
  * Renders a prompt as the server does, here: the same engine, rules and errors. Needs the package `promptl-ai`, which is
- * loaded on the first call. A prompt with `<step>`s gives its first one; `renderChain` goes on.
+ * loaded on the first call. Of a prompt with `<step>`s it renders the first; `renderChain` renders all.
  *
  * Rejects with RunError (`chain_compile_error`) for a prompt that does not compile, and with UnprocessableEntityError for
  * parameters that are missing or do not fit.

@@ -9,7 +9,7 @@ import type { Prompts } from './prompts.ts'
 import type { Runs } from './runs.ts'
 
 /**
- * Stored conversations; every run is one, readable while it goes on.
+ * Stored conversations. Every run is one and can be read while it runs.
  *
  * @example const { status, conversation } = await stet.conversations.get(result.uuid)
  */

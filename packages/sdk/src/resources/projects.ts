@@ -40,7 +40,7 @@ export class Projects {
   }
 
   /**
-   * Changes what is given and keeps the rest. `retentionDays: null` goes back to the setting of the server.
+   * Changes the given fields. `retentionDays: null` restores the server's setting.
    *
    * @example await stet.projects.update(1, { name: 'Customer support' })
    */

@@ -34,7 +34,7 @@ export class Prompts<R = PromptRegistry> {
 
   /**
    * One prompt. Rejects with NotFoundError, whose `details` suggest similar paths. With `cache` it may come from memory,
-   * with `fallback` an outage gives that text; `source` tells which it was.
+   * with `fallback` an outage gives that text; `source` says which.
    *
    * @example const { content, source } = await stet.prompts.get('support/reply', { cache: true, fallback: 'Hello' })
    */

@@ -51,7 +51,7 @@ export class ProviderKeys {
   }
 
   /**
-   * Changes what is given; the next model call uses it.
+   * Changes the given fields; the next model call uses them.
    *
    * @example await stet.providerKeys.update(id, { token: newToken })
    */

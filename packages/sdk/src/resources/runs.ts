@@ -10,7 +10,7 @@ import type { Api } from '../transport/api.ts'
 import type { RunResult, StopResult } from '../types.ts'
 
 /**
- * Runs that are there already: queued, running or ended.
+ * Existing runs: queued, running or ended.
  *
  * @example const { response } = await stet.runs.attach(uuid)
  * @example await stet.runs.toolResult({ toolCallId: call.id, result: { sky: 'blue' } })

@@ -24,7 +24,7 @@ export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStar
     if (error instanceof AbortError && conversationUuid !== undefined) {
       const detached = options.onAbort === 'detach'
       Object.assign(error, { conversationUuid, detached })
-      // best effort, as for streams; without a run of this call the conversation may be running for somebody else
+      // Best effort, as for streams. If this call has no run, another caller's run may be active.
       if (!detached && requests.mayRun) stopRun(api, conversationUuid, start).then(undefined, () => {})
     }
     if (StetError.isInstance(error)) observe(api.settings, () => options.onError?.(error))

@@ -8,7 +8,7 @@ import type { Api } from '../transport/api.ts'
 import type { Conversation, RunResult, StopResult } from '../types.ts'
 
 /**
- * A run in the background. It goes on whoever reads it; every method works before, during and after the run.
+ * A run in the background. It continues without readers; every method works before, during and after the run.
  *
  * @example
  * const job = await stet.prompts.run('support/report', { background: true })
@@ -36,7 +36,7 @@ export interface RunJob<O extends OutputKind = 'text'> {
    */
   stop(o?: RequestOptions): Promise<StopResult>
   /**
-   * The conversation as it stands.
+   * The conversation so far.
    *
    * @example const { status } = await job.conversation()
    */

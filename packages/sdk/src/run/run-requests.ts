@@ -12,7 +12,7 @@ export class RunRequests {
   readonly api: Api
   /** Whether a run of this call may be going on: a request was sent, and neither answered nor refused. */
   mayRun = false
-  /** Whether an attempt was not refused: what it began goes on, however later attempts are answered. */
+  /** Whether an attempt was accepted: its run continues, even if later attempts fail. */
   #hasBegun = false
 
   constructor({ settings }: Api) {
@@ -37,7 +37,7 @@ export class RunRequests {
     let isRefused = false
     try {
       const response = await send()
-      // a conflict that is repeated says that an earlier attempt is going on, and a gateway knows of no end
+      // A repeated conflict means that an earlier attempt is still running; a gateway error says nothing about the run.
       isRefused = !response.ok && ![409, 502, 504].includes(response.status)
       return response
     } finally {

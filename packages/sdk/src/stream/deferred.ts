@@ -1,4 +1,4 @@
-/** A promise and the handles that settle it; a rejection that nobody waits for is not an unhandled one. */
+/** A promise with its `resolve` and `reject`. Its rejection never counts as unhandled. */
 export interface Deferred<T> {
   promise: Promise<T>
   resolve: (value: T) => void
@@ -13,7 +13,7 @@ export function deferred<T>(): Deferred<T> {
   return Object.assign(made, { promise }) as Deferred<T>
 }
 
-/** Marks a promise as handled, so that a view that nobody awaits cannot end the process. */
+/** Marks a promise as handled, so that an unused view cannot end the process. */
 export function quiet<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {})
   return promise

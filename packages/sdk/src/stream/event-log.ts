@@ -14,7 +14,7 @@ async function ended(): Promise<IteratorReturnResult<undefined>> {
  * alone: what was appended lives as long as somebody holds a place before it.
  */
 export class EventLog<T> {
-  /** Where the next value will stand. */
+  /** The place of the next value. */
   tail: Place<T> = { next: undefined, value: undefined }
   #waiting: (() => void)[] = []
   #end: (() => Promise<IteratorReturnResult<undefined>>) | undefined
@@ -33,7 +33,7 @@ export class EventLog<T> {
     this.#wake()
   }
 
-  /** A new reader from a place on, else from now on. Leaving it early ends this reader alone. */
+  /** A new reader from a place, by default from now. Leaving it early ends only this reader. */
   read(from = this.tail): AsyncIterableIterator<T> {
     let at: Place<T> | undefined = from
     const leave = (): Promise<IteratorResult<T>> => {

@@ -46,12 +46,12 @@ export async function readTurn(turn: Turn): Promise<void> {
    */
   let attempts = isRejoined ? -1 : 0
 
-  /** Servers that do not honour Last-Event-ID replay from the first event; where ids are missing, places tell. */
+  /** Servers without Last-Event-ID support replay from the first event; without ids the index decides. */
   function isOld({ id }: Frame, index: number): boolean {
     return id ? Number(id) <= Number(lastEventId()) : index <= taken
   }
 
-  /** Reads one connection and tells why it ended. */
+  /** Reads one connection and returns why it ended. */
   async function read(head: Answer): Promise<Error> {
     const { body } = head.response
     turn.onHead(head)
@@ -69,10 +69,10 @@ export async function readTurn(turn: Turn): Promise<void> {
     const idleMs = () => (isOver() ? FAREWELL_MS : idleTimeout)
     try {
       const isIdle = await readFrames(body, { onFrame, idleMs, signal: turn.signal })
-      return new Error(isIdle ? `Nothing arrived for ${idleTimeout} ms` : 'The stream ended before its run')
+      return new Error(isIdle ? `Nothing arrived for ${idleTimeout} ms` : 'The stream ended before the run')
     } catch (cause) {
       const isNoJson = cause instanceof SyntaxError
-      return new Error(isNoJson ? 'An event is not JSON' : 'The connection broke', { cause })
+      return new Error(isNoJson ? 'An event is not JSON' : 'The connection was lost', { cause })
     }
   }
 
@@ -95,7 +95,7 @@ export async function readTurn(turn: Turn): Promise<void> {
         head = await attach()
         break
       } catch (error) {
-        if (!isPassing(error)) throw lost(`${message}, and it cannot be joined again (${error})`, error)
+        if (!isPassing(error)) throw lost(`${message}, and attaching again failed (${error})`, error)
         broken = error
       }
     }

@@ -5,7 +5,7 @@ import { factsOf } from '../transport/response-error.ts'
 import type { AnyRunResponse, Message, RunResult } from '../types.ts'
 import type { LatitudeEventData, StreamEvent } from './events.ts'
 
-/** What is known of a run while its events arrive. */
+/** The state of a run while its events arrive. */
 export interface Progress {
   conversationUuid: string | undefined
   /** The text of the current step. */

@@ -66,7 +66,7 @@ export class RunPump<O extends OutputKind> {
   readonly progress: Progress = { conversationUuid: undefined, text: '', conversation: [], response: undefined }
   /** Whether somebody would learn of a failure. */
   isObserved = false
-  /** Settles when the service was told to stop the run, or could not be. */
+  /** Settles when the stop request has succeeded or failed. */
   stopped: Promise<unknown> | undefined
   readonly #source: StreamSource<O> & { logger: Logger }
   #tools: ToolLoop<O> | undefined
@@ -104,11 +104,11 @@ export class RunPump<O extends OutputKind> {
       new AbortError(`The stream was ${ending}`, { conversationUuid, detached: ending === 'detached', cause }),
       ending,
     )
-    // between turns no run is ours: the conversation may be running for somebody else
+    // Between turns this stream has no run; another caller's run may be active.
     if (ending === 'aborted' && !this.#turnEnd) this.#stopRun(conversationUuid)
   }
 
-  // once, and best effort: the stream has ended for its reader whatever comes of it
+  // Once and best effort: for its reader the stream has ended in any case.
   #stopRun(uuid: string | null | undefined): void {
     if (uuid) this.stopped ??= Promise.resolve(this.#source.stop?.(uuid)).catch(() => {})
   }
@@ -190,7 +190,7 @@ export class RunPump<O extends OutputKind> {
     const event = this.#decode(frame)
     if (event.id && !isOld) this.lastEventId = event.id
     try {
-      // of what is not new only the end counts: a run ends for its reader wherever the reading began
+      // Of events seen before only the terminal one counts, so that every reader sees the end.
       if (isOld) this.#conclude(event, head)
       else if (event.event === 'latitude-event' || event.event === 'provider-event') this.#accept(event, head)
       else this.listeners.emit('event', event)
@@ -203,7 +203,7 @@ export class RunPump<O extends OutputKind> {
   #decode({ id = '', event = 'message', data: text }: Frame): StreamEvent {
     const data: unknown = JSON.parse(text)
     if (typeof data !== 'object' || !data) throw new SyntaxError('No object')
-    // the payload is the server's word; what is computed from it below reads single keys only
+    // The payload is trusted; the code below reads single keys only.
     return { id, event, type: (data as { type?: unknown }).type, data } as StreamEvent
   }
 
@@ -211,7 +211,7 @@ export class RunPump<O extends OutputKind> {
     advance(this.progress, event)
     this.log.append(event)
     if (event.event === 'latitude-event') this.#learnUuid(event.data.uuid)
-    // most events are small and many: where nobody listens, nothing is called
+    // Events are many and small: without listeners nothing is called.
     const isHeard = !this.listeners.isEmpty
     if (isHeard) this.listeners.emit('event', event)
     if (event.event === 'provider-event') {
@@ -289,7 +289,7 @@ export class RunPump<O extends OutputKind> {
     setTimeout(() => {
       if (this.isObserved || this.listeners.has('error')) return
       const uuid = this.progress.conversationUuid ?? 'unknown'
-      this.#source.logger.warn(`A run failed and nobody looked (conversation ${uuid}): ${error}`)
+      this.#source.logger.warn(`A run failed and its error was not handled (conversation ${uuid}): ${error}`)
     })
   }
 

@@ -15,7 +15,7 @@ type StartOptions<O extends OutputKind> = Scope &
     mcpHeaders?: Record<string, Record<string, string>>
   }
 
-/** A run to start: its route, what it sends beside its options, and the caller's options. */
+/** A run to start: its operation, its fields and the caller's options. */
 export interface RunStart<O extends OutputKind> {
   operation: 'prompts.run' | 'conversations.chat' | 'runs.attach'
   fields: { path: string } | { conversationUuid: string } | { conversationUuid: string; messages: Message[] }
@@ -42,9 +42,9 @@ export function inlineTools<O extends OutputKind>({ operation, options }: RunSta
   return Object.keys(tools).filter((name) => tools[name])
 }
 
-/** For tools with a run that nobody waits for. */
+/** For tools with a background run. */
 export function noToolsInBackground(): ConfigurationError {
-  return new ConfigurationError('A background run takes no tools: give them to job.attach({ tools })')
+  return new ConfigurationError('A background run takes no tools. Pass them to job.attach({ tools })')
 }
 
 /** The options that travel, and those of the request. */

@@ -19,7 +19,7 @@ import { readableOf, textOf } from './views.ts'
  */
 export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<StreamEvent> {
   readonly #pump: RunPump<O>
-  /** Where readers begin. Held here and not by the pump: once nobody holds a stream, what its readers have passed is garbage. */
+  /** Where readers begin. Held here and not by the pump, so that events all readers have passed can be collected. */
   readonly #first: Place<StreamEvent> | undefined
 
   /** Streams are made by the client, or by `RunStream.fromResponse`. */
@@ -72,7 +72,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
 
   /** The structured answer as it grows: partial objects, then the complete one. */
   get objectStream(): AsyncIterableStream<PartialObject<O>> {
-    // what has arrived of an answer of this kind
+    // The partial object so far.
     return readableOf(growing(this.#events())) as AsyncIterableStream<PartialObject<O>>
   }
 

@@ -7,7 +7,7 @@ import type { RunResult } from '../types.ts'
 import { inlineTools, noToolsInBackground, type RunStart, requestOnly, sentOptions, stopRun } from './run-start.ts'
 import { RunStream } from './run-stream.ts'
 
-/** Starts a run and gives its stream at once; one whose events nobody can ask for keeps none. */
+/** Starts a run and returns its stream at once; an awaited run keeps no events. */
 export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, isReadable = true): RunStream<O> {
   const { operation, fields, options, path } = start
   const { streaming, logger, runtime, hooks } = api.settings

@@ -18,7 +18,7 @@ export function readableOf<T>(source: AsyncIterable<T>, ping?: () => T): AsyncIt
   let timer: ReturnType<typeof setInterval> | undefined
   const stream = new ReadableStream<T>({
     async pull(controller) {
-      // only while a reader waits: a stream that nobody reads shall neither fill up nor keep the process alive
+      // Only while a reader waits: an unread stream must not fill up or keep the process alive.
       if (ping) timer = setInterval(() => controller.desiredSize && controller.enqueue(ping()), PING_MS)
       try {
         const { done, value } = await iterator.next()

@@ -57,7 +57,9 @@ export function takeRecording({ file, recordings, played }: Cassette, request: R
   }
   const about = `${request.method} ${request.path}`
   if (same.length > 0) {
-    throw new ConfigurationError(`The cassette ${file} holds ${about} ${same.length} times, and all of them are played`)
+    throw new ConfigurationError(
+      `The cassette ${file} has ${about} ${same.length} times, and all of them were replayed`,
+    )
   }
   const difference = nearestDifference(
     wanted,

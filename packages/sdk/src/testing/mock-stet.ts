@@ -25,8 +25,8 @@ export interface MockOptions extends StetOptions {
 }
 
 /**
- * A client whose requests are answered here. Replies are found by the path of the prompt, else by the name of the operation;
- * everything else of the client is real.
+ * A client with mock replies, found by the path of the prompt, then by the name of the operation;
+ * the rest of the client is real.
  *
  * @example
  * const stet = createMockStet({ 'support/reply': 'On its way.', 'versions.list': [] })

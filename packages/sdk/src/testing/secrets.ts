@@ -5,7 +5,7 @@ const SECRET_NAMES = /^(key|token|password|secret|authorization|api[-_]?key|acce
 const WHOLLY_SECRET = /^(mcpHeaders|headers)$/
 const SECRET_FORMS = /\b(stet_[\w-]{8,}|sk-[\w-]{8,}|Bearer\s+[\w.~+/=-]{8,})/g
 
-/** A copy in which nothing stands that opens a door: fields of such names, texts of such forms, and the given secrets. */
+/** A copy without secrets: fields with secret names, texts that look like keys, and the given values. */
 export function withoutSecrets(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === 'string') return hidden(value, secrets)
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, secrets))

@@ -17,11 +17,11 @@ export interface ToolAnswer {
   isError: boolean
 }
 
-/** What the handlers of a run may know of it. */
+/** The run's state that handlers can see. */
 export interface ToolScene {
   conversationUuid: string
   messages: Message[]
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the result is no longer needed. */
   signal: AbortSignal
 }
 
@@ -39,7 +39,7 @@ export async function callTool(handler: Tool | ToolHandler, call: ToolCall, scen
     over.reject(reason)
   }
   const unfollow = onAbort(scene.signal, () => leave(scene.signal.reason))
-  const stopTimer = startTimer(timeout, () => leave(new Error(`${call.name} gave no result in ${timeout} ms`)))
+  const stopTimer = startTimer(timeout, () => leave(new Error(`${call.name} returned no result within ${timeout} ms`)))
   try {
     const { value, issues } = input ? await validate(input, call) : { value: call.arguments }
     if (issues && onInvalidArgs === 'throw') throw new ToolExecutionError(issues)

@@ -16,7 +16,7 @@ const MAX_ROUNDS = 10
 // a run waits for a result: sending it outlasts what the stream itself would
 const RESULT_RETRIES = 5
 
-/** What the loop sees of its run, and tells about itself. */
+/** The loop's view of its run, and its events. */
 export interface ToolHost {
   scene: () => ToolScene
   tell: (event: SdkEventData) => void
@@ -24,7 +24,7 @@ export interface ToolHost {
 
 /**
  * Answers the tool calls of one run, each once: `inline` while the run waits for each result, or in `turns`, where it
- * ends with its calls and goes on by chat.
+ * ends with its calls, and a chat continues it.
  */
 export class ToolLoop<O extends OutputKind> {
   /** Handlers that have not answered yet. */
@@ -63,12 +63,12 @@ export class ToolLoop<O extends OutputKind> {
       if (error !== PAUSE) throw error
       if (this.#isPaused) return
       this.#isPaused = true
-      // the run ends here; what it was waiting for stays open in its conversation
+      // The run ends here; its open calls stay in the conversation.
       await stopRun(this.#api, this.#host.scene().conversationUuid, this.#start)
     }
   }
 
-  /** Whether a run that ended with these calls goes on: every one of them has a handler. */
+  /** Whether a chat can continue a run that ended with these calls: each one has a handler. */
   goesOn(calls: readonly ToolCall[] = []): boolean {
     const isAnswerable = calls.length > 0 && calls.every(({ name }) => this.#tools[name])
     return !this.#isInline && isAnswerable && this.rounds < this.#maxRounds

@@ -15,14 +15,14 @@ type SchemaResult<O> =
   | { value: O; issues?: undefined }
   | { issues: readonly { message: string; path?: readonly unknown[] | undefined }[] }
 
-// Arguments that nobody has typed: a handler may declare any type for them, so they must be assignable both ways.
+// Untyped arguments: a handler may declare any type for them, so they must be assignable both ways.
 // biome-ignore lint/suspicious/noExplicitAny: the one hole, which the callers of handlers without a registry need
 type Untyped = any
 
 type SchemaIn<S> = S extends StandardSchema<infer I, Untyped> ? I : never
 type SchemaOut<S> = S extends StandardSchema<Untyped, infer O> ? O : never
 
-/** What a handler knows about its call. */
+/** The context of a tool call. */
 export interface ToolContext extends ToolCall {
   conversationUuid: string
   /** The conversation so far. */

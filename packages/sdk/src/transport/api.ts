@@ -21,7 +21,7 @@ type Required<T> = { [F in keyof T]-?: Nothing extends Pick<T, F> ? never : F }[
 
 /**
  * What a call sends beside its options: parameters of the path, fields of the body or the query. Those that the operation
- * requires and that are not among the options `O` must be here; undefined stands for "not given" and is left out.
+ * requires and that are not among the options `O` must be here; undefined means "not given" and is not sent.
  */
 export type Fields<K extends OperationName, O> = Partial<Record<ParamName<OperationPaths[K]>, string | number>> & {
   [F in Exclude<Required<Sent<K>>, keyof O>]: Sent<K>[F]
@@ -43,7 +43,7 @@ export class Api {
     return new ApiPromise(this.answer(name, fields, options))
   }
 
-  /** As `call`, for what changes prompts: the cache forgets them, whatever became of the change. */
+  /** Like `call`, for operations that change prompts: the cache drops them even if the change fails. */
   write<K extends OperationName, O extends RequestOptions>(
     name: K,
     fields: Fields<K, O>,

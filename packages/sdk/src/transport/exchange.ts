@@ -6,7 +6,7 @@ export interface Exchange {
   method: string
   url: string
   body: unknown
-  /** The answer is handed out at its head, its body unread. */
+  /** The response is returned with its body unread. */
   isStream?: boolean
   /** Whether a failed attempt may be repeated; `keyed`: when the request carries an idempotency key. */
   retry: boolean | 'keyed' | undefined
@@ -14,7 +14,7 @@ export interface Exchange {
   outside?: boolean | undefined
   timeoutMs: number
   options: RequestOptions
-  /** What is asked for, in words. */
+  /** The requested resource in words, for error messages. */
   context?: string | undefined
   /** The path of the prompt to run. */
   prompt?: string | undefined

@@ -52,6 +52,7 @@ async function currentKey(source: ApiKey | undefined): Promise<string> {
   }
   if (!key) throw new ConfigurationError('No API key: pass apiKey to new Stet(…) or set STET_API_KEY')
   // the runtime's own complaint about a header would quote the key
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new ConfigurationError('apiKey (STET_API_KEY) holds characters no key has')
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new ConfigurationError('apiKey (STET_API_KEY) contains characters that are not allowed in a key')
   return key
 }

@@ -22,7 +22,7 @@ export function readRateLimit(headers: Headers, now: number): RateLimitInfo | nu
   }
 }
 
-/** The wait that the server asked for: `retry-after-ms`, else `Retry-After` in seconds or as a date. */
+/** The wait that the server asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date. */
 export function readRetryAfterMs(headers: Headers, now: number): number | undefined {
   const name = 'retry-after'
   const date = Date.parse(headers.get(name) ?? '')

@@ -19,7 +19,7 @@ export async function send(settings: Settings, exchange: Exchange): Promise<Answ
     let mayRepeat = false
     try {
       const headers = await requestHeaders(settings, exchange, attempt, key)
-      // a caller who removes the key may have the work done twice: it is not repeated
+      // Without the key a retry could do the work twice, so there is none.
       mayRepeat = retry === 'keyed' ? headers.has('idempotency-key') : retry === true
       return await attemptOnce(settings, exchange, { headers, attempt, ...(body !== undefined && { body }) })
     } catch (error) {
@@ -55,13 +55,13 @@ async function attemptOnce(
   const { signal } = controller
   const unfollow = onAbort(outer, () => controller.abort(abortError(outer)))
   const stopTimer = startTimer(timeoutMs, () => {
-    controller.abort(new TimeoutError(`${operation}: no answer in ${timeoutMs} ms`))
+    controller.abort(new TimeoutError(`${operation}: no response within ${timeoutMs} ms`))
   })
   const startedAt = runtime.now()
   const about = { operation, method, url, attempt }
   try {
     observe(settings, () => hooks?.onRequest?.({ ...about, headers: withoutKey(sent.headers) }))
-    // a redirect may make a GET of a POST: the list that it gives would pass for what was to be created
+    // A redirect may turn a POST into a GET, whose list would look like the created resource.
     const redirect = method === 'GET' ? 'follow' : 'manual'
     const response = await fetch(url, { redirect, ...fetchOptions, ...sent, method, signal })
     const durationMs = runtime.now() - startedAt
@@ -112,7 +112,7 @@ function withoutKey(headers: Headers): Headers {
   return copy
 }
 
-// fetch says no more than "fetch failed": the code lies one or two causes deeper
+// fetch only says "fetch failed"; the code is one or two causes deeper.
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { code } = error as { code?: unknown }
@@ -120,7 +120,7 @@ function reasonOf(error: unknown): string {
   return error.cause instanceof Error ? reasonOf(error.cause) : error.message
 }
 
-/** Runs an observer; what it throws is logged and changes nothing. */
+/** Runs an observer; its exception is logged and ignored. */
 export function observe(settings: Pick<Settings, 'logger'>, observer: () => void): void {
   try {
     observer()

@@ -3,7 +3,7 @@ import type { Answer } from './exchange.ts'
 
 const KEPT_CHARACTERS = 2048
 
-/** The error of an answer whose status is not a success. Understands other servers' bodies, HTML and empty ones. */
+/** The error of a failed response. Reads bodies of other servers, HTML and empty bodies too. */
 export function errorFromResponse(answer: Answer): ApiError {
   const { response, context } = answer
   const { status, statusText, headers } = response
@@ -27,7 +27,7 @@ export function invalidAnswer(answer: Answer, expected: string): ApiError {
   return new ApiError({
     ...factsOf(answer),
     errorCode: 'invalid_response',
-    message: `The answer is not ${expected}; is baseUrl the address of the service?`,
+    message: `The response is not ${expected}. Check that baseUrl is the address of a stet server`,
     details: {},
   })
 }
@@ -40,7 +40,7 @@ export async function requireEvents(answer: Answer): Promise<void> {
   throw response.ok ? invalidAnswer(failed, 'an event stream') : errorFromResponse(failed)
 }
 
-/** What every error of an answer tells about it. */
+/** The facts of a response that every error carries. */
 export function factsOf({ response: { status, headers }, text, method, url, attempts }: Answer) {
   const serverResponse = text.slice(0, KEPT_CHARACTERS)
   return { status, requestId: headers.get('x-request-id'), headers, serverResponse, method, url, attempts }

@@ -28,7 +28,7 @@ export interface RetryMoment {
   longest?: number | undefined
 }
 
-/** Milliseconds to wait: what the server says, at most a minute, else exponential with jitter downwards. */
+/** Milliseconds to wait: the server's value, at most a minute; without one exponential, with jitter downwards. */
 export function retryDelayMs({ attempt, headers, now, random, first = 500, longest = 8000 }: RetryMoment): number {
   const ordered = headers && (readRetryAfterMs(headers, now) ?? untilReset(headers, now))
   if (ordered !== undefined) return Math.min(ordered, LONGEST_ORDERED_WAIT_MS)
@@ -37,6 +37,6 @@ export function retryDelayMs({ attempt, headers, now, random, first = 500, longe
 
 function untilReset(headers: Headers, now: number): number | undefined {
   const wait = numberOf(headers, 'x-ratelimit-reset') - now
-  // a window that has ended, or in which requests are left, tells nothing about this failure
+  // A window that has ended or has requests left did not cause this failure.
   return wait > 0 && !(numberOf(headers, 'x-ratelimit-remaining') > 0) ? wait : undefined
 }

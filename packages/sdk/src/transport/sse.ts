@@ -1,16 +1,13 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { onAbort } from './on-abort.ts'
 import { startTimer } from './timer.ts'
 
-/** One message of an event stream, its lines joined. */
-export interface Frame {
-  event: string | undefined
-  data: string
-  id: string | undefined
-}
+/** One message of an event stream, its data lines joined. */
+export type Frame = EventSourceMessage
 
 /** How a body of events is read. */
 export interface FrameReading {
-  /** What it throws ends the reading. */
+  /** An exception ends the reading. */
   onFrame: (frame: Frame) => void
   /** Milliseconds without a byte after which reading ends; asked again for each read. */
   idleMs: () => number
@@ -24,7 +21,7 @@ export interface FrameReading {
  */
 export async function readFrames(body: ReadableStream<Uint8Array>, reading: FrameReading): Promise<boolean> {
   const reader = body.getReader()
-  // a read that is pending resolves as done when the reader is cancelled
+  // Canceling resolves a pending read as done.
   const cancel = () => void reader.cancel().catch(() => {})
   const feed = frameParser(reading.onFrame)
   const decoder = new TextDecoder()
@@ -47,44 +44,14 @@ export async function readFrames(body: ReadableStream<Uint8Array>, reading: Fram
   }
 }
 
-/** Takes the text of an event stream piece by piece; a frame counts once its blank line has come. */
+/** Feeds the text of an event stream, piece by piece, to the parser. */
 function frameParser(onFrame: (frame: Frame) => void): (text: string) => void {
-  let rest = ''
+  const parser = createParser({ onEvent: onFrame })
   let endsWithReturn = false
-  let event: string | undefined
-  let data: string | undefined
-  let id: string | undefined
+  // The parser holds back a CR until it sees whether an LF follows: after the last event none does.
   return (text) => {
-    if (text === '') return
-    // CR LF is one line end, also when two pieces share it
-    let piece = endsWithReturn && text.startsWith('\n') ? text.slice(1) : text
-    endsWithReturn = text.endsWith('\r')
-    if (piece.includes('\r')) piece = piece.replace(/\r\n?/g, '\n')
-    // only the new piece is searched: a long line costs no more for arriving in many pieces
-    let to = piece.indexOf('\n')
-    if (to >= 0) to += rest.length
-    const lines = rest + piece
-    let from = 0
-    // lines are looked at where they stand: of an event three values are copied
-    for (; to >= 0; to = lines.indexOf('\n', from)) {
-      if (from === to) {
-        if (data !== undefined) onFrame({ event, data, id })
-        event = data = id = undefined
-      } else {
-        const more = fieldOf('data', lines, from, to)
-        if (more !== undefined) data = data === undefined ? more : `${data}\n${more}`
-        else event = fieldOf('event', lines, from, to) ?? event
-        id = fieldOf('id', lines, from, to) ?? id
-      }
-      from = to + 1
-    }
-    rest = lines.slice(from)
+    const piece = endsWithReturn ? text.replace(/^\n/, '') : text
+    if (text !== '') endsWithReturn = text.endsWith('\r')
+    parser.feed(piece.includes('\r') ? piece.replace(/\r\n?/g, '\n') : piece)
   }
-}
-
-/** The value of the line, if it is the field of this name. */
-function fieldOf(name: string, lines: string, from: number, to: number): string | undefined {
-  const end = from + name.length
-  const isNamed = lines.startsWith(name, from) && (end === to || lines[end] === ':')
-  return isNamed ? lines.slice(end + (lines[end + 1] === ' ' ? 2 : 1), to) : undefined
 }

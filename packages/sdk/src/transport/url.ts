@@ -6,7 +6,7 @@ export type Query = Record<string, string | number | boolean | undefined>
 
 /**
  * Fills a route template. `:path` keeps the slashes of a prompt path and drops one leading slash; every other
- * parameter is one segment. What stands in the path is taken out of `content`.
+ * parameter is one segment. Parameters of the path are removed from `content`.
  */
 export function fillRoute(
   template: string,

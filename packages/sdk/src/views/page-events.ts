@@ -20,7 +20,7 @@ export function pageEvent(event: StreamEvent, { expose = [] }: ForwardOptions = 
   return data && ({ ...event, data } as StreamEvent)
 }
 
-/** The token counts that this client knows. */
+/** The token counts of this client's `Usage`. */
 export function figures(usage: Usage): Usage {
   return pick(usage, [
     'promptTokens',

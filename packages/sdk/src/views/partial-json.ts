@@ -18,7 +18,7 @@ export async function* objectsOf(events: AsyncIterable<StreamEvent>): AsyncGener
   }
 }
 
-/** The value that a beginning of a JSON text stands for so far; undefined when there is none yet. */
+/** The value of an incomplete JSON text so far; undefined when there is none yet. */
 export function parsePartialJson(text: string): unknown {
   const { closers, isInString, memberStart } = scan(text)
   const trimmed = text.trimEnd()
@@ -31,7 +31,7 @@ export function parsePartialJson(text: string): unknown {
     try {
       return JSON.parse(candidate + closers)
     } catch {
-      // the cut lies inside a token: the next candidate leaves more of it out
+      // The cut is inside a token; the next candidate drops more of it.
     }
   }
   return undefined

@@ -188,12 +188,12 @@ describe('in a bundle', () => {
   })
 
   // what a RunStream may load later is beside it in one script: see the decision on the entries
-  it('@stet/sdk/browser weighs at most 7100 bytes, 8600 all told', async () => {
+  it('@stet/sdk/browser weighs at most 8200 bytes, 9700 with all that it loads later', async () => {
     const atStart = await bundled('@stet/sdk/browser', ['./partial-json-*', './frames-*'])
     const { code } = await bundled('@stet/sdk/browser')
-    console.log(`@stet/sdk/browser: ${weightOf(atStart.code)} bytes, ${weightOf(code)} all told`)
-    expect(weightOf(atStart.code)).toBeLessThanOrEqual(7100)
-    expect(weightOf(code)).toBeLessThanOrEqual(8600)
+    console.log(`@stet/sdk/browser: ${weightOf(atStart.code)} bytes, ${weightOf(code)} with all that it loads later`)
+    expect(weightOf(atStart.code)).toBeLessThanOrEqual(8200)
+    expect(weightOf(code)).toBeLessThanOrEqual(9700)
     // nothing of the client: its routes and its key
     expect(code).not.toMatch(/apiKey|STET_API_KEY|\/projects/)
   })

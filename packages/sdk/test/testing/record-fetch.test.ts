@@ -98,7 +98,7 @@ it('plays each recording once', async () => {
   await recording.prompts.list()
   const stet = replaying(file)
   expect([await stet.prompts.list(), await stet.prompts.list()]).toEqual([['first'], ['second']])
-  expect(await messageOf(stet.prompts.list())).toContain('2 times, and all of them are played')
+  expect(await messageOf(stet.prompts.list())).toContain('2 times, and all of them were replayed')
 })
 
 it('keeps no secret', async () => {

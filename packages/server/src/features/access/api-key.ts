@@ -1,6 +1,8 @@
 /** An API key: its form, checksum and stored hash. The clear key appears only in the response that creates it. */
+
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import type { KeyPlan } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Author } from '../../shared/author.ts'
 import { randomText } from '../../shared/text/random-text.ts'
@@ -60,8 +62,7 @@ function checksumOf(text: string): string {
 }
 
 /** Pricing plans and their limits, in requests per second; see section 8 of the interface document. */
-export const plans = ['hobby', 'team', 'enterprise', 'custom'] as const
-export type Plan = (typeof plans)[number]
+export type Plan = KeyPlan
 
 const limits = { hobby: 10, team: 166, enterprise: 500 } as const
 

@@ -1,9 +1,9 @@
 /** The caller that a valid API key identifies. Every use case takes one; every store call carries its workspace. */
+import type { KeyScope } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
 import type { Author } from '../../shared/author.ts'
 
-export const scopes = ['read', 'run', 'write', 'publish', 'admin'] as const
-export type Scope = (typeof scopes)[number]
+export type Scope = KeyScope
 
 export interface Caller {
   apiKeyId: number

@@ -111,7 +111,7 @@ const lookAgainMs = 250
  * Counts as a reader from now on. Waits for a run that another process supervises: its events are readable at its end.
  * @param mode `stream` for the frames, `json` for the result.
  * @param signal aborted when the caller disconnects.
- * @throws OperatorError for an unknown workspace.
+ * @throws AppError NotFoundError.
  */
 export async function joinRun(
   deps: AttachDeps,

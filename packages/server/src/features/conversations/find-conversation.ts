@@ -18,7 +18,7 @@ export async function findConversation(deps: FindDeps, address: ConversationAddr
   return toConversation(await findStored(deps, address))
 }
 
-/** @throws OperatorError for an unknown workspace. */
+/** @throws AppError NotFoundError. */
 export async function findStored(
   deps: FindDeps,
   { caller, conversationUuid }: ConversationAddress,
@@ -38,7 +38,7 @@ export interface RunAddress extends ConversationAddress {
   runUuid: string
 }
 
-/** The conversation as of one of its runs. @throws OperatorError for an unknown workspace. */
+/** The conversation as of one of its runs. @throws AppError NotFoundError. */
 export async function findRun(
   deps: FindDeps,
   { caller, conversationUuid, runUuid }: RunAddress,

@@ -1,19 +1,12 @@
 /** An evaluation: how people score conversations. Its scale is complete and consistent. */
+import type { EvaluationConfiguration as ConfigurationInput, EvaluationMetric } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 
-export const metrics = ['binary', 'rating'] as const
-export type Metric = (typeof metrics)[number]
+export type Metric = EvaluationMetric
 
 /** Ratings and thresholds belong to the metric `rating`. Absent thresholds default to the ends of the range. */
-export interface EvaluationConfiguration {
+export interface EvaluationConfiguration extends ConfigurationInput {
   reverseScale: boolean
-  criteria?: string
-  passDescription?: string
-  failDescription?: string
-  minRating?: number
-  maxRating?: number
-  minThreshold?: number
-  maxThreshold?: number
 }
 
 export interface Evaluation {

@@ -1,4 +1,5 @@
 /** The port to model providers: takes a request with stet's messages and hands out batches of chunks as they arrive. */
+import type { FinishReason } from '@stet/contract/vocabulary'
 import type { Message } from '../templates/message.ts'
 import type { Usage } from './usage.ts'
 
@@ -24,7 +25,7 @@ export interface ToolDefinition {
   parameters: Record<string, unknown>
 }
 
-export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other' | 'unknown'
+export type { FinishReason }
 
 export interface ModelRequest {
   model: string

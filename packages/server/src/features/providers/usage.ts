@@ -1,13 +1,7 @@
-/** Token counts in the one form of the wire: input includes cache reads and writes, output includes reasoning. */
-export interface Usage {
-  inputTokens: number
-  outputTokens: number
-  promptTokens: number
-  completionTokens: number
-  totalTokens: number
-  reasoningTokens: number
-  cachedInputTokens: number
-}
+import type { Usage } from '@stet/contract/vocabulary'
+
+/** Token counts as on the wire: input includes cache reads and writes, output includes reasoning. */
+export type { Usage } from '@stet/contract/vocabulary'
 
 /** @param counts totals as defined above; missing counts are zero. */
 export function usageOf(counts: { input?: number; output?: number; reasoning?: number; cachedInput?: number }): Usage {

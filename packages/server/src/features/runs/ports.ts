@@ -1,5 +1,5 @@
 /** The ports of runs: rows with group commit, the live event log, the queue, signals and leases; and the settings of this server. */
-import type { RunErrorCode } from '@stet/contract/vocabulary'
+import type { ConversationOrigin, RunErrorCode } from '@stet/contract/vocabulary'
 import type { Claim } from '../deps.ts'
 import type { Usage } from '../providers/usage.ts'
 import type { Message, ToolCall } from '../templates/message.ts'
@@ -30,7 +30,7 @@ export interface RunSettings {
   eventRetentionMs: number
 }
 
-export type ConversationOrigin = 'run' | 'background' | 'log'
+export type { ConversationOrigin }
 
 export interface NewConversation {
   uuid: string

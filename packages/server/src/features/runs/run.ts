@@ -1,5 +1,5 @@
 /** A run's states, response and result, independent of the wire. */
-import type { FinishReason } from '../providers/model-driver.ts'
+import type { FinishReason, RunState } from '@stet/contract/vocabulary'
 import type { Usage } from '../providers/usage.ts'
 import type { Message, ToolCall } from '../templates/message.ts'
 
@@ -8,7 +8,7 @@ import type { Message, ToolCall } from '../templates/message.ts'
  *      │          ├──────▶ error       (`worker_lost` when its owner died)
  *      └──────────┴──────▶ stopped     (ended by `abort_error`)
  */
-export type RunStatus = 'queued' | 'running' | 'completed' | 'error' | 'stopped'
+export type RunStatus = RunState
 
 export interface RunSource {
   documentUuid: string

@@ -1,18 +1,14 @@
 /** The port to the prompt language: what a prompt says about itself, and one rendered step at a time. */
+import type { CompileIssue as WireCompileIssue } from '@stet/contract/vocabulary'
 import { AppError, RunError } from '../../shared/app-error.ts'
 import type { Message } from './message.ts'
 
 /** Where and why a prompt does not compile. Lines and columns count from 1 and refer to the content as stored. */
-export interface CompileIssue {
-  code: string
-  message: string
+export interface CompileIssue extends WireCompileIssue {
   /** The document that holds the fault: a referenced one where the fault is there. */
   path: string
-  line: number
-  column: number
   endLine?: number
   endColumn?: number
-  frame: string
 }
 
 /** One prompt with the texts of all documents that it refers to, directly or not, by their paths. */

@@ -1,14 +1,10 @@
 /** Lists what one version changes against another, by path. */
+import type { DiffSide } from '@stet/contract/vocabulary'
 import type { Needs, Version } from '../deps.ts'
 import type { DocumentText } from '../documents/document.ts'
 import { comparePaths } from '../documents/document-path.ts'
 import { isConflict } from '../documents/overlay.ts'
 import { resolveVersion, type VersionAddress } from '../documents/version-ref.ts'
-
-export interface DiffSide {
-  content: string
-  contentHash: string
-}
 
 export interface DiffChange {
   path: string

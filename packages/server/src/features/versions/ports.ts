@@ -1,4 +1,5 @@
 /** What versions need from storage. The live version of a project is the one with its highest number. */
+import type { VersionStatus } from '@stet/contract/vocabulary'
 import type { Version } from '../documents/document.ts'
 
 export interface NewVersion {
@@ -18,7 +19,7 @@ export interface Publication {
 /** Writers hold the project's row lock (`ProjectStore.lock`); no method here takes it. */
 export interface VersionStore {
   /** Drafts first, newest first; then merged ones by falling number. */
-  list(workspaceId: number, projectId: number, status?: 'draft' | 'merged'): Promise<Version[]>
+  list(workspaceId: number, projectId: number, status?: VersionStatus): Promise<Version[]>
   findOptional(workspaceId: number, projectId: number, uuid: string): Promise<Version | null>
   findLiveOptional(workspaceId: number, projectId: number): Promise<Version | null>
   findNumberOptional(workspaceId: number, projectId: number, number: number): Promise<Version | null>

@@ -1,5 +1,7 @@
 /** Applies a list of changes to a draft: all of them, or none. */
+
 import { randomUUID } from 'node:crypto'
+import type { ChangeStatus } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
@@ -13,7 +15,7 @@ import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts
 export interface Change extends ExpectedHashes {
   path: string
   /** `added` and `modified` both create or replace. */
-  status: 'added' | 'modified' | 'deleted' | 'unchanged'
+  status: ChangeStatus
   content?: string
 }
 

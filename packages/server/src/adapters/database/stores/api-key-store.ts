@@ -1,8 +1,9 @@
 /** API keys in the database; only their hashes are stored. */
 
+import { KEY_PLANS, KEY_SCOPES } from '@stet/contract/vocabulary'
 import type { ApiKey as ApiKeyRow, Author } from '../../../../generated/prisma/client.ts'
-import { type ApiKey, limitOf, type Plan, plans } from '../../../features/access/api-key.ts'
-import { type Scope, scopes } from '../../../features/access/caller.ts'
+import { type ApiKey, limitOf, type Plan } from '../../../features/access/api-key.ts'
+import type { Scope } from '../../../features/access/caller.ts'
 import type { ApiKeyStore } from '../../../features/access/ports.ts'
 import { refuse } from '../../../shared/app-error.ts'
 import type { DatabaseClient } from '../database.ts'
@@ -81,9 +82,9 @@ function toApiKey({ authorId: _authorId, customLimit, hash: _hash, ...row }: Api
 }
 
 function planOf(name: string): Plan {
-  return plans.find((plan) => plan === name) ?? 'team'
+  return KEY_PLANS.find((plan) => plan === name) ?? 'team'
 }
 
 function isScope(name: string): name is Scope {
-  return scopes.some((scope) => scope === name)
+  return KEY_SCOPES.some((scope) => scope === name)
 }

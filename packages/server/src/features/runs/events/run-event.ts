@@ -1,11 +1,11 @@
 /** The events of a run before they are numbered and encoded. */
-import type { FinishReason, GeneratedFile } from '../../providers/model-driver.ts'
+import type { FinishReason, ToolSource } from '@stet/contract/vocabulary'
+import type { GeneratedFile } from '../../providers/model-driver.ts'
 import type { Usage } from '../../providers/usage.ts'
 import type { ToolCall } from '../../templates/message.ts'
 import type { StepResponse } from '../run.ts'
 
-/** The origin of a tool: the caller, another prompt, or the operator's module. */
-export type ToolSource = 'client' | 'agentAsTool' | 'serverTool'
+export type { ToolSource }
 
 interface ToolReference {
   toolCallId: string

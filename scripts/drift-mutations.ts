@@ -1,0 +1,182 @@
+/** One change of one file; `from` occurs in it exactly once. */
+export interface Edit {
+  file: string
+  from: string
+  to: string
+}
+
+/** A change of the contract that at least one check must notice. */
+export interface Mutation {
+  name: string
+  edits: readonly Edit[]
+}
+
+const contract = 'packages/contract/src'
+const schemas = `${contract}/schemas`
+const vocabulary = `${contract}/vocabulary`
+const resources = `${vocabulary}/resources`
+
+const mutate = (name: string, file: string, from: string, to: string): Mutation => ({
+  name,
+  edits: [{ file, from, to }],
+})
+const route = (name: string, from: string, to: string) => mutate(name, `${contract}/routes.ts`, from, to)
+
+/** Made in one place: the checks of the contract itself must notice. */
+export const mutations: readonly Mutation[] = [
+  mutate(
+    'response: optional key added to the schema',
+    `${schemas}/versions.ts`,
+    'deleted: z.int().nonnegative(),',
+    'deleted: z.int().nonnegative(), renamed: z.int().exactOptional(),',
+  ),
+  mutate(
+    'response: optional key added to the vocabulary',
+    `${resources}/documents.ts`,
+    'provider?: ProviderKind',
+    'provider?: ProviderKind\n  model?: string',
+  ),
+  mutate('response: type changed', `${schemas}/logs.ts`, 'resolvedContent: z.string()', 'resolvedContent: z.number()'),
+  mutate('response: key renamed', `${schemas}/projects.ts`, 'lastEditedAt: Timestamp', 'editedAt: Timestamp'),
+  mutate(
+    'response: key made nullable',
+    `${schemas}/evaluations.ts`,
+    'hasPassed: z.boolean()',
+    'hasPassed: z.boolean().nullable()',
+  ),
+  mutate('response: key made optional', `${resources}/api-keys.ts`, '  prefix: string', '  prefix?: string'),
+  mutate(
+    'response: nested key added',
+    `${schemas}/api-keys.ts`,
+    'windowSeconds: z.literal(1)',
+    'windowSeconds: z.literal(1), burst: z.int().exactOptional()',
+  ),
+  mutate(
+    'response: key removed from the vocabulary',
+    `${resources}/provider-keys.ts`,
+    '  lastUsedAt: string | null\n',
+    '',
+  ),
+  mutate(
+    'response: another schema on a route',
+    `${schemas}/runs.ts`,
+    'responses: withErrors({ 200: StopResult })',
+    'responses: withErrors({ 200: BackgroundRun })',
+  ),
+  mutate(
+    'body: optional key added to the schema',
+    `${schemas}/projects.ts`,
+    'defaultModel: z.string().exactOptional(),',
+    'defaultModel: z.string().exactOptional(), color: z.string().exactOptional(),',
+  ),
+  mutate(
+    'body: optional key added to the vocabulary',
+    `${resources}/runs.ts`,
+    '  customIdentifier?: string',
+    '  customIdentifier?: string\n  traceparent?: string',
+  ),
+  mutate(
+    'body: required key made optional',
+    `${schemas}/versions.ts`,
+    'absent({ name: Name })',
+    'absent({ name: Name.exactOptional() })',
+  ),
+  mutate('body: key renamed', `${schemas}/tools.ts`, 'isError: z.boolean()', 'failed: z.boolean()'),
+  mutate('body: removed from a route', `${schemas}/api-keys.ts`, '    body: RotateApiKeyBody,\n', ''),
+  mutate(
+    'query: optional key added',
+    `${schemas}/conversations.ts`,
+    'origin: ConversationOrigin.exactOptional(),',
+    'origin: ConversationOrigin.exactOptional(), model: z.string().exactOptional(),',
+  ),
+  mutate('query: key renamed', `${schemas}/documents.ts`, 'prefix: z.string()', 'start: z.string()'),
+  mutate(
+    'event: optional key added to the schema',
+    `${schemas}/run-events.ts`,
+    "type: z.literal('start-step'), step: z.int().positive()",
+    "type: z.literal('start-step'), step: z.int().positive(), model: z.string().exactOptional()",
+  ),
+  mutate(
+    'event: optional key added to the vocabulary',
+    `${vocabulary}/run-event.ts`,
+    '  tools: ToolCall[]',
+    '  tools: ToolCall[]\n  timeoutMs?: number',
+  ),
+  mutate('event: type renamed', `${schemas}/run-events.ts`, "z.literal('text-delta')", "z.literal('text')"),
+  mutate(
+    'message: part renamed',
+    `${schemas}/messages.ts`,
+    "z.literal('redacted-reasoning')",
+    "z.literal('hidden-reasoning')",
+  ),
+  mutate('enum: value added', `${vocabulary}/run-state.ts`, "'queued', ", "'queued', 'paused', "),
+  mutate('enum: value removed', `${resources}/evaluations.ts`, "['binary', 'rating']", "['binary']"),
+  mutate('error code added', `${vocabulary}/error-codes.ts`, "  'worker_lost',", "  'worker_lost',\n  'quota_error',"),
+  route(
+    'route: method changed',
+    "update: { method: 'PUT', path: '/projects/:projectId'",
+    "update: { method: 'POST', path: '/projects/:projectId'",
+  ),
+  route('route: path changed', "path: '/tools/results'", "path: '/tools/result'"),
+  route(
+    'route: path parameter renamed',
+    "get: { method: 'GET', path: '/evaluations/:evaluationUuid'",
+    "get: { method: 'GET', path: '/evaluations/:uuid'",
+  ),
+  route(
+    'route: cause removed',
+    "'restricted-key', 'unknown-api-key', 'last-admin-key'",
+    "'restricted-key', 'unknown-api-key'",
+  ),
+  route('route: cause added', "'unissued-tool-call'", "'unissued-tool-call', 'conversation-busy'"),
+  route(
+    'route: scope changed',
+    "me: { method: 'GET', path: '/me', scope: 'any'",
+    "me: { method: 'GET', path: '/me', scope: 'read'",
+  ),
+  route(
+    'route: idempotent flipped',
+    "create: { method: 'POST', path: '/projects', scope: 'write', rateLimited: true, idempotent: true",
+    "create: { method: 'POST', path: '/projects', scope: 'write', rateLimited: true, idempotent: false",
+  ),
+  route('route: precondition removed', "['If-Match', 'If-None-Match']", "['If-Match']"),
+  route('route: renamed', '    rotate: {', '    renew: {'),
+  mutate('cause: renamed in the table', `${contract}/error-causes.ts`, "'last-admin-key': {", "'final-admin-key': {"),
+]
+
+/** Made in schema and vocabulary alike: the code that builds or sends the value must notice. */
+export const consistentMutations: readonly Mutation[] = [
+  {
+    name: 'response: required key added (schema and vocabulary)',
+    edits: [
+      {
+        file: `${schemas}/documents.ts`,
+        from: 'path: z.string(),\n    content:',
+        to: 'path: z.string(),\n    size: z.int(),\n    content:',
+      },
+      {
+        file: `${resources}/documents.ts`,
+        from: '  path: string\n  /** The prompt, exactly',
+        to: '  path: string\n  size: number\n  /** The prompt, exactly',
+      },
+    ],
+  },
+  {
+    name: 'response: key renamed (schema and vocabulary)',
+    edits: [
+      { file: `${schemas}/runs.ts`, from: 'stopped: z.boolean()', to: 'isStopped: z.boolean()' },
+      { file: `${resources}/runs.ts`, from: '  stopped: boolean', to: '  isStopped: boolean' },
+    ],
+  },
+  {
+    name: 'body: required key added (schema and vocabulary)',
+    edits: [
+      {
+        file: `${schemas}/tools.ts`,
+        from: 'toolCallId: z.string().min(1),',
+        to: 'toolCallId: z.string().min(1), turn: z.int(),',
+      },
+      { file: `${resources}/tools.ts`, from: '  toolCallId: string', to: '  toolCallId: string\n  turn: number' },
+    ],
+  },
+]
