@@ -118,14 +118,18 @@ module.exports = {
       from: { path: '^packages/embedded-postgres/src' },
       to: {
         path: '.',
-        pathNot: '^packages/embedded-postgres/src/|(node_modules/|^)(@electric-sql/pglite/|pglite-prisma-adapter/|@prisma/driver-adapter-utils/|tar/)',
+        pathNot:
+          '^packages/embedded-postgres/src/|(node_modules/|^)(@electric-sql/pglite/|pglite-prisma-adapter/|@prisma/driver-adapter-utils/|tar/)',
         dependencyTypesNot: ['core'],
       },
     },
     {
       name: 'only-the-database-adapter-and-compose-know-the-embedded-database',
       severity: 'error',
-      from: { path: '^packages/[^/]+/src/', pathNot: `^packages/embedded-postgres/|${S}/(adapters/database/|compose\\.ts$)` },
+      from: {
+        path: '^packages/[^/]+/src/',
+        pathNot: `^packages/embedded-postgres/|${S}/(adapters/database/|compose\\.ts$)`,
+      },
       to: { path: '^packages/embedded-postgres/' },
     },
     {

@@ -1,14 +1,14 @@
 import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils'
 import type { DatabaseFolder } from './directory/database-folder.ts'
 import { lockDirectory } from './directory/directory-lock.ts'
-import { FLOOR_BYTES, requireBackupSpace, requireSpace, watchDiskSpace } from './disk-space.ts'
 import { EmbeddedPostgresError } from './failure.ts'
-import type { Log } from './log.ts'
+import { FLOOR_BYTES, requireBackupSpace, requireSpace, watchDiskSpace } from './maintenance/disk-space.ts'
+import type { Log } from './maintenance/log.ts'
+import { startUpkeep, type Upkeep } from './maintenance/upkeep.ts'
 import type { SqlSession } from './sql-session.ts'
 import { compiledPglite } from './thread/compiled-pglite.ts'
 import { startDatabaseThread } from './thread/database-thread.ts'
 import { threadAdapter, threadSession } from './thread/thread-client.ts'
-import { startUpkeep, type Upkeep } from './upkeep.ts'
 
 export interface EmbeddedPostgresOptions {
   folder: DatabaseFolder

@@ -9,9 +9,9 @@ import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
 import { copyDatabase } from '../src/directory/first-start.ts'
 import { DurableFs } from '../src/durable/durable-fs.ts'
 import type { MountedOperations, RuntimeModule } from '../src/durable/runtime-fs.ts'
+import { logBytes, startUpkeep, vacuumWornTables } from '../src/maintenance/upkeep.ts'
 import { openPglite } from '../src/open-pglite.ts'
 import { pgliteSession } from '../src/thread/pglite-session.ts'
-import { logBytes, startUpkeep, vacuumWornTables } from '../src/upkeep.ts'
 import { folderOf, itemTemplate, silent } from './support/database.ts'
 
 /** As PGlite is shipped: a sync is answered with success and reaches nothing. */

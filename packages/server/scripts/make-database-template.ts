@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { makeTemplate } from '../src/adapters/database/embedded-files.ts'
+import { makeTemplate } from '../src/adapters/database/embedded/embedded-files.ts'
 
 const packageRoot = fileURLToPath(new URL('..', import.meta.url))
 const target = join(packageRoot, 'dist', 'database-template')

@@ -60,7 +60,7 @@ export async function runOperatorCommand(
 
 /** It opens a database in this thread: a server that starts does not load what that takes. */
 function embeddedFiles() {
-  return import('./adapters/database/embedded-files.ts')
+  return import('./adapters/database/embedded/embedded-files.ts')
 }
 
 function print(line: string): number {

@@ -3,8 +3,8 @@ import type { PGlite } from '@electric-sql/pglite'
 import { type DatabaseFolder, workFolder } from '../directory/database-folder.ts'
 import { lockDirectory } from '../directory/directory-lock.ts'
 import { buildDatabase, clearWork, isDatabase, writeOutside } from '../directory/first-start.ts'
-import { requireBackupSpace } from '../disk-space.ts'
 import { EmbeddedPostgresError } from '../failure.ts'
+import { requireBackupSpace } from '../maintenance/disk-space.ts'
 import { openPglite } from '../open-pglite.ts'
 import { closedFiles, openFiles } from './database-files.ts'
 import { readArchive } from './read-archive.ts'
@@ -22,8 +22,8 @@ export interface ClosedBackup {
   file: string
   /** A statement that fails on a database that is not one of the owner's. */
   probe: string
-  /** Reads `file` into a new directory, when it is not an archive of this package. */
-  unpack?: (file: string, directory: string) => Promise<void>
+  /** Unpacks a file in another format into a new directory; false for a file that is not in that format. */
+  unpackOther?: (file: string, directory: string) => Promise<boolean>
 }
 
 /** Backs up a closed database into `file`, and proves it by unpacking and opening it. */
@@ -63,8 +63,8 @@ async function isThere({ path }: DatabaseFolder): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined
 }
 
-async function unpackAndOpen({ file, probe, unpack = readArchive }: ClosedBackup, work: DatabaseFolder): Promise<void> {
-  await unpack(file, work.path)
+async function unpackAndOpen({ file, probe, unpackOther }: ClosedBackup, work: DatabaseFolder): Promise<void> {
+  if (!(await unpackOther?.(file, work.path))) await readArchive(file, work.path)
   // The engine would make a new database in a directory that has none.
   if (!(await isDatabase(work))) throw new EmbeddedPostgresError(`${file} is no backup (it has no database)`)
   const pglite = await openPglite(work)

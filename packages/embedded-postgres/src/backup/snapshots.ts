@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Log } from '../log.ts'
+import type { Log } from '../maintenance/log.ts'
 
 /** A name behind `<owner>-`. Earlier versions wrote a format of their own, with `.backup`. */
 const STAMP = /^(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})(\d{2})\.(?:tar\.gz|backup)$/

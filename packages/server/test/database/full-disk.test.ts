@@ -2,7 +2,7 @@
 import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { backupEmbedded } from '../../src/adapters/database/embedded-files.ts'
+import { backupEmbedded } from '../../src/adapters/database/embedded/embedded-files.ts'
 import { apiCaller } from '../http/api-call.ts'
 import { createTestProject } from '../http/scenario.ts'
 import { prompt } from '../runs/run-bench.ts'

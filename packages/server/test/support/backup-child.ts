@@ -1,6 +1,6 @@
 /** Backs up or restores until a file or folder with a certain name begins to exist, and dies then. Started by backup.test.ts. */
 import { readdirSync } from 'node:fs'
-import { backupEmbedded, restoreEmbedded } from '../../src/adapters/database/embedded-files.ts'
+import { backupEmbedded, restoreEmbedded } from '../../src/adapters/database/embedded/embedded-files.ts'
 
 const [command, directory = '', file = '', watched = '', beginning = ''] = process.argv.slice(2)
 setInterval(() => {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { type DatabaseFolder, databaseEntries } from './directory/database-folder.ts'
-import { EmbeddedPostgresError } from './failure.ts'
+import { type DatabaseFolder, databaseEntries } from '../directory/database-folder.ts'
+import { EmbeddedPostgresError } from '../failure.ts'
 
 /** Below this PostgreSQL could meet a full disk in its log, which ends the process. Bytes. */
 export const FLOOR_BYTES = 256 * 1024 * 1024

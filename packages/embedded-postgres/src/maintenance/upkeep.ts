@@ -1,5 +1,5 @@
+import type { SqlSession } from '../sql-session.ts'
 import type { Log } from './log.ts'
-import type { SqlSession } from './sql-session.ts'
 
 const LIMITS = { lookEveryMs: 10_000, checkpointEveryMs: 5 * 60_000, vacuumEveryMs: 60_000, logBytes: 64 * 1024 * 1024 }
 /** Dead rows that a table may hold before it is vacuumed: a base and a share of its living ones, as autovacuum has it. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { openPglite } from './open-pglite.ts'
-import type { SqlSession } from './sql-session.ts'
-import { pgliteSession } from './thread/pglite-session.ts'
+import { openPglite } from '../open-pglite.ts'
+import type { SqlSession } from '../sql-session.ts'
+import { pgliteSession } from '../thread/pglite-session.ts'
 
 /** Makes a database directory at `target` with what `fill` puts into it, in one step: an unfinished one never has the name. */
 export async function makeDatabaseTemplate(

@@ -1,10 +1,10 @@
 /** Work on the files of a closed embedded database. It loads PGlite, which a server that starts does not. */
 import { dirname, join, resolve } from 'node:path'
 import { backupDatabase, makeDatabaseTemplate, restoreDatabase } from '@stet/embedded-postgres/direct'
-import { makeFolder } from '../../shared/make-folder.ts'
-import { asOperatorError, embeddedFolder } from './embedded.ts'
-import { isFirstFormat, unpackFirstFormat } from './first-backup-format.ts'
-import { migrate } from './migrate.ts'
+import { makeFolder } from '../../../shared/make-folder.ts'
+import { migrate } from '../migrate.ts'
+import { unpackFirstFormat } from './first-backup-format.ts'
+import { asOperatorError, embeddedFolder } from './open-embedded.ts'
 
 const PROBE = 'SELECT count(*) FROM _prisma_migrations'
 
@@ -21,9 +21,6 @@ export function backupEmbedded(directory: string, file: string): Promise<void> {
 }
 
 export function restoreEmbedded(directory: string, file: string): Promise<void> {
-  return asOperatorError(async () => {
-    const isFirst = await isFirstFormat(file)
-    const folder = embeddedFolder(directory)
-    await restoreDatabase({ folder, file, probe: PROBE, ...(isFirst && { unpack: unpackFirstFormat }) })
-  })
+  const folder = embeddedFolder(directory)
+  return asOperatorError(() => restoreDatabase({ folder, file, probe: PROBE, unpackOther: unpackFirstFormat }))
 }

@@ -1,7 +1,7 @@
 import { type DatabaseFolder, EmbeddedPostgresError, openEmbeddedPostgres } from '@stet/embedded-postgres'
-import { OperatorError } from '../../shared/app-error.ts'
-import type { Logger } from '../../shared/logger.ts'
-import type { Engine } from './engine.ts'
+import { OperatorError } from '../../../shared/app-error.ts'
+import type { Logger } from '../../../shared/logger.ts'
+import type { Engine } from '../engine.ts'
 
 export interface EmbeddedOptions {
   directory: string

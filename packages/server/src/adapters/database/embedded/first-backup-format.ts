@@ -8,7 +8,7 @@ import { mkdir, open, stat, writeFile } from 'node:fs/promises'
 import { dirname, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { OperatorError } from '../../shared/app-error.ts'
+import { OperatorError } from '../../../shared/app-error.ts'
 
 const MAGIC = Buffer.from('stet backup 1\n')
 const DIGEST_BYTES = 32
@@ -19,12 +19,12 @@ interface Entry {
   size?: number
 }
 
-export async function isFirstFormat(file: string): Promise<boolean> {
-  return (await readAt(file, 0, MAGIC.length)).equals(MAGIC)
-}
-
-/** Unpacks `file` into the new directory `directory`. A cut or damaged file is refused before anything is written. */
-export async function unpackFirstFormat(file: string, directory: string): Promise<void> {
+/**
+ * Unpacks `file` into the new directory `directory`; false for a file in another format. A cut or damaged file is refused before
+ * anything is written.
+ */
+export async function unpackFirstFormat(file: string, directory: string): Promise<boolean> {
+  if (!(await readAt(file, 0, MAGIC.length)).equals(MAGIC)) return false
   const end = (await stat(file)).size - DIGEST_BYTES
   const hash = createHash('sha256')
   if (end > MAGIC.length)
@@ -34,6 +34,7 @@ export async function unpackFirstFormat(file: string, directory: string): Promis
   await mkdir(directory, { mode: 0o700 })
   const source = createReadStream(file, { start: MAGIC.length, end: end - 1 })
   await pipeline(source, createGunzip(), (bytes) => writeEntries(bytes, directory))
+  return true
 }
 
 async function readAt(file: string, position: number, length: number): Promise<Buffer> {
