@@ -107,11 +107,31 @@ module.exports = {
     {
       name: 'only-the-embedded-database-loads-pglite',
       severity: 'error',
-      from: { path: `${S}/`, pathNot: `${S}/adapters/database/embedded/` },
+      from: { path: '^packages/[^/]+/src/', pathNot: '^packages/embedded-postgres/' },
       to: { path: 'node_modules/(@electric-sql|pglite-prisma-adapter)' },
     },
 
     // packages
+    {
+      name: 'embedded-postgres-stands-alone',
+      severity: 'error',
+      from: { path: '^packages/embedded-postgres/src' },
+      to: {
+        path: '.',
+        pathNot:
+          '^packages/embedded-postgres/src/|(node_modules/|^)(@electric-sql/pglite/|pglite-prisma-adapter/|@prisma/driver-adapter-utils/|tar/)',
+        dependencyTypesNot: ['core'],
+      },
+    },
+    {
+      name: 'only-the-database-adapter-and-compose-know-the-embedded-database',
+      severity: 'error',
+      from: {
+        path: '^packages/[^/]+/src/',
+        pathNot: `^packages/embedded-postgres/|${S}/(adapters/database/|compose\\.ts$)`,
+      },
+      to: { path: '^packages/embedded-postgres/' },
+    },
     {
       name: 'contract-stands-alone',
       severity: 'error',

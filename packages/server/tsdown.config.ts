@@ -6,7 +6,7 @@ const shared = { format: 'esm', platform: 'node', target: 'node20', dts: false, 
 /** Each entry is bundled for itself: no chunk is shared with the template worker, which may read its own file only. */
 const programs = {
   main: 'src/main.ts',
-  'database-thread': 'src/adapters/database/embedded/thread/main.ts',
+  'database-thread': '../embedded-postgres/src/thread/main.ts',
   'make-database-template': 'scripts/make-database-template.ts',
 }
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openPglite } from '../../../packages/server/src/adapters/database/embedded/open-pglite.ts'
+import { openPglite } from '../../../packages/embedded-postgres/src/open-pglite.ts'
 import { fillingStatements } from '../../../packages/server/test/support/filled-tables.ts'
 import { openStet, runRequest, type Stet, seedStet } from '../subjects/candidates.ts'
 
@@ -50,7 +50,7 @@ export async function startFilledStet(upstreamUrl: string, rows: number, version
 }
 
 async function fill(directory: string, filling: Parameters<typeof fillingStatements>[0]): Promise<void> {
-  const database = await openPglite(directory)
+  const database = await openPglite({ path: directory, owner: 'stet' })
   for (const statement of fillingStatements(filling)) await database.exec(statement)
   await database.close()
 }

@@ -2,10 +2,10 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { makeDatabaseTemplate } from '../src/adapters/database/embedded/database-template.ts'
+import { makeTemplate } from '../src/adapters/database/embedded/embedded-files.ts'
 
 const packageRoot = fileURLToPath(new URL('..', import.meta.url))
 const target = join(packageRoot, 'dist', 'database-template')
 
 await rm(target, { recursive: true, force: true })
-await makeDatabaseTemplate(packageRoot, target)
+await makeTemplate(packageRoot, target)

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestListener, Server } from 'node:http'
 import { join } from 'node:path'
+import { startSnapshots } from '@stet/embedded-postgres'
 import { LRUCache } from 'lru-cache'
 import {
   connectDatabase,
@@ -11,7 +12,6 @@ import {
   type DatabaseOptions,
   openDatabase,
 } from './adapters/database/database.ts'
-import { startSnapshots } from './adapters/database/embedded/backup/snapshots.ts'
 import { postgresApiKeyStore } from './adapters/database/stores/api-key-store.ts'
 import { postgresConversationStore } from './adapters/database/stores/conversation-store.ts'
 import { postgresDeletionStore } from './adapters/database/stores/deletion-store.ts'
@@ -226,7 +226,7 @@ function placeOf({ lock }: Database<Stores>, hasStarted: () => boolean): Place {
 }
 
 function snapshotOptions(config: Config, log: Logger) {
-  return { directory: config.backupDir, everyHours: config.backupHours, keep: config.backupKeep, log }
+  return { directory: config.backupDir, everyHours: config.backupHours, keep: config.backupKeep, owner: 'stet', log }
 }
 
 /**

@@ -32,16 +32,16 @@ export async function runOperatorCommand(
   if (command === 'generate-key' && first === 'admin') return print(generateApiKey())
   if (command === 'generate-key' && first === 'encryption') return print(generateEncryptionKey())
   if (command === 'backup' && first !== undefined) {
-    const { backupDatabase } = await backups()
-    await backupDatabase(embeddedDirectory(readSettings()), first)
+    const { backupEmbedded } = await embeddedFiles()
+    await backupEmbedded(embeddedDirectory(readSettings()), first)
     return print(`backed up to ${first}`)
   }
   if (command === 'restore' && first !== undefined) {
     const config = readSettings()
     const directory = embeddedDirectory(config)
     makeDataFolder(config)
-    const { restoreDatabase } = await backups()
-    await restoreDatabase(directory, first)
+    const { restoreEmbedded } = await embeddedFiles()
+    await restoreEmbedded(directory, first)
     return print(`restored from ${first}`)
   }
   if (command === 'new-admin-key')
@@ -58,9 +58,9 @@ export async function runOperatorCommand(
   return 2
 }
 
-/** They open a database in this thread: a server that starts does not load what that takes. */
-function backups() {
-  return import('./adapters/database/embedded/backup/backup.ts')
+/** It opens a database in this thread: a server that starts does not load what that takes. */
+function embeddedFiles() {
+  return import('./adapters/database/embedded/embedded-files.ts')
 }
 
 function print(line: string): number {

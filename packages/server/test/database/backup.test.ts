@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { startSnapshots } from '@stet/embedded-postgres'
 import { create } from 'tar/create'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { snapshotIfDue } from '../../../embedded-postgres/src/backup/snapshots.ts'
 import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
-import { backupDatabase, restoreDatabase } from '../../src/adapters/database/embedded/backup/backup.ts'
-import { snapshotIfDue, snapshotLooks, startSnapshots } from '../../src/adapters/database/embedded/backup/snapshots.ts'
-import { copyDatabase } from '../../src/adapters/database/embedded/directory/first-start.ts'
+import { backupEmbedded, restoreEmbedded } from '../../src/adapters/database/embedded/embedded-files.ts'
 import { runProgram } from '../support/child-program.ts'
 import { openTestDatabase, silent } from '../support/database-open.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -38,7 +38,7 @@ describe('backup of the embedded database', () => {
     dataDir = await temporaryFolder()
     directory = join(dataDir, 'db')
     file = join(dataDir, 'copy.tar.gz')
-    await copyDatabase(await embeddedTemplate(), directory)
+    await cp(await embeddedTemplate(), directory, { recursive: true })
     await (await open()).client.workspace.create({ data: { name: 'kept' } })
     await close()
   })
@@ -48,24 +48,24 @@ describe('backup of the embedded database', () => {
   })
 
   it('brings back what was there', async () => {
-    await backupDatabase(directory, file)
+    await backupEmbedded(directory, file)
     await (await open()).client.workspace.create({ data: { name: 'later' } })
     await close()
     await rm(directory, { recursive: true })
-    await restoreDatabase(directory, file)
+    await restoreEmbedded(directory, file)
     expect(await names()).toEqual(['kept'])
   })
 
   it('restores backups of the first format', async () => {
     await writeFirstFormat(directory, file)
     await rm(directory, { recursive: true })
-    await restoreDatabase(directory, file)
+    await restoreEmbedded(directory, file)
     expect(await names()).toEqual(['kept'])
     await rm(directory, { recursive: true })
     const whole = await readFile(file)
     for (const bytes of [whole.subarray(0, -1), whole.subarray(0, 20)]) {
       await writeFile(file, bytes)
-      await expect(restoreDatabase(directory, file)).rejects.toThrow('cut, damaged or no backup')
+      await expect(restoreEmbedded(directory, file)).rejects.toThrow('cut, damaged or no backup')
     }
     expect(await readdir(dataDir)).toEqual(['copy.tar.gz'])
   })
@@ -74,37 +74,37 @@ describe('backup of the embedded database', () => {
     await mkdir(join(dataDir, 'other'))
     await create({ file, gzip: true, cwd: dataDir }, ['other'])
     await rm(directory, { recursive: true })
-    await expect(restoreDatabase(directory, file)).rejects.toThrow('is not empty and holds no database')
+    await expect(restoreEmbedded(directory, file)).rejects.toThrow('is not empty and holds no database')
     expect((await readdir(dataDir)).sort()).toEqual(['copy.tar.gz', 'other'])
   })
 
   it('refuses beside a running server', async () => {
     await open()
-    await expect(backupDatabase(directory, file)).rejects.toThrow(`in use by process ${process.pid}`)
-    await expect(restoreDatabase(directory, file)).rejects.toThrow(`in use by process ${process.pid}`)
+    await expect(backupEmbedded(directory, file)).rejects.toThrow(`in use by process ${process.pid}`)
+    await expect(restoreEmbedded(directory, file)).rejects.toThrow(`in use by process ${process.pid}`)
   })
 
   it('refuses to restore over a database', async () => {
-    await backupDatabase(directory, file)
+    await backupEmbedded(directory, file)
     await (await open()).client.workspace.create({ data: { name: 'later' } })
     await close()
-    await expect(restoreDatabase(directory, file)).rejects.toThrow('There is a database')
+    await expect(restoreEmbedded(directory, file)).rejects.toThrow('There is a database')
     expect(await names()).toEqual(['kept', 'later'])
   })
 
   it('refuses a cut, a damaged and a foreign file, and changes nothing', async () => {
-    await backupDatabase(directory, file)
+    await backupEmbedded(directory, file)
     const whole = await readFile(file)
     await rm(directory, { recursive: true })
     const damaged = Buffer.from(whole)
     damaged[Math.floor(whole.length / 2)] = 255 - (whole[Math.floor(whole.length / 2)] ?? 0)
     for (const bytes of [whole.subarray(0, whole.length - 1), damaged, whole.subarray(0, 20), Buffer.from('hello')]) {
       await writeFile(file, bytes)
-      await expect(restoreDatabase(directory, file)).rejects.toThrow('cut, damaged or no backup')
+      await expect(restoreEmbedded(directory, file)).rejects.toThrow('cut, damaged or no backup')
     }
     expect((await readdir(dataDir)).sort()).toEqual(['copy.tar.gz'])
     await truncate(file)
-    await expect(restoreDatabase(directory, file)).rejects.toThrow('cut, damaged or no backup')
+    await expect(restoreEmbedded(directory, file)).rejects.toThrow('cut, damaged or no backup')
   })
 
   it('the server writes snapshots while it works, one per interval, and keeps the newest', async () => {
@@ -116,6 +116,7 @@ describe('backup of the embedded database', () => {
         backup: running.backup ?? (() => Promise.reject(new Error('no backup'))),
         everyHours: 2,
         keep: 2,
+        owner: 'stet',
         now: new Date(Date.UTC(2030, 0, 1, hour)),
         log: silent,
       })
@@ -133,14 +134,14 @@ describe('backup of the embedded database', () => {
     ])
     await close()
     await rm(directory, { recursive: true })
-    await restoreDatabase(directory, join(folder, 'stet-20300101-020000.tar.gz'))
+    await restoreEmbedded(directory, join(folder, 'stet-20300101-020000.tar.gz'))
     expect(await names()).toEqual(['kept', 'later'])
   })
 
   it('the schedule writes the first snapshot at once, and none without a folder', async () => {
     const running = await open()
     const folder = join(dataDir, 'snapshots')
-    const settings = { everyHours: 24, keep: 7, log: silent }
+    const settings = { everyHours: 24, keep: 7, owner: 'stet', log: silent }
     await startSnapshots(running, { ...settings, directory: undefined }).stop()
     await startSnapshots(running, { ...settings, directory: folder }).stop()
     expect(await readdir(folder)).toHaveLength(1)
@@ -156,73 +157,15 @@ describe('backup of the embedded database', () => {
   })
 
   it('a restore that was killed can be repeated', async () => {
-    await backupDatabase(directory, file)
+    await backupEmbedded(directory, file)
     await rm(directory, { recursive: true })
     await mkdir(directory)
     const killed = await runProgram('backup-child.ts', 'restore', directory, file, directory, 'stet-work-')
     expect(killed).toMatchObject({ signal: 'SIGKILL', stderr: '' })
     expect((await readdir(directory)).filter((name) => name.startsWith('stet-work-'))).toHaveLength(1)
-    await restoreDatabase(directory, file)
+    await restoreEmbedded(directory, file)
     expect((await readdir(directory)).filter((name) => name.startsWith('stet-'))).toEqual([])
     expect(await names()).toEqual(['kept'])
-  })
-
-  describe('the schedule of snapshots', () => {
-    let folder: string
-    const backup = (target: string) => writeFile(target, '')
-
-    beforeEach(async () => {
-      folder = join(dataDir, 'snapshots')
-      await mkdir(folder)
-    })
-
-    it('waits twice as long after each failure, up to an hour, and not after a success', async () => {
-      const failing = new Error('no room')
-      let attempts: number[] = []
-      let isBroken = true
-      const look = snapshotLooks({
-        directory: folder,
-        everyHours: 1,
-        keep: 1,
-        log: silent,
-        async backup(target) {
-          attempts.push(minute)
-          if (isBroken) throw failing
-          await backup(target)
-        },
-      })
-      let minute = 0
-      const lookUntil = async (end: number) => {
-        for (; minute < end; minute++) await look(new Date(Date.UTC(2030, 0, 1, 0, minute)))
-      }
-      await lookUntil(200)
-      expect(attempts).toEqual([0, 2, 6, 14, 30, 62, 122, 182])
-      isBroken = false
-      await lookUntil(250)
-      isBroken = true
-      attempts = []
-      await lookUntil(310)
-      expect(attempts).toEqual([302, 304, 308])
-    })
-
-    it('writes and keeps snapshots when the clock has jumped back', async () => {
-      const at = (hour: number) =>
-        snapshotIfDue({
-          directory: folder,
-          backup,
-          everyHours: 2,
-          keep: 2,
-          now: new Date(Date.UTC(2030, 0, 1, hour)),
-          log: silent,
-        })
-      const future = ['stet-20400101-000000.backup', 'stet-20400102-000000.backup']
-      for (const name of future) await writeFile(join(folder, name), '')
-      const written = [await at(0), await at(1)]
-      expect(written).toEqual(['stet-20300101-000000.tar.gz', undefined])
-      expect((await readdir(folder)).sort()).toEqual([written[0], future[1]])
-      await at(2)
-      expect((await readdir(folder)).sort()).toEqual(['stet-20300101-000000.tar.gz', 'stet-20300101-020000.tar.gz'])
-    })
   })
 })
 

@@ -1,75 +1,18 @@
 /** The embedded database on file systems that are full, or become full. */
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { readdir, readFile } from 'node:fs/promises'
+import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { backupDatabase } from '../../src/adapters/database/embedded/backup/backup.ts'
-import { copyDatabase } from '../../src/adapters/database/embedded/directory/first-start.ts'
-import { openPglite } from '../../src/adapters/database/embedded/open-pglite.ts'
+import { backupEmbedded } from '../../src/adapters/database/embedded/embedded-files.ts'
 import { apiCaller } from '../http/api-call.ts'
 import { createTestProject } from '../http/scenario.ts'
 import { prompt } from '../runs/run-bench.ts'
-import { type ProgramEnd, programEnd, startProgram } from '../support/child-program.ts'
 import { openTestDatabase } from '../support/database-open.ts'
 import { fakeProvider } from '../support/fake-provider.ts'
 import { isSkippedWithoutTmpfs, type PrivateMount, tmpfsOf } from '../support/private-mount.ts'
 import { processTestMs, runServer, type ServerProcess, settingsFor, startServer } from '../support/server-process.ts'
-import { embeddedTemplate, packageRoot } from '../support/test-database.ts'
+import { embeddedTemplate } from '../support/test-database.ts'
 
 const skips = isSkippedWithoutTmpfs('the embedded database on a full disk')
-
-describe.skipIf(skips)('the engine on a full disk', () => {
-  let mount: PrivateMount
-  let directory: string
-  let child: ChildProcess
-  let end: Promise<ProgramEnd>
-
-  beforeEach(async () => {
-    mount = tmpfsOf(100)
-    directory = join(mount.path, 'db')
-    await copyDatabase(await embeddedTemplate(), directory)
-    child = startProgram('full-disk-child.ts', join(packageRoot, 'dist', 'database-thread.mjs'), directory)
-    end = programEnd(child)
-    await once(child, 'message')
-  })
-  afterEach(async () => {
-    child?.kill('SIGKILL')
-    await end
-    mount.close()
-  })
-
-  it('ends the process with one line when a checkpoint panics, and the next start has every acknowledged row', async () => {
-    child.send(`INSERT INTO workspace (name) VALUES ('acknowledged')`)
-    expect(await once(child, 'message')).toContain('done')
-    mount.fill()
-    const answered = once(child, 'message').then(([answer]) => `it went on: ${answer}`)
-    child.send('CHECKPOINT')
-    expect(await Promise.race([end, answered])).toEqual({
-      code: null,
-      signal: 'SIGKILL',
-      stdout: '',
-      stderr: expect.stringMatching(
-        /^stet: the embedded database stops because its engine failed: could not write [^\n]* No space left on device\n$/,
-      ),
-    })
-    mount.empty()
-    const pglite = await openPglite(directory)
-    const { rows } = await pglite.query('SELECT name FROM workspace')
-    expect(rows).toEqual([{ name: 'acknowledged' }])
-    await pglite.close()
-  })
-
-  it('ends the process with one line when the log cannot be written', async () => {
-    mount.fill()
-    const answered = once(child, 'message').then(([answer]) => `it went on: ${answer}`)
-    child.send(`SELECT pg_logical_emit_message(true, 'stet', repeat('x', 1000000)) FROM generate_series(1, 30)`)
-    expect(await Promise.race([end, answered])).toMatchObject({
-      signal: 'SIGKILL',
-      stderr: 'stet: the embedded database stops because a write of the log failed: no space left on device (ENOSPC)\n',
-    })
-  })
-})
 
 describe.skipIf(skips)('a snapshot on a disk without room', () => {
   const mounts: PrivateMount[] = []
@@ -85,7 +28,7 @@ describe.skipIf(skips)('a snapshot on a disk without room', () => {
   it('is refused before anything is written, and leaves the database its floor', async () => {
     const own = mount(150)
     const small = mount(8)
-    await copyDatabase(await embeddedTemplate(), join(own.path, 'db'))
+    await cp(await embeddedTemplate(), join(own.path, 'db'), { recursive: true })
     const database = await openTestDatabase({ dataDir: own.path }, { diskFloorBytes: 32 * 1024 * 1024 })
     const backup = (folder: string) => database.backup?.(join(folder, 'a.tar.gz'))
     await expect(backup(small.path)).rejects.toThrow(/takes up to \d+ MB on the disk of \S+, which has 8 MB free/)
@@ -99,7 +42,7 @@ describe.skipIf(skips)('a snapshot on a disk without room', () => {
     expect((await readdir(own.path)).sort()).toEqual(['a.tar.gz', 'db'])
     expect(await readdir(small.path)).toEqual([])
 
-    const command = (folder: string) => backupDatabase(join(own.path, 'db'), join(folder, 'b.tar.gz'))
+    const command = (folder: string) => backupEmbedded(join(own.path, 'db'), join(folder, 'b.tar.gz'))
     await expect(command(small.path)).rejects.toThrow(/takes up to \d+ MB on the disk of \S+, which has 8 MB free/)
     // The proof is unpacked on the disk of the database.
     own.fill(10 * 1024 * 1024)

@@ -1,15 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { prepareDirectory } from '../../src/adapters/database/embedded/directory/first-start.ts'
 import { programEnd, startProgram } from '../support/child-program.ts'
 import { count, seed, timeFor } from '../support/counts.ts'
 import { openTestDatabase } from '../support/database-open.ts'
 import { seededRandom } from '../support/random.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { embeddedTemplate, type TestDatabase, testDatabase } from '../support/test-database.ts'
+import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 
 // On each kind of database. The runs of a killed server are counted in test/runs.
 const kills = count(30, 1_000)
@@ -55,40 +52,4 @@ describe.each(kinds)('kill -9 of a process that writes, $kind', ({ at }) => {
     },
     timeFor(kills, 30_000),
   )
-})
-
-describe('kill -9 of a first start', () => {
-  it('promise 1: the next start finds nothing half done', async () => {
-    const random = seededRandom(seed)
-    const dataDir = await temporaryFolder()
-    const template = await embeddedTemplate()
-    let killedEarly = 0
-    // Some are killed before they are done: a fast machine may need a few more to have one.
-    for (let round = 0; round < 5 || killedEarly === 0; round++) {
-      await rm(join(dataDir, 'db'), { recursive: true, force: true })
-      const starter = startProgram('first-start-child.ts', join(dataDir, 'db'), template, String(random() * 60))
-      const end = await programEnd(starter)
-      if (end.signal === 'SIGKILL') killedEarly += 1
-      else expect(end.code, end.stderr).toBe(0)
-      await prepareDirectory(join(dataDir, 'db'), template)
-      const database = await openTestDatabase({ dataDir })
-      expect(await database.client.workspace.count(), `seed ${seed}, round ${round}`).toBe(0)
-      await database.close()
-      expect((await readdir(join(dataDir, 'db'))).filter((name) => name.startsWith('stet-'))).toEqual([])
-    }
-    await rm(dataDir, { recursive: true })
-  }, 120_000)
-
-  it('makes a database from nothing where no template was built', async () => {
-    const dataDir = await temporaryFolder()
-    await prepareDirectory(join(dataDir, 'db'), join(dataDir, 'no-template'))
-    const database = await openTestDatabase({ dataDir })
-    expect(await database.client.workspace.count()).toBe(0)
-    await database.close()
-    await rm(dataDir, { recursive: true })
-  }, 180_000)
-
-  it('refuses a directory that holds something else', async () => {
-    await expect(prepareDirectory(import.meta.dirname, 'none')).rejects.toThrow('is not empty and holds no database')
-  })
 })

@@ -1,68 +1,24 @@
 /** What becomes of runs whose process dies or stands still, told by the process that takes its place. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { apiCaller } from '../http/api-call.ts'
 import { createTestProject } from '../http/scenario.ts'
 import { prompt, record } from '../runs/run-bench.ts'
 import { count, seed, timeFor } from '../support/counts.ts'
 import { isSkippedWithoutServer, onServer } from '../support/database-server.ts'
-import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
 import { startHeardTime } from '../support/heard-time.ts'
 import { seededRandom } from '../support/random.ts'
-import {
-  type ServerProcess,
-  settingsFor,
-  startServer,
-  startWaitingServer,
-  type WaitingServer,
-} from '../support/server-process.ts'
-import { type TestDatabase, testDatabase } from '../support/test-database.ts'
+import type { ServerProcess } from '../support/server-process.ts'
+import { serverProcesses } from '../support/server-processes.ts'
 
 const kills = count(3, 200)
 const pauses = count(1, 50)
 const key = generateApiKey()
 const needsServer = isSkippedWithoutServer('two processes on one database')
 
-let storage: TestDatabase
-let fake: FakeProvider
-let environment: Record<string, string>
+const { storage, fake, start, startWaiting } = serverProcesses(key)
 let live: string
-const started: ServerProcess[] = []
-
-beforeAll(async () => {
-  fake = await fakeProvider()
-})
-afterAll(() => fake.close())
-beforeEach(async () => {
-  storage = await testDatabase()
-  environment = {
-    ...settingsFor(storage),
-    STET_ADMIN_KEY: key,
-    OPENAI_API_KEY: 'sk-test',
-    OPENAI_BASE_URL: fake.url,
-  }
-})
-afterEach(async () => {
-  for (const { child, ended } of started.splice(0)) {
-    child.kill('SIGKILL')
-    await ended
-  }
-  await storage.close()
-})
-
-async function start(): Promise<ServerProcess> {
-  const server = await startServer(environment)
-  started.push(server)
-  return server
-}
-
-/** A second process; while the first one lives it serves nothing. */
-async function startWaiting(): Promise<WaitingServer> {
-  const server = await startWaitingServer(environment)
-  started.push(server)
-  return server
-}
 
 /** The first process, with a prompt to run. */
 async function startFirst(): Promise<ServerProcess> {
@@ -89,12 +45,12 @@ const orUndefined = <T>(work: Promise<T>) => work.catch(() => undefined)
 
 /** One run of each kind, under way at the provider. */
 async function startRuns(server: ServerProcess): Promise<Runs> {
-  const calls = fake.requests.length
+  const calls = fake().requests.length
   const run = (body: object) => post(server, `${live}/documents/run`, { path: 'hello', ...body })
   const result = orUndefined(run({ customIdentifier: 'result' }))
   const background = ((await (await run({ background: true })).json()) as { uuid: string }).uuid
   const stream = await run({ stream: true })
-  await fake.waitForRequest(calls + 3)
+  await fake().waitForRequest(calls + 3)
   const inDatabase = async () => {
     const path = '/conversations?customIdentifier=result&status=running'
     const { body } = await apiCaller(server.url, key)('GET', path)
@@ -123,7 +79,7 @@ async function expectLost(server: ServerProcess, uuids: readonly string[]): Prom
 }
 
 const query = (sql: string, params: unknown[] = []) =>
-  onServer(storage.databaseUrl ?? '', async (client) => (await client.query(sql, params)).rows as object[])
+  onServer(storage().databaseUrl ?? '', async (client) => (await client.query(sql, params)).rows as object[])
 
 const ofServers = `FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'stet'`
 
@@ -146,7 +102,7 @@ describe.skipIf(needsServer)('the process that takes over', () => {
     'promise 4: its predecessor killed at any moment, every run has a definite error within 20 s, and one terminal event',
     async () => {
       const random = seededRandom(seed)
-      fake.setDefault({ deltas: ['half ', 'way'], hang: 'mid-stream' })
+      fake().setDefault({ deltas: ['half ', 'way'], hang: 'mid-stream' })
       let owner = await startFirst()
       for (let round = 0; round < kills; round += 1) {
         const next = await startWaiting()
@@ -168,21 +124,23 @@ describe.skipIf(needsServer)('the process that takes over', () => {
   it(
     'promise 5: its predecessor, paused beyond its lease and woken up again, overwrites neither row nor log',
     async () => {
+      let latest: ServerProcess | undefined
       for (let round = 0; round < pauses; round += 1) {
-        const calls = fake.requests.length
+        const calls = fake().requests.length
         let goOn = () => {}
         const gate = new Promise<void>((resolve) => {
           goOn = resolve
         })
-        fake.setDefault({ deltas: ['half ', 'way'], text: 'half way', gate })
-        const paused = round === 0 ? await startFirst() : (started.at(-1) ?? (await startFirst()))
+        fake().setDefault({ deltas: ['half ', 'way'], text: 'half way', gate })
+        const paused = latest ?? (await startFirst())
         const runs = await startRuns(paused)
-        expect(fake.requests.length).toBe(calls + 3)
+        expect(fake().requests.length).toBe(calls + 3)
         paused.child.kill('SIGSTOP')
         const hasLease = async () => (await query('SELECT 1 FROM instance WHERE lease_until > now()')).length
         await expect.poll(hasLease, { timeout: 30_000 }).toBe(0)
         const held = await connections()
         const successor = await startWaiting()
+        latest = successor
         // Only a database that has lost the paused process lets another one in.
         await query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS held(pid)', [held])
         await successor.serving

@@ -2,67 +2,23 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { type ApiAnswer, apiCaller, httpCall } from '../http/api-call.ts'
 import { createTestProject, issueKey, type TestProject } from '../http/scenario.ts'
 import { prompt, record } from '../runs/run-bench.ts'
 import { startDatabaseProxy } from '../support/database-proxy.ts'
 import { isSkippedWithoutServer, onServer } from '../support/database-server.ts'
-import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
-import {
-  processTestMs,
-  type ServerProcess,
-  settingsFor,
-  startServer,
-  startWaitingServer,
-} from '../support/server-process.ts'
-import { type TestDatabase, testDatabase } from '../support/test-database.ts'
+import { processTestMs, type ServerProcess } from '../support/server-process.ts'
+import { serverProcesses } from '../support/server-processes.ts'
 
 const adminKey = generateApiKey()
 const needsServer = isSkippedWithoutServer('the lock of the only replica, with two processes')
 
-let storage: TestDatabase
-let fake: FakeProvider
-let environment: Record<string, string>
-const started: ServerProcess[] = []
-
-beforeAll(async () => {
-  fake = await fakeProvider()
-})
-afterAll(() => fake.close())
-beforeEach(async () => {
-  storage = await testDatabase()
-  environment = {
-    ...settingsFor(storage),
-    STET_ADMIN_KEY: adminKey,
-    OPENAI_API_KEY: 'sk-test',
-    OPENAI_BASE_URL: fake.url,
-  }
-})
-afterEach(async () => {
-  for (const { child, ended } of started.splice(0)) {
-    child.kill('SIGKILL')
-    await ended
-  }
-  await storage.close()
-})
-
-async function start(): Promise<ServerProcess> {
-  const server = await startServer(environment)
-  started.push(server)
-  return server
-}
-
-/** A second server, which listens and waits; `serving` resolves when it has taken the lock. */
-async function startWaiting() {
-  const server = await startWaitingServer(environment)
-  started.push(server)
-  return server
-}
+const { storage, fake, start, startWaiting } = serverProcesses(adminKey)
 
 const query = (sql: string, params: unknown[] = []) =>
-  onServer(storage.databaseUrl ?? '', async (client) => (await client.query(sql, params)).rows as { pid: number }[])
+  onServer(storage().databaseUrl ?? '', async (client) => (await client.query(sql, params)).rows as { pid: number }[])
 
 const lockHolders = `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objid = ${0x73746574}
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
@@ -112,18 +68,18 @@ function askWithoutEnd(url: string, key: string) {
 
 /** A run whose provider answers when the test lets it. */
 async function heldRun(server: ServerProcess, live: string) {
-  const calls = fake.requests.length
+  const calls = fake().requests.length
   let goOn = () => {}
   const gate = new Promise<void>((resolve) => {
     goOn = resolve
   })
-  fake.enqueue({ text: 'Through it all.', gate })
+  fake().enqueue({ text: 'Through it all.', gate })
   const stream = await fetch(`${server.url}/api/v3${live}/documents/run`, {
     method: 'POST',
     headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ path: 'hello', stream: true }),
   })
-  await fake.waitForRequest(calls + 1)
+  await fake().waitForRequest(calls + 1)
   return { stream, goOn }
 }
 
@@ -189,9 +145,9 @@ describe.skipIf(needsServer)('the lock of the only replica', { timeout: processT
     const revokedAt = performance.now()
     await changeLive(successor, project, prompt('<user>new text</user>'))
     const changedAt = performance.now()
-    const calls = fake.requests.length
+    const calls = fake().requests.length
     expect(await slow.finish()).toBe('HTTP/1.1 503 Service Unavailable')
-    expect(fake.requests).toHaveLength(calls)
+    expect(fake().requests).toHaveLength(calls)
     await delay(1_000)
     // Its supervisor stops it while it drains already: that is a first signal all the same.
     await superseded
@@ -231,9 +187,8 @@ describe.skipIf(needsServer)('the lock of the only replica', { timeout: processT
   })
 
   it('a connection that was cut without a word to the database is replaced, though the database still counts it', async () => {
-    const proxy = await startDatabaseProxy(storage.databaseUrl ?? '')
-    const server = await startServer({ ...environment, DATABASE_URL: proxy.url })
-    started.push(server)
+    const proxy = await startDatabaseProxy(storage().databaseUrl ?? '')
+    const server = await start({ DATABASE_URL: proxy.url })
     const before = await query(lockHolders)
     expect(before).toHaveLength(1)
     proxy.forgetClients()

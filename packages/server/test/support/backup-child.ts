@@ -1,11 +1,11 @@
 /** Backs up or restores until a file or folder with a certain name begins to exist, and dies then. Started by backup.test.ts. */
 import { readdirSync } from 'node:fs'
-import { backupDatabase, restoreDatabase } from '../../src/adapters/database/embedded/backup/backup.ts'
+import { backupEmbedded, restoreEmbedded } from '../../src/adapters/database/embedded/embedded-files.ts'
 
 const [command, directory = '', file = '', watched = '', beginning = ''] = process.argv.slice(2)
 setInterval(() => {
   if (readdirSync(watched).some((name) => name.startsWith(beginning))) process.kill(process.pid, 'SIGKILL')
 }, 1)
-if (command === 'backup') await backupDatabase(directory, file)
-else await restoreDatabase(directory, file)
+if (command === 'backup') await backupEmbedded(directory, file)
+else await restoreEmbedded(directory, file)
 process.exit(0)

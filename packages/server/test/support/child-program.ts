@@ -16,8 +16,8 @@ export const shortLived: readonly string[] = ['--liftoff-only']
 /** Where Node keeps the compiled code of the programs, so that each start after the first takes a third less. */
 export const compileCache = { NODE_COMPILE_CACHE: join(tmpdir(), 'stet-test-compile-cache') }
 
-/** Starts a TypeScript file of `test/support` as a process of its own; its output is piped. */
-export function startProgram(file: string, ...args: string[]): ChildProcess {
+/** Starts a TypeScript file, by default of this folder, as a process of its own; its output is piped. */
+export function startProgram(file: string | URL, ...args: string[]): ChildProcess {
   return fork(fileURLToPath(new URL(file, import.meta.url)), args, {
     execArgv: [...shortLived, ...loader],
     env: { ...process.env, ...compileCache },
@@ -33,7 +33,7 @@ export interface ProgramEnd {
 }
 
 /** Runs such a file to its end. */
-export async function runProgram(file: string, ...args: string[]): Promise<ProgramEnd> {
+export async function runProgram(file: string | URL, ...args: string[]): Promise<ProgramEnd> {
   return programEnd(startProgram(file, ...args))
 }
 

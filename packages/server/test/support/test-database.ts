@@ -4,8 +4,9 @@ import { mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
-import { makeDatabaseTemplate } from '../../src/adapters/database/embedded/database-template.ts'
-import { copyDatabase, isDatabase } from '../../src/adapters/database/embedded/directory/first-start.ts'
+import { copyDatabase, isDatabase } from '../../../embedded-postgres/src/directory/first-start.ts'
+import { makeTemplate } from '../../src/adapters/database/embedded/embedded-files.ts'
+import { embeddedFolder } from '../../src/adapters/database/embedded/open-embedded.ts'
 import { migrate } from '../../src/adapters/database/migrate.ts'
 import { poolSession } from '../../src/adapters/database/postgres/postgres.ts'
 import { onServer, singleConnectionPool, withDatabase } from './database-server.ts'
@@ -45,12 +46,12 @@ export async function testDatabase(server = process.env['STET_TEST_DATABASE_URL'
 /** A migrated database directory that nobody opens; made once per set of migrations and machine. */
 export async function embeddedTemplate(): Promise<string> {
   const directory = join(await temporaryRoot(), `stet-test-template-${await migrationsHash()}`)
-  if (await isDatabase(directory)) return directory
+  if (await isDatabase(embeddedFolder(directory))) return directory
   const own = await mkdtemp(`${directory}-making-`)
-  await makeDatabaseTemplate(packageRoot, join(own, 'db'))
+  await makeTemplate(packageRoot, join(own, 'db'))
   // Of several test processes that make it at once the first one wins.
   await rename(join(own, 'db'), directory).catch(async (error: unknown) => {
-    if (!(await isDatabase(directory))) throw error
+    if (!(await isDatabase(embeddedFolder(directory)))) throw error
   })
   await rm(own, { recursive: true, force: true })
   return directory

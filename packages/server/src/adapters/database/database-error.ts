@@ -11,6 +11,8 @@ const AWAY_CODES = new Set([
   ...['P1001', 'P1002', 'P1017', 'P2024'],
   // A transaction that found no connection in time, or was rolled back for its length: nothing was done.
   'P2028',
+  // The embedded database does not answer.
+  'DATABASE_SILENT',
 ])
 
 /** PostgreSQL's code for a data file that cannot grow. */

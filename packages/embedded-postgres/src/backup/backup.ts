@@ -1,0 +1,76 @@
+import { rm, rmdir, stat } from 'node:fs/promises'
+import type { PGlite } from '@electric-sql/pglite'
+import { type DatabaseFolder, workFolder } from '../directory/database-folder.ts'
+import { lockDirectory } from '../directory/directory-lock.ts'
+import { buildDatabase, clearWork, isDatabase, writeOutside } from '../directory/first-start.ts'
+import { EmbeddedPostgresError } from '../failure.ts'
+import { requireBackupSpace } from '../maintenance/disk-space.ts'
+import { openPglite } from '../open-pglite.ts'
+import { closedFiles, openFiles } from './database-files.ts'
+import { readArchive } from './read-archive.ts'
+import { partOf, writeArchive } from './write-archive.ts'
+
+/** Backs up an open database into `file`. Statements are executed meanwhile; the caller makes no checkpoint. */
+export async function backUp(pglite: PGlite, folder: DatabaseFolder, file: string): Promise<void> {
+  await writeOutside(folder, partOf(file), () => writeArchive(openFiles(pglite, folder), file))
+}
+
+export interface ClosedBackup {
+  /** The database, which no other process may have open. */
+  folder: DatabaseFolder
+  /** In a folder that exists. */
+  file: string
+  /** A statement that fails on a database that is not one of the owner's. */
+  probe: string
+  /** Unpacks a file in another format into a new directory; false for a file that is not in that format. */
+  unpackOther?: (file: string, directory: string) => Promise<boolean>
+}
+
+/** Backs up a closed database into `file`, and proves it by unpacking and opening it. */
+export async function backupDatabase(backup: ClosedBackup): Promise<void> {
+  const { folder, file } = backup
+  if (!(await isThere(folder))) throw new EmbeddedPostgresError(`There is no database in ${folder.path}`)
+  const lock = await lockDirectory(folder)
+  try {
+    await clearWork(folder)
+    if (!(await isDatabase(folder))) throw new EmbeddedPostgresError(`There is no database in ${folder.path}`)
+    await requireBackupSpace(folder, file, { isOpen: false })
+    await writeOutside(folder, partOf(file), () => writeArchive(closedFiles(folder), file))
+    const proof = workFolder(folder)
+    await unpackAndOpen(backup, proof).finally(() => rm(proof.path, { recursive: true, force: true }))
+  } finally {
+    await lock.release()
+  }
+}
+
+/** Restores `file` to a folder without a database. Nothing changes when the file is cut, damaged or does not open. */
+export async function restoreDatabase(backup: ClosedBackup): Promise<void> {
+  const { folder } = backup
+  const wasThere = await isThere(folder)
+  const lock = await lockDirectory(folder)
+  try {
+    await clearWork(folder)
+    if (await isDatabase(folder)) throw new EmbeddedPostgresError(`There is a database in ${folder.path} already`)
+    await buildDatabase(folder, (work) => unpackAndOpen(backup, work))
+  } finally {
+    await lock.release()
+    // Removes nothing but an empty directory, which a restore that failed has made.
+    if (!wasThere) await rmdir(folder.path).catch(() => undefined)
+  }
+}
+
+async function isThere({ path }: DatabaseFolder): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined
+}
+
+async function unpackAndOpen({ file, probe, unpackOther }: ClosedBackup, work: DatabaseFolder): Promise<void> {
+  if (!(await unpackOther?.(file, work.path))) await readArchive(file, work.path)
+  // The engine would make a new database in a directory that has none.
+  if (!(await isDatabase(work))) throw new EmbeddedPostgresError(`${file} is no backup (it has no database)`)
+  const pglite = await openPglite(work)
+  try {
+    await pglite.query(probe)
+  } finally {
+    await pglite.close()
+  }
+}

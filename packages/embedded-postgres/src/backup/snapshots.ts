@@ -1,0 +1,120 @@
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Log } from '../maintenance/log.ts'
+
+/** A name behind `<owner>-`. Earlier versions wrote a format of their own, with `.backup`. */
+const STAMP = /^(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})(\d{2})\.(?:tar\.gz|backup)$/
+/** Often enough that a process which starts late still keeps the interval. */
+const LOOK_EVERY_MS = 60_000
+/** Longest pause after failed attempts. */
+const MAX_PAUSE_MINUTES = 60
+/** A clock that is set by the network may step back a little. */
+const CLOCK_STEP_MS = 60_000
+
+export interface SnapshotOptions {
+  /** Where they go; undefined switches them off. */
+  directory: string | undefined
+  everyHours: number
+  /** Snapshots that are kept; older ones are deleted after the next one has been written. */
+  keep: number
+  log: Log
+  /** Begins the name of each snapshot. */
+  owner: string
+}
+
+/** What snapshots need of a database. Without `backup` there are none. */
+export interface Backable {
+  backup?: (file: string) => Promise<void>
+}
+
+/** Writes `<owner>-<UTC time>.tar.gz` into the directory whenever the newest one is older than the interval. */
+export function startSnapshots(database: Backable, options: SnapshotOptions): { stop(): Promise<void> } {
+  const { directory } = options
+  const { backup } = database
+  if (directory === undefined || backup === undefined) return { stop: () => Promise.resolve() }
+  const lookAt = snapshotLooks({ ...options, directory, backup })
+  let running = Promise.resolve()
+  const look = () => {
+    running = running.then(() => lookAt(new Date()))
+  }
+  look()
+  const timer = setInterval(look, LOOK_EVERY_MS)
+  timer.unref()
+  return {
+    async stop() {
+      clearInterval(timer)
+      await running
+    },
+  }
+}
+
+interface SnapshotTarget extends SnapshotOptions {
+  directory: string
+  backup(file: string): Promise<void>
+}
+
+/**
+ * A function for the timer, which writes a snapshot when one is due. Each failure doubles the pause until the next attempt.
+ * The pause is counted in calls, because the clock may jump.
+ */
+export function snapshotLooks(options: SnapshotTarget): (now: Date) => Promise<void> {
+  let failures = 0
+  let pause = 0
+  return async (now) => {
+    if (pause > 0) {
+      pause -= 1
+      return
+    }
+    try {
+      await snapshotIfDue({ ...options, now })
+      failures = 0
+    } catch (error) {
+      failures += 1
+      const retryInMinutes = Math.min(2 ** failures, MAX_PAUSE_MINUTES)
+      pause = retryInMinutes - 1
+      const reason = error instanceof Error ? error.message : String(error)
+      options.log.error('snapshot.failed', { reason, retryInMinutes })
+    }
+  }
+}
+
+export interface DueSnapshot extends SnapshotTarget {
+  now: Date
+}
+
+/** One look at the folder; the name of the snapshot when one was due. */
+export async function snapshotIfDue(options: DueSnapshot): Promise<string | undefined> {
+  await mkdir(options.directory, { recursive: true, mode: 0o700 })
+  const newest = (await listSnapshots(options)).at(-1)
+  if (newest !== undefined && !isFromFuture(options.owner, newest, options.now)) {
+    if (options.now.getTime() - timeOf(options.owner, newest) < options.everyHours * 3_600_000) return undefined
+  }
+  const stamp = options.now.toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15)
+  const name = `${options.owner}-${stamp}.tar.gz`
+  await options.backup(join(options.directory, name))
+  options.log.info('snapshot.written', { name })
+  const surplus = (await listSnapshots(options)).slice(0, -options.keep)
+  for (const old of surplus) await rm(join(options.directory, old))
+  return name
+}
+
+/**
+ * Names of the snapshots in the folder, oldest first; other files are ignored. A snapshot from the future was made before the
+ * clock was set back: it counts as older than all others, so that it neither delays the next one nor outlives it.
+ */
+async function listSnapshots({ directory, owner, now }: DueSnapshot): Promise<string[]> {
+  const names = (await readdir(directory)).filter((name) => !Number.isNaN(timeOf(owner, name))).sort()
+  const future = names.filter((name) => isFromFuture(owner, name, now))
+  return [...future, ...names.filter((name) => !future.includes(name))]
+}
+
+function isFromFuture(owner: string, name: string, now: Date): boolean {
+  return timeOf(owner, name) > now.getTime() + CLOCK_STEP_MS
+}
+
+/** NaN for a name that is not one of the owner's snapshots. */
+function timeOf(owner: string, name: string): number {
+  return name.startsWith(`${owner}-`) && STAMP.test(name.slice(owner.length + 1))
+    ? Date.parse(name.slice(owner.length + 1).replace(STAMP, '$1-$2-$3T$4:$5:$6Z'))
+    : Number.NaN
+}

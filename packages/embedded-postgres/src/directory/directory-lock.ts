@@ -1,0 +1,207 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { closeSync, existsSync, openSync, readFileSync, realpathSync } from 'node:fs'
+import { chmod, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { connect, createServer, type Server } from 'node:net'
+import { hostname } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { EmbeddedPostgresError } from '../failure.ts'
+import { type DatabaseFolder, ownNames } from './database-folder.ts'
+
+export interface DirectoryLock {
+  release(): Promise<void>
+}
+
+interface Holder {
+  pid: number
+  host: string
+  bootId: string | null
+}
+
+/** The lock is taken, or its winner removed our folder: before its socket listens, it looks like that of a dead process. */
+const LOST_RACE = new Set(['ENOTEMPTY', 'EEXIST', 'ENOENT'])
+/** The lock is a folder with a socket and a description of its holder. */
+const SOCKET = '.sock'
+const DESCRIPTION = '.json'
+/** Longer socket paths are cut or refused, by the system. Linux does not meet this limit: see `shortPath`. */
+const MAX_SOCKET_PATH = 103
+
+/**
+ * Takes the lock inside `directory`, or fails naming who holds it. Two processes on one directory lose data silently.
+ * The kernel shares the socket among all processes on the file system, also of other containers, and frees it with its process.
+ */
+export async function lockDirectory(folder: DatabaseFolder): Promise<DirectoryLock> {
+  const absolute = resolve(folder.path)
+  const { lock } = ownNames(folder)
+  await mkdir(absolute, { recursive: true, mode: 0o700 })
+  if (process.platform === 'win32') return lockByPipe(absolute, folder.owner)
+  const short = shortPath(absolute)
+  try {
+    for (;;) {
+      await clearDead(absolute, short.path, lock, lock)
+      const taken = await take(absolute, short.path, lock)
+      if (taken === undefined) continue
+      await clearRemains(absolute, short.path, lock)
+      return taken
+    }
+  } finally {
+    short.close()
+  }
+}
+
+/** One attempt; undefined when another process was faster. */
+async function take(directory: string, shortDirectory: string, lock: string): Promise<DirectoryLock | undefined> {
+  const name = randomBytes(6).toString('hex')
+  const own = join(directory, `${lock}-${name}`)
+  let server: Server | undefined
+  try {
+    await mkdir(own, { mode: 0o700 })
+    const self: Holder = { pid: process.pid, host: hostname(), bootId: bootId() }
+    await writeFile(join(own, `${name}${DESCRIPTION}`), `${JSON.stringify(self)}\n`, { mode: 0o600 })
+    // Listen first, rename second, so that a lock never exists without a listening holder.
+    server = await listenAt(directory, join(shortDirectory, `${lock}-${name}`, `${name}${SOCKET}`))
+    await chmod(join(own, `${name}${SOCKET}`), 0o600)
+    // A folder replaces one that is empty, or absent, and no other: of several processes exactly one succeeds.
+    await rename(own, join(directory, lock))
+  } catch (error) {
+    if (server) await close(server)
+    await rm(own, { recursive: true, force: true })
+    if (LOST_RACE.has((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw error
+  }
+  const held = server
+  return {
+    async release() {
+      await removeEntries(join(directory, lock), name)
+      await close(held)
+    },
+  }
+}
+
+async function listenAt(directory: string, path: string): Promise<Server> {
+  if (process.platform !== 'linux' && path.length > MAX_SOCKET_PATH) {
+    throw new EmbeddedPostgresError(`The path of the database, ${directory}, is too long for the socket of its lock`)
+  }
+  return listen(path).catch((error: NodeJS.ErrnoException) => {
+    // Node says EACCES of a folder that is gone.
+    if (!existsSync(dirname(path))) throw Object.assign(new Error(error.message), { code: 'ENOENT' })
+    if (error.code === 'ENOSPC') throw error
+    const advice = 'put the folder on a local file system that has sockets'
+    throw new EmbeddedPostgresError(`The database in ${directory} cannot be locked (${error.message}): ${advice}`)
+  })
+}
+
+/**
+ * Removes what a dead process left in `folder`. The names are of that process alone, so that a lock that was taken meanwhile
+ * loses nothing. @throws EmbeddedPostgresError when the holder lives, or may live on another machine.
+ */
+async function clearDead(directory: string, shortDirectory: string, lock: string, folder: string): Promise<void> {
+  const entries = await readdir(join(directory, folder)).catch(ignoreAbsent)
+  for (const entry of entries ?? []) {
+    if (!entry.endsWith(SOCKET)) continue
+    const name = entry.slice(0, -SOCKET.length)
+    const holder = await readHolder(join(directory, folder, `${name}${DESCRIPTION}`))
+    const state = await stateOf(join(shortDirectory, folder, entry))
+    if (state === 'alive' || (state === 'dead' && holder && mayLiveElsewhere(holder)))
+      throw inUse(directory, lock, holder)
+  }
+  for (const entry of entries ?? []) await rm(join(directory, folder, entry), { force: true })
+}
+
+/** The kernel answers for sockets of its own alone. A host that booted again has the same name. */
+function mayLiveElsewhere(holder: Holder): boolean {
+  return holder.bootId !== bootId() && holder.host !== hostname()
+}
+
+/** Folders of processes that died before they had the lock. One that lives keeps its folder, or makes another. */
+async function clearRemains(directory: string, shortDirectory: string, lock: string): Promise<void> {
+  const names = (await readdir(directory)).filter((name) => name.startsWith(`${lock}-`))
+  for (const name of names) {
+    await clearDead(directory, shortDirectory, lock, name)
+      .then(() => rmdir(join(directory, name)))
+      .catch(() => undefined)
+  }
+}
+
+async function removeEntries(folder: string, name: string): Promise<void> {
+  await rm(join(folder, `${name}${SOCKET}`), { force: true })
+  await rm(join(folder, `${name}${DESCRIPTION}`), { force: true })
+  await rmdir(folder).catch((error: NodeJS.ErrnoException) => {
+    // The next one has taken it already.
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'ENOENT') throw error
+  })
+}
+
+function stateOf(path: string): Promise<'alive' | 'dead' | 'absent'> {
+  return new Promise((tell) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      tell('alive')
+    })
+    // A dead holder's socket refuses connections. Any other error means that the holder is alive.
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') tell('absent')
+      else tell(error.code === 'ECONNREFUSED' ? 'dead' : 'alive')
+    })
+  })
+}
+
+/** Through its descriptor the path of a directory has few characters, however long it is: those of sockets have at most 107. */
+function shortPath(directory: string): { path: string; close(): void } {
+  if (process.platform !== 'linux') return { path: directory, close: () => undefined }
+  const descriptor = openSync(directory, 'r')
+  return { path: `/proc/self/fd/${descriptor}`, close: () => closeSync(descriptor) }
+}
+
+/** Windows: a pipe has no file, and the system ends it with its process. */
+async function lockByPipe(directory: string, owner: string): Promise<DirectoryLock> {
+  const name = createHash('sha256').update(realpathSync.native(directory).toLowerCase()).digest('hex')
+  const server = await listen(`\\\\.\\pipe\\${owner}-database-${name}`).catch(() => {
+    throw inUse(directory, '', undefined)
+  })
+  return { release: () => close(server) }
+}
+
+function listen(path: string): Promise<Server> {
+  const server = createServer((connection) => connection.destroy())
+  server.unref()
+  return new Promise((done, failed) => {
+    server.once('error', failed)
+    server.listen({ path }, () => done(server))
+  })
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((done) => server.close(() => done()))
+}
+
+async function readHolder(file: string): Promise<Holder | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  try {
+    return JSON.parse(text) as Holder
+  } catch {
+    return undefined
+  }
+}
+
+function bootId(): string | null {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    return null
+  }
+}
+
+function inUse(directory: string, lock: string, holder: Holder | undefined): EmbeddedPostgresError {
+  const who = holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`
+  // Only a person can know that another machine does not come back.
+  const hint =
+    holder && mayLiveElsewhere(holder) ? `. If ${holder.host} is gone for good, delete ${join(directory, lock)}` : ''
+  return new EmbeddedPostgresError(
+    `The database in ${directory} is in use by ${who}; only one process may open it${hint}`,
+  )
+}
+
+function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
+}

@@ -1,0 +1,190 @@
+import { closeSync, fdatasyncSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
+import { dirname, join, resolve, sep } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
+import { PGlite } from '@electric-sql/pglite'
+import { NodeFS } from '@electric-sql/pglite/nodefs'
+import type { DatabaseFolder } from '../directory/database-folder.ts'
+import { EmbeddedPostgresError, IO_FAILURE } from '../failure.ts'
+import type { FsNode, FsStream, MountedOperations, RuntimeModule } from './runtime-fs.ts'
+
+type InitOptions = Parameters<NodeFS['init']>[1]
+
+const EIO = 29
+const WRITE_ERRORS = {
+  19: 'disk quota exceeded (EDQUOT)',
+  22: 'file too large (EFBIG)',
+  29: 'input/output error (EIO)',
+  51: 'no space left on device (ENOSPC)',
+  69: 'read-only file system (EROFS)',
+} as const
+/** A line of PostgreSQL's log, with the default prefix. */
+const FAILURE_LINE = /(?:FATAL|PANIC): {2}(.*)/
+/** Host systems that cannot sync a directory say so with one of these; for a file they are failures. */
+const NO_DIRECTORY_SYNC = new Set(['EPERM', 'EISDIR', 'EINVAL', 'EBADF'])
+
+/**
+ * The directory of the embedded database with syncs that reach the disk. As shipped, PGlite reports every sync as done
+ * without doing one. Two undocumented points of PGlite are used, hence its exact version and the self-test at start.
+ */
+export class DurableFs extends NodeFS {
+  /** Files and directories synced since the start. */
+  syncCount = 0
+  readonly #changedDirectories = new Set<string>()
+  #lastWords: string | undefined
+  readonly #owner: string
+  #isOpen = false
+
+  constructor({ path, owner }: DatabaseFolder) {
+    const absolute = resolve(path)
+    if (absolute === '/pglite' || absolute.startsWith('/pglite/')) {
+      throw new EmbeddedPostgresError(
+        'The database directory may not lie under /pglite: the embedded database uses that path inside',
+      )
+    }
+    super(absolute)
+    this.#owner = owner
+  }
+
+  override async init(pg: PGlite, options: InitOptions): ReturnType<NodeFS['init']> {
+    const { emscriptenOpts } = await super.init(pg, options)
+    // After the mount and before PostgreSQL starts, so that the writes of crash recovery are covered.
+    const install = (module: unknown) => this.install(module as RuntimeModule)
+    return {
+      emscriptenOpts: {
+        ...emscriptenOpts,
+        preRun: [...(emscriptenOpts.preRun ?? []), install],
+        printErr: (line: string) => {
+          this.#lastWords = FAILURE_LINE.exec(line)?.[1] ?? this.#lastWords
+          emscriptenOpts.printErr?.(line)
+        },
+        // PostgreSQL calls abort() after a PANIC. The engine would answer further statements wrongly, or spin for ever.
+        onAbort: (reason: unknown) => this.endWithEngine(reason),
+      },
+    }
+  }
+
+  /** From now on a failure of the engine is one of a database that works. */
+  setOpen(): void {
+    this.#isOpen = true
+  }
+
+  /** The sentence for the operator about a start that failed, with what PostgreSQL logged with its latest FATAL or PANIC. */
+  whyNotOpen(cause: unknown): string {
+    const reason = this.#lastWords ?? reasonOf(cause)
+    return `The database in ${this.rootDir} does not open: ${reason}. If its files are damaged, restore a backup`
+  }
+
+  /** Ends the process, because the engine cannot execute another statement. */
+  endWithEngine(cause: unknown): void {
+    if (this.#isOpen) this.fail('its engine failed', this.#lastWords ?? cause)
+    else this.#end(this.whyNotOpen(cause))
+  }
+
+  /** Puts the durable operations in the place of the mounted ones. */
+  protected install(module: RuntimeModule): MountedOperations {
+    const { node } = module.FS.lookupPath(PGlite.paths.PGDATA, { follow_mount: true })
+    const { stream_ops: streams, node_ops: nodes } = node
+    this.#rememberDirectoryChanges(nodes)
+    const write = streams.write
+    streams.write = (stream, buffer, offset, length, position) => {
+      try {
+        return write(stream, buffer, offset, length, position)
+      } catch (error) {
+        // PostgreSQL panics after a failed write of its log, and the next query would then spin for ever.
+        if (this.hostPath(stream.node).includes(`${sep}pg_wal${sep}`)) this.fail('a write of the log failed', error)
+        throw error
+      }
+    }
+    streams.fsync = (stream) => {
+      try {
+        this.#sync(module, stream)
+        return 0
+      } catch (error) {
+        this.fail('a sync failed', error)
+        throw new module.FS.ErrnoError(EIO)
+      }
+    }
+    return { streams, nodes }
+  }
+
+  /** Ends the process: what was not synced was not acknowledged, and the next start recovers. */
+  protected fail(what: string, cause: unknown): void {
+    this.#end(`the embedded database stops because ${what}: ${reasonOf(cause)}`)
+  }
+
+  #end(reason: string): void {
+    writeSync(2, `${this.#owner}: ${reason}\n`)
+    // In a thread `exit` ends that thread alone, and the process a moment later, by whoever watches the thread. The signal ends it
+    // at once; it does not reach the first process of a container.
+    if (!isMainThread) process.kill(process.pid, 'SIGKILL')
+    process.exit(IO_FAILURE)
+  }
+
+  protected syncFile(descriptor: number, _path: string): void {
+    fdatasyncSync(descriptor)
+  }
+
+  protected syncDirectory(path: string): void {
+    const descriptor = openSync(path, 'r')
+    try {
+      fsyncSync(descriptor)
+    } catch (error) {
+      if (!NO_DIRECTORY_SYNC.has((error as NodeJS.ErrnoException).code ?? '')) throw error
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
+  protected hostPath(node: FsNode): string {
+    const names: string[] = []
+    for (let at = node; at.parent !== at; at = at.parent) names.unshift(at.name)
+    return join(this.rootDir, ...names)
+  }
+
+  #sync(module: RuntimeModule, stream: FsStream): void {
+    const path = this.hostPath(stream.node)
+    this.syncCount += 1
+    if (module.FS.isDir(stream.node.mode)) {
+      this.#changedDirectories.delete(path)
+      this.syncDirectory(path)
+      return
+    }
+    if (stream.nfd === undefined || stream.nfd === null) throw new Error(`no descriptor for ${path}`)
+    this.syncFile(stream.nfd, path)
+    // PostgreSQL does not sync the directory of a new relation file: without this the file itself could vanish.
+    const parent = dirname(path)
+    if (this.#changedDirectories.delete(parent)) this.syncDirectory(parent)
+  }
+
+  #rememberDirectoryChanges(nodes: MountedOperations['nodes']): void {
+    const { mknod, unlink, rmdir } = nodes
+    const changed = (node: FsNode) => this.#changedDirectories.add(this.hostPath(node))
+    nodes.mknod = (parent, name, mode, device) => {
+      const made = mknod(parent, name, mode, device)
+      changed(parent)
+      return made
+    }
+    nodes.unlink = (parent, name) => {
+      unlink(parent, name)
+      changed(parent)
+    }
+    nodes.rmdir = (parent, name) => {
+      rmdir(parent, name)
+      changed(parent)
+    }
+    nodes.rename = (node, newParent, newName) => {
+      renameSync(this.hostPath(node), join(this.hostPath(newParent), newName))
+      changed(node.parent)
+      changed(newParent)
+      node.name = newName
+    }
+  }
+}
+
+/** Errors of the file system in PGlite have a number of WASI and no message. */
+function reasonOf(cause: unknown): string {
+  const errno = (cause as { errno?: unknown } | undefined)?.errno
+  if (typeof errno === 'number' && errno in WRITE_ERRORS) return WRITE_ERRORS[errno as keyof typeof WRITE_ERRORS]
+  if (cause instanceof Error && cause.message !== '') return cause.message
+  return typeof errno === 'number' ? `error ${errno} of WASI` : String(cause)
+}

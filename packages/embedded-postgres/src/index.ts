@@ -1,0 +1,5 @@
+/** The database behind a thread. The thread that imports this does not load PGlite. */
+export { startSnapshots } from './backup/snapshots.ts'
+export type { DatabaseFolder } from './directory/database-folder.ts'
+export { EmbeddedPostgresError } from './failure.ts'
+export { openEmbeddedPostgres } from './open-embedded.ts'

@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs'
+import { stat, statfs } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { type DatabaseFolder, databaseEntries } from '../directory/database-folder.ts'
+import { EmbeddedPostgresError } from '../failure.ts'
+
+/** Below this PostgreSQL could meet a full disk in its log, which ends the process. Bytes. */
+export const FLOOR_BYTES = 256 * 1024 * 1024
+/** Bytes that opening a database may write: new log files and recovery. */
+const OPEN_BYTES = 16 * 1024 * 1024
+const LOOK_EVERY_MS = 2_000
+
+/**
+ * Looks before anything is written. A database that exists opens in little space, read-only; a first start needs all.
+ * @throws EmbeddedPostgresError
+ */
+export async function requireSpace(directory: string, floorBytes = FLOOR_BYTES): Promise<void> {
+  const exists = existsSync(join(directory, 'PG_VERSION'))
+  const needed = exists ? Math.min(OPEN_BYTES, floorBytes) : floorBytes
+  const free = await freeBytes(existsSync(directory) ? directory : dirname(directory))
+  if (free >= needed) return
+  const [has, needs] = [free, needed].map((bytes) => `${Math.floor(bytes / 1024 / 1024)} MB`)
+  const what = exists ? 'opening the database' : 'a first start'
+  throw new EmbeddedPostgresError(
+    `The disk of ${directory} has ${has} free, and ${what} takes ${needs}: free some space, and start again`,
+  )
+}
+
+/**
+ * Looks before a backup of `database` is written into `file`. Nothing is known about how well the database compresses, so its
+ * size bounds the file. An open database keeps its floor; a closed one is unpacked again beside itself, as a proof.
+ * @throws EmbeddedPostgresError
+ */
+export async function requireBackupSpace(
+  database: DatabaseFolder,
+  file: string,
+  { isOpen, floorBytes = FLOOR_BYTES }: { isOpen: boolean; floorBytes?: number },
+): Promise<void> {
+  const folder = dirname(resolve(file))
+  const [own, target] = await Promise.all([stat(database.path), stat(folder)])
+  const size = await sizeOf(database)
+  const beside = isOpen ? floorBytes : size + OPEN_BYTES
+  if (own.dev === target.dev) return requireFree(database.path, size + beside)
+  await requireFree(database.path, beside)
+  await requireFree(folder, size)
+}
+
+async function requireFree(folder: string, needed: number): Promise<void> {
+  const free = await freeBytes(folder)
+  if (free >= needed) return
+  const [takes, has] = [needed, free].map((bytes) => `${Math.floor(bytes / 1024 / 1024)} MB`)
+  throw new EmbeddedPostgresError(`The backup takes up to ${takes} on the disk of ${folder}, which has ${has} free`)
+}
+
+/** Bytes in the files of a database, which may be open: PostgreSQL deletes some meanwhile. */
+async function sizeOf(folder: DatabaseFolder): Promise<number> {
+  let bytes = 0
+  for (const entry of await databaseEntries(folder)) {
+    const path = join(folder.path, entry.name)
+    bytes += entry.isDirectory()
+      ? await sizeOf({ ...folder, path })
+      : ((await stat(path).catch(() => undefined))?.size ?? 0)
+  }
+  return bytes
+}
+
+export interface DiskWatch {
+  isLow(): boolean
+  stop(): void
+}
+
+/** Looks at the free space under `directory` now and every two seconds. */
+export async function watchDiskSpace(directory: string, floorBytes = FLOOR_BYTES): Promise<DiskWatch> {
+  let low = false
+  const look = async () => {
+    low = (await freeBytes(directory)) < floorBytes
+  }
+  await look()
+  // A file system that cannot be asked for a moment keeps its last answer.
+  const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS)
+  timer.unref()
+  return { isLow: () => low, stop: () => clearInterval(timer) }
+}
+
+async function freeBytes(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory)
+  return bavail * bsize
+}

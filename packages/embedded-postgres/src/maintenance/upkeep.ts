@@ -1,0 +1,90 @@
+import type { SqlSession } from '../sql-session.ts'
+import type { Log } from './log.ts'
+
+const LIMITS = { lookEveryMs: 10_000, checkpointEveryMs: 5 * 60_000, vacuumEveryMs: 60_000, logBytes: 64 * 1024 * 1024 }
+/** Dead rows that a table may hold before it is vacuumed: a base and a share of its living ones, as autovacuum has it. */
+const DEAD_ROWS = 'n_dead_tup > 50 + 0.2 * n_live_tup OR n_mod_since_analyze > 50 + 0.1 * n_live_tup'
+
+export interface UpkeepDeps {
+  session: SqlSession
+  /** Rises with each sync that the database asked for: unchanged means that nothing was written. */
+  syncCount(): number
+  /** Rises with each statement: unchanged between two looks means a quiet time. */
+  statementCount(): number
+  /** False while the disk is almost full: a checkpoint that meets a full disk ends the process, and a vacuum writes too. */
+  hasRoom(): boolean
+  log: Log
+  /** Other times and sizes than the usual ones. */
+  limits?: Partial<typeof LIMITS>
+}
+
+export interface Upkeep {
+  /** Runs `work` with no checkpoint or vacuum beside it. */
+  pauseDuring(work: () => Promise<void>): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Checkpoints and vacuums, which the database never does by itself in single-user mode. */
+export function startUpkeep(deps: UpkeepDeps): Upkeep {
+  const limits = { ...LIMITS, ...deps.limits }
+  let checkpoint = { at: Date.now(), syncs: deps.syncCount() }
+  let statements = deps.statementCount()
+  let vacuumedAt = Date.now()
+  let running = Promise.resolve()
+
+  const look = async () => {
+    if (!deps.hasRoom()) return
+    const isQuiet = deps.statementCount() === statements
+    statements = deps.statementCount()
+    const isWritten = deps.syncCount() !== checkpoint.syncs
+    const isDue = Date.now() - checkpoint.at >= limits.checkpointEveryMs
+    if (isWritten && (isDue || (await logBytes(deps.session)) > limits.logBytes)) {
+      await deps.session.script('CHECKPOINT')
+      checkpoint = { at: Date.now(), syncs: deps.syncCount() }
+    }
+    // Best at a quiet time; a server that never has one is vacuumed all the same.
+    if (!isQuiet && Date.now() - vacuumedAt < limits.vacuumEveryMs) return
+    await vacuumWornTables(deps.session)
+    vacuumedAt = Date.now()
+  }
+  const timer = setInterval(() => {
+    running = running.then(look).catch((error: unknown) => {
+      deps.log.warn('database.upkeep-failed', { reason: error instanceof Error ? error.message : String(error) })
+    })
+  }, limits.lookEveryMs)
+  timer.unref()
+  return {
+    async pauseDuring(work) {
+      const done = running.then(work)
+      running = done.catch(() => undefined)
+      await done
+    },
+    async stop() {
+      clearInterval(timer)
+      await running
+    },
+  }
+}
+
+/** Vacuums each table with many dead or changed rows, one statement per table so that others get in between. */
+export async function vacuumWornTables(session: SqlSession): Promise<string[]> {
+  // Without a flush the counters stay where the last one left them: there is no background process to do it.
+  await session.query('SELECT pg_stat_force_next_flush()')
+  const { rows } = await session.query(
+    `SELECT format('%I.%I', schemaname, relname) AS name FROM pg_stat_user_tables WHERE ${DEAD_ROWS}`,
+  )
+  const names = rows.map((row) => String(row['name']))
+  for (const name of names) await session.script(`VACUUM (ANALYZE) ${name}`)
+  return names
+}
+
+/**
+ * What a start after a crash would read again: the log since the last checkpoint. The files of the log say less: a checkpoint keeps
+ * those that it empties, so that after one burst they would ask for the next checkpoint, and that for the next.
+ */
+export async function logBytes(session: SqlSession): Promise<number> {
+  const { rows } = await session.query(
+    'SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::float8 AS bytes FROM pg_control_checkpoint()',
+  )
+  return Number(rows[0]?.['bytes'])
+}

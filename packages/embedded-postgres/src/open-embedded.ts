@@ -1,0 +1,83 @@
+import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils'
+import type { DatabaseFolder } from './directory/database-folder.ts'
+import { lockDirectory } from './directory/directory-lock.ts'
+import { EmbeddedPostgresError } from './failure.ts'
+import { FLOOR_BYTES, requireBackupSpace, requireSpace, watchDiskSpace } from './maintenance/disk-space.ts'
+import type { Log } from './maintenance/log.ts'
+import { startUpkeep, type Upkeep } from './maintenance/upkeep.ts'
+import type { SqlSession } from './sql-session.ts'
+import { compiledPglite } from './thread/compiled-pglite.ts'
+import { startDatabaseThread } from './thread/database-thread.ts'
+import { threadAdapter, threadSession } from './thread/thread-client.ts'
+
+export interface EmbeddedPostgresOptions {
+  folder: DatabaseFolder
+  /** A database directory made at build time, which a first start copies when it is there. */
+  template: string
+  /** The program of the thread that the database works in: `thread/main.ts`, bundled. */
+  threadFile: string
+  /** Free space under which no backup, checkpoint or vacuum is made. Bytes. */
+  diskFloorBytes?: number
+  log: Log
+}
+
+export interface EmbeddedPostgres {
+  session: SqlSession
+  adapter: SqlDriverAdapterFactory
+  /** Writes should be refused: a full disk ends the process. */
+  isDiskLow(): boolean
+  /**
+   * Starts checkpoints, vacuums and the watch on a thread that does not answer.
+   * @param statementCount rises with each statement of the owner: unchanged means a quiet time.
+   */
+  startUpkeep(statementCount: () => number): void
+  /** Writes a consistent copy into one tar.gz while statements are executed. */
+  backup(file: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens the database in `folder`: lock, first start or recovery, self-test. @throws EmbeddedPostgresError */
+export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { folder, template, diskFloorBytes: floorBytes = FLOOR_BYTES, log } = options
+  // It loads while the lock is taken, and touches nothing before it is told to open.
+  const thread = startDatabaseThread(options.threadFile, folder.owner)
+  const program = compiledPglite()
+  const locking = requireSpace(folder.path, floorBytes).then(() => lockDirectory(folder))
+  const lock = await locking.catch(async (error) => {
+    await thread.close()
+    throw error
+  })
+  try {
+    await thread.ask('open', { folder, template, program: await program })
+    const disk = await watchDiskSpace(folder.path, floorBytes)
+    const session = threadSession(thread)
+    let upkeep: Upkeep | undefined
+    return {
+      session,
+      adapter: threadAdapter(thread),
+      isDiskLow: disk.isLow,
+      startUpkeep(statementCount) {
+        thread.watchSilence()
+        const hasRoom = () => !disk.isLow()
+        upkeep = startUpkeep({ session, hasRoom, syncCount: thread.syncCount, statementCount, log })
+      },
+      async backup(file) {
+        if (disk.isLow()) throw new EmbeddedPostgresError(`The disk of ${folder.path} is almost full`)
+        await requireBackupSpace(folder, file, { isOpen: true, floorBytes })
+        const write = () => thread.ask('backup', { file })
+        // A checkpoint would delete the log that the backup ends with.
+        await (upkeep ? upkeep.pauseDuring(write) : write())
+      },
+      async close() {
+        disk.stop()
+        await upkeep?.stop()
+        await thread.close()
+        await lock.release()
+      },
+    }
+  } catch (error) {
+    await thread.close()
+    await lock.release()
+    throw error
+  }
+}

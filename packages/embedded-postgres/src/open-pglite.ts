@@ -1,0 +1,77 @@
+import { PGlite } from '@electric-sql/pglite'
+import type { DatabaseFolder } from './directory/database-folder.ts'
+import { DurableFs } from './durable/durable-fs.ts'
+import { EmbeddedPostgresError } from './failure.ts'
+import { keepByteOrderMarks } from './protocol/byte-order-marks.ts'
+import type { CompiledPglite } from './thread/compiled-pglite.ts'
+
+/** `fdatasync`, the default, is a stub in PGlite that never reaches the hook: the log would not be synced at all. */
+const DURABLE_SETTINGS = { fsync: 'on', synchronous_commit: 'on', wal_sync_method: 'fsync', shared_buffers: '8MB' }
+
+const START_PARAMETERS = [
+  ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
+  ...Object.entries(DURABLE_SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+]
+
+/**
+ * Opens a database directory that exists, or makes one in an empty directory, with durable commits.
+ * @param program PGlite, when it is compiled already.
+ */
+export async function openPglite(
+  folder: DatabaseFolder,
+  fs: DurableFs = new DurableFs(folder),
+  program?: CompiledPglite,
+): Promise<PGlite> {
+  keepByteOrderMarks()
+  const pglite = await PGlite.create({
+    fs,
+    startParams: START_PARAMETERS,
+    // Checksums are the default of PostgreSQL 18; a default may change.
+    initDbStartParams: ['--wal-segsize=1', '--data-checksums'],
+    ...(program && { pgliteWasmModule: program }),
+  }).catch((error: unknown) => {
+    throw new EmbeddedPostgresError(fs.whyNotOpen(error))
+  })
+  endWithEngine(pglite, fs)
+  try {
+    await proveDurable(pglite, fs)
+    fs.setOpen()
+  } catch (error) {
+    await pglite.close()
+    throw error
+  }
+  return pglite
+}
+
+/** How the engine leaves a statement that failed with an ordinary error; `POSTGRES_MAIN_LONGJMP` of PGlite. */
+const ORDINARY_ERROR = 100
+
+/**
+ * PGlite 0.5.16 swallows all that its engine throws. After an exit or a trap it would ask the dead engine again, in a loop
+ * that blocks the thread for ever.
+ */
+function endWithEngine(pglite: PGlite, fs: DurableFs): void {
+  const module = pglite.Module
+  const executeOnce = module._PostgresMainLoopOnce
+  module._PostgresMainLoopOnce = () => {
+    try {
+      executeOnce()
+    } catch (error) {
+      if ((error as { status?: unknown }).status !== ORDINARY_ERROR) fs.endWithEngine(error)
+      throw error
+    }
+  }
+}
+
+/** One commit must reach the hook, and the settings must be the ones that lead there; else nothing is promised. */
+async function proveDurable(pglite: PGlite, fs: DurableFs): Promise<void> {
+  const { rows } = await pglite.query<{ name: string; setting: string }>(
+    `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'wal_sync_method', 'synchronous_commit')`,
+  )
+  const wrong = rows.filter((row) => row.setting !== DURABLE_SETTINGS[row.name as 'fsync'])
+  const before = fs.syncCount
+  await pglite.query(`SELECT pg_logical_emit_message(true, 'durability', 'start')`)
+  if (rows.length !== 3 || wrong.length > 0 || fs.syncCount === before) {
+    throw new EmbeddedPostgresError('The embedded database does not sync its commits on this system: refusing to start')
+  }
+}

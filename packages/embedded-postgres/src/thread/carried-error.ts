@@ -1,0 +1,45 @@
+import { DriverAdapterError, isDriverAdapterError } from '@prisma/driver-adapter-utils'
+import { EmbeddedPostgresError } from '../failure.ts'
+
+type Field = string | number | boolean
+
+/** An error on its way between threads: a structured clone keeps neither its class nor its fields. */
+export interface CarriedError {
+  kind: 'driver' | 'operator' | 'other'
+  message: string
+  stack: string | undefined
+  /** Of an error of the database or the system: code, detail, position and whatever else is plain. */
+  fields: Record<string, Field>
+  /** What Prisma is told. */
+  cause?: DriverAdapterError['cause']
+}
+
+/** Fields that PGlite adds: the caller has them. */
+const OF_THE_CALLER = new Set(['query', 'params', 'queryOptions'])
+
+export function carryError(error: unknown): CarriedError {
+  if (!(error instanceof Error)) return { kind: 'other', message: String(error), stack: undefined, fields: {} }
+  const { message, stack } = error
+  if (isDriverAdapterError(error)) return { kind: 'driver', message, stack, fields: {}, cause: error.cause }
+  return {
+    kind: error instanceof EmbeddedPostgresError ? 'operator' : 'other',
+    message,
+    stack,
+    fields: plainFields(error),
+  }
+}
+
+export function reviveError({ kind, message, stack, fields, cause }: CarriedError): Error {
+  if (kind === 'operator') return new EmbeddedPostgresError(message)
+  const error = cause ? new DriverAdapterError(cause) : Object.assign(new Error(message), fields)
+  // Where it happened; that it was asked for here is known to whoever asked.
+  if (stack !== undefined) error.stack = stack
+  return error
+}
+
+function plainFields(error: Error): Record<string, Field> {
+  const plain = Object.entries(error).filter(
+    ([name, value]) => !OF_THE_CALLER.has(name) && ['string', 'number', 'boolean'].includes(typeof value),
+  )
+  return Object.fromEntries(plain) as Record<string, Field>
+}

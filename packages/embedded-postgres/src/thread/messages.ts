@@ -1,0 +1,48 @@
+import type { SqlQuery, SqlResultSet } from '@prisma/driver-adapter-utils'
+import type { DatabaseFolder } from '../directory/database-folder.ts'
+import type { SqlResult, SqlStatement } from '../sql-session.ts'
+import type { CarriedError } from './carried-error.ts'
+import type { CompiledPglite } from './compiled-pglite.ts'
+
+/** A statement of the transaction with this number, or of none. */
+interface Within {
+  transaction?: number | undefined
+}
+
+/** What the database thread can be asked for. Everything here crosses by structured clone. */
+export interface DatabaseTasks {
+  open(input: { folder: DatabaseFolder; template: string; program: CompiledPglite }): void
+  query(input: SqlStatement & Within): SqlResult
+  script(input: { sql: string } & Within): void
+  /** All statements or none. */
+  batch(input: readonly SqlStatement[]): Record<string, unknown>[][]
+  prismaQuery(input: { query: SqlQuery } & Within): SqlResultSet
+  prismaExecute(input: { query: SqlQuery } & Within): number
+  /** Answers with the number of the transaction once it holds the session. */
+  begin(input: undefined): number
+  commit(input: number): void
+  rollback(input: number): void
+  backup(input: { file: string }): void
+  /** Answers at once, unless a statement is being evaluated. */
+  ping(input: undefined): void
+  close(input: undefined): void
+}
+
+export type TaskName = keyof DatabaseTasks
+export type Input<Name extends TaskName> = Parameters<DatabaseTasks[Name]>[0]
+export type Output<Name extends TaskName> = ReturnType<DatabaseTasks[Name]>
+
+export interface Request {
+  id: number
+  task: TaskName
+  input: unknown
+}
+
+export interface Answer {
+  /** That of the request. */
+  id: number
+  output?: unknown
+  error?: CarriedError
+  /** Files and directories synced since the start. */
+  syncs: number
+}

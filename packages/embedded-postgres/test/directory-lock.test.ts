@@ -1,0 +1,173 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startProgram } from '../../server/test/support/child-program.ts'
+import { container, isSkippedWithoutNamespaces } from '../../server/test/support/private-mount.ts'
+import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
+import { lockDirectory } from '../src/directory/directory-lock.ts'
+import { folderOf } from './support/database.ts'
+import type { LockAnswer, LockOrder } from './support/lock-child.ts'
+
+const lockProgram = fileURLToPath(new URL('./support/lock-child.ts', import.meta.url))
+
+async function tell(child: ChildProcess, order: LockOrder): Promise<LockAnswer> {
+  const answer = once(child, 'message')
+  child.send(order)
+  return (await answer)[0] as LockAnswer
+}
+
+async function startLocker(): Promise<ChildProcess> {
+  const child = startProgram(new URL('support/lock-child.ts', import.meta.url))
+  await once(child, 'message')
+  return child
+}
+
+async function killHard(child: ChildProcess): Promise<void> {
+  const gone = once(child, 'close')
+  child.kill('SIGKILL')
+  await gone
+}
+
+describe('directory lock', () => {
+  let folder: string
+  let directory: string
+  let children: ChildProcess[]
+
+  beforeAll(async () => {
+    children = await Promise.all([startLocker(), startLocker()])
+  })
+  afterAll(() => Promise.all(children.map(killHard)))
+  beforeEach(async () => {
+    folder = await temporaryFolder()
+    directory = join(folder, 'db')
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  it('of two processes that start together exactly one wins, fifty times', async () => {
+    for (let round = 0; round < 50; round++) {
+      const answers = await Promise.all(children.map((child) => tell(child, { try: directory })))
+      expect(
+        answers.filter((answer) => 'won' in answer),
+        JSON.stringify(answers),
+      ).toHaveLength(1)
+      await Promise.all(children.map((child) => tell(child, { release: true })))
+    }
+  })
+
+  it('names the process that holds it', async () => {
+    const holder = children[0] as ChildProcess
+    await tell(holder, { try: directory })
+    await expect(lockDirectory(folderOf(directory))).rejects.toThrow(
+      new RegExp(`in use by process ${holder.pid} on .*; only one process may open it$`),
+    )
+    await tell(holder, { release: true })
+  })
+
+  it('is free again at once when its holder is killed, for exactly one of two, twenty times', async () => {
+    const holder = await startLocker()
+    await tell(holder, { try: directory })
+    await killHard(holder)
+    // A killed process leaves its folder, with a socket that refuses; each round begins with the same one.
+    const remains = join(folder, 'remains')
+    await rename(join(directory, 'test-lock'), remains)
+    for (let round = 0; round < 20; round++) {
+      execFileSync('cp', ['-a', remains, join(directory, 'test-lock')])
+      const answers = await Promise.all(children.map((child) => tell(child, { try: directory })))
+      expect(
+        answers.filter((answer) => 'won' in answer),
+        JSON.stringify(answers),
+      ).toHaveLength(1)
+      await Promise.all(children.map((child) => tell(child, { release: true })))
+      expect(await readdir(directory)).toEqual([])
+    }
+  })
+
+  it('survives the kill of its holder', async () => {
+    const holder = await startLocker()
+    expect(await tell(holder, { try: directory })).toEqual({ won: true })
+    await expect(lockDirectory(folderOf(directory))).rejects.toThrow('in use')
+    await killHard(holder)
+    const lock = await lockDirectory(folderOf(directory))
+    await lock.release()
+  })
+
+  it('never takes over from a holder on another machine; an operator who knows that it is gone deletes its lock', async () => {
+    const lock = join(directory, 'test-lock')
+    const leftBy = async (holder: object) => {
+      const killed = await startLocker()
+      await tell(killed, { try: directory })
+      await killHard(killed)
+      const [name] = (await readdir(lock)).filter((entry) => entry.endsWith('.json'))
+      await writeFile(join(lock, name ?? ''), JSON.stringify({ pid: 1, ...holder }))
+    }
+    await leftBy({ host: 'elsewhere', bootId: 'x' })
+    await expect(lockDirectory(folderOf(directory))).rejects.toThrow(
+      `in use by process 1 on elsewhere; only one process may open it. If elsewhere is gone for good, delete ${lock}`,
+    )
+    await rm(lock, { recursive: true })
+    // The same machine after a boot.
+    await leftBy({ host: hostname(), bootId: 'x' })
+    await (await lockDirectory(folderOf(directory))).release()
+  })
+
+  it('takes over what a process left that was killed before it had the lock, or while it gave it back', async () => {
+    await mkdir(join(directory, 'test-lock-0123'), { recursive: true })
+    await writeFile(join(directory, 'test-lock-0123', '0123.json'), '{}')
+    await mkdir(join(directory, 'test-lock'))
+    await writeFile(join(directory, 'test-lock', '4567.json'), '{')
+    const lock = await lockDirectory(folderOf(directory))
+    expect(await readdir(directory)).toEqual(['test-lock'])
+    await lock.release()
+    expect(await readdir(directory)).toEqual([])
+  })
+
+  it('holds in a folder with a long path', async () => {
+    const long = join(folder, 'l'.repeat(150), 'db')
+    const lock = await lockDirectory(folderOf(long))
+    await expect(lockDirectory(folderOf(long))).rejects.toThrow(`in use by process ${process.pid}`)
+    await lock.release()
+  })
+})
+
+const skips = isSkippedWithoutNamespaces('the lock between containers')
+
+describe.skipIf(skips)('directory lock between containers', () => {
+  let dataDir: string
+
+  beforeEach(async () => {
+    dataDir = await temporaryFolder()
+  })
+  afterEach(() => rm(dataDir, { recursive: true }))
+
+  const startContainer = async (script: string) => {
+    const command = `${script} exec ${process.execPath} --import tsx ${lockProgram}`
+    const child = spawn('unshare', [...container, 'sh', '-c', command], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+    await once(child, 'message')
+    return child
+  }
+
+  it('refuses the second of two with one host name, also when only the database directory is shared', async () => {
+    const directory = join(dataDir, 'db')
+    const elsewhere = join(dataDir, 'elsewhere', 'db')
+    await mkdir(elsewhere, { recursive: true })
+    await mkdir(directory)
+    const [first, second, third] = [
+      await startContainer('hostname there;'),
+      await startContainer('hostname there;'),
+      await startContainer(`hostname there; mount --bind ${directory} ${elsewhere};`),
+    ]
+    expect(await tell(first, { try: directory })).toEqual({ won: true })
+    const refused = { refused: expect.stringContaining('is in use by process') }
+    expect(await tell(second, { try: directory })).toEqual(refused)
+    expect(await tell(third, { try: elsewhere })).toEqual(refused)
+    await expect(lockDirectory(folderOf(directory))).rejects.toThrow('on there')
+    await killHard(first)
+    expect(await tell(third, { try: elsewhere })).toEqual({ won: true })
+    expect(await tell(second, { try: directory })).toEqual(refused)
+    await Promise.all([second, third].map(killHard))
+  })
+})

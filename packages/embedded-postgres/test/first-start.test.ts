@@ -1,0 +1,56 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { programEnd, startProgram } from '../../server/test/support/child-program.ts'
+import { seed } from '../../server/test/support/counts.ts'
+import { seededRandom } from '../../server/test/support/random.ts'
+import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
+import { prepareDirectory } from '../src/directory/first-start.ts'
+import { openPglite } from '../src/open-pglite.ts'
+import { folderOf, itemTemplate } from './support/database.ts'
+
+async function itemsIn(directory: string): Promise<number | undefined> {
+  const pglite = await openPglite(folderOf(directory))
+  const { rows } = await pglite.query<{ count: number }>('SELECT count(*)::int AS count FROM item')
+  await pglite.close()
+  return rows[0]?.count
+}
+
+describe('a first start', () => {
+  it('promise 1: a first start that is killed leaves nothing half done', async () => {
+    const random = seededRandom(seed)
+    const dataDir = await temporaryFolder()
+    const template = await itemTemplate()
+    let killedEarly = 0
+    // Some are killed before they are done: a fast machine may need a few more to have one.
+    for (let round = 0; round < 5 || killedEarly === 0; round++) {
+      await rm(join(dataDir, 'db'), { recursive: true, force: true })
+      const starter = startProgram(
+        new URL('support/first-start-child.ts', import.meta.url),
+        join(dataDir, 'db'),
+        template,
+        String(random() * 60),
+      )
+      const end = await programEnd(starter)
+      if (end.signal === 'SIGKILL') killedEarly += 1
+      else expect(end.code, end.stderr).toBe(0)
+      await prepareDirectory(folderOf(join(dataDir, 'db')), template)
+      expect(await itemsIn(join(dataDir, 'db')), `seed ${seed}, round ${round}`).toBe(0)
+      expect((await readdir(join(dataDir, 'db'))).filter((name) => name.startsWith('test-'))).toEqual([])
+    }
+    await rm(dataDir, { recursive: true })
+  }, 120_000)
+
+  it('makes a database from nothing where no template was built', async () => {
+    const dataDir = await temporaryFolder()
+    await prepareDirectory(folderOf(join(dataDir, 'db')), join(dataDir, 'no-template'))
+    await (await openPglite(folderOf(join(dataDir, 'db')))).close()
+    await rm(dataDir, { recursive: true })
+  }, 180_000)
+
+  it('refuses a directory that holds something else', async () => {
+    await expect(prepareDirectory(folderOf(import.meta.dirname), 'none')).rejects.toThrow(
+      'is not empty and holds no database',
+    )
+  })
+})

@@ -1,0 +1,33 @@
+import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { temporaryRoot } from '../../../server/test/support/temporary-folder.ts'
+import type { DatabaseFolder } from '../../src/directory/database-folder.ts'
+import { makeDatabaseTemplate } from '../../src/directory/database-template.ts'
+import { isDatabase } from '../../src/directory/first-start.ts'
+import type { Log } from '../../src/maintenance/log.ts'
+
+/** The database thread from its source, which needs no build. */
+export const threadFile = fileURLToPath(new URL('database-thread.mjs', import.meta.url))
+
+export const silent: Log = { error: () => {}, warn: () => {}, info: () => {} }
+
+export function folderOf(path: string): DatabaseFolder {
+  return { path, owner: 'test' }
+}
+
+/** A database directory with the table `item`, which nobody opens; made once per machine. */
+export async function itemTemplate(): Promise<string> {
+  const directory = join(await temporaryRoot(), 'embedded-postgres-template-0.5.16')
+  if (await isDatabase(folderOf(directory))) return directory
+  const own = await mkdtemp(`${directory}-making-`)
+  await makeDatabaseTemplate(join(own, 'db'), (session) =>
+    session.script('CREATE TABLE item (id serial PRIMARY KEY, name text NOT NULL)'),
+  )
+  // Of several test processes that make it at once the first one wins.
+  await rename(join(own, 'db'), directory).catch(async (error: unknown) => {
+    if (!(await isDatabase(folderOf(directory)))) throw error
+  })
+  await rm(own, { recursive: true, force: true })
+  return directory
+}

@@ -1,0 +1,32 @@
+/** One life of the machine: open the database, inspect it, write until the power goes. Started by power-cut.test.ts. */
+import { writeSync } from 'node:fs'
+import { seededRandom } from '../../../../server/test/support/random.ts'
+import { openPglite } from '../../../src/open-pglite.ts'
+import { folderOf } from '../database.ts'
+import { CacheDisk, type CutModel } from './cache-disk.ts'
+import { PowerCutFs } from './power-cut-fs.ts'
+import { inspect, work } from './workload.ts'
+
+export interface Life {
+  directory: string
+  ledger: string
+  seed: number
+  model: CutModel
+  /** The event at which the power goes: from the first one of the start on, or of the work; 0 = no cut. */
+  cutAfter: number
+  cutDuring: 'start' | 'work'
+  syncs: boolean
+}
+
+const life = JSON.parse(process.argv[2] ?? '') as Life
+const random = seededRandom(life.seed)
+const disk = new CacheDisk(`${life.directory}.graveyard`, life.model, random)
+const fs = new PowerCutFs(folderOf(life.directory), { disk, syncs: life.syncs })
+if (life.cutDuring === 'start') fs.cutAfter(life.cutAfter)
+
+const pglite = await openPglite(folderOf(life.directory), fs)
+// Written at once: the process may be gone before a pipe is flushed.
+writeSync(1, `${JSON.stringify(await inspect(pglite, life.ledger))}\n`)
+if (life.cutDuring === 'work') fs.cutAfter(life.cutAfter)
+if (life.cutAfter > 0) await work(pglite, life.ledger, random)
+await pglite.close()

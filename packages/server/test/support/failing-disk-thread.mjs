@@ -1,8 +1,0 @@
-/** The program of the database thread, on a disk whose syncs begin to fail. Started by failing-disk-child.ts. */
-import { parentPort } from 'node:worker_threads'
-
-// As in child-program.ts: a thread has no loader but its own.
-if (Number(process.versions.node.split('.')[0]) < 24) (await import('tsx/esm/api')).register()
-const { serveDatabase } = await import('../../src/adapters/database/embedded/thread/serve-database.ts')
-const { FailingFs } = await import('./failing-fs.ts')
-serveDatabase(parentPort, (directory) => new FailingFs(directory))

@@ -1,7 +1,0 @@
-/** Does the first start of an embedded database, unless its time is over before. Started by process-kill.test.ts. */
-import { prepareDirectory } from '../../src/adapters/database/embedded/directory/first-start.ts'
-
-const [directory = '', template = '', killAfterMs = ''] = process.argv.slice(2)
-// By itself, and counted from here: a test that has to wait for a core would kill too late.
-setTimeout(() => process.kill(process.pid, 'SIGKILL'), Number(killAfterMs)).unref()
-await prepareDirectory(directory, template)
