@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { AppError, conflict, invalid, mergedVersion } from '../../shared/app-error.ts'
 import type { Needs, Version } from '../deps.ts'
 import { changeProject, type ProjectWriter } from './change-project.ts'
-import { describeChecked, hashContent, loadFromVersion, loadWith, scanText } from './check-document.ts'
+import { checkText, describeChecked, hashContent, loadFromVersion, loadWith, scanText } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from './document-path.ts'
 import { deleteText, editMerged, hashesOf, type NewText, shownIn, writeText } from './overlay.ts'
 import type { Slot } from './ports.ts'
 import { assertPreconditions, type Preconditions } from './preconditions.ts'
-import { describeText, documentNotFound, findDocument } from './read-document.ts'
+import { describePrompt, documentNotFound, findPrompt } from './read-document.ts'
 import { findVersionRow, ownerOf, resolveVersion, type VersionAddress } from './version-ref.ts'
 
 type Writes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'log'>
@@ -37,9 +37,8 @@ export async function createDocument(deps: Writes, input: DocumentInput): Promis
 /** What is there comes back as it is. @throws AppError BadRequestError, NotFoundError. */
 export async function getOrCreateDocument(deps: Writes, input: DocumentInput): Promise<Document> {
   assertCreatablePath(normalizeDocumentPath(input.path))
-  const { version: addressed } = await resolveVersion(deps, input)
-  const existing = await findDocument(deps, input, addressed)
-  if (existing) return existing.document
+  const existing = await findPrompt(deps, input)
+  if (existing) return describePrompt(existing)
   try {
     return await saveDocument(deps, input, async (writer, version, path) => {
       const text = await writer.stores.documents.findOptional(input.caller.workspaceId, version, path)
@@ -49,7 +48,9 @@ export async function getOrCreateDocument(deps: Writes, input: DocumentInput): P
     })
   } catch (error) {
     if (!(error instanceof CreatedMeanwhile)) throw error
-    return (await describeText(deps, ownerOf(input), error.version, error.text)).document
+    const { version, text } = error
+    const load = loadFromVersion(deps, input.caller.workspaceId, version)
+    return describeChecked(version, await checkText(deps, text, load, ownerOf(input)))
   }
 }
 
