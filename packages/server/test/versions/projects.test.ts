@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { preparePrompt } from '../../src/features/documents/read-document.ts'
-import { endless, now, sourceOf, startEngine } from '../templates/support/engine.ts'
 import { findProject, resolveVersion } from '../../src/features/documents/version-ref.ts'
 import { createProject } from '../../src/features/projects/create-project.ts'
 import { updateProject } from '../../src/features/projects/update-project.ts'
+import { endless, now, sourceOf, startEngine } from '../templates/support/engine.ts'
 import { failure, newBench, openWorkbench, type Workbench } from './workbench.ts'
 
 let workbench: Workbench

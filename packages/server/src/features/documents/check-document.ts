@@ -23,7 +23,7 @@ export type LoadTexts = (paths: readonly string[]) => Promise<readonly Pick<Docu
 
 // Each round loads one level of references more than the one before; the language allows 10 levels.
 const maxRounds = 12
-// Enough to keep every template child busy, without a queue of a whole project in front of other requests.
+// Enough to keep every template worker busy without a long queue in front of other requests.
 const parallelChecks = 8
 
 export async function checkText(

@@ -12,7 +12,14 @@ import {
 } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
 import { isCreatablePath, normalizeDocumentPath, normalizePathPrefix, similarPaths } from './document-path.ts'
-import { assertVisible, ownerOf, projectScope, resolveVersion, type ReadableVersion, type VersionAddress } from './version-ref.ts'
+import {
+  assertVisible,
+  ownerOf,
+  projectScope,
+  type ReadableVersion,
+  resolveVersion,
+  type VersionAddress,
+} from './version-ref.ts'
 
 type Reads = Needs<'stores' | 'liveCache' | 'templates'>
 
