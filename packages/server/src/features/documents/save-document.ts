@@ -34,7 +34,7 @@ export async function createDocument(deps: Writes, input: DocumentInput): Promis
   })
 }
 
-/** What is there comes back as it is. @throws AppError BadRequestError, NotFoundError. */
+/** Returns an existing document unchanged. @throws AppError BadRequestError, NotFoundError. */
 export async function getOrCreateDocument(deps: Writes, input: DocumentInput): Promise<Document> {
   assertCreatablePath(normalizeDocumentPath(input.path))
   const existing = await findPrompt(deps, input)
@@ -54,13 +54,13 @@ export async function getOrCreateDocument(deps: Writes, input: DocumentInput): P
   }
 }
 
-/** Leaves the transaction: what is there has a text that was not compiled beforehand. */
+/** Leaves the transaction, because the existing text was not compiled beforehand. */
 class CreatedMeanwhile extends Error {
   readonly version: Version
   readonly text: DocumentText
 
   constructor(version: Version, text: DocumentText) {
-    super('Somebody else has created the document')
+    super('The document was created by another request')
     this.version = version
     this.text = text
   }
@@ -81,8 +81,8 @@ export async function createOrUpdateDocument(deps: Writes, input: CreateOrUpdate
 }
 
 /**
- * The frame of the three: compilation, then one transaction and nothing after it, since the answer to a request with an
- * idempotency key is kept in it. References are those that the version shows before the write.
+ * Compiles the text, then runs one transaction. Nothing follows it, because it also stores the response for an
+ * idempotency key. References are read before the write.
  */
 async function saveDocument(
   deps: Writes,

@@ -1,4 +1,4 @@
-/** Token counts in the one form of the wire: input includes cache reads and writes, output includes reasoning. */
+/** Token counts as on the wire: input includes cache reads and writes, output includes reasoning. */
 export interface Usage {
   inputTokens: number
   outputTokens: number
@@ -33,7 +33,7 @@ export function addUsage(left: Usage, right: Usage): Usage {
   })
 }
 
-// Providers and proxies send fractions, negatives and nulls; published clients refuse anything but whole numbers.
+// Providers and proxies send fractions, negatives and nulls. Published clients accept only whole numbers.
 function wholeTokens(count: number | undefined): number {
   return count !== undefined && Number.isFinite(count) && count > 0 ? Math.round(count) : 0
 }

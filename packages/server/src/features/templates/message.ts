@@ -1,4 +1,4 @@
-/** Messages as stet keeps them: content is always a list of parts; keys it does not know are kept. */
+/** Messages as stet stores them: content is always a list of parts, and unknown keys are kept. */
 
 export type Role = 'system' | 'developer' | 'user' | 'assistant' | 'tool'
 
