@@ -10,7 +10,7 @@ type Values = { [K in keyof typeof settings]: (typeof settings)[K] extends Setti
 
 export type Config = Readonly<
   Values & {
-    /** Folder of this package: migrations, the template child and the database template lie in it. */
+    /** Folder of this package: migrations, the template worker and the database template lie in it. */
     packageRoot: string
     version: string
     /** Responses are checked against the contract; off in production, where a failure would lose finished work. */

@@ -3,6 +3,7 @@ import { preparePrompt } from '../../src/features/documents/read-document.ts'
 import { findProject, resolveVersion } from '../../src/features/documents/version-ref.ts'
 import { createProject } from '../../src/features/projects/create-project.ts'
 import { updateProject } from '../../src/features/projects/update-project.ts'
+import { endless, now, sourceOf, startEngine } from '../templates/support/engine.ts'
 import { failure, newBench, openWorkbench, type Workbench } from './workbench.ts'
 
 let workbench: Workbench
@@ -85,4 +86,25 @@ it('gives a run all it needs without a statement, once it was read', async () =>
   await bench.put('live', 'b', 'hot fix', { force: true })
   expect((await preparePrompt(deps, address)).source.documents).toEqual({ b: 'hot fix' })
   expect(workbench.statementCount()).toBeGreaterThan(before)
+})
+
+it('the limit of one key does not refuse the prompt that another key loads at the same time', async () => {
+  const bench = await newBench(workbench)
+  await bench.put(bench.draft, 'a', 'Hi {{ n + 1 }}')
+  const templates = await startEngine({ poolSize: 1, maxPerKey: 1, timeoutMs: 20_000 })
+  const deps = { ...workbench.deps, templates }
+  const first = { ...workbench.caller, apiKeyId: 1 }
+  const held = new AbortController()
+  const owner = { workspaceId: first.workspaceId, apiKeyId: 1, signal: held.signal }
+  const evaluation = templates.step({ source: sourceOf(endless), parameters: {}, now }, owner).catch(() => undefined)
+  const address = { projectId: bench.projectId, versionRef: bench.draft.uuid, path: 'a' }
+  const [refused, shared] = await Promise.allSettled([
+    preparePrompt(deps, { ...address, caller: first }),
+    preparePrompt(deps, { ...address, caller: { ...first, apiKeyId: 2 } }),
+  ])
+  expect(refused).toMatchObject({ reason: { code: 'ServiceUnavailableError' } })
+  expect(shared).toMatchObject({ value: { scan: { parameters: ['n'], errors: [] } } })
+  held.abort()
+  await evaluation
+  await templates.close()
 })

@@ -20,7 +20,7 @@ export interface FairLimits {
 }
 
 export interface FairQueue<J extends QueuedJob> {
-  /** Undefined when the job was queued, else whose limit is reached. */
+  /** Undefined if the job was queued; otherwise the limit that was reached. */
   add(job: J): 'API key' | 'workspace' | undefined
   /** The next job that may run. It counts as open and running until `release`. */
   take(): J | undefined
@@ -58,7 +58,7 @@ export function createFairQueue<J extends QueuedJob>(
   // When each active workspace last asked, the oldest first.
   const active = new Map<number, number>()
 
-  // A free process alone does not help the others on a machine whose cores are all taken.
+  // A free process does not help others if all cores are busy.
   const mostRunning = (): number => {
     for (const [workspaceId, at] of active) {
       if (at > now() - ACTIVE_MS) break
@@ -128,7 +128,7 @@ export function createFairQueue<J extends QueuedJob>(
   }
 }
 
-/** New texts may each take the whole time, so a workspace keeps one worker process for texts that were answered before. */
+/** New texts may use their whole time limit, so a workspace keeps one worker for texts that were answered before. */
 function takeFrom<J extends QueuedJob>(lane: WorkspaceLane<J>, mostRunning: number): J | undefined {
   if (lane.running >= mostRunning) return undefined
   if (mostRunning === 1) return takeFirst(lane, () => true)

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { Message } from '../../features/templates/message.ts'
 import type { TemplateStep } from '../../features/templates/template-engine.ts'
 
-/** The messages of a prompt of text, role tags and plain names, as a child reads them once. */
+/** The messages of a prompt that has only text, role tags and plain names. A worker reads them once. */
 export const slotMessages = z.array(
   z.strictObject({
     role: z.enum(['system', 'developer', 'user', 'assistant']),
-    /** Text outside of tags: no message when nothing but white space comes of it. */
+    /** Text outside of tags. White space alone makes no message. */
     isStray: z.boolean(),
     pieces: z.array(z.union([z.string(), z.strictObject({ name: z.string() })])),
   }),
@@ -14,26 +14,25 @@ export const slotMessages = z.array(
 
 type SlotMessages = z.infer<typeof slotMessages>
 
-/** All that it takes to render such a prompt here. */
 export interface SlotPlan {
   messages: SlotMessages
   config: Record<string, unknown>
 }
 
 export function slotPlanOf(messages: SlotMessages, frontMatter: Record<string, unknown>): SlotPlan {
-  // As in a child: the word is the language's own, and says nothing about a prompt without steps.
+  // As in a worker: `isolated` has no meaning without steps.
   const { isolated: _isolated, ...config } = frontMatter
   return { messages, config }
 }
 
-/** More is left to a child: long texts would keep other requests waiting here. */
+/** Longer texts go to a worker, because joining them would delay other requests. */
 const MAX_CHARS = 65_536
-/** The mark by which the language recognises an image or a file: these are parts of their own, not text. */
+/** Marks an image or a file, which are parts of their own instead of text. */
 const FILE_MARK = '"__promptlType"'
-// As a child's answers are: without what no database keeps. With the u flag a paired surrogate is one code point, so only lone ones match.
+// Databases cannot store these. With the u flag a surrogate pair is one code point, so only lone surrogates match.
 const UNSTORABLE = /\0|\p{Surrogate}/gu
 
-/** The step that a child would render, or undefined where it takes a child. */
+/** The step that a worker would render, or undefined if a worker is needed. */
 export function joinSlots(plan: SlotPlan, parameters: Readonly<Record<string, unknown>>): TemplateStep | undefined {
   const messages: Message[] = []
   let chars = 0
@@ -71,7 +70,7 @@ function printed(parameters: Readonly<Record<string, unknown>>, name: string): s
   return json.includes(FILE_MARK) ? undefined : json
 }
 
-/** A message loses the indent that all its lines share, those of its values included, and the space around it. */
+/** Removes the indent that all lines share, including those of values, and the space around the message. */
 function withoutCommonIndent(text: string): string {
   if (!text.includes('\n')) return text.trim()
   const lines = text.split('\n')

@@ -1,4 +1,4 @@
-/** The frame of every write in a project: one writer at a time, and nobody reads what was before once it is answered. */
+/** Every write in a project: one writer at a time, and reads after its response see the new state. */
 import { refuse } from '../../shared/app-error.ts'
 import type { LogFields } from '../../shared/logger.ts'
 import type { Caller, Needs, Project, Stores, Version } from '../deps.ts'
@@ -7,16 +7,16 @@ import { assertVisible, projectScope } from './version-ref.ts'
 export interface ProjectWriter {
   stores: Stores
   project: Project
-  /** The instant of the whole write. */
+  /** The time of the whole write. */
   at: Date
-  /** Says that something in the version was changed. */
+  /** Marks the version as changed. */
   touch(version: Pick<Version, 'id'>): Promise<void>
-  /** A line for the log that is written after the commit, and only then. */
+  /** Logs a line after the commit. */
   audit(event: string, fields: LogFields): void
 }
 
 /**
- * Runs `work` in a transaction that holds the project's row: writers read what the one before them wrote.
+ * Runs `work` in a transaction that locks the project's row, so writers see each other's writes.
  * @throws AppError NotFoundError `Project not found`.
  */
 export async function changeProject<T>(
@@ -45,7 +45,7 @@ export async function changeProject<T>(
     for (const [event, fields] of lines) deps.log.info(event, fields)
     return result
   } finally {
-    // After a failure too: a connection that broke during the commit does not say whether it happened.
+    // After a failure too, because a connection that broke during the commit leaves its outcome unknown.
     deps.liveCache.drop(projectScope(projectId))
   }
 }

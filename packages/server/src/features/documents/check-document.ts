@@ -1,4 +1,4 @@
-/** Compiles a text as one version shows it: what it refers to comes from that version, and faults become `errors`. */
+/** Compiles a text with the references of one version. Faults become `errors`. */
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Needs, Version } from '../deps.ts'
@@ -11,19 +11,19 @@ import {
 } from '../templates/template-engine.ts'
 import type { Document, DocumentText } from './document.ts'
 
-/** A text, what it needs to run, and what compiling it told. */
+/** A text with its source and scan. */
 export interface CheckedText {
   text: DocumentText
   source: TemplateSource
   scan: TemplateScan
 }
 
-/** Gives those of the paths that exist. */
+/** Loads those of the paths that exist. */
 export type LoadTexts = (paths: readonly string[]) => Promise<readonly Pick<DocumentText, 'path' | 'content'>[]>
 
 // Each round loads one level of references more than the one before; the language allows 10 levels.
 const maxRounds = 12
-// Enough to keep every template child busy, without a queue of a whole project in front of other requests.
+// Enough to keep every template worker busy without a long queue in front of other requests.
 const parallelChecks = 8
 
 export async function checkText(
@@ -75,18 +75,18 @@ async function checkInBatches(
     if (owner.signal?.aborted) throw new EvaluationCanceled()
     const batch = texts.slice(from, from + parallelChecks)
     checked.push(...(await Promise.all(batch.map((text) => checkText(deps, text, load, owner)))))
-    // Known scans cost no wait at all: other requests get their turn here.
+    // Cached scans never wait, so other requests get a turn here.
     await setImmediate()
   }
   return checked
 }
 
-/** References out of what the version shows now. */
+/** References from the current state of the version. */
 export function loadFromVersion(deps: Needs<'stores'>, workspaceId: number, version: Version): LoadTexts {
   return (paths) => deps.stores.documents.listByPaths(workspaceId, version, paths)
 }
 
-/** `load` as it would be with the text written. */
+/** `load` as if the text were already written. */
 export function loadWith(text: Pick<DocumentText, 'path' | 'content'>, load: LoadTexts): LoadTexts {
   return async (paths) => [
     ...(paths.includes(text.path) ? [text] : []),
@@ -94,14 +94,14 @@ export function loadWith(text: Pick<DocumentText, 'path' | 'content'>, load: Loa
   ]
 }
 
-/** References out of texts at hand, so that a list reads nothing twice. */
+/** References from loaded texts, so that a list reads nothing twice. */
 export function loadFromTexts(texts: readonly DocumentText[]): LoadTexts {
   const byPath = new Map(texts.map((text) => [text.path, text]))
   return async (paths) => paths.flatMap((path) => byPath.get(path) ?? [])
 }
 
 export function describeChecked(version: Version, { text, scan }: Pick<CheckedText, 'text' | 'scan'>): Document {
-  // Key by key: texts come from rows that know more than a document tells.
+  // Key by key, because rows have further columns.
   return {
     id: text.id,
     documentUuid: text.documentUuid,

@@ -20,12 +20,12 @@ export interface DocumentText {
   updatedAt: Date
 }
 
-/** A text with what its compilation in the addressed version tells. */
+/** A text with the result of its compilation in the addressed version. */
 export interface Document extends DocumentText {
   /** The version that was addressed. */
   versionUuid: string
   resolvedContent: string
-  /** Other prompts are part of `resolvedContent`: it can change while the text stays. */
+  /** Other prompts are part of `resolvedContent`, so it can change without the text. */
   hasReferences: boolean
   config: Record<string, unknown>
   /** Wire form: `type` is only ever text, image or file. */

@@ -1,28 +1,27 @@
-/** The rules of a draft over live: what shows, what a change is and starts from, and when two changes collide. */
+/** The rules of a draft over live: visible texts, changes, their base, and conflicts. */
 import type { DocumentText } from './document.ts'
 import type { DraftWrite, MergedReplacement, MergedText, MergedWrite, Slot } from './ports.ts'
 import type { ActualHashes } from './preconditions.ts'
 
-/** The end of a row that is part of the live set: later than any publication. */
+/** The end of a row of the live set: later than any publication. */
 export const openEnd = 2_147_483_647
 
-/** What the draft shows at the path; null when there is no document. */
+/** The draft's text at the path; null without a document. */
 export function shownIn(slot: Slot): DocumentText | null {
   if (slot.draft === null) return slot.live
   return slot.draft.deletedAt === null ? slot.draft : null
 }
 
-/** The hashes that preconditions are compared with. */
 export function hashesOf(slot: Slot): ActualHashes {
   return { shown: shownIn(slot)?.contentHash ?? null, live: slot.live?.contentHash ?? null }
 }
 
-/** Whether publishing the slot would change what live says. */
+/** Whether publishing the slot would change live. */
 export function isChange(slot: Slot): boolean {
   return slot.draft !== null && shownIn(slot)?.contentHash !== slot.live?.contentHash
 }
 
-/** Whether live changed the path since the draft took it up, and not to the same text. */
+/** Whether live changed the path to another text since the draft first changed it. */
 export function isConflict(slot: Slot): boolean {
   return slot.draft !== null && isChange(slot) && slot.draft.baseHash !== (slot.live?.contentHash ?? null)
 }
@@ -61,7 +60,7 @@ export function writeText(slot: Slot, text: NewText, isMerged = false): DraftWri
  * @param isMerged The deletion was decided on live's current text, which becomes the base.
  */
 export function deleteText(slot: Slot, at: Date, isMerged = false): DraftWrite | null {
-  // Without a base, a revert would take the row for a document that only the draft ever had.
+  // Without a base, a revert would treat the document as one that only the draft had.
   const baseHash = baseOf(slot, isMerged && slot.live !== null)
   const shown = shownIn(slot)
   if (shown === null) return withBase(slot, baseHash)
@@ -69,7 +68,7 @@ export function deleteText(slot: Slot, at: Date, isMerged = false): DraftWrite |
   return { path, documentUuid, content, contentHash, baseHash, deletedAt: at, createdAt, updatedAt: at }
 }
 
-// Recorded at the draft's first change of the path; only a merge with live replaces it.
+// Recorded at the draft's first change of the path. Only a merge with live replaces it.
 function baseOf({ draft, live }: Slot, isMerged: boolean): string | null {
   return draft === null || isMerged ? (live?.contentHash ?? null) : draft.baseHash
 }
@@ -81,7 +80,7 @@ function withBase({ draft }: Slot, baseHash: string | null): DraftWrite | null {
 
 /**
  * The rows after an edit of exactly the merged set `version.number`: the edited piece first, then the old text for
- * later sets. An edit of the live set stays open, so that it goes on until the next publication of the path.
+ * later sets. An edit of the live set stays open until the next publication of the path.
  */
 export function editMerged(
   old: MergedText | null,

@@ -1,7 +1,7 @@
-/** What documents need from storage: the set that a version shows, and the rows that make it up. */
+/** The storage of documents: the texts of a version, and the rows behind them. */
 import type { DocumentText } from './document.ts'
 
-/** What a store has to know of a version to find its set: a draft over live, or the merged set of a number. */
+/** Identifies the texts of a version: a draft over live, or the merged set of a number. */
 export interface VersionSet {
   id: number
   projectId: number
@@ -11,19 +11,19 @@ export interface VersionSet {
 
 /** A draft's own row at one path: an edit, an addition, or (with `deletedAt`) a soft delete. */
 export interface DraftRow extends DocumentText {
-  /** The hash that live had here when the draft first changed the path; null = there was no document. */
+  /** The hash of live's text when the draft first changed the path; null = no document. */
   baseHash: string | null
   deletedAt: Date | null
 }
 
-/** One path as a draft and live hold it: what every rule about changes is computed from. */
+/** One path in a draft and in live. Every rule about changes is computed from it. */
 export interface Slot {
   path: string
   draft: DraftRow | null
   live: DocumentText | null
 }
 
-/** A text to be written as a draft's row; it replaces the row that the draft has at the path. */
+/** A draft's row to be written. It replaces the draft's row at the path. */
 export interface DraftWrite {
   path: string
   documentUuid: string
@@ -35,7 +35,7 @@ export interface DraftWrite {
   updatedAt: Date
 }
 
-/** A merged text with the publications between which it is shown: `validFrom` to before `validTo`. */
+/** A merged text, visible from publication `validFrom` to before `validTo`. */
 export interface MergedText extends DocumentText {
   validFrom: number
   validTo: number
@@ -44,42 +44,42 @@ export interface MergedText extends DocumentText {
 export type MergedWrite = Omit<MergedText, 'id' | 'projectId' | 'mergedAt'>
 
 export interface MergedReplacement {
-  /** The row that covers the edited publication: cut to end at `end`, or dropped where nothing of it would be left. */
+  /** The row of the edited publication ends at `end`, or is deleted if `end` is null. */
   old: { id: number; end: number | null } | null
   pieces: readonly MergedWrite[]
 }
 
 /** Writers hold the project's row lock (`ProjectStore.lock`); no method here takes it. */
 export interface DocumentStore {
-  /** What the version shows, by path in code point order. The overlay of draft over live is one statement. */
+  /** The texts of the version by path, in code point order. The overlay of draft over live is one statement. */
   list(workspaceId: number, set: VersionSet, prefix?: string): Promise<DocumentText[]>
-  /** Those of `paths` that the version shows. */
+  /** Those of `paths` that exist in the version. */
   listByPaths(workspaceId: number, set: VersionSet, paths: readonly string[]): Promise<DocumentText[]>
   /**
-   * Those that refer to another, by the tag `<prompt`, and those at the paths; the same order as `list`. A text without
-   * the tag is affected by nothing but its own change.
+   * Texts with the tag `<prompt`, and those at the paths, in the order of `list`. A text without the tag is affected
+   * only by its own change.
    */
   listReferring(workspaceId: number, set: VersionSet, paths: readonly string[]): Promise<DocumentText[]>
-  /** Every path at which the two versions of one project differ, and perhaps some more. */
+  /** Every path at which the two versions of one project differ, and possibly some more. */
   listDifferingPaths(workspaceId: number, one: VersionSet, other: VersionSet): Promise<string[]>
-  /** Some paths that the version shows, at most `limit`, in no order. */
+  /** Up to `limit` paths of the version, unordered. */
   listPaths(workspaceId: number, set: VersionSet, limit: number): Promise<string[]>
   findOptional(workspaceId: number, set: VersionSet, path: string): Promise<DocumentText | null>
-  /** The given paths, or without them every path that the draft has a row for; in path order. */
+  /** The given paths, or else every path with a row of the draft, in path order. */
   listSlots(workspaceId: number, draft: VersionSet, paths?: readonly string[]): Promise<Slot[]>
   saveDraft(workspaceId: number, draft: VersionSet, writes: readonly DraftWrite[]): Promise<void>
-  /** Drops the draft's own rows at these paths for good. */
+  /** Deletes the draft's own rows at these paths. */
   deleteDraft(workspaceId: number, draft: VersionSet, paths: readonly string[]): Promise<void>
   /**
-   * Makes the draft's rows part of every merged set from `number` on; soft deletes end live's rows.
-   * @param paths all that the draft has rows for.
+   * Makes the draft's rows part of every merged set from `number` on. Soft deletes end live's rows.
+   * @param paths all paths with a row of the draft.
    */
   publishDraft(workspaceId: number, draft: VersionSet, number: number, paths: readonly string[]): Promise<void>
   /** The row of the merged set `number` at a path. */
   findMergedOptional(workspaceId: number, set: VersionSet, number: number, path: string): Promise<MergedText | null>
-  /** Puts the pieces of a forced edit in the place of one row. */
+  /** Replaces one row with the pieces of a forced edit. */
   replaceMerged(workspaceId: number, set: VersionSet, replacement: MergedReplacement): Promise<void>
-  /** Records who edited a merged version in place. */
+  /** Records the author of an edit of a merged version. */
   recordForcedEdit(workspaceId: number, set: VersionSet, edit: ForcedEdit): Promise<void>
 }
 

@@ -1,13 +1,12 @@
 /** A writer's preconditions: `If-Match`, `If-None-Match` and `baseHash` for the replaced text, `liveHash` for live's. */
 import { refuse } from '../../shared/app-error.ts'
 
-/** Header values as they were sent. */
 export interface Preconditions extends ExpectedHashes {
   ifMatch?: string
   ifNoneMatch?: string
 }
 
-/** From a body; an empty hash expects no document. */
+/** From a body. An empty hash expects no document. */
 export interface ExpectedHashes {
   baseHash?: string
   /** The hash of the live text that was merged in. */
@@ -54,12 +53,12 @@ function differs(expected: string | undefined, actual: string | null): expected 
   return expected !== undefined && hashIn(expected) !== (actual ?? '')
 }
 
-// An ETag may end with a hash of the references, which does not concern the replaced text.
+// An ETag may end with a hash of the references, which is irrelevant for the replaced text.
 function hashIn(tag: string): string {
   return tag.slice(0, 64)
 }
 
-// RFC 9110: `*` stands for any document; else a list of quoted tags. Ours are strong, a proxy may have weakened them.
+// RFC 9110: `*` matches any document; otherwise a list of quoted tags. A proxy may have weakened our strong tags.
 function namesHash(header: string, actual: string | null): boolean {
   if (actual === null) return false
   return header.split(',').some((tag) => {

@@ -1,7 +1,6 @@
-/** Reads documents of a version with what compiling them tells; one that was read lately costs no statement. */
+/** Reads documents of a version and compiles them. */
 import { refuse } from '../../shared/app-error.ts'
 import type { Needs, Project, Version } from '../deps.ts'
-import { EvaluationCanceled, type EvaluationOwner } from '../templates/template-engine.ts'
 import {
   type CheckedText,
   checkText,
@@ -13,21 +12,26 @@ import {
 } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
 import { isCreatablePath, normalizeDocumentPath, normalizePathPrefix, similarPaths } from './document-path.ts'
-import { ownerOf, projectScope, type ReadableVersion, resolveVersion, type VersionAddress } from './version-ref.ts'
+import {
+  assertVisible,
+  ownerOf,
+  projectScope,
+  type ReadableVersion,
+  resolveVersion,
+  type VersionAddress,
+} from './version-ref.ts'
 
 type Reads = Needs<'stores' | 'liveCache' | 'templates'>
 
-interface ReadText extends CheckedText {
-  document: Document
-  /** Warnings about its parameters that the log has, so that repeated requests are logged once. */
+/** A prompt of a version with everything that a run of it needs: read and compiled once, kept until its project changes. */
+export interface PreparedPrompt extends CheckedText {
+  project: Project
+  version: Version
+  /** Warnings about its parameters that the log already has, so that repeated requests are logged once. */
   loggedWarnings: Set<string>
 }
 
-/** A document with all that a run of it needs. Made once, and kept until something in its project changes. */
-export interface PreparedPrompt extends Omit<ReadText, 'document'> {
-  project: Project
-  version: Version
-}
+type PromptAddress = ReadableVersion & { path: string }
 
 /** Ordered by path in code point order. @throws AppError NotFoundError for the project or the version. */
 export async function listDocuments(deps: Reads, input: VersionAddress & { prefix?: string }): Promise<Document[]> {
@@ -44,77 +48,66 @@ export async function listDocuments(deps: Reads, input: VersionAddress & { prefi
   return checked.map((text) => describeChecked(version, text))
 }
 
+/** @throws AppError NotFoundError for the project, the version or the document. */
+export async function readDocument(deps: Reads, input: PromptAddress): Promise<Document> {
+  return describePrompt(await preparePrompt(deps, input))
+}
+
 /**
- * The same object until something in the project changes, so that what is made of it can be kept by it.
+ * Costs no statement when warm. A text that does not compile is returned, with its errors.
  * @throws AppError NotFoundError for the project, the version or the document.
  */
-export async function readDocument(deps: Reads, input: VersionAddress & { path: string }): Promise<Document> {
+export async function preparePrompt(deps: Reads, input: PromptAddress): Promise<PreparedPrompt> {
+  const found = await findPrompt(deps, input)
+  if (found) return found
   const { version } = await resolveVersion(deps, input)
-  return (await readExisting(deps, input, version)).document
+  throw await documentNotFound(deps, input.caller.workspaceId, version, normalizeDocumentPath(input.path))
 }
 
-/** @throws AppError NotFoundError for the project, the version or the document. A text that does not compile is given. */
-export async function preparePrompt(deps: Reads, input: ReadableVersion & { path: string }): Promise<PreparedPrompt> {
-  const { project, version } = await resolveVersion(deps, input)
-  return { project, version, ...(await readExisting(deps, input, version)) }
-}
-
-/** Null when the version shows no document at the path. */
-export async function findDocument(
-  deps: Reads,
-  input: ReadableVersion & { path: string },
-  version: Version,
-): Promise<ReadText | null> {
+/** Null if the version has no document at the path. @throws AppError NotFoundError for the project or the version. */
+export async function findPrompt(deps: Reads, input: PromptAddress): Promise<PreparedPrompt | null> {
+  const { caller, projectId, versionRef } = input
+  assertVisible(caller, projectId)
   const path = normalizeDocumentPath(input.path)
-  if (!isCreatablePath(path)) return null
-  const owner = ownerOf(input)
-  const scope = projectScope(version.projectId)
+  if (!isCreatablePath(path)) {
+    await resolveVersion(deps, input)
+    return null
+  }
+  const key = `prompt:${caller.workspaceId}:${versionRef.toLowerCase()}:${path}`
   for (;;) {
+    let isOwn = false
     try {
-      return await deps.liveCache.read(scope, documentKey(version, path), async () => {
-        const text = await deps.stores.documents.findOptional(owner.workspaceId, version, path)
-        const read = text && (await describeText(deps, owner, version, text))
-        // A worker process that died says nothing about the text. Dropped while it loads, the answer is not kept.
-        if (read?.scan.errors.some(({ code }) => code === 'limit-exceeded')) deps.liveCache.drop(scope)
-        return read
+      return await deps.liveCache.read(projectScope(projectId), key, () => {
+        isOwn = true
+        return loadPrompt(deps, input, path)
       })
     } catch (error) {
-      // The caller whose load was shared has left.
-      if (!(error instanceof EvaluationCanceled) || owner.signal?.aborted) throw error
+      // The refusal of a shared load concerns only the caller that started it, which left or reached a limit.
+      const isRefusal = error instanceof AppError && error.code === 'ServiceUnavailableError'
+      if (isOwn || !isRefusal) throw error
     }
   }
 }
 
-/** A text that was just read, compiled in the version. */
-export async function describeText(
-  deps: Needs<'stores' | 'templates'>,
-  owner: EvaluationOwner,
-  version: Version,
-  text: DocumentText,
-): Promise<ReadText> {
+async function loadPrompt(deps: Reads, input: PromptAddress, path: string): Promise<PreparedPrompt | null> {
+  const { project, version } = await resolveVersion(deps, input)
+  const owner = ownerOf(input)
+  const text = await deps.stores.documents.findOptional(owner.workspaceId, version, path)
+  if (!text) return null
   const checked = await checkText(deps, text, loadFromVersion(deps, owner.workspaceId, version), owner)
-  return { ...checked, document: describeChecked(version, checked), loggedWarnings: new Set() }
+  // A worker process that died says nothing about the text. A drop during the load keeps the result out of the cache.
+  if (checked.scan.errors.some(({ code }) => code === 'limit-exceeded')) deps.liveCache.drop(projectScope(project.id))
+  return { project, version, ...checked, loggedWarnings: new Set() }
 }
 
-// With the number: who still takes a version for a draft must not leave its overlay to those who know that it merged.
-function documentKey(version: Version, path: string): string {
-  return `document:${version.uuid}:${version.number ?? 'draft'}:${path}`
+export function describePrompt(prompt: PreparedPrompt): Document {
+  return describeChecked(prompt.version, prompt)
 }
 
-async function readExisting(
-  deps: Reads,
-  input: ReadableVersion & { path: string },
-  version: Version,
-): Promise<ReadText> {
-  const found = await findDocument(deps, input, version)
-  if (!found) throw await documentNotFound(deps, input.caller.workspaceId, version, normalizeDocumentPath(input.path))
-  return found
-}
-
-// Guessing looks at so many paths and no more, so that a wrong path stays cheap in a large project.
+// Limits the guesses, so that a wrong path stays cheap in a large project.
 const guessedFrom = 1_000
 
-/** The error for a path without document, with paths that may have been meant. */
+/** The error for a path without a document, with similar paths. */
 export async function documentNotFound(
   deps: Needs<'stores'>,
   workspaceId: number,

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { refuse } from '../../shared/app-error.ts'
 import type { Needs, Version } from '../deps.ts'
 import { changeProject, type ProjectWriter } from './change-project.ts'
-import { describeChecked, hashContent, loadFromVersion, loadWith, scanText } from './check-document.ts'
+import { checkText, describeChecked, hashContent, loadFromVersion, loadWith, scanText } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from './document-path.ts'
 import { deleteText, editMerged, hashesOf, type NewText, shownIn, writeText } from './overlay.ts'
 import type { Slot } from './ports.ts'
 import { assertPreconditions, type Preconditions } from './preconditions.ts'
-import { describeText, documentNotFound, findDocument } from './read-document.ts'
+import { describePrompt, documentNotFound, findPrompt } from './read-document.ts'
 import { findVersionRow, ownerOf, resolveVersion, type VersionAddress } from './version-ref.ts'
 
 type Writes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'log'>
@@ -34,12 +34,11 @@ export async function createDocument(deps: Writes, input: DocumentInput): Promis
   })
 }
 
-/** What is there comes back as it is. @throws AppError BadRequestError, NotFoundError. */
+/** Returns an existing document unchanged. @throws AppError BadRequestError, NotFoundError. */
 export async function getOrCreateDocument(deps: Writes, input: DocumentInput): Promise<Document> {
   assertCreatablePath(normalizeDocumentPath(input.path))
-  const { version: addressed } = await resolveVersion(deps, input)
-  const existing = await findDocument(deps, input, addressed)
-  if (existing) return existing.document
+  const existing = await findPrompt(deps, input)
+  if (existing) return describePrompt(existing)
   try {
     return await saveDocument(deps, input, async (writer, version, path) => {
       const text = await writer.stores.documents.findOptional(input.caller.workspaceId, version, path)
@@ -49,17 +48,19 @@ export async function getOrCreateDocument(deps: Writes, input: DocumentInput): P
     })
   } catch (error) {
     if (!(error instanceof CreatedMeanwhile)) throw error
-    return (await describeText(deps, ownerOf(input), error.version, error.text)).document
+    const { version, text } = error
+    const load = loadFromVersion(deps, input.caller.workspaceId, version)
+    return describeChecked(version, await checkText(deps, text, load, ownerOf(input)))
   }
 }
 
-/** Leaves the transaction: what is there has a text that was not compiled beforehand. */
+/** Leaves the transaction, because the existing text was not compiled beforehand. */
 class CreatedMeanwhile extends Error {
   readonly version: Version
   readonly text: DocumentText
 
   constructor(version: Version, text: DocumentText) {
-    super('Somebody else has created the document')
+    super('The document was created by another request')
     this.version = version
     this.text = text
   }
@@ -80,8 +81,8 @@ export async function createOrUpdateDocument(deps: Writes, input: CreateOrUpdate
 }
 
 /**
- * The frame of the three: compilation, then one transaction and nothing after it, since the answer to a request with an
- * idempotency key is kept in it. References are those that the version shows before the write.
+ * Compiles the text, then runs one transaction. Nothing follows it, because it also stores the response for an
+ * idempotency key. References are read before the write.
  */
 async function saveDocument(
   deps: Writes,

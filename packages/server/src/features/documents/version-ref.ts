@@ -1,10 +1,9 @@
-/** Finds the project and the version that a request names; foreign, hidden and malformed ids are unknown ones. */
+/** Finds the project and the version of a request. Foreign, hidden and malformed ids count as unknown. */
 import { refuse } from '../../shared/app-error.ts'
 import { readUuid } from '../../shared/uuid.ts'
 import type { Caller, Needs, Project, Stores, Version } from '../deps.ts'
 import type { EvaluationOwner } from '../templates/template-engine.ts'
 
-/** What every request for something in a version says. */
 export interface VersionAddress {
   caller: Caller
   projectId: number
@@ -12,14 +11,14 @@ export interface VersionAddress {
   versionRef: string
   /** Aborted when the caller has left. */
   signal?: AbortSignal | undefined
-  /** A run that has begun asks: see `EvaluationOwner`. */
+  /** See `EvaluationOwner`. */
   isRun?: boolean
 }
 
-/** What decides which projects are seen. */
+/** Decides which projects are visible. */
 type Reader = Pick<Caller, 'workspaceId' | 'projectId'> & Partial<Pick<Caller, 'apiKeyId'>>
 
-/** A version as somebody sees it who may read it. */
+/** A version address with the parts of a caller that reading needs. */
 export type ReadableVersion = Omit<VersionAddress, 'caller'> & { caller: Reader }
 
 const largestId = 2_147_483_647
@@ -50,7 +49,7 @@ export async function resolveVersion(
   return { project, version }
 }
 
-/** The version as the given stores see it now, inside a transaction too. @throws AppError NotFoundError. */
+/** Reads the version from the given stores, also within a transaction. @throws AppError NotFoundError. */
 export async function findVersionRow(
   stores: Stores,
   { caller, projectId, versionRef }: ReadableVersion,
@@ -66,7 +65,7 @@ export async function findVersionRow(
   return version
 }
 
-/** @throws AppError NotFoundError when the key may not see the project, or the id cannot exist. */
+/** @throws AppError NotFoundError if the key may not see the project or the id is impossible. */
 export function assertVisible(caller: Reader, projectId: number): void {
   if (!isVisible(caller, projectId)) throw refuse('unknown-project')
 }

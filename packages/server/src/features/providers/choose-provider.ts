@@ -1,4 +1,4 @@
-/** Finds the entry and the model that a prompt means: by name, else by the defaults of project and server. */
+/** Finds the provider and the model of a prompt: by name, or by the defaults of project and server. */
 import { RunError } from '../../shared/app-error.ts'
 import type { ProviderEntry } from './list-providers.ts'
 import { providerNameKey } from './provider-key.ts'
@@ -6,13 +6,13 @@ import { providerNameKey } from './provider-key.ts'
 export interface Choice {
   /** The document, named in errors. */
   path?: string
-  /** What the prompt says. */
+  /** From the prompt. */
   named?: string | undefined
   projectDefault?: string | null | undefined
   serverDefault?: string | undefined
 }
 
-/** An exact match; else the only one that fits without regard to case. */
+/** An exact match, or the only match that ignores case. */
 export function matchProvider(entries: readonly ProviderEntry[], name: string): ProviderEntry | undefined {
   const exact = entries.find((entry) => entry.name === name)
   if (exact) return exact
@@ -22,7 +22,7 @@ export function matchProvider(entries: readonly ProviderEntry[], name: string): 
 }
 
 /**
- * With no name anywhere: the only entry besides `demo`, and `demo` when there is none.
+ * Without any name: the only entry besides `demo`, or `demo` if there is no other.
  * @throws RunError `missing_provider_error`, `document_config_error`.
  */
 export function chooseProvider(entries: readonly ProviderEntry[], choice: Choice): ProviderEntry {

@@ -1,16 +1,16 @@
-/** The operator's own prices of a provider entry, in US dollars per million tokens; the first rule that fits wins. */
+/** The operator's prices of a provider key, in US dollars per million tokens. The first matching rule applies. */
 export interface PriceRule {
-  /** A model's name; `*` stands for any run of characters. */
+  /** A model's name. `*` matches any characters. */
   model: string
   input: number
   output: number
-  /** Reads of the provider's cache; by default as input. */
+  /** Cache reads. Default: the price of input. */
   cachedInput?: number
-  /** Writes to the provider's cache; by default as input. */
+  /** Cache writes. Default: the price of input. */
   cacheWrite?: number
 }
 
-/** Why a value is no price rule; undefined when it is one. */
+/** Why a value is not a price rule; undefined if it is one. */
 export function priceRuleProblem(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return 'must be an object'
   const rule = value as Record<string, unknown>
@@ -24,13 +24,13 @@ export function priceRuleProblem(value: unknown): string | undefined {
   return undefined
 }
 
-/** The rule for a model among those of an entry's `configuration.prices`; rules that are none are passed by. */
+/** The rule for a model in `configuration.prices`. Invalid rules are ignored. */
 export function findPriceRule(prices: unknown, model: string): PriceRule | undefined {
   if (!Array.isArray(prices)) return undefined
   return prices.find((rule): rule is PriceRule => priceRuleProblem(rule) === undefined && fits(rule.model, model))
 }
 
-// Compared piece by piece: a regular expression made of an operator's text could take exponential time.
+// Compared piece by piece, because a regular expression from an operator's text could take exponential time.
 function fits(pattern: string, model: string): boolean {
   const pieces = pattern.split('*')
   const first = pieces[0] ?? ''

@@ -1,4 +1,4 @@
-/** How a provider failed, in words that do not depend on the vendor; mapped to a run error once, by the run engine. */
+/** How a provider failed, independent of the vendor. Runs map it to a run error in one place. */
 export type ProviderErrorKind =
   | 'rate_limited'
   | 'rejected'
@@ -7,7 +7,7 @@ export type ProviderErrorKind =
   | 'malformed'
   | 'misconfigured'
   | 'unsupported'
-  /** The answer holds what no message of stet can; `contentType` names it. */
+  /** The response contains content that stet's messages cannot represent; `contentType` names it. */
   | 'uncarried'
 
 export class ProviderError extends Error {
@@ -17,7 +17,7 @@ export class ProviderError extends Error {
   readonly retryAfterMs: number | undefined
   /** The provider's own text, cut to 2,000 characters and scrubbed of secrets. */
   readonly providerMessage: string | undefined
-  /** The provider's name for content that cannot be carried, e.g. `audio`. */
+  /** The provider's name for that content, e.g. `audio`. */
   readonly contentType: string | undefined
 
   constructor(

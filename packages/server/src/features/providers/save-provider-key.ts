@@ -1,10 +1,13 @@
 /** Stores, changes and deletes provider keys: tokens are sealed, addresses checked, and the next model call sees the change. */
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
+import { workspaceScope } from './list-providers.ts'
 import { priceRuleProblem } from './price-rule.ts'
 import { maskToken, type ProviderKey, tokenContext } from './provider-key.ts'
 
-type SaveDeps = Needs<'stores' | 'transaction' | 'liveCache' | 'secrets' | 'addressGuard' | 'clock' | 'log'>
+type SaveDeps = Needs<
+  'resolvedProviders' | 'stores' | 'transaction' | 'liveCache' | 'secrets' | 'addressGuard' | 'clock' | 'log'
+>
 
 export interface CreateProviderKeyInput {
   workspaceId: number
@@ -41,7 +44,7 @@ export async function createProviderKey(deps: SaveDeps, input: CreateProviderKey
   }
   const seal = (id: number) => deps.secrets.seal(token, tokenContext(workspaceId, id))
   const created = await deps.transaction((stores) => stores.providerKeys.create(workspaceId, fields, seal))
-  deps.liveCache.drop(`workspace:${workspaceId}`)
+  deps.liveCache.drop(workspaceScope(workspaceId))
   noteChange(deps, created, input, isPlainHttp)
   return created
 }
@@ -76,7 +79,7 @@ export async function updateProviderKey(deps: SaveDeps, input: UpdateProviderKey
     }
     return providerKeys.update(workspaceId, id, change)
   })
-  deps.liveCache.drop(`workspace:${workspaceId}`)
+  forgetProviders(deps, workspaceId)
   noteChange(deps, updated, input, isPlainHttp)
   return updated
 }
@@ -145,7 +148,7 @@ function refused(path: string, reason: string) {
 
 /** @throws NotFoundError; ConflictError for entries that need no row (id 0). */
 export async function deleteProviderKey(
-  deps: Needs<'stores' | 'liveCache' | 'log'>,
+  deps: Needs<'stores' | 'resolvedProviders' | 'liveCache' | 'log'>,
   input: { workspaceId: number; id: number; apiKeyId: number },
 ): Promise<ProviderKey> {
   const { workspaceId, id } = input
@@ -153,7 +156,13 @@ export async function deleteProviderKey(
   const key = await deps.stores.providerKeys.findOptional(workspaceId, id)
   if (!key) throw refuse('unknown-provider-key')
   await deps.stores.providerKeys.delete(workspaceId, id)
-  deps.liveCache.drop(`workspace:${workspaceId}`)
+  forgetProviders(deps, workspaceId)
   deps.log.info('audit.provider-key-deleted', { workspaceId, providerKeyId: id, by: input.apiKeyId })
   return key
+}
+
+/** Clears every resolved provider, because the old token must not stay in memory. */
+function forgetProviders(deps: Needs<'resolvedProviders' | 'liveCache'>, workspaceId: number): void {
+  deps.liveCache.drop(workspaceScope(workspaceId))
+  deps.resolvedProviders.clear()
 }

@@ -27,7 +27,7 @@ export function addUsage(left: Usage, right: Usage): Usage {
   })
 }
 
-// Providers and proxies send fractions, negatives and nulls; published clients refuse anything but whole numbers.
+// Providers and proxies send fractions, negatives and nulls. Published clients accept only whole numbers.
 function wholeTokens(count: number | undefined): number {
   return count !== undefined && Number.isFinite(count) && count > 0 ? Math.round(count) : 0
 }

@@ -1,27 +1,27 @@
 /**
- * Large files of a chain stay out of the evaluation of its prompt, which has little memory and room: it gets a word for
- * each, and the words become files again in what it makes.
+ * Keeps large files of a chain out of the template worker, which has little memory. The worker gets a placeholder for
+ * each file, and placeholders in its messages become files again.
  */
 import { randomUUID } from 'node:crypto'
 import { RunError } from '../../shared/app-error.ts'
 import type { Message, MessagePart } from './message.ts'
 
 export interface HeldFiles {
-  /** The messages with a word in the place of every large file. */
+  /** Replaces every large file with a placeholder. */
   hide(messages: Message[]): Message[]
   /**
-   * What was made of them, also where a prompt wrote such a word into a text.
-   * @throws RunError `ai_run_error` where the files are repeated beyond all measure; nothing was built then.
+   * Replaces placeholders with their files, also within texts.
+   * @throws RunError `ai_run_error`, before anything is built, if the files are repeated too often.
    */
   show(messages: Message[]): Message[]
 }
 
-/** Addresses and small files pass. */
+/** Addresses and small files are not replaced. */
 const heldCharacters = 10_000
 
 /**
- * A word is short, and a prompt can write it as often as it likes. Each file is once free, in the message that it came
- * with: how much files a run makes is bounded by its event log.
+ * A prompt can repeat a short placeholder without limit. The first use of each file is not counted, because the event
+ * log already bounds the files of a run.
  */
 const repeatedMegabytes = 32
 
@@ -30,7 +30,7 @@ export function heldFiles(): HeldFiles {
   let prefix = ''
   const word = (content: string) => {
     if (content.length <= heldCharacters) return content
-    // Nobody can guess the word, so no text that a prompt or a caller wrote is taken for it.
+    // Unguessable, so no text of a prompt or a caller can be mistaken for it.
     prefix ||= `file-${randomUUID()}-`
     const name = `${prefix}${files.size}.`
     files.set(name, content)
@@ -56,7 +56,7 @@ export function heldFiles(): HeldFiles {
   }
 }
 
-/** What the words stand for in all texts together, each file left out once. */
+/** The characters of all repeated files, without the first use of each. */
 function repeatedCharacters(messages: Message[], words: RegExp, files: ReadonlyMap<string, string>): number {
   const seen = new Set<string>()
   let characters = 0

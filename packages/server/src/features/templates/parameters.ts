@@ -5,7 +5,7 @@ import { exceededBound, inputBounds } from '../../shared/text/json-bounds.ts'
 import { refuseValue } from '../../shared/text-guard.ts'
 import type { TemplateScan } from './template-engine.ts'
 
-/** A variable as the wire describes it: strict clients know three types only. */
+/** A variable on the wire, where strict clients accept only three types. */
 export type WireParameter = { type: 'text' | 'image' | 'file' } & Record<string, unknown>
 
 /**
@@ -31,7 +31,7 @@ export function parameterNames(
   return new Set([...declared, ...freeVariables])
 }
 
-/** Text inside of a body has passed none of the checks that the body itself has. */
+/** JSON text within a body did not pass the checks of the body. */
 function parseWithinBounds(text: string): unknown {
   const exceeded = exceededBound(Buffer.from(text), inputBounds)
   if (exceeded) throw new RangeError(`The JSON text exceeds the bound of its ${exceeded}`)
@@ -41,7 +41,7 @@ function parseWithinBounds(text: string): unknown {
   return value
 }
 
-/** The `parameters` of a document: the declared ones with their keys, then every other free variable. */
+/** The `parameters` of a document: declared ones with their keys, then the other free variables. */
 export function wireParameters(
   config: Readonly<Record<string, unknown>>,
   freeVariables: readonly string[],
@@ -57,7 +57,7 @@ export function wireParameters(
   return Object.fromEntries([...described, ...others])
 }
 
-/** Clients read `required` as a boolean; one that is something else, as YAML takes `yes` for a text, requires nothing. */
+/** Clients read `required` as a boolean. Other values, such as YAML's text `yes`, are dropped. */
 function declaredKeys(keys: unknown): Record<string, unknown> {
   if (!isObject(keys)) return {}
   const { required, ...others } = keys
@@ -91,7 +91,7 @@ export function argumentsOf({ config, parameters }: Pick<TemplateScan, 'config' 
   return { type: 'object', properties, required: names, additionalProperties: false }
 }
 
-// Texts, images and files all travel as text: the latter two as URL, data URL or base64.
+// Images and files are text too: a URL, a data URL or base64.
 function propertyOf(declaration: unknown): Record<string, unknown> {
   const keys = isMap(declaration) ? declaration : { type: declaration }
   const { type, description } = keys

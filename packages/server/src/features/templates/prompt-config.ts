@@ -1,4 +1,4 @@
-/** Reads a step's effective configuration: checks the keys that stet knows, and keeps its own apart from the provider's. */
+/** Reads a step's effective configuration: checks known keys and separates stet's keys from the provider's. */
 import { configError, readTools, type ToolDefinition } from './prompt-tools.ts'
 
 /** A checked configuration. Absent keys are left out. */
@@ -129,7 +129,7 @@ function checkedHeaders(headers: unknown, path: string): Record<string, string> 
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw fail('is no header name')
     if (reservedHeaders.has(name.toLowerCase())) throw fail('cannot be set by a prompt')
     const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    // A line end in a header would start another one.
+    // A line end would start another header.
     if (!isPlain || !/^[\t\x20-\x7e\x80-\xff]*$/.test(String(value))) throw fail('must be one line of text')
     return [name, String(value)]
   })
@@ -157,7 +157,7 @@ function textOrTexts(value: unknown): ReturnType<Check> {
       : { expected: 'text or a list of texts' }
 }
 
-/** Attributes of a step are text, so a number may come as such. */
+/** Attributes of a step are text, so numbers may be text too. */
 function number(value: unknown): ReturnType<Check> {
   const read = typeof value === 'string' && /^[+-]?\d+(\.\d+)?$/.test(value) ? Number(value) : value
   return typeof read === 'number' && Number.isFinite(read) ? { value: read } : { expected: 'a number' }

@@ -55,7 +55,7 @@ function listEntry(entry: unknown, path: string): [string, unknown][] {
   throw configError(path, 'tools', 'An entry of tools must be a map of a name to its definition')
 }
 
-// `latitude/*` stands for all that the operator supplies under `latitude/`.
+// `latitude/*` means every tool that the operator supplies under `latitude/`.
 function suppliedUnder(name: string, supplied: readonly string[], path: string): string[] {
   const found = name.endsWith('/*')
     ? supplied.filter((each) => each.startsWith(name.slice(0, -1)))

@@ -3,15 +3,15 @@ import type { CompileIssue as WireCompileIssue } from '@stet/contract/vocabulary
 import { AppError, RunError } from '../../shared/app-error.ts'
 import type { Message } from './message.ts'
 
-/** Where and why a prompt does not compile. Lines and columns count from 1 and refer to the content as stored. */
+/** A fault of a prompt. Lines and columns count from 1 and refer to the stored content. */
 export interface CompileIssue extends WireCompileIssue {
-  /** The document that holds the fault: a referenced one where the fault is there. */
+  /** The document with the fault, which may be a referenced one. */
   path: string
   endLine?: number
   endColumn?: number
 }
 
-/** One prompt with the texts of all documents that it refers to, directly or not, by their paths. */
+/** A prompt with the texts of all documents that it refers to, directly or indirectly, by path. */
 export interface TemplateSource {
   path: string
   content: string
@@ -19,19 +19,19 @@ export interface TemplateSource {
 }
 
 export interface TemplateScan {
-  /** The front matter, all keys, unmodified; `{}` when there is none or it is invalid. */
+  /** The front matter, unmodified; `{}` if it is missing or invalid. */
   config: Record<string, unknown>
-  /** Every free variable, those of references included, in order of appearance. */
+  /** Every free variable, including those of references, in order of appearance. */
   parameters: string[]
-  /** Without comments, references inlined; the content itself when it holds neither or cannot be parsed. */
+  /** Without comments and with references inlined; the content itself if it has neither or cannot be parsed. */
   resolvedContent: string
-  /** Paths that the document itself refers to, resolved to the project's root. */
+  /** Paths of the document's own references, relative to the project's root. */
   references: string[]
-  /** Referenced paths, at any depth, that `documents` does not hold: load them and scan again. */
+  /** Referenced paths, at any depth, that `documents` lacks. Load them and scan again. */
   missing: string[]
   usesSteps: boolean
   errors: CompileIssue[]
-  /** What was repaired while reading and should be mended. */
+  /** Repaired faults that the author should fix. */
   warnings: CompileIssue[]
 }
 
@@ -40,16 +40,16 @@ export interface TemplateStepInput {
   parameters: Record<string, unknown>
   /** The instant of `$now`, ISO 8601: the same in the whole run. */
   now: string
-  /** What the step before returned; absent for the first step. */
+  /** The `state` of the previous step; absent for the first step. */
   state?: unknown
-  /** All messages of the model step before, tool turns included; the last is the assistant's final answer. */
+  /** All messages of the previous model step, tool calls included. The last one is the assistant's final answer. */
   answer?: Message[]
 }
 
 export type TemplateStep =
   | {
       done: false
-      /** What the model call receives. */
+      /** The messages of the model call. */
       input: Message[]
       /** The messages that this step adds to the recorded conversation. */
       added: Message[]
@@ -60,18 +60,17 @@ export type TemplateStep =
     }
   | { done: true; added: Message[] }
 
-/** The workspace and key that an evaluation counts against, and its cancellation. Workspaces, and the keys of each, take turns. */
+/** The workspace and key that an evaluation counts against. Workspaces take turns, and so do the keys of each. */
 export interface EvaluationOwner {
   workspaceId: number
-  /** Absent where the key is no longer known, as in a run from the queue. */
+  /** Absent if unknown, for example in a queued run of an older release. */
   apiKeyId?: number | undefined
   /** Aborted when the caller has left. A queued evaluation is then dropped and a running one ended. */
   signal?: AbortSignal | undefined
-  /** The evaluation is part of a run that has begun: it waits for its turn and is never refused. */
+  /** Part of a started run: waits for its turn and is never refused. */
   isRun?: boolean | undefined
 }
 
-/** The client disconnected before its prompt was evaluated. */
 export class EvaluationCanceled extends AppError {
   constructor() {
     super('client-disconnected')
@@ -91,7 +90,7 @@ export interface TemplateEngine {
    */
   step(input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep>
   /**
-   * For work on many prompts, which also costs time in the server itself: one of each workspace at a time.
+   * For work on many prompts, which also costs time in the server itself. Runs one per workspace at a time.
    * @throws AppError ServiceUnavailableError; EvaluationCanceled for a caller that left before its turn; what `work` throws.
    */
   inTurn<T>(owner: EvaluationOwner, work: () => Promise<T>): Promise<T>

@@ -39,7 +39,7 @@ function kindOf(status: number): ProviderErrorKind {
   return status >= 500 ? 'unavailable' : 'rejected'
 }
 
-/** A body of no known form is told as it is; HTML, which proxies send, without its marks. */
+/** The message of an error body. Unknown formats are shown unchanged, HTML of proxies without its tags. */
 function failureText(body: string): string {
   try {
     const failure = failureObject(body)
@@ -49,7 +49,7 @@ function failureText(body: string): string {
   }
 }
 
-/** Milliseconds that the body asks to wait: Google has no header for it. */
+/** Milliseconds to wait, from the body, because Google has no header for it. */
 function retryDelayIn(body: string): number | undefined {
   try {
     const { details } = asObject(failureObject(body)['error'])
@@ -61,7 +61,7 @@ function retryDelayIn(body: string): number | undefined {
   }
 }
 
-/** A body's object; Google wraps it into a list. @throws SyntaxError */
+/** Google wraps the object into a list. @throws SyntaxError */
 function failureObject(body: string): Record<string, unknown> {
   const parsed: unknown = JSON.parse(body)
   const [first] = Array.isArray(parsed) ? (parsed as unknown[]) : [parsed]
@@ -74,12 +74,12 @@ function errorText(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const { message, detail, failed_generation, metadata } = asObject(error)
   const said = messageText(message) ?? messageText(detail) ?? JSON.stringify(error)
-  // What the model wrote (Groq) and what the service behind a gateway said (OpenRouter) is where the reason stands.
+  // The reason is in the model's output (Groq) or in the response of the service behind a gateway (OpenRouter).
   const more = [asText(failed_generation), asText(asObject(metadata)['raw'])].filter((text) => text !== '')
   return [said, ...more].join(': ')
 }
 
-/** Text, or the faults of a request one by one: `[{loc, msg}]`, also within `detail` (Mistral). */
+/** Text, or a list of faults `[{loc, msg}]`, which Mistral puts under `detail`. */
 function messageText(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   const list = Array.isArray(value) ? value : asObject(value)['detail']

@@ -1,20 +1,20 @@
-/** Removes secrets from a provider's text before anybody sees it. */
+/** Removes secrets from a provider's text before it is shown or logged. */
 import { storableText } from '../../../shared/storable-json.ts'
 
 const longestText = 2_000
 
-/** Key forms of the common vendors, and what follows `Bearer`. */
+/** Key formats of common vendors, and the text after `Bearer`. */
 const secretForms = /\b(?:sk|pk|rk|gsk|xai|pplx|key)[-_][\w-]{8,}|\bAIza[\w-]{20,}|\bstet_\w{20,}|\bBearer\s+[^\s"']+/gi
 
-/** @param token the entry's own token, as it is and in base64, also the start of it. Cut to 2,000 characters. */
+/** Cut to 2,000 characters. @param token removed as it is and in base64, also if only its start appears. */
 export function scrubbed(text: string, token: string): string {
-  // Cut before the search, with room for what it shortens: an error page of megabytes costs nothing then.
+  // Cut before the search, so that a page of megabytes is cheap. The search can shorten the text further.
   let part = text.slice(0, 4 * longestText)
   if (token.length >= 4) for (const form of [token, ...base64Forms(token)]) part = withoutSecret(part, form)
   return storableText(part.replace(secretForms, '***').slice(0, longestText))
 }
 
-// Services shorten keys in their texts ("sk-proj-abcdef..."): so many characters of a key already narrow it down.
+// Services shorten keys in their texts ("sk-proj-abcdef..."), and 12 characters already reveal much of a key.
 const shortestPrefix = 12
 
 /** Replaces the secret and every prefix of it of at least 12 characters. */
@@ -32,8 +32,8 @@ function withoutSecret(text: string, secret: string): string {
 }
 
 /**
- * The base64 characters that depend on the token alone, for each of the three places that it can have in a group of
- * bytes (`Basic <user>:<token>`), in both alphabets.
+ * The base64 characters that depend only on the token, for each of its three possible offsets in a group of three bytes
+ * (`Basic <user>:<token>`), in both alphabets.
  */
 function base64Forms(token: string): string[] {
   return [0, 1, 2].flatMap((offset) => {

@@ -1,4 +1,4 @@
-/** Retries a provider call that failed before its first byte. Nothing else in the server retries. */
+/** Retries provider calls that failed before their first byte. No other part of the server retries them. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProviderError } from '../../../features/providers/provider-error.ts'

@@ -3,7 +3,7 @@ import module, { createRequire, isBuiltin, syncBuiltinESMExports } from 'node:mo
 
 const require = createRequire(import.meta.url)
 
-/** Loaded so that they can be emptied: `import()` would hand them out anew otherwise. Everything else goes through them. */
+/** Loaded first, because `import()` would otherwise return them intact. All other modules use them. */
 const EMPTIED = [
   ...['net', 'dgram', 'dns', 'dns/promises', 'child_process', 'worker_threads', 'fs', 'fs/promises', 'v8', 'vm'],
   // The permission model lets their files through: Node 24 those of SQLite, Node 20 those of traces.
@@ -17,7 +17,7 @@ const OF_PROCESS = [
 
 type Holder = Record<PropertyKey, unknown>
 
-/** After everything that this process needs was loaded, and before the first template is. */
+/** Runs after this process has loaded its code and before the first template. */
 export function closeModules(): void {
   for (const name of EMPTIED) if (isBuiltin(name)) empty(require(name) as Holder, new Set())
   closeHandle(process.stdin as unknown as Holder)
@@ -27,7 +27,7 @@ export function closeModules(): void {
   for (const name of OF_PROCESS) Reflect.deleteProperty(process, name)
 }
 
-/** Functions become refusals: those of the module, of the objects in it, and of the prototypes of its classes. */
+/** Replaces every function of a module, its objects and the prototypes of its classes with one that throws. */
 function empty(holder: Holder, seen: Set<unknown>): void {
   if (seen.has(holder)) return
   seen.add(holder)
@@ -89,7 +89,7 @@ const OVERRIDDEN = [
   ReferenceError.prototype,
 ]
 
-/** Freezes every built-in that a template could reach, and takes away what it must never reach. */
+/** Freezes every built-in that a template could reach, and removes network globals. */
 export function lockDown(): void {
   for (const name of NETWORK_GLOBALS) Reflect.deleteProperty(globalThis, name)
   for (const prototype of OVERRIDDEN) keepAssignable(prototype)
@@ -109,7 +109,7 @@ function hiddenIntrinsics(): unknown[] {
   return [...iterators, ...functions].map((value) => Object.getPrototypeOf(value))
 }
 
-/** A frozen accessor whose setter gives the receiver a property of its own: overriding still works, changing not. */
+/** Makes a frozen accessor whose setter defines an own property: overriding works, changing the built-in does not. */
 function keepAssignable(prototype: object): void {
   for (const key of Reflect.ownKeys(prototype)) {
     const property = Object.getOwnPropertyDescriptor(prototype, key)

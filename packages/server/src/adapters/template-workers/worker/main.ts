@@ -25,7 +25,7 @@ const WARM_UP = '---\nmodel: none\n---\n{{ if a }}<user>{{ a.b }}</user>{{ else 
 
 const { stdin, stdout } = process
 const CALLS_PER_MEASUREMENT = 16
-/** A call that took so long may have left much memory behind. */
+/** A call that took this long may have left much memory behind. */
 const EXPENSIVE_MS = 5
 
 let current: number | undefined
@@ -62,7 +62,7 @@ async function reply(request: WorkerRequest): Promise<WorkerReply> {
   }
 }
 
-/** Measuring costs as much as a small render, so cheap calls are measured only now and then. */
+/** Measuring costs as much as a small render, so cheap calls are measured only occasionally. */
 function memory(): typeof measured {
   if (calls % CALLS_PER_MEASUREMENT === 0 || performance.now() - startedMs >= EXPENSIVE_MS) {
     const { rss, heapUsed } = process.memoryUsage()
@@ -72,10 +72,7 @@ function memory(): typeof measured {
   return measured
 }
 
-/**
- * Only when nothing of the call is left to run: an expression that failed may leave others behind, which would spend
- * the time of the next call.
- */
+/** Waits until nothing of the call is left to run: other expressions of a failed call would use the next call's time. */
 function send(message: WorkerReply): void {
   setImmediate(() => {
     if (current !== message.id) return
@@ -117,7 +114,7 @@ stdin.on(
 )
 closeModules()
 lockDown()
-// The first call of a process pays for loading and compiling the engine; no caller's time is spent on that.
+// The first call loads and compiles the engine, so it must not be a caller's.
 await renderStep(await compilePrompt({ path: 'warm-up', content: WARM_UP, documents: {} }), {
   parameters: {},
   now: new Date().toISOString(),

@@ -2,7 +2,7 @@ const SUSPECT = /\\u(?:0000|d[89a-f])/
 const ESCAPE = /\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g
 
 /**
- * JSON without NUL and lone surrogates, which no database keeps: a prompt can make both (`"😀".charAt(0)`).
+ * Removes NUL and lone surrogates, which databases cannot store. A prompt can create both (`"😀".charAt(0)`).
  * `JSON.stringify` escapes exactly these in this form, and surrogates only where they are alone.
  */
 export function wellFormedJson(json: string): string {
