@@ -1,5 +1,4 @@
 /** API keys in the database; only their hashes are stored. */
-
 import type { ApiKey as ApiKeyRow, Author } from '../../../../generated/prisma/client.ts'
 import { type ApiKey, limitOf, type Plan, plans } from '../../../features/access/api-key.ts'
 import { type Scope, scopes } from '../../../features/access/caller.ts'
