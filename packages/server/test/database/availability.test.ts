@@ -79,7 +79,7 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
     expect(await database.client.workspace.count()).toBe(1)
   })
 
-  it('a statement that is only slow goes on', async () => {
+  it('a slow statement continues', async () => {
     // The server has half of this to answer a question beside the statement, however busy the machine is.
     const patient = await openTestDatabase({ ...target, databaseUrl: proxy.url }, { silenceMs: 4_000 })
     const { rows } = await patient.session.query(`SELECT 'done' AS state FROM pg_sleep(5)`)
@@ -87,7 +87,7 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
     await patient.close()
   })
 
-  it('a connection that ends between two statements fails their transaction, and nothing else', async () => {
+  it('a connection that breaks between two statements fails only their transaction', async () => {
     const cut = database.session.transaction(async (queries) => {
       const { rows } = await queries.query('SELECT pg_backend_pid() AS pid')
       const pid = Number(rows[0]?.['pid'])
@@ -101,7 +101,7 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
     expect(await database.client.workspace.count()).toBe(1)
   })
 
-  it('a process that was kept busy does not take its database for frozen', async () => {
+  it('a busy process does not mistake its database for frozen', async () => {
     const slow = Promise.all([1, 2, 3].map(() => database.session.query(`SELECT 'done' AS state FROM pg_sleep(2)`)))
     const until = performance.now() + 3_000
     while (performance.now() < until) {
@@ -113,7 +113,7 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
     expect((await slow).map(({ rows }) => rows)).toEqual(Array(3).fill([{ state: 'done' }]))
   })
 
-  it('without Redis a second server waits until the first has gone', async () => {
+  it('without Redis, a second server waits until the first has ended', async () => {
     const first = await openTestDatabase(target, { onlyReplica: true })
     let hasOpened = false
     const events: string[] = []
@@ -129,7 +129,7 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
 })
 
 describe.skipIf(testServerUrl !== undefined)('full disk under the embedded database', () => {
-  it('refuses writes below the floor, and answers reads', async () => {
+  it('refuses writes below the floor and serves reads', async () => {
     const target = await testDatabase()
     const database = await openTestDatabase(target, { diskFloorBytes: Number.MAX_SAFE_INTEGER })
     await refusal(database.client.workspace.create({ data: { name: 'too much' } }))

@@ -17,7 +17,7 @@ describe('database', () => {
     await target.close()
   })
 
-  it('is ready, and the test run uses the kind that it was told', async () => {
+  it('is ready and of the kind that the test run asked for', async () => {
     expect(database.kind).toBe(target.databaseUrl === undefined ? 'embedded' : 'postgres')
     expect(Object.values(await database.ready())).not.toContain(false)
   })
@@ -54,7 +54,7 @@ describe('database', () => {
     expect(await database.client.workspace.count()).toBe(50)
   })
 
-  it('recognises unique violations of Prisma and of plain SQL, and nothing else', async () => {
+  it('recognizes only unique violations, of Prisma and of plain SQL', async () => {
     const { id } = await database.client.workspace.create({ data: { name: 'one' } })
     const refusal = (work: Promise<unknown>) =>
       work.then(
@@ -67,7 +67,7 @@ describe('database', () => {
     expect([byPrisma, bySql, other].map(isUniqueViolation)).toEqual([true, true, false])
   })
 
-  it('counts statements, and none where none is sent', async () => {
+  it('counts the statements that are sent', async () => {
     const before = database.statementCount()
     await database.client.workspace.findMany()
     expect(database.statementCount()).toBe(before + 1)

@@ -24,7 +24,7 @@ describe('migrations', () => {
     expect(await schemaDifference(packageRoot)).toBe('')
   }, 120_000)
 
-  it('a schema that moved on is noticed', async () => {
+  it('a schema that differs from the migrations is detected', async () => {
     const root = await mkdtemp(join(tmpdir(), 'stet-schema-'))
     await cp(join(packageRoot, 'prisma'), join(root, 'prisma'), { recursive: true })
     const file = join(root, 'prisma', 'schema.prisma')
@@ -53,7 +53,7 @@ describe('the applier', () => {
     await writeFile(join(folder, name, 'migration.sql'), sql)
   }
 
-  it('applies what is missing, in order, and leaves rows as Prisma writes them', async () => {
+  it('applies missing migrations in order and writes the rows that Prisma writes', async () => {
     await writeMigration('2_two', 'ALTER TABLE one ADD COLUMN two int')
     expect(await migrate(pgliteSession(pglite), folder)).toEqual(['1_one', '2_two'])
     expect(await migrate(pgliteSession(pglite), folder)).toEqual([])
@@ -66,7 +66,7 @@ describe('the applier', () => {
     expect(rows[0]).toHaveProperty('finished_at', expect.any(Date))
   })
 
-  it('refuses a file that was edited after it had been applied', async () => {
+  it('refuses a file that was edited after it was applied', async () => {
     await migrate(pgliteSession(pglite), folder)
     await writeMigration('1_one', 'CREATE TABLE another (id int)')
     await expect(migrate(pgliteSession(pglite), folder)).rejects.toThrow('Migration 1_one was edited')
@@ -79,7 +79,7 @@ describe('the applier', () => {
     await expect(migrate(pgliteSession(pglite), folder)).rejects.toThrow('2_two, which this release does not know')
   })
 
-  it('rolls a failing migration back whole', async () => {
+  it('rolls back a failing migration as a whole', async () => {
     await writeMigration('2_two', 'CREATE TABLE two (id int); SELECT 1 / 0')
     await expect(migrate(pgliteSession(pglite), folder)).rejects.toThrow('division by zero')
     const { rows } = await pglite.query(

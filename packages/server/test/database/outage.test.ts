@@ -107,7 +107,7 @@ describe.skipIf(needsServer)('a database that is away under a server at work', (
     const again = await record(await bench.open('hello'))
     expect(again.last).toMatchObject({ type: 'chain-completed' })
   }, 300_000)
-  it('a chat whose start was stored, and its answer lost, does not leave the conversation busy', async () => {
+  it('a chat whose start was stored but whose response was lost does not leave the conversation busy', async () => {
     const uuid = String((await bench.run('hello')).body['uuid'])
     const question = 'Did you get this?'
     const messages = [{ role: 'user', content: question }]

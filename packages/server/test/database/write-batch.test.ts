@@ -93,7 +93,7 @@ describe('write batch', () => {
     ])
   })
 
-  it('rows that are written together stand or fall together', async () => {
+  it('writes all rows of a group or none', async () => {
     const together = (first: Item, second: Item) =>
       database.writeBatch.writeTogether([batchEntry(insert, first), batchEntry(insert, second)])
     const results = await Promise.allSettled([
@@ -104,7 +104,7 @@ describe('write batch', () => {
     expect((await stored()).map((row) => row['id'])).toEqual([3, 4])
   })
 
-  it('tells each row whether it won its compare-and-set', async () => {
+  it('reports for each row whether it won its compare-and-set', async () => {
     await Promise.all([1, 2].map((id) => database.writeBatch.write(insert, { id, state: 'new' })))
     const ends = [
       { id: 1, state: 'first' },
@@ -120,20 +120,20 @@ describe('write batch', () => {
     ])
   })
 
-  it('keeps the order of kinds: an end that comes with its insert finds the row', async () => {
+  it('keeps the order of kinds: an end in the same batch as its insert finds the row', async () => {
     const ended = database.writeBatch.write(end, { id: 7, state: 'done' })
     const inserted = database.writeBatch.write(insert, { id: 7, state: 'new' })
     expect(await Promise.all([ended, inserted])).toEqual([true, true])
   })
 
-  it('flush waits for everything that was handed in before', async () => {
+  it('flush waits for all earlier rows', async () => {
     const written = database.writeBatch.write(insert, { id: 1, state: 'new' })
     await database.writeBatch.flush()
     expect(await stored()).toHaveLength(1)
     await written
   })
 
-  it('is proven by a commit, until a batch finds the database away', async () => {
+  it('is proven by a commit, until a batch finds the database unavailable', async () => {
     let isAway = false
     const away = () => Promise.reject(refuse('database-unavailable'))
     const batch = createWriteBatch({

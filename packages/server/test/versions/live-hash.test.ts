@@ -48,7 +48,7 @@ describe('a text that was merged with live', () => {
     expect((await bench.publish(draft)).number).toBe(3)
   })
 
-  it('may be the text that the draft has already', async () => {
+  it('may be the text that the draft already has', async () => {
     const { bench, draft } = await collision('theirs')
     const before = await bench.read(draft, 'a')
     const change = { path: 'a', status: 'modified', content: 'mine', liveHash: hash('theirs') } as const
@@ -73,7 +73,7 @@ describe('a text that was merged with live', () => {
     })
   })
 
-  it('is refused when live is another one by now, and nothing is written', async () => {
+  it('is refused when live has changed meanwhile, and nothing is written', async () => {
     const { bench, draft } = await collision('theirs')
     const stale = { path: 'a', status: 'modified', content: 'merged', liveHash: hash('older') } as const
     const conflict = { path: 'a', expected: hash('older'), actual: hash('theirs') }
@@ -85,7 +85,7 @@ describe('a text that was merged with live', () => {
     expect(await conflicts(bench, draft)).toEqual(['a'])
   })
 
-  it('names what is wrong of both hashes', async () => {
+  it('reports both hashes that do not hold', async () => {
     const { bench, draft } = await collision('theirs')
     const stale = { path: 'a', status: 'modified', content: 'merged', baseHash: 'x', liveHash: '' } as const
     await expect(bench.push(draft, [stale])).rejects.toEqual(

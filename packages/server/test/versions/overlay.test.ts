@@ -45,7 +45,7 @@ describe('a draft is an overlay', () => {
     expect(found.map((text) => text.path)).toEqual(['a/1', 'a/2'])
   })
 
-  it('reads a deleted document as unknown, and live goes on serving it', async () => {
+  it('reads a deleted document as unknown while live still serves it', async () => {
     const bench = await published({ a: 'a1' })
     const draft = await bench.newDraft()
     const { documentUuid } = await bench.read('live', 'a')
@@ -65,7 +65,7 @@ describe('a draft is an overlay', () => {
   })
 
   const runs = 15
-  it('agrees with the rule on every path, whatever was done', { timeout: timeFor(runs, 5_000) }, async () => {
+  it('agrees with the rule on every path after random changes', { timeout: timeFor(runs, 5_000) }, async () => {
     const step = fc.record({
       path: fc.constantFrom('a', 'b', 'c'),
       action: fc.constantFrom('put', 'remove', 'publishOther', 'force'),
@@ -149,7 +149,7 @@ describe('writing', () => {
     expect(created).toMatchObject({ content: 'ignored', versionUuid: draft.uuid })
   })
 
-  it('keeps to the preconditions', async () => {
+  it('checks the preconditions', async () => {
     const bench = await newBench(workbench)
     const { draft } = bench
     const { contentHash } = await bench.put(draft, 'a', '1', { ifNoneMatch: '*', baseHash: '' })
@@ -163,7 +163,7 @@ describe('writing', () => {
 })
 
 describe('unknown things', () => {
-  it('answers foreign, hidden and malformed ids like unknown ones', async () => {
+  it('treats foreign, hidden and malformed ids as unknown', async () => {
     const bench = await published({ 'support/reply': 'x' })
     const elsewhere = await newBench({ deps: workbench.deps, caller: await workbench.newCaller() })
     const { deps, caller } = workbench
@@ -186,8 +186,8 @@ describe('unknown things', () => {
   })
 })
 
-describe('a read that was made before', () => {
-  it('costs no statement, and a write makes it cost again', async () => {
+describe('a repeated read', () => {
+  it('sends no statement until something is written', async () => {
     const bench = await published({ a: 'see <prompt path="b" />', b: 'b1' })
     const draft = await bench.newDraft()
     for (const ref of ['live', draft, bench.draft] as const) {

@@ -28,7 +28,7 @@ it('starts with one draft and nothing live', async () => {
   )
 })
 
-it('lists the last edited first, and only what the key may see', async () => {
+it('lists the last edited first, and only projects that the key may see', async () => {
   const caller = await workbench.newCaller()
   const bench = { deps: workbench.deps, caller }
   const [first, second] = [await newBench(bench), await newBench(bench)]
@@ -40,7 +40,7 @@ it('lists the last edited first, and only what the key may see', async () => {
   expect(await ids(second.projectId)).toEqual([second.projectId])
 })
 
-it('changes what is named, clears by an empty text, and is read at once', async () => {
+it('changes the given fields, clears them by an empty text, and shows the change at once', async () => {
   const { deps, caller } = workbench
   const { projectId } = await newBench(workbench)
   await findProject(deps, caller, projectId)
@@ -64,7 +64,7 @@ it('changes what is named, clears by an empty text, and is read at once', async 
   }
 })
 
-it('gives a run all it needs without a statement, once it was read', async () => {
+it('gives a repeated run all it needs without a statement', async () => {
   const { deps, caller } = workbench
   const bench = await newBench(workbench)
   await bench.put(bench.draft, 'a', '<step><prompt path="b" /></step>')

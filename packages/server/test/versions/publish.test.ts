@@ -44,7 +44,7 @@ describe('numbering', () => {
     expect(await uuids('merged')).toEqual([second.uuid, bench.draft.uuid])
   })
 
-  it('refuses whatever is not a draft with one body', async () => {
+  it('refuses everything but a draft with the same error', async () => {
     const bench = await newBench(workbench)
     const elsewhere = await newBench(workbench)
     await bench.publish(bench.draft)
@@ -82,7 +82,7 @@ describe('conflicts', () => {
     return { bench, mine }
   }
 
-  it('refuses to overwrite what live changed since, and says what', async () => {
+  it('refuses to overwrite what live changed since, and lists it', async () => {
     const { bench, mine } = await collision()
     const before = await bench.texts('live')
     const [live, draft] = [await bench.read('live', 'a'), await bench.read(mine, 'a')]
@@ -119,7 +119,7 @@ describe('conflicts', () => {
     expect((await bench.publish(mine)).number).toBe(3)
   })
 
-  it('is none when both say the same, or touched different paths', async () => {
+  it('does not arise when both texts are equal or on different paths', async () => {
     const { bench, mine } = await collision()
     await bench.put(mine, 'a', 'theirs')
     await bench.put(mine, 'b', 'b')
@@ -183,7 +183,7 @@ describe('compilation', () => {
     expect((await bench.publish(bench.draft)).number).toBe(1)
   })
 
-  it('refuses the deletion of what others refer to, directly or through another', async () => {
+  it('refuses to delete a document that others refer to, directly or indirectly', async () => {
     const bench = await newBench(workbench)
     await bench.put(bench.draft, 'top', '<prompt path="middle" />')
     await bench.put(bench.draft, 'middle', '<prompt path="leaf" />')
@@ -196,7 +196,7 @@ describe('compilation', () => {
     await expect(refused).rejects.toMatchObject({ details: { documents: [{ path: 'middle' }, { path: 'top' }] } })
   })
 
-  it('does not mind untouched documents', async () => {
+  it('ignores untouched documents', async () => {
     const bench = await newBench(workbench)
     await bench.publish(bench.draft)
     await bench.put('live', 'old', broken, { force: true })
@@ -206,7 +206,7 @@ describe('compilation', () => {
     expect(await bench.texts('live')).toEqual({ a: 'fine', old: broken })
   })
 
-  it('compiles again what changed while it was compiled', async () => {
+  it('compiles again if the draft changed meanwhile', async () => {
     const bench = await newBench(workbench)
     await bench.put(bench.draft, 'a', 'fine')
     // The edit lands between the first look and the publication: the scan is where the wait is.

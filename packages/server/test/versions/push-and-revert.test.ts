@@ -72,7 +72,7 @@ describe('push', () => {
     expect(await bench.texts(draft)).toEqual({ a: 'a1', b: 'b1' })
   })
 
-  it('takes a thousand changes at once', async () => {
+  it('accepts a thousand changes at once', async () => {
     const bench = await newBench(workbench)
     const changes = Array.from(
       { length: 1_000 },
@@ -111,7 +111,7 @@ describe('revert', () => {
     expect(await bench.texts(draft)).toEqual({ added: 'last', deleted: '1', edited: '2', untouched: '1' })
   })
 
-  it('brings back the last text of a document that only the draft had', async () => {
+  it('restores the last text of a document that only the draft had', async () => {
     const { bench, draft } = await edited()
     expect(actions(await bench.revert(draft, ['gone']))).toEqual({ gone: 'restored' })
     expect((await bench.read(draft, 'gone')).content).toBe('last')
@@ -153,7 +153,7 @@ describe('diff', () => {
     expect(await summary(bench.draft)).toEqual({ base: null, head: bench.draft.uuid, changes: first })
   })
 
-  it('takes an unknown base for unknown', async () => {
+  it('refuses an unknown base', async () => {
     const bench = await newBench(workbench)
     await expect(bench.diff(bench.draft, { uuid: crypto.randomUUID() })).rejects.toEqual(failure('unknown-version'))
     await expect(bench.diff(bench.draft, 'live')).rejects.toEqual(failure('nothing-live'))
@@ -199,7 +199,7 @@ describe('force on a merged version', () => {
     expect(workbench.audit).toContain('audit.force-edit')
   })
 
-  it('shows in drafts when that version is live, and goes on from there', async () => {
+  it('shows in drafts when that version is live, and in later versions', async () => {
     const { bench, all } = await history()
     const draft = await bench.newDraft()
     const mine = await bench.newDraft()

@@ -1,7 +1,7 @@
 import { isDriverAdapterError } from '@prisma/driver-adapter-utils'
 import { AppError, refuse } from '../../shared/app-error.ts'
 
-/** Node's codes for a server that cannot be reached; PostgreSQL's for one that stops, starts, is full, or does not let us in. */
+/** Node's codes for an unreachable server; PostgreSQL's for one that stops, starts, is full or refuses the login. */
 const AWAY_CODES = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
   ...['57P01', '57P02', '57P03', '53300', '08000', '08001', '08003', '08004', '08006'],
@@ -9,7 +9,7 @@ const AWAY_CODES = new Set([
   // A statement that ran into its time limit, or waited too long for a lock.
   ...['57014', '55P03'],
   ...['P1001', 'P1002', 'P1017', 'P2024'],
-  // A transaction that found no connection in time, or was rolled back for its length: nothing was done.
+  // A transaction that got no connection in time, or was rolled back after its timeout: nothing was done.
   'P2028',
   // The embedded database does not answer.
   'DATABASE_SILENT',
@@ -24,12 +24,12 @@ const AWAY_KINDS = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketT
 const AWAY_MESSAGES =
   /^(Connection terminated|timeout (expired|exceeded when trying to connect)|Client has encountered a connection error|Cannot use a pool after calling end)/
 
-/** The 503 for a database that does not answer; the driver's own text stays in `cause` and never reaches the wire. */
+/** The 503 for a database that does not respond. The driver's text stays in `cause` and never reaches the wire. */
 export function databaseAway(cause?: unknown): AppError {
   return refuse('database-unavailable', {}, { cause })
 }
 
-/** The 503 for a disk that has no room for a write; reads go on. */
+/** The 503 for a write on an almost full disk; reads continue. */
 export function diskFull(cause?: unknown): AppError {
   return refuse('disk-full', {}, { cause })
 }

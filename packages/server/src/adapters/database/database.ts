@@ -12,19 +12,29 @@ import type { SqlSession } from './sql-session.ts'
 import { gatedAdapter, gatedSession, type StatementGate, statementGate } from './statement-gate.ts'
 import { createWriteBatch, type WriteBatch } from './write-batch.ts'
 
-/** What stores are built on: the client itself, or the one of a transaction. */
+/** The client that stores use: the client itself, or that of a transaction. */
 export type DatabaseClient = Prisma.TransactionClient
 
+/** The value of a JSON column, in the type that its store writes. */
+export function fromJson<T>(column: Prisma.JsonValue): T {
+  return column as unknown as T
+}
+
+/** A value for a JSON column: only for types that consist of JSON. */
+export function toJson(value: object): Prisma.InputJsonObject {
+  return value as Prisma.InputJsonObject
+}
+
 export interface DatabaseOptions<Stores> {
-  /** PostgreSQL; absent, the embedded database in `directory` is used. */
+  /** PostgreSQL. Default: the embedded database in `directory`. */
   url?: string
   /** The embedded database, `<STET_DATA_DIR>/db`. */
   directory: string
   /** The folder that holds `prisma/migrations`, `dist/database-thread.mjs` and, when built, `dist/database-template`. */
   packageRoot: string
-  /** PostgreSQL without Redis: work on it only while no other server does. */
+  /** PostgreSQL without Redis: serve only while no other server does. */
   onlyReplica: boolean
-  /** PostgreSQL: how long it may say nothing before what waits for it is refused. */
+  /** PostgreSQL: how long to wait for any response before pending statements fail. */
   silenceMs: number
   /** Embedded: free space under which writes are refused. Bytes. */
   diskFloorBytes?: number
@@ -37,10 +47,10 @@ export interface Database<Stores> {
   client: DatabaseClient
   stores: Stores
   session: SqlSession
-  /** For loops of the process itself: their statements are not counted, so that a quiet time looks quiet. */
+  /** For loops of the process: their statements are not counted, so that an idle server is recognized. */
   ownSession: SqlSession
   writeBatch: WriteBatch
-  /** Whether writes are refused at present, because there is no room for them. */
+  /** Whether writes are refused at present, because the disk is almost full. */
   writesClosed(): boolean
   transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>
   /** PostgreSQL that only one server may use at a time. */
@@ -60,7 +70,7 @@ export interface Database<Stores> {
 
 const TRANSACTION_TIMEOUTS = { maxWait: 30_000, timeout: 30_000 }
 
-/** Opens the database, waits for its lock, migrates it and resolves when it can be used. */
+/** Opens the database, waits for its lock and migrates it. */
 export async function openDatabase<Stores>(options: DatabaseOptions<Stores>): Promise<Database<Stores>> {
   const database = await connectDatabase(options)
   try {
@@ -72,7 +82,7 @@ export async function openDatabase<Stores>(options: DatabaseOptions<Stores>): Pr
   }
 }
 
-/** Opens the database and takes its lock if that is free; nothing may be read or written before `take`. */
+/** Opens the database and takes its lock if that is free. Nothing may be read or written before `take`. */
 export async function connectDatabase<Stores>(options: DatabaseOptions<Stores>): Promise<Database<Stores>> {
   const engine = await translating(async () => openEngine(options))
   try {
@@ -141,7 +151,7 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
   }
 }
 
-/** Prisma's client; whatever one of its operations fails with passes the gate's `unwrap`. */
+/** Prisma's client. Its errors pass the gate's `unwrap`. */
 function createClient(engine: Engine, gate: StatementGate): PrismaClient {
   const client = new PrismaClient({
     adapter: gatedAdapter(engine.adapter, gate, mayWrite(engine)),
@@ -156,18 +166,18 @@ function createClient(engine: Engine, gate: StatementGate): PrismaClient {
         }),
     },
   })
-  // The extension adds no member: to its users the client is the plain one.
+  // The extension adds no member, so users see the plain client.
   return extended as unknown as PrismaClient
 }
 
-/** Without the lock nothing is written that the next holder may have in its cache. Runs have a fence of their own. */
+/** Without the lock, nothing is written that the next holder may have cached. Run rows have their own fence. */
 function mayWrite({ lock }: Engine): () => Promise<void> {
   return async () => {
     if (lock && !(await lock.confirm())) throw databaseAway()
   }
 }
 
-/** How long `ready` listens for the answer of a database. */
+/** How long `ready` waits for the database. */
 const READY_TIMEOUT_MS = 1_000
 
 function answers(session: SqlSession): Promise<boolean> {

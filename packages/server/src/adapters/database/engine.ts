@@ -2,12 +2,11 @@ import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils'
 import type { ReplicaLock } from './postgres/replica-lock.ts'
 import type { SqlSession } from './sql-session.ts'
 
-/** A database that has been opened, whichever kind it is. */
+/** An open database of either kind. */
 export interface Engine {
   kind: 'embedded' | 'postgres'
-  /** Prisma's way in. */
   adapter: SqlDriverAdapterFactory
-  /** Ours, for statements that Prisma would make slower or could not make. */
+  /** For plain SQL: migrations, the write batch and upkeep. */
   session: SqlSession
   /** PostgreSQL that only one server may use at a time. */
   lock?: ReplicaLock

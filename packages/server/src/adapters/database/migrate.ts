@@ -27,7 +27,7 @@ interface Migration {
 
 /**
  * Applies the migrations in `folder` that the database lacks, each in one transaction with its row, and returns their
- * names. Safe to run from many servers at once. Refuses edited files and databases that a newer release has migrated.
+ * names. Several servers may run it at once. Refuses edited files and databases that a newer release has migrated.
  */
 export async function migrate(session: SqlSession, folder: string): Promise<string[]> {
   const migrations = await readMigrations(folder)

@@ -3,10 +3,10 @@ import { AppError } from '../../shared/app-error.ts'
 import { codeOf, databaseAway, diskFull, translateDatabaseError, translating } from './database-error.ts'
 import type { SqlQueries, SqlSession } from './sql-session.ts'
 
-/** Every SQL statement passes here: it is counted, and a writing one is refused while writes are closed. */
+/** Every SQL statement passes here. It is counted; writes are refused while the disk is almost full. */
 export interface StatementGate {
   pass(sql: string): void
-  /** The refusal behind an error that Prisma made of ours, or the error itself when it is another one. */
+  /** Our refusal that Prisma wrapped, or any other error as it is. */
   unwrap(error: unknown): unknown
   /** Statements sent since the start. */
   count(): number
@@ -18,7 +18,7 @@ function isWrite(sql: string): boolean {
   return WRITES.test(sql)
 }
 
-/** A gate that refuses writes for as long as `writesClosed` says so, because there is no room for them. */
+/** A gate that refuses writes while `writesClosed` returns true. */
 export function statementGate(writesClosed: () => boolean = () => false): StatementGate {
   let sent = 0
   return {
@@ -27,7 +27,7 @@ export function statementGate(writesClosed: () => boolean = () => false): Statem
       sent += 1
     },
     unwrap(error) {
-      // Prisma keeps the code of an error that comes from below, and nothing else.
+      // Of an adapter's error, Prisma keeps only the code.
       if (error instanceof AppError || codeOf(error) !== 'ServiceUnavailableError') return translateDatabaseError(error)
       return writesClosed() ? diskFull() : databaseAway(error)
     },
@@ -94,7 +94,7 @@ function gatedTransaction(transaction: Transaction, gate: StatementGate, mayWrit
     async executeRaw(query) {
       if (query.sql === 'COMMIT') {
         await mayWrite().catch(async (refusal: unknown) => {
-          // Prisma gives the connection back as it is.
+          // Prisma returns the connection to the pool without a rollback.
           await transaction.executeRaw({ ...query, sql: 'ROLLBACK' })
           throw refusal
         })

@@ -3,31 +3,31 @@ import { isUnavailable } from '../../shared/app-error.ts'
 import { heldBytes } from '../../shared/text/held-bytes.ts'
 import type { SqlSession } from './sql-session.ts'
 
-/** Between two commits under load, at least and at most; rows that come in the meantime share the next one. */
+/** The shortest and longest time between two commits under load. Rows that arrive meanwhile share the next one. */
 const LOAD_INTERVAL_MS = { least: 5, most: 20 }
-/** A commit has a price that its rows share: under load the database has half of the time, and more rows meet in each. */
+/** Rows share the fixed cost of a commit: under load the database gets half of the time, and batches grow. */
 const LOAD_INTERVAL_COMMITS = 2
 /** A full batch does not wait. Also bounds the number of parameters of one statement. */
 const FULL_BATCH = 500
 /**
- * Nor does one of this size, and a larger row is written alone: the embedded database needs several times the size of
- * what it is sent, and never gives memory back.
+ * A batch of this size does not wait either, and a larger row is written alone: the embedded database needs several
+ * times the size of what it receives, and never returns memory.
  */
 const FULL_BATCH_BYTES = 2_097_152
 
 /** For how long a commit is evidence that the database stores rows. */
 const PROOF_MS = 1_000
 
-/** A kind of write that many rows share one statement for. */
+/** A kind of write whose rows share one statement. */
 export interface RowKind<Row> {
   name: string
   /** Kinds run in this order within a batch: an insert before what refers to it. */
   order: number
-  /** Tells the rows of a kind apart; two rows with one key never share a batch. */
+  /** Identifies a row within its kind. Two rows with the same key never share a batch. */
   key(row: Row): string
   /**
    * The statement for these rows. With `RETURNING … AS key` (text) a row counts as written when its key comes back:
-   * that is how a compare-and-set learns whether it won. Without, every row counts as written.
+   * this is how a compare-and-set learns whether it won. Otherwise every row counts as written.
    */
   statement(rows: readonly Row[]): { sql: string; params: readonly unknown[]; returnsKeys?: boolean }
 }
@@ -46,11 +46,11 @@ export function batchEntry<Row>(kind: RowKind<Row>, row: Row): BatchEntry {
 export interface WriteBatch {
   /** Resolves after the commit; false when a compare-and-set lost. */
   write<Row>(kind: RowKind<Row>, row: Row): Promise<boolean>
-  /** Rows that stand or fall together. Resolves after the commit, with one answer per row. */
+  /** Writes all rows or none. Resolves after the commit, with one result per row. */
   writeTogether(entries: readonly BatchEntry[]): Promise<boolean[]>
   /** The latest batch was committed, less than `PROOF_MS` ago: rows handed in now will very probably be stored. */
   isProven(): boolean
-  /** Resolves when everything that was handed in before has been committed or refused. */
+  /** Resolves when all earlier rows have been committed or refused. */
   flush(): Promise<void>
 }
 
@@ -68,7 +68,7 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
   let provenAt = Number.NEGATIVE_INFINITY
 
   const drain = async () => {
-    // The rows of the same turn get in, and what it sends elsewhere is on its way before the database takes a core.
+    // Includes the rows of this turn, and lets its provider calls leave before the database takes a core.
     await nextTurn()
     while (waiting.length > 0) {
       const rest = mayStartAt - performance.now()
@@ -96,7 +96,7 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
   }
 }
 
-/** From the start of a batch that took `durationMs` to that of the next. A row that came alone is no load. */
+/** Time from the start of a batch that took `durationMs` to the start of the next. A single row is not load. */
 function intervalAfter(groups: number, durationMs: number): number {
   const { least, most } = LOAD_INTERVAL_MS
   return groups > 1 ? Math.max(least, Math.min(most, LOAD_INTERVAL_COMMITS * durationMs)) : least
@@ -106,7 +106,7 @@ function nameOf(kind: { name: string }, key: string): string {
   return `${kind.name}\n${key}`
 }
 
-/** From the front, every group whose rows have not been taken already; order per key is kept. */
+/** Takes groups from the front; the order per key is kept. */
 function takeBatch(waiting: readonly Group[]): Set<Group> {
   const taken = new Set<Group>()
   const keys = new Set<string>()
@@ -121,7 +121,7 @@ function takeBatch(waiting: readonly Group[]): Set<Group> {
   return taken
 }
 
-/** False when the database was away. */
+/** False if the database was unavailable. */
 async function commitBatch(session: SqlSession, groups: readonly Group[]): Promise<boolean> {
   try {
     const entries = groups.flatMap((group) => group.entries)
@@ -134,7 +134,7 @@ async function commitBatch(session: SqlSession, groups: readonly Group[]): Promi
       for (const group of groups) group.reject(error)
       return !isUnavailable(error)
     }
-    // Somewhere among them is the one that the database refuses: the others shall not pay for it.
+    // One of them is refused. Writing each alone keeps the others from failing with it.
     let isThere = true
     for (const group of groups) isThere = await commitBatch(session, [group])
     return isThere

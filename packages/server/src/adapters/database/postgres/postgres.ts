@@ -7,9 +7,9 @@ import { Connection, SharedPool, watchConnections } from './postgres-pool.ts'
 import { ReplicaLock } from './replica-lock.ts'
 
 const STATEMENT_TIMEOUT_MS = 30_000
-/** Our own locks are held for milliseconds. A statement that waits longer is blocked by someone else's lock. */
+/** Our locks are held for milliseconds. A statement that waits longer is blocked by someone else's lock. */
 const LOCK_TIMEOUT_MS = 5_000
-/** For a free connection of the pool: a queue, not a failure, unlike a server that does not answer. */
+/** For a free connection of the pool. */
 const POOL_WAIT_MS = 30_000
 /** Of the 100 that PostgreSQL allows by default. */
 const POOL_SIZE = 16
@@ -19,7 +19,7 @@ export interface PostgresOptions {
   url: string
   /** Serve only while holding the lock that keeps other servers without Redis away. */
   onlyReplica: boolean
-  /** How long the server may say nothing before what waits for it is refused. */
+  /** How long to wait for any response before pending statements fail. */
   silenceMs: number
   log: Logger
 }
@@ -44,7 +44,7 @@ export function openPostgres(options: PostgresOptions): Engine {
     statement_timeout: STATEMENT_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
   })
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // The pool replaces broken idle connections. Without a listener the event would end the process.
   pool.on('error', (error) => options.log.warn('database.connection-lost', { reason: error.message }))
   const stopWatching = watchConnections(pool, connection, options.silenceMs, options.log)
   return {
@@ -69,7 +69,7 @@ export function poolSession(pool: pg.Pool): SqlSession {
   const transaction: SqlSession['transaction'] = async (work) => {
     const client = await pool.connect()
     let broken: Error | undefined
-    // Its connection may end between two statements: without a listener that would end the process.
+    // The connection may break between two statements. Without a listener the event would end the process.
     const onBroken = (error: Error) => {
       broken = error
     }

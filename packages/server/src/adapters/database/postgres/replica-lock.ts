@@ -9,7 +9,7 @@ import type { Connection } from './postgres-pool.ts'
 const LOCK_KEY = 0x73746574
 const TRY_EVERY_MS = 100
 const RETRY_AFTER_FAILURE_MS = 500
-/** The traffic also keeps firewalls from forgetting the connection. */
+/** The traffic also keeps firewalls from dropping the connection. */
 const CONFIRM_EVERY_MS = 200
 /** How long a confirmation counts, from the moment the question was sent. */
 const CONFIRMED_FOR_MS = 600
@@ -26,12 +26,12 @@ const KEEP_ALIVE = [
   'SET tcp_user_timeout = 10000',
 ].join('; ')
 
-/** Marks in the table of leases that a process serves. It never counts as the lease of a living owner. */
+/** Prefix of lease rows that mark a serving process. They never count as the lease of a run's owner. */
 const SERVING = 'serving:'
 
 export interface ReplicaLockOptions {
   connect(): Connection
-  /** How long PostgreSQL may say nothing before the connection counts as broken. */
+  /** How long PostgreSQL may stay silent before the connection counts as broken. */
   silenceMs: number
   log: Logger
 }
@@ -52,9 +52,9 @@ interface Held {
 }
 
 /**
- * The place of the only replica: without Redis a second server would have its own rate limits, caches and live runs.
- * The lock belongs to one database session, so this process holds it as long as that session answers. It is confirmed
- * every 200 ms; a process that was paused or cut off finds its confirmation too old and refuses requests.
+ * The lock of the only replica: without Redis, a second server would have its own rate limits, caches and live runs.
+ * It belongs to one database session, so this process holds it while that session responds. It is confirmed every
+ * 200 ms; a process that was paused or cut off finds its confirmation too old and refuses requests.
  */
 export class ReplicaLock {
   readonly #options: ReplicaLockOptions
@@ -77,12 +77,12 @@ export class ReplicaLock {
     this.#listener = listener
   }
 
-  /** Whether no other server can serve at this moment. Costs no statement. */
+  /** Whether no other server can serve at this moment. Sends no statement. */
   isConfirmed(): boolean {
     return this.#held !== undefined && performance.now() - this.#confirmedAt < CONFIRMED_FOR_MS
   }
 
-  /** `isConfirmed`, after asking the database where the last confirmation is too old. */
+  /** As `isConfirmed`, but asks the database if the last confirmation is too old. */
   async confirm(): Promise<boolean> {
     if (this.isConfirmed()) return true
     let isOver = false
@@ -125,7 +125,7 @@ export class ReplicaLock {
     }
   }
 
-  /** Waits for the lock, also while the database is away. False when it was released before. */
+  /** Waits for the lock, also while the database is unavailable. False if it was released before. */
   async take(): Promise<boolean> {
     this.#options.log.info('database.waiting-for-other-replica')
     while (!this.#stopping.signal.aborted) {
@@ -147,7 +147,7 @@ export class ReplicaLock {
     await this.#query(connection, sql, [this.#id])
   }
 
-  /** Leaves the place to the next server, which need not wait for anything then. */
+  /** Hands the lock to the next server, which then starts at once. */
   async release(): Promise<void> {
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
@@ -157,7 +157,7 @@ export class ReplicaLock {
     this.#held = undefined
     if (!connection) return
     try {
-      // A mark that stays makes the next server wait for a second.
+      // If the mark stayed, the next server would wait for a second.
       if (hasServed) await this.#query(connection, 'DELETE FROM instance WHERE id = $1', [this.#id])
       await connection.end()
     } catch {
@@ -181,7 +181,7 @@ export class ReplicaLock {
     return connection
   }
 
-  /** A statement on a connection that is cut when the database says nothing for too long. */
+  /** Runs a statement and cuts the connection when the database stays silent for too long. */
   async #query(connection: Connection, sql: string, params?: unknown[]) {
     const stopTimer = afterListening(this.#options.silenceMs, () => connection.cut())
     try {
@@ -191,7 +191,7 @@ export class ReplicaLock {
     }
   }
 
-  /** A holder that lost its session without a word may serve until its last confirmation is too old. */
+  /** A holder that lost its session unnoticed may serve until its last confirmation is too old. */
   async #outlivePredecessor(connection: Connection): Promise<void> {
     const present = await this.#query(connection, `SELECT to_regclass('instance') IS NOT NULL AS present`)
     if (present.rows[0]?.['present'] !== true) return

@@ -11,7 +11,7 @@ import type { SqlSession } from '../sql-session.ts'
 
 const { rows: most, largeRows } = purgeBatch
 
-/** A run that was stored with a project that it read a moment before comes at most this much later. */
+/** A run that read its project before the deletion is stored at most this much later. */
 const lateRuns = "interval '10 minutes'"
 
 const isEnded = "c.deleted_at IS NULL AND c.status NOT IN ('queued', 'running')"
@@ -26,7 +26,7 @@ const erasureParams = ({ workspaceId, customIdentifier, createdAt, projectId }: 
   projectId,
 ]
 
-// Rows that a starting chat holds are skipped: waiting for several of them could end in a deadlock.
+// Skips rows that a starting chat has locked: waiting for several of them could deadlock.
 const hiding = (condition: string, order = '') => `
   UPDATE conversation SET deleted_at = now()
   WHERE uuid IN (
@@ -34,7 +34,7 @@ const hiding = (condition: string, order = '') => `
     ${order} LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED)
   RETURNING uuid::text AS uuid, created_at::text AS at`
 
-/** $1 = uuids of conversations. Each statement deletes what an index finds of them. */
+/** $1 = uuids of conversations. Each statement finds its rows by index. */
 const belowConversations: Record<ConversationTable, string> = {
   tool_call: `DELETE FROM tool_call WHERE id IN (SELECT t.id FROM run r JOIN tool_call t ON t.run_uuid = r.uuid
     WHERE r.conversation_uuid = ANY($1::uuid[]) LIMIT ${most})`,
@@ -59,7 +59,7 @@ const belowProject: Record<ProjectTable, string> = {
   version: `DELETE FROM version WHERE id IN (SELECT id FROM version WHERE project_id = $1 LIMIT ${most})`,
   api_key: `DELETE FROM api_key WHERE id IN (SELECT id FROM api_key WHERE project_id = $1 LIMIT ${most})
     RETURNING hash AS key`,
-  // Named after a key: it goes with its last key and version.
+  // Authors are named after keys and go with their last key and version.
   author: `DELETE FROM author WHERE id IN (SELECT a.id FROM project p JOIN author a ON a.workspace_id = p.workspace_id
     WHERE p.id = $1 AND NOT EXISTS (SELECT FROM api_key k WHERE k.author_id = a.id)
       AND NOT EXISTS (SELECT FROM version v WHERE v.author_id = a.id) LIMIT ${most})`,
@@ -82,7 +82,7 @@ function hidingOn(
   const uuidsOf = (places: { uuid: string }[]) => places.map(({ uuid }) => uuid)
   return {
     async hideConversation(workspaceId, uuid) {
-      // A chat that starts at this moment is waited for: then one of the two finds its condition broken.
+      // Waits for a chat that starts at this moment; then one of the two finds its condition unmet.
       const { affectedRows } = await session.query(
         `UPDATE conversation c SET deleted_at = now() WHERE c.uuid = $2::uuid AND c.workspace_id = $1 AND ${isEnded}`,
         [workspaceId, uuid],
@@ -95,7 +95,7 @@ function hidingOn(
       ),
     hideOfProject: async (projectId) => uuidsOf(await hide(hiding('c.project_id = $1'), [projectId])),
     async hideExpired({ id, days }, after) {
-      // A conversation that ended before an instant was also created before it, and creation time has an index.
+      // A conversation that ended before an instant was created before it; creation time has an index.
       const expired = `c.project_id = $1 AND c.created_at < now() - $2::int * interval '1 day'
         AND c.updated_at < now() - $2::int * interval '1 day'
         AND (c.created_at, c.uuid) > ($3::timestamptz, $4::uuid)`

@@ -1,13 +1,8 @@
 /** Evaluations and annotations in the database. */
-import type {
-  Annotation as AnnotationRow,
-  Evaluation as EvaluationRow,
-  Prisma,
-} from '../../../../generated/prisma/client.ts'
+import type { Annotation as AnnotationRow, Evaluation as EvaluationRow } from '../../../../generated/prisma/client.ts'
 import type { Evaluation, Metric } from '../../../features/evaluations/evaluation.ts'
 import type { Annotation, AnnotationStore, EvaluationStore } from '../../../features/evaluations/ports.ts'
-import { storableJson } from '../../../shared/storable-json.ts'
-import type { DatabaseClient } from '../database.ts'
+import { type DatabaseClient, fromJson, toJson } from '../database.ts'
 import { codeOf } from '../database-error.ts'
 
 // By id: two rows may share a millisecond.
@@ -27,7 +22,7 @@ export function postgresEvaluationStore(client: DatabaseClient): EvaluationStore
       return row && toEvaluation(row)
     },
     async create(workspaceId, { configuration, ...evaluation }) {
-      const data = { ...evaluation, workspaceId, configuration: configuration as unknown as Prisma.InputJsonObject }
+      const data = { ...evaluation, workspaceId, configuration: toJson(configuration) }
       await client.evaluation.create({ data })
     },
     async knowsDocument(workspaceId, projectId, documentUuid) {
@@ -50,7 +45,7 @@ export function postgresAnnotationStore(client: DatabaseClient): AnnotationStore
           data: {
             ...annotation,
             workspaceId,
-            metadata: JSON.parse(storableJson(metadata)),
+            metadata: toJson(metadata),
             conversation: { connect: { uuid: conversationUuid, deletedAt: null } },
             evaluation: { connect: { uuid: evaluationUuid } },
           },
@@ -65,15 +60,15 @@ export function postgresAnnotationStore(client: DatabaseClient): AnnotationStore
   }
 }
 
-// JSON columns and metrics hold what `create` wrote into them, nothing else.
+// A metric holds only what `create` wrote into it.
 function toEvaluation({ id: _id, metric, configuration, ...row }: EvaluationRow): Evaluation {
   return {
     ...row,
     metric: metric as Metric,
-    configuration: configuration as unknown as Evaluation['configuration'],
+    configuration: fromJson(configuration),
   }
 }
 
 function toAnnotation({ id: _id, workspaceId: _workspaceId, metadata, ...row }: AnnotationRow): Annotation {
-  return { ...row, metadata: metadata as Annotation['metadata'] }
+  return { ...row, metadata: fromJson(metadata) }
 }

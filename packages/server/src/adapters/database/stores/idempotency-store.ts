@@ -1,4 +1,4 @@
-/** Records of idempotency keys in the database; those of runs are written with their runs. */
+/** Idempotency records in the database. Records of runs are written with their runs. */
 import type { IdempotencyRecord } from '../../../../generated/prisma/client.ts'
 import type { IdempotencyStore, IdempotencyUpkeep } from '../../../features/idempotency/ports.ts'
 import type { DatabaseClient } from '../database.ts'
@@ -43,7 +43,7 @@ export function postgresIdempotencyStore(client: DatabaseClient): IdempotencySto
   }
 }
 
-/** @param session one whose statements are not counted as those of requests. */
+/** @param session its statements are not counted as those of requests. */
 export function postgresIdempotencyUpkeep(session: SqlSession): IdempotencyUpkeep {
   return {
     async releaseOthers(ownerId) {

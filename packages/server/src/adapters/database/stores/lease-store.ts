@@ -1,4 +1,4 @@
-/** Leases of processes: one statement renews and reads the stops, whatever the number of runs. */
+/** Leases of processes. One statement renews a lease and reads requested stops, for any number of runs. */
 import type { LeaseStore } from '../../../features/runs/ports.ts'
 import type { SqlSession } from '../sql-session.ts'
 

@@ -1,16 +1,16 @@
-/** Logs in the database: a conversation that never ran and what stands beside it, by group commit. */
+/** External logs in the database: each is a conversation that never ran, and its log entry. */
 import type { LoggedConversation, LogStore, NewLogEntry } from '../../../features/logs/record-log.ts'
 import { storableJson } from '../../../shared/storable-json.ts'
 import type { DatabaseClient } from '../database.ts'
 import type { RowKind, WriteBatch } from '../write-batch.ts'
-import { conversationPart, conversationRow } from './conversation-row.ts'
+import { conversationPart, conversationRow } from './conversation-store.ts'
 
 interface Log {
   conversation: LoggedConversation
   entry: NewLogEntry
 }
 
-// Epoch 0 and no events: the first chat is the first run.
+// Epoch 0, no events: the first chat starts the first run.
 const logs: RowKind<Log> = {
   name: 'log',
   order: 10,
@@ -64,7 +64,7 @@ function logStore(client: DatabaseClient, write: (log: Log) => Promise<unknown>)
     async create(conversation, entry) {
       await write({ conversation, entry })
       const where = { conversationUuid: conversation.uuid }
-      // The batch answers whether a row was written, not with what.
+      // The batch says whether the row was written, but not its id.
       const { id } = await client.logEntry.findUniqueOrThrow({ where, select: { id: true } })
       return id
     },

@@ -1,9 +1,9 @@
 /** Provider keys in the database; their tokens are sealed outside. */
-import type { Prisma, ProviderKey as ProviderKeyRow } from '../../../../generated/prisma/client.ts'
+import type { ProviderKey as ProviderKeyRow } from '../../../../generated/prisma/client.ts'
 import type { ProviderKeyStore } from '../../../features/providers/ports.ts'
 import { type ProviderKey, providerNameKey } from '../../../features/providers/provider-key.ts'
 import { refuse } from '../../../shared/app-error.ts'
-import type { DatabaseClient } from '../database.ts'
+import { type DatabaseClient, toJson } from '../database.ts'
 import { isUniqueViolation } from '../database-error.ts'
 
 export function postgresProviderKeyStore(client: DatabaseClient): ProviderKeyStore {
@@ -58,11 +58,6 @@ async function uniqueName<T>(name: string, write: () => Promise<T>): Promise<T> 
     if (isUniqueViolation(error)) throw refuse('name-taken', { name })
     throw error
   }
-}
-
-// Configurations are JSON that a request body brought in.
-function toJson(configuration: Record<string, unknown>): Prisma.InputJsonObject {
-  return configuration as Prisma.InputJsonObject
 }
 
 function toProviderKey({ nameKey: _nameKey, configuration, ...row }: ProviderKeyRow): ProviderKey {

@@ -1,7 +1,7 @@
 /**
- * The batched statements of runs: each takes any number of rows as one JSON list. A condition that every row meets
- * stands at the list where it is joined: PostgreSQL then expects one row, not a hundred, and looks the others up by
- * index. Comparisons of states and times are written so that no index serves them: those would find most of the table.
+ * The batched statements of runs. Each takes any number of rows as one JSON list. Lists that are joined have a condition
+ * that every row meets: PostgreSQL then expects one row instead of a hundred and uses the index of the other table.
+ * Comparisons of states and times are written so that no index serves them, because those match most of the table.
  */
 import type { Claim } from '../../../features/idempotency/idempotency-key.ts'
 import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../features/runs/ports.ts'
@@ -9,7 +9,7 @@ import type { Message } from '../../../features/templates/message.ts'
 import { storableJson } from '../../../shared/storable-json.ts'
 import { isLarge } from '../../../shared/text/json-pieces.ts'
 import type { RowKind } from '../write-batch.ts'
-import { conversationPart, conversationRow, type RowPart } from './conversation-row.ts'
+import { conversationPart, conversationRow, type RowPart } from './conversation-store.ts'
 
 const runStart: RowPart = {
   input: 'run uuid, owner text, epoch int, first_event int, begun timestamptz',
@@ -23,7 +23,7 @@ const runEnd = {
   columns: 'status, last_event_id, error_code, error_message, result, ended_at',
 } satisfies Omit<RowPart, 'values'>
 
-/** @param isAlone the result is a parameter of its own. */
+/** @param isAlone whether the result is a parameter of its own. */
 const endValues = (isAlone: boolean) =>
   `i.status, i.last_event, i.error_code, i.error_message, ${isAlone ? '$4::json' : 'i.result'}, i.at`
 const eventLog = 'substring($2::bytea FROM i.log_from FOR i.log_bytes)'
@@ -36,7 +36,7 @@ const idempotencyRecord: RowPart = {
 
 interface FirstRun {
   conversation: NewConversation
-  /** Driven here, or queued. */
+  /** Supervised here, or queued. */
   run: NewRun | NewQueuedRun
 }
 
@@ -85,7 +85,7 @@ const insertFirstRuns = (source: string) => `conversations AS (
       INSERT INTO run (${runStart.columns}, status, input, queued_by)
       SELECT ${runStart.values}, i.status, i.input, i.queued_by FROM ${source} i`
 
-// With its run a record needs no owner that finishes it: the queue's own rows have none.
+// A record with a run needs no owner to finish it. Queued runs have none yet.
 function claimRow({ id, requestHash }: Claim, run: NewRun | NewQueuedRun) {
   return { claim: id, request_hash: requestHash, claimant: 'ownerId' in run ? run.ownerId : '' }
 }
@@ -106,13 +106,13 @@ function startRow(run: NewRun | NewQueuedRun) {
 
 interface NextRun {
   run: NewRun
-  /** The messages that it begins with. */
+  /** The new messages that start it. */
   added: readonly Message[]
-  /** The request came with an idempotency key: the run starts, and leaves its record, if the key was never used. */
+  /** With an idempotency key, the run starts and stores its record only if the key is unused. */
   claim?: Claim
 }
 
-/** The next run of a conversation with its new messages, by compare-and-set on its epoch. One of several wins. */
+/** The next run of a conversation with its new messages, by compare-and-set on the epoch: one of several wins. */
 export const nextRuns: RowKind<NextRun> = {
   name: 'next-run',
   order: 20,
@@ -161,8 +161,8 @@ function nextRunRow(run: NewRun) {
 }
 
 /**
- * Takes queued runs out of the queue, by compare-and-set on epoch, state and stop. A repeat of a claim whose
- * acknowledgement was lost wins too: it finds itself as the owner.
+ * Takes queued runs out of the queue, by compare-and-set on epoch, state and stop. A claim repeated after a lost
+ * acknowledgment also wins: it finds itself as the owner.
  */
 export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
   name: 'queue-claim',
@@ -210,8 +210,8 @@ export const stops: RowKind<{ runUuid: string }> = {
 }
 
 /**
- * The end of a run with all that it left, by compare-and-set on run, epoch and state. An owner that repeats an end whose
- * acknowledgement was lost wins too: it finds its own time. Reapers do not: two of them may share a millisecond.
+ * The end of a run with its messages, result and event log, by compare-and-set on run, epoch and state. An owner that
+ * repeats an end after a lost acknowledgment also wins: it finds its own time. Reapers do not: two may share a millisecond.
  */
 export const ends: RowKind<RunEnd> = {
   name: 'run-end',
@@ -247,12 +247,12 @@ export const ends: RowKind<RunEnd> = {
   },
 }
 
-/** From here on an end is large. */
+/** An end of this size is large. */
 const largeCharacters = 1_048_576
 
 /**
- * PostgreSQL takes a list of rows apart by copying it, several times: a large end, which a batch writes alone, has its
- * messages and its result beside the list. The parameters follow the one of the list.
+ * PostgreSQL copies a JSON list several times while reading it. A large end, which a batch writes alone, therefore has
+ * its messages and its result as parameters of their own, after the list.
  */
 function endParts(ends: readonly RunEnd[]) {
   const [first] = ends
@@ -273,8 +273,8 @@ function jsonOf({ messages, result }: RunEnd): Pick<RunEnd, 'messages' | 'result
 }
 
 /**
- * Where each event log lies among those of all rows, from 1. They are one parameter, so that the statement is the same
- * for any number of rows and its plan is kept.
+ * The position of each event log in their concatenation, from 1. They are one parameter, so that the statement and its
+ * query plan are the same for any number of rows.
  */
 function logPlaces(): (end: RunEnd) => { log_from: number; log_bytes: number } {
   let next = 1

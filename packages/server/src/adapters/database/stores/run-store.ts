@@ -3,7 +3,7 @@ import type { Conversation, Run } from '../../../../generated/prisma/client.ts'
 import type { PromptInput } from '../../../features/runs/execute-run.ts'
 import type { ConversationOrigin, RunStore, StoredConversation, StoredRun } from '../../../features/runs/ports.ts'
 import type { RunStatus } from '../../../features/runs/run.ts'
-import type { DatabaseClient } from '../database.ts'
+import { type DatabaseClient, fromJson } from '../database.ts'
 import { diskFull } from '../database-error.ts'
 import type { SqlSession } from '../sql-session.ts'
 import type { WriteBatch } from '../write-batch.ts'
@@ -23,18 +23,15 @@ const runFields = {
 
 type RunFields = Pick<Run, keyof typeof runFields>
 
-// The epoch orders runs of one conversation: clocks may stand still between two of them.
-const withLatestRun = { runs: { select: runFields, orderBy: { epoch: 'desc' }, take: 1 } } as const
-
 /** A join would build `jsonb`, which does not keep the order of keys. */
 const asWritten = { relationLoadStrategy: 'query' } as const
 
-/** A deleted conversation is there for the purge alone. */
+/** Only the purge sees deleted conversations. */
 const shown = { deletedAt: null } as const
 
 export interface RunStoreDatabase {
   client: DatabaseClient
-  /** For the loops of the process, which no request waits for. */
+  /** For loops of the process; their statements are not counted as those of requests. */
   ownSession: SqlSession
   writeBatch: WriteBatch
   /** Writes are refused at present, because there is no room for them. */
@@ -61,10 +58,10 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       const run = await client.run.findFirst({
         ...asWritten,
         where: { uuid: runUuid, status: 'queued' },
-        select: { input: true, conversation: { include: withLatestRun } },
+        select: { ...runFields, input: true, conversation: true },
       })
       if (run?.input == null) return null
-      return { conversation: toConversation(run.conversation), input: JSON.parse(run.input) as PromptInput }
+      return { conversation: toConversation(run.conversation, run), input: JSON.parse(run.input) as PromptInput }
     },
     async findInput(runUuid) {
       const run = await client.run.findUnique({ where: { uuid: runUuid }, select: { input: true } })
@@ -75,12 +72,11 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
     createNext: (run, added, claim) => writeBatch.write(nextRuns, { run, added, ...(claim && { claim }) }),
     end: (end) => writeBatch.write(ends, end),
     async findConversation(workspaceId, uuid) {
-      const row = await client.conversation.findFirst({
-        ...asWritten,
-        where: { workspaceId, uuid, ...shown },
-        include: withLatestRun,
-      })
-      return row && toConversation(row)
+      const row = await client.conversation.findFirst({ where: { workspaceId, uuid, ...shown } })
+      if (!row) return null
+      // Prisma would load all runs for an included one. The epoch orders them: two may share a millisecond.
+      const latest = { where: { conversationUuid: uuid }, select: runFields, orderBy: { epoch: 'desc' } } as const
+      return toConversation(row, await client.run.findFirst(latest))
     },
     async findRun(workspaceId, runUuid) {
       const run = await client.run.findFirst({
@@ -88,7 +84,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
         where: { uuid: runUuid, workspaceId, conversation: shown },
         select: { ...runFields, conversation: true },
       })
-      return run && asRunLeftIt(toConversation({ ...run.conversation, runs: [run] }))
+      return run && asRunLeftIt(toConversation(run.conversation, run))
     },
     async listOrphaned(ownerId) {
       const { rows } = await ownSession.query(
@@ -100,10 +96,10 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       const uuids = rows.map((row) => String(row['uuid']))
       const found = await client.conversation.findMany({
         ...asWritten,
-        where: { uuid: { in: uuids } },
-        include: withLatestRun,
+        where: { uuid: { in: uuids }, status: 'running' },
+        include: { runs: { select: runFields, where: { status: 'running', endedAt: null } } },
       })
-      return found.map(toConversation).filter(({ status }) => status === 'running')
+      return found.map(({ runs: [run], ...row }) => toConversation(row, run ?? null))
     },
     ...eventLogsOn({ client, ownSession }),
   }
@@ -130,24 +126,19 @@ function eventLogsOn({
   }
 }
 
-// JSON columns, states and origins hold what the statements above wrote into them, nothing else.
-function toConversation({
-  runs,
-  deletedAt: _deletedAt,
-  ...row
-}: Conversation & { runs: RunFields[] }): StoredConversation {
-  const [latest] = runs
+// States and origins hold only what run rows and logs write into them.
+function toConversation({ deletedAt: _deletedAt, ...row }: Conversation, latest: RunFields | null): StoredConversation {
   return {
     ...row,
-    config: row.config as StoredConversation['config'],
-    messages: row.messages as unknown as StoredConversation['messages'],
+    config: fromJson(row.config),
+    messages: fromJson(row.messages),
     origin: row.origin as ConversationOrigin,
     status: row.status as RunStatus,
     latestRun: latest ? toRun(latest) : null,
   }
 }
 
-/** Messages are only ever appended, so those of a run are the first ones. */
+/** Messages are only appended, so those that an earlier run left are the first ones. */
 function asRunLeftIt(conversation: StoredConversation): StoredConversation {
   const { latestRun: run, messages } = conversation
   if (!run) return conversation
@@ -156,5 +147,5 @@ function asRunLeftIt(conversation: StoredConversation): StoredConversation {
 }
 
 function toRun(run: RunFields): StoredRun {
-  return { ...run, status: run.status as RunStatus, result: run.result as unknown as StoredRun['result'] }
+  return { ...run, status: run.status as RunStatus, result: fromJson(run.result) }
 }

@@ -32,7 +32,7 @@ export function postgresToolCallStore({ client, ownSession, writeBatch }: ToolCa
       return found && { result: JSON.parse(found.result ?? 'null'), isError: found.isError }
     },
     async findProject(workspaceId, id) {
-      // The database refuses NUL in a text, and no id of ours holds one.
+      // PostgreSQL refuses NUL in text; our ids never contain one.
       if (id.includes('\0')) return null
       const where = { workspaceId, id, run: { conversation: { deletedAt: null } } }
       const found = await client.toolCall.findFirst({ where, select: { projectId: true } })
@@ -52,7 +52,7 @@ export function postgresToolCallStore({ client, ownSession, writeBatch }: ToolCa
 
 const issues: RowKind<NewToolCall> = {
   name: 'tool-call',
-  // After the run that they belong to.
+  // After the run they belong to.
   order: 22,
   key: (call) => call.id,
   statement: (rows) => ({

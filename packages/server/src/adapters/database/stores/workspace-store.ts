@@ -1,5 +1,4 @@
 /** Workspaces and their authors in the database. */
-
 import type { WorkspaceStore } from '../../../features/access/ports.ts'
 import type { DatabaseClient } from '../database.ts'
 
