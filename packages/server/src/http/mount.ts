@@ -4,8 +4,8 @@ import type { AppRouter } from '@ts-rest/core'
 import { createExpressEndpoints } from '@ts-rest/express'
 import type { Request, RequestHandler, Response, Router } from 'express'
 import { z } from 'zod'
-import { checkedBody } from './input/checked-body.ts'
-import { invalidRequest, type RequestIssue } from './input/invalid-request.ts'
+import { checkedBody } from './body/checked-body.ts'
+import { invalidRequest, type RequestIssue } from './body/invalid-request.ts'
 
 /** The handlers of one router of the contract. */
 export type Routes<T extends AppRouter> = Parameters<typeof createExpressEndpoints<T>>[1]

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readBody } from '../../src/http/input/read-body.ts'
+import { readBody } from '../../src/http/body/read-body.ts'
 import { AppError } from '../../src/shared/app-error.ts'
 
 const limit = 100_000

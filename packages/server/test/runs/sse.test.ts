@@ -7,7 +7,7 @@ import { createJsonLogger } from '../../src/adapters/logging/json-logger.ts'
 import type { MessageForm } from '../../src/features/runs/encoding/frames.ts'
 import { framesOf, type RunFrames } from '../../src/features/runs/events/watch-run.ts'
 import type { RunLogWriter } from '../../src/features/runs/ports.ts'
-import { writeRunStream } from '../../src/http/sse.ts'
+import { writeRunStream } from '../../src/http/response/sse.ts'
 
 let server: Server
 let writer: RunLogWriter

@@ -5,7 +5,7 @@ import type { ErrorRequestHandler, Request, Response } from 'express'
 import type { KeptAnswer } from '../../features/idempotency/ports.ts'
 import { AppError, RunError, refuse } from '../../shared/app-error.ts'
 import type { Logger } from '../../shared/logger.ts'
-import { discardBody } from '../input/discard-body.ts'
+import { discardBody } from '../body/read-body.ts'
 import { contextOf } from '../request/request-context.ts'
 import { failureFields } from './failure-fields.ts'
 

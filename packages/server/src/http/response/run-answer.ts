@@ -8,11 +8,11 @@ import type { HttpDeps } from '../http-deps.ts'
 import type { UnreadBudget } from '../limits/unread-budget.ts'
 import { ResponseTap } from '../mount.ts'
 import { contextOf, whileOpen } from '../request/request-context.ts'
-import { type StreamedRun, writeRunStream } from '../sse.ts'
 import { runResultBody } from '../wire/run-result.ts'
 import { KeptFailure } from './error-response.ts'
 import { sizedBody } from './large-body.ts'
 import { keptFailure, markReplayed } from './only-once.ts'
+import { type StreamedRun, writeRunStream } from './sse.ts'
 
 interface OnceStart<T> {
   claim: Claim | undefined

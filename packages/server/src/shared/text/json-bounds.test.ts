@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { exceededBound, type JsonBounds } from './json-bounds.ts'
+import { exceededBound, type JsonBounds, JsonMeter } from './json-bounds.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const unbounded: JsonBounds = { depth: 1_000, values: 1_000_000, keys: 1_000_000 }
@@ -42,6 +42,27 @@ it('agrees with what the text parses to', () => {
       for (const bound of ['depth', 'values', 'keys'] as const) {
         if (bounds[bound] > 0) expect(exceeded(json, { [bound]: bounds[bound] - 1 })).toBe(bound)
       }
+    }),
+  )
+})
+
+it('counts the same in parts of any length', () => {
+  const text = fc.string({ unit: fc.constantFrom('"', '\\', '[', '{', 'a', ',', ':') })
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.array(text), fc.integer({ min: 1, max: 9 }), (value, texts, length) => {
+      const json = bytes(JSON.stringify([value, texts]))
+      const [whole, parts] = [new JsonMeter(unbounded), new JsonMeter(unbounded)]
+      whole.add(json)
+      for (let start = 0; start < json.length; start += length) parts.add(json.subarray(start, start + length))
+      expect(parts).toEqual(whole)
+      expect(parts.members).toBe(whole.members)
+      const values = valuesOf([value, texts])
+      const bounded = new JsonMeter({ ...unbounded, values: values - 1 })
+      let exceededIn: string | undefined
+      for (let start = 0; start < json.length; start += length) {
+        exceededIn ??= bounded.add(json.subarray(start, start + length))
+      }
+      expect(exceededIn).toBe('values')
     }),
   )
 })

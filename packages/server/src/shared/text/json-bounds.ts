@@ -23,41 +23,68 @@ export interface JsonBounds {
 /** Of a body, and of a parameter that is sent as JSON text: the work after parsing grows with these, not with the bytes. */
 export const inputBounds: JsonBounds = { depth: maxJsonDepth, values: 50_000, keys: 5_000 }
 
-/** The bound that the text exceeds, if any. The result is unspecified for invalid JSON. */
-export function exceededBound(json: Uint8Array, bounds: JsonBounds): keyof JsonBounds | undefined {
-  let depth = 0
-  let values = 0
-  let members = 0
-  for (let place = 0; place < json.length; place += 1) {
-    switch (json[place]) {
-      case arrayStart:
-      case objectStart:
-        depth += 1
-        values += 1
-        if (depth > bounds.depth) return 'depth'
-        if (values > bounds.values) return 'values'
-        break
-      case arrayEnd:
-      case objectEnd:
-        depth -= 1
-        break
-      case comma:
-        values += 1
-        if (values > bounds.values) return 'values'
-        break
-      case colon:
-        members += 1
-        break
-      case quote:
-        place = endOfString(json, place + 1)
-        break
-    }
+/** Counts while a text arrives, so that its rest need not be read. The result is unspecified for invalid JSON. */
+export class JsonMeter {
+  readonly #bounds: JsonBounds
+  #depth = 0
+  #values = 0
+  #isInString = false
+  #isEscaped = false
+  /** Object members so far; the same key counts each time. */
+  members = 0
+
+  constructor(bounds: JsonBounds) {
+    this.#bounds = bounds
   }
-  // Telling keys apart costs ten times as much as counting them.
-  return members > bounds.keys && hasMoreKeys(json, bounds.keys) ? 'keys' : undefined
+
+  /** The next part of the text. @returns the bound that the text now exceeds, if any. */
+  add(json: Uint8Array): 'depth' | 'values' | undefined {
+    let place = this.#isInString ? this.#leaveString(json, this.#isEscaped ? 1 : 0) + 1 : 0
+    for (; place < json.length; place += 1) {
+      switch (json[place]) {
+        case arrayStart:
+        case objectStart:
+          this.#depth += 1
+          this.#values += 1
+          if (this.#depth > this.#bounds.depth) return 'depth'
+          if (this.#values > this.#bounds.values) return 'values'
+          break
+        case arrayEnd:
+        case objectEnd:
+          this.#depth -= 1
+          break
+        case comma:
+          this.#values += 1
+          if (this.#values > this.#bounds.values) return 'values'
+          break
+        case colon:
+          this.members += 1
+          break
+        case quote:
+          place = this.#leaveString(json, place + 1)
+          break
+      }
+    }
+    return undefined
+  }
+
+  /** The place of the closing quote, or the end of a part that ends within the string. */
+  #leaveString(json: Uint8Array, start: number): number {
+    const end = endOfString(json, start)
+    this.#isInString = end >= json.length
+    this.#isEscaped = this.#isInString && start <= json.length && trailingEscapes(json, start, json.length) % 2 === 1
+    return end
+  }
 }
 
-function hasMoreKeys(json: Uint8Array, most: number): boolean {
+/** The bound that the text exceeds, if any. */
+export function exceededBound(json: Uint8Array, bounds: JsonBounds): keyof JsonBounds | undefined {
+  const meter = new JsonMeter(bounds)
+  return meter.add(json) ?? (meter.members > bounds.keys && hasMoreKeys(json, bounds.keys) ? 'keys' : undefined)
+}
+
+/** Comparing keys costs ten times as much as counting members: call it for more members than `most` only. */
+export function hasMoreKeys(json: Uint8Array, most: number): boolean {
   const text = Buffer.from(json.buffer, json.byteOffset, json.byteLength)
   const keys = new Set<string>()
   let start = 0
@@ -87,9 +114,13 @@ function endOfString(json: Uint8Array, start: number): number {
 
 function endOfLongString(json: Uint8Array, start: number): number {
   for (let end = json.indexOf(quote, start); end !== -1; end = json.indexOf(quote, end + 1)) {
-    let escapes = 0
-    while (end - escapes > start && json[end - escapes - 1] === backslash) escapes += 1
-    if (escapes % 2 === 0) return end
+    if (trailingEscapes(json, start, end) % 2 === 0) return end
   }
   return json.length
+}
+
+function trailingEscapes(json: Uint8Array, start: number, end: number): number {
+  let escapes = 0
+  while (end - escapes > start && json[end - escapes - 1] === backslash) escapes += 1
+  return escapes
 }

@@ -3,8 +3,7 @@ import type { RequestHandler } from 'express'
 import { refuseText } from '../../shared/text-guard.ts'
 import { matchedRoute } from '../mount.ts'
 import { invalidRequest } from './invalid-request.ts'
-import { parseJsonBody } from './json-body.ts'
-import { readBody } from './read-body.ts'
+import { readJsonBody } from './json-body.ts'
 
 /** Query and body of a matched route, before its schema sees them. Bodies of GET and of most DELETE are ignored. */
 export function readInput(limitBytes: number): RequestHandler {
@@ -12,9 +11,7 @@ export function readInput(limitBytes: number): RequestHandler {
     refuseQuery(req.query)
     const metadata = matchedRoute(req).metadata as RouteMetadata
     if (metadata.ignoresBody) req.body = {}
-    else if (readsBody(req, metadata)) {
-      req.body = parseJsonBody(await readBody(req, limitBytes), req.headers['content-type'])
-    }
+    else if (readsBody(req, metadata)) req.body = await readJsonBody(req, limitBytes)
     next()
   }
 }

@@ -1,7 +1,9 @@
+import type { IncomingMessage } from 'node:http'
 import { refuse } from '../../shared/app-error.ts'
-import { exceededBound, inputBounds, type JsonBounds } from '../../shared/text/json-bounds.ts'
+import { hasMoreKeys, inputBounds, type JsonBounds, JsonMeter } from '../../shared/text/json-bounds.ts'
 import { refuseValue, tooDeep } from '../../shared/text-guard.ts'
 import { invalidRequest, type RequestIssue } from './invalid-request.ts'
+import { readBody } from './read-body.ts'
 
 const jsonType = /^application\/json$|^[^/\s]+\/[^/\s]+\+json$/
 const refusals: Record<keyof JsonBounds, string> = {
@@ -9,19 +11,30 @@ const refusals: Record<keyof JsonBounds, string> = {
   values: `must not hold more than ${inputBounds.values} values`,
   keys: `must not hold more than ${inputBounds.keys} different keys`,
 }
-// A body this short cannot exceed the bounds of values and keys, and its depth is found after parsing.
-const unmeasuredBytes = 32_768
+// A body this short can only exceed the depth, and after parsing the error can name the place.
+const shortBytes = 32_768
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The JSON value of a body; an empty one counts as `{}`, an absent type as JSON.
- * @throws AppError UnsupportedMediaTypeError, BadRequestError.
+ * The JSON value of a body; an empty one counts as `{}`, an absent type as JSON. Depth and number of values are counted while the body
+ * arrives, because the work after parsing grows with them.
+ * @throws AppError as `readBody`, UnsupportedMediaTypeError, BadRequestError.
  */
-export function parseJsonBody(bytes: Uint8Array, contentType: string | undefined): unknown {
+export async function readJsonBody(req: IncomingMessage, limitBytes: number): Promise<unknown> {
+  if (!isJson(req.headers['content-type'])) {
+    if ((await readBody(req, limitBytes)).length === 0) return {}
+    throw refuse('unsupported-content-type')
+  }
+  const meter = new JsonMeter(inputBounds)
+  let exceeded: keyof JsonBounds | undefined
+  let size = 0
+  const bytes = await readBody(req, limitBytes, (part) => {
+    size += part.length
+    exceeded ??= meter.add(part)
+    if (exceeded && size > shortBytes) throw refused([], refusals[exceeded])
+  })
   if (bytes.length === 0) return {}
-  if (!isJson(contentType)) throw refuse('unsupported-content-type')
-  const exceeded = bytes.length > unmeasuredBytes ? exceededBound(bytes, inputBounds) : undefined
-  if (exceeded) throw refused([], refusals[exceeded])
+  if (meter.members > inputBounds.keys && hasMoreKeys(bytes, inputBounds.keys)) throw refused([], refusals.keys)
   const value = parse(bytes)
   const refusal = refuseValue(value)
   if (refusal) throw refused(refusal.path, refusal.reason)

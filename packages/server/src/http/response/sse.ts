@@ -1,8 +1,8 @@
 /** Tap 2: the frames of a run -> one response. A slow reader delays itself only; one that leaves is released at once. */
 import type { ServerResponse } from 'node:http'
-import type { RunFrames, StartedRun } from '../features/runs/events/watch-run.ts'
-import type { Logger } from '../shared/logger.ts'
-import { failureFields } from './response/failure-fields.ts'
+import type { RunFrames, StartedRun } from '../../features/runs/events/watch-run.ts'
+import type { Logger } from '../../shared/logger.ts'
+import { failureFields } from './failure-fields.ts'
 
 /** Streams are looked at so often, and get a ping when silent for so long: at most 15 s pass without a byte. */
 const beatMs = 5_000
