@@ -10,19 +10,18 @@ const file = fileURLToPath(new URL('../../../docs/cli.md', import.meta.url))
 
 const codeMeanings: Record<keyof typeof exitCodes, string> = {
   success: 'success',
-  unexpected:
-    'unexpected failure, files that were left out, a fault that `doctor` found, or a loss under `import --strict`',
-  usage: 'wrong flag, missing input that nobody can be asked for, cancelled question',
+  unexpected: 'unexpected failure, skipped files, a problem found by `doctor`, or a loss with `import --strict`',
+  usage: 'wrong flag, missing input without a terminal, canceled question',
   differences: 'differences found by `check`, `status --check`, `types generate --check` or `diff --exit-code`',
   not_allowed: 'no key, a wrong one, or one without the scope',
-  not_found: 'no such project, version, prompt, conversation, key or provider',
-  conflict: 'both sides changed, the version is published, or live moved',
-  invalid: 'a prompt that does not compile, or input that is refused',
+  not_found: 'no such project, version, prompt, conversation, API key or provider key',
+  conflict: 'both sides changed, the version is published, or live changed',
+  invalid: 'a prompt that does not compile, or invalid input',
   run_failed: 'the run itself failed',
   unreachable: 'server not reachable, time limit, stream lost',
   rate_limited: 'still over the rate limit after the retries',
   interrupted: 'ended by Ctrl-C',
-  terminated: 'ended by SIGTERM, which `run`, `chat` and `attach` take like Ctrl-C',
+  terminated: 'ended by SIGTERM, which `run`, `chat` and `attach` treat like Ctrl-C',
 }
 
 const sections: string[] = []
@@ -30,45 +29,46 @@ for (const [name, entry] of Object.entries(commandTable)) sections.push(section(
 
 const text = `# Command line
 
-\`stet\` keeps prompts as files in step with a project, publishes drafts and runs prompts with live output. This page is made from the
-commands themselves (\`pnpm --filter @stet/cli docs\`).
+Use \`stet\` to keep prompts as files in sync with a project, publish drafts, and run prompts with live output. This page is generated
+(\`pnpm --filter @stet/cli docs\`).
 
-- Data goes to standard output, everything for humans to standard error: \`stet run x > answer.txt\` holds the answer and nothing else.
-- \`--json\` prints one JSON document; \`run\`, \`chat\` and \`attach\` print one line for each event, then one with the result; \`serve\` prints
+- Data goes to standard output, messages to standard error: \`stet run x > answer.txt\` saves only the answer.
+- \`--json\` prints one JSON document. \`run\`, \`chat\` and \`attach\` print one line per event, then one with the result; \`serve\` prints
   \`{"api","data","firstKey","profile"}\` when it listens.
-- Colours only where a terminal looks, at each end by itself: data in a pipe are plain. \`NO_COLOR\`, the flags, \`FORCE_COLOR\`, in this order.
-- Ctrl-C during \`run\` and \`chat\` stops the run on the server, a second one leaves at once; in \`attach\` it only leaves.
-- A connection that breaks during a run is joined again, up to three times in a row: \`… reconnecting (1/3)\`.
-- Versions and conversations are named by their uuid or its first 8 digits; prompts by their path or their file, folders too, from any
-  folder: \`support/reply\`, \`prompts/support/reply.promptl\`, \`.\`. Behind \`--\` a name may begin with a dash.
-- Files that cannot be prompts are named and left out with exit code 1, and the rest goes on: other characters than letters, digits, \`.\`,
-  \`-\`, \`_\`, names that some system forbids or takes for one, links out of the folder. What lies there is not taken for deleted.
-- Nothing is asked unless all three ends are a terminal, \`CI\` is unset, and neither \`--json\` nor \`--no-input\` is given.
-- Writes go to a draft. Live is written by \`publish\`, and otherwise only with \`--force\`.
-- What a colleague changed is never overwritten or deleted without \`--force\`, \`--theirs\`, \`--prune\` or a confirmation that lists it.
+- Colors are used only on terminals, separately for each output. The order is \`NO_COLOR\`, the flags, \`FORCE_COLOR\`.
+- Ctrl-C during \`run\` and \`chat\` stops the run on the server, and a second one exits at once. In \`attach\` it only detaches.
+- If a connection breaks during a run, it is rejoined up to three times in a row: \`… reconnecting (1/3)\`.
+- Name versions and conversations by their uuid or its first 8 digits, and prompts by path, file or folder, from any folder:
+  \`support/reply\`, \`prompts/support/reply.promptl\`, \`.\`. After \`--\` a name may begin with a dash.
+- Files that cannot be prompts are skipped by name, with exit code 1: names with characters other than letters, digits, \`.\`, \`-\`, \`_\`,
+  names that some systems forbid or confuse, and links to outside the folder. Skipped files do not count as deleted.
+- Questions are asked only if all three streams are terminals, \`CI\` is unset, and neither \`--json\` nor \`--no-input\` is given.
+- Writes go to a draft. Only \`publish\` changes live, or \`--force\`.
+- A colleague's changes are never overwritten or deleted without \`--force\`, \`--theirs\`, \`--prune\` or a confirmation that lists them.
 
 ## Settings
 
-Order: flag, environment, \`stet.config.json\`, \`stet.lock.json\`, stored login, default. \`--verbose\` says where each value comes from.
+Settings come from flags, environment, \`stet.config.json\`, \`stet.lock.json\`, the stored login and defaults, in this order. \`--verbose\` shows
+the origin of each value.
 
-Outside of a clone, \`npx @stet/cli <command>\` runs the program without installing it, for example \`npx @stet/cli login\`. This needs a registry
-that has the package; it is not published yet. In a clone of stet's repository use \`npx stet <command>\`.
+Outside a clone, \`npx @stet/cli <command>\` runs the program without installing it, for example \`npx @stet/cli login\`. This needs a registry
+with the package, which is not published yet. In a clone of stet's repository, use \`npx stet <command>\`.
 
-Keys and paths of a cloned repository:
+Keys and paths in a cloned repository:
 
 - A stored key is sent only to the address it was stored for. A key from a flag or from \`STET_API_KEY\` is sent to an address from
-  \`--base-url\` or \`STET_BASE_URL\`, to the default address, and to addresses that have a login; never to one that only
-  \`stet.config.json\` or \`stet.lock.json\` names. In CI set both variables.
+  \`--base-url\` or \`STET_BASE_URL\`, to the default address, and to addresses that have a login; never to one that comes only from
+  \`stet.config.json\` or \`stet.lock.json\`. In CI, set both variables.
 - \`promptsDir\` and \`types.out\` must stay inside the project, also through symbolic links.
 - \`include\` and \`ignore\` are glob patterns relative to \`promptsDir\`: \`*\`, \`**\`, \`?\`, \`[a-c]\`, \`{a,b}\`, and \`drafts/\` for everything in
-  a folder. A pattern that matches no prompt file is a warning.
+  a folder, with at most three wildcards between two slashes. A pattern that matches no prompt file causes a warning.
 - On a terminal, control characters in names, texts and answers are shown as \`\\u001b\`, and terminal commands such as window titles are
   removed. Pipes get every byte unchanged.
 
 | file | what it is |
 |---|---|
-| \`stet.config.json\` | project root: \`baseUrl\`, \`projectId\`, \`promptsDir\`, \`include\`, \`ignore\`, \`types\`, \`profiles\`, and \`$schema\`, which \`init\` writes where the package is installed, for editors; commit it |
-| \`stet.lock.json\` | state of the last pull or push, the base of every comparison; commit it (\`stet.lock.<profile>.json\` for other profiles). Where CI published since, the base is found in git: [CI](ci.md) |
+| \`stet.config.json\` | project root: \`baseUrl\`, \`projectId\`, \`promptsDir\`, \`include\`, \`ignore\`, \`types\`, \`profiles\`, and \`$schema\`, which \`init\` adds for editors if the package is installed; commit it |
+| \`stet.lock.json\` | state of the last pull or push, the base of every comparison; commit it (\`stet.lock.<profile>.json\` for other profiles). If CI has published since, the base comes from git: [CI](ci.md) |
 | \`~/.config/stet/credentials.json\` | stored logins, mode 0600 |
 | \`~/.local/state/stet/recent.json\` | the last 200 conversations, so that the first digits name them; may be deleted |
 
@@ -81,14 +81,14 @@ ${flagTable(globalFlags)}
 ${sections.join('\n')}
 ## Imports
 
-\`stet import\` converts what has a counterpart and reports the rest, one line for each loss with its file, line and what to do; every file is compiled afterwards. Names become
-paths that can be pushed; references follow a prompt that got another name, and pass the variables that the referenced prompt needs, at any depth. All variables are
-declared under \`parameters\`, as \`text\` unless their use says more. Files and entries that cannot be read, or not be written, are left out and named, and the rest goes on.
+\`stet import\` converts prompts, compiles every file, and reports each loss in one line with file, line and next step. Names become valid
+paths. References follow renamed prompts and pass the variables that the referenced prompt needs, at any depth. All variables are declared
+under \`parameters\`, as \`text\` unless their use shows another type. Files and entries that cannot be read or written are skipped and named.
 
 | kind | source | how it is read |
 |---|---|---|
-| \`latitude\` | folder of \`.promptl\` files, with or without \`latitude-lock.json\`; or the address of a project with \`--source-key-stdin\` | texts stay as they are |
-| \`langfuse\` | JSON of the export, of one prompt, or of an API page | of each prompt the version in production; a text prompt becomes a user message, or stays text where others include it |
+| \`latitude\` | folder of \`.promptl\` files, with or without \`latitude-lock.json\`; or the address of a project with \`--source-key-stdin\` | texts stay unchanged |
+| \`langfuse\` | JSON of the export, of one prompt, or of an API page | the production version of each prompt; a text prompt becomes a user message, or stays text if others include it |
 | \`openai\` | JSON of prompt objects: \`model\`, \`instructions\`, \`input\`, \`tools\`, \`text.format\`, \`variables\` | values of variables become defaults |
 | \`dotprompt\` | \`.prompt\` files of dotprompt and of Humanloop | Picoschema becomes parameters and \`schema\`, Handlebars blocks become blocks of the language |
 

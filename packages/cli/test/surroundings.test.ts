@@ -28,7 +28,7 @@ test.each([
   [{ FORCE_COLOR: '1' }, ['--no-color'], false],
   [{}, ['--color'], true],
   [{ NO_COLOR: '1' }, ['--color'], false],
-] as const)('in pipes, with %j and %j, colours: %s', async (env, flags, isColored) => {
+] as const)('in pipes, with %j and %j, colors: %s', async (env, flags, isColored) => {
   const { code, stdout, stderr } = await (await someone()).stet(['check', '--local', ...flags], '', env)
   expect(code).toBe(7)
   expect([stdout.includes(red), stderr.includes(red)]).toEqual([isColored, isColored])

@@ -54,8 +54,8 @@ function readPrompt({ value: raw, line }: JsonEntry): LangfusePrompt | string {
 
 function chooseVersion(versions: readonly LangfusePrompt[]): LangfusePrompt | undefined {
   const sorted = [...versions].sort((a, b) => b.version - a.version)
-  const labelled = (label: string): LangfusePrompt | undefined => sorted.find(({ labels }) => labels.includes(label))
-  return labelled('production') ?? labelled('latest') ?? sorted[0]
+  const labeled = (label: string): LangfusePrompt | undefined => sorted.find(({ labels }) => labels.includes(label))
+  return labeled('production') ?? labeled('latest') ?? sorted[0]
 }
 
 type Chosen = ReadonlyMap<string, LangfusePrompt | undefined>
