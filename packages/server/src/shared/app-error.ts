@@ -52,7 +52,7 @@ export function issueAt(path: string, message: string): { issues: unknown[] } {
 
 /** True for a refusal that passes by itself: the same request may succeed later. */
 export function isUnavailable(error: unknown): error is AppError {
-  return isUnavailable(error)
+  return error instanceof AppError && error.code === 'ServiceUnavailableError'
 }
 
 /** A run that failed, or a prompt that cannot run. On the wire: 422 `DocumentRunError`, or a `chain-error` event. */

@@ -1,5 +1,5 @@
 /** Reads documents of a version and compiles them. */
-import { refuse } from '../../shared/app-error.ts'
+import { isUnavailable, refuse } from '../../shared/app-error.ts'
 import type { Needs, Project, Version } from '../deps.ts'
 import {
   type CheckedText,
@@ -83,8 +83,7 @@ export async function findPrompt(deps: Reads, input: PromptAddress): Promise<Pre
       })
     } catch (error) {
       // The refusal of a shared load concerns only the caller that started it, which left or reached a limit.
-      const isRefusal = error instanceof AppError && error.code === 'ServiceUnavailableError'
-      if (isOwn || !isRefusal) throw error
+      if (isOwn || !isUnavailable(error)) throw error
     }
   }
 }
