@@ -1,7 +1,7 @@
 /** Owns a run from its first event to its stored end, with or without readers. Its events go into the event log. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { AppError, RunError, isUnavailable, refuse } from '../../shared/app-error.ts'
+import { AppError, isUnavailable, RunError, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { createEventEncoder, type EventEncoder } from './encoding/encode-event.ts'
 import { packEventLog } from './encoding/event-log-file.ts'
