@@ -18,6 +18,26 @@ function isWrite(sql: string): boolean {
   return WRITES.test(sql)
 }
 
+/** A refusal on its way through Prisma, which keeps only the code of an adapter's error. */
+class CarriedRefusal extends Error {
+  static readonly codes = { diskFull: 'STET_DISK_FULL', away: 'STET_DATABASE_AWAY' } as const
+  readonly code: string
+
+  constructor(refusal: AppError) {
+    super(refusal.message, { cause: refusal })
+    this.code = refusal.reason === 'disk-full' ? CarriedRefusal.codes.diskFull : CarriedRefusal.codes.away
+  }
+}
+
+/** `translating` for what Prisma calls. */
+async function carrying<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await translating(work)
+  } catch (error) {
+    throw error instanceof AppError ? new CarriedRefusal(error) : error
+  }
+}
+
 /** A gate that refuses writes while `writesClosed` returns true. */
 export function statementGate(writesClosed: () => boolean = () => false): StatementGate {
   let sent = 0
@@ -27,9 +47,9 @@ export function statementGate(writesClosed: () => boolean = () => false): Statem
       sent += 1
     },
     unwrap(error) {
-      // Of an adapter's error, Prisma keeps only the code.
-      if (error instanceof AppError || codeOf(error) !== 'ServiceUnavailableError') return translateDatabaseError(error)
-      return writesClosed() ? diskFull() : databaseAway(error)
+      const code = codeOf(error)
+      if (code === CarriedRefusal.codes.diskFull) return diskFull(error)
+      return code === CarriedRefusal.codes.away ? databaseAway(error) : translateDatabaseError(error)
     },
     count: () => sent,
   }
@@ -76,12 +96,12 @@ export function gatedAdapter(
     provider: factory.provider,
     adapterName: factory.adapterName,
     async connect() {
-      const adapter = await translating(() => factory.connect())
+      const adapter = await carrying(() => factory.connect())
       return derive<SqlDriverAdapter>(adapter, {
         ...gatedQueryable(adapter, gate, mayWrite),
-        executeScript: (script) => translating(() => adapter.executeScript(script)),
+        executeScript: (script) => carrying(() => adapter.executeScript(script)),
         startTransaction: (level) =>
-          translating(async () => gatedTransaction(await adapter.startTransaction(level), gate, mayWrite)),
+          carrying(async () => gatedTransaction(await adapter.startTransaction(level), gate, mayWrite)),
       })
     },
   }
@@ -93,7 +113,7 @@ function gatedTransaction(transaction: Transaction, gate: StatementGate, mayWrit
     ...gated,
     async executeRaw(query) {
       if (query.sql === 'COMMIT') {
-        await mayWrite().catch(async (refusal: unknown) => {
+        await carrying(mayWrite).catch(async (refusal: unknown) => {
           // Prisma returns the connection to the pool without a rollback.
           await transaction.executeRaw({ ...query, sql: 'ROLLBACK' })
           throw refusal
@@ -101,8 +121,8 @@ function gatedTransaction(transaction: Transaction, gate: StatementGate, mayWrit
       }
       return gated.executeRaw(query)
     },
-    commit: () => translating(() => transaction.commit()),
-    rollback: () => translating(() => transaction.rollback()),
+    commit: () => carrying(() => transaction.commit()),
+    rollback: () => carrying(() => transaction.rollback()),
   })
 }
 
@@ -117,12 +137,12 @@ function gatedQueryable(
   }
   return {
     queryRaw: (query) =>
-      translating(async () => {
+      carrying(async () => {
         await pass(query.sql)
         return queryable.queryRaw(query)
       }),
     executeRaw: (query) =>
-      translating(async () => {
+      carrying(async () => {
         await pass(query.sql)
         return queryable.executeRaw(query)
       }),
