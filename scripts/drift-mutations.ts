@@ -141,7 +141,7 @@ export const mutations: readonly Mutation[] = [
   ),
   route('route: precondition removed', "['If-Match', 'If-None-Match']", "['If-Match']"),
   route('route: renamed', '    rotate: {', '    renew: {'),
-  mutate('cause: renamed in the table', `${contract}/error-causes.ts`, "'last-admin-key': {", "'final-admin-key': {"),
+  mutate('cause: renamed in the table', `${vocabulary}/error-causes.ts`, "'last-admin-key': {", "'final-admin-key': {"),
 ]
 
 /** Made in schema and vocabulary alike: the code that builds or sends the value must notice. */

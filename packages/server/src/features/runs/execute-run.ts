@@ -31,7 +31,8 @@ export async function executeRun(
     const step = await plan.nextStep(answer, { signal: watch.signal, isRun: true })
     if (step.done) {
       progress.list.append(step.added)
-      return { response: lastResponse(progress), toolRequests: [] }
+      if (!progress.response) throw new RunError('unknown_error', 'The prompt produced no messages')
+      return { response: progress.response, toolRequests: [] }
     }
     const setUp = await setUpStep(deps, plan, step.config)
     progress.list.append(step.added)
@@ -43,11 +44,6 @@ export async function executeRun(
     }
     answer = outcome.output
   }
-}
-
-function lastResponse(progress: RunProgress): StepResponse {
-  if (progress.response) return progress.response
-  throw new RunError('unknown_error', 'The prompt produced no messages')
 }
 
 interface PlannedStep {

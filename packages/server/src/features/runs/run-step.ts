@@ -210,16 +210,12 @@ function nothingSpent(): RunSpending {
 function addSpending(left: RunSpending, right: RunSpending): RunSpending {
   return {
     tokenUsage: addUsage(left.tokenUsage, right.tokenUsage),
-    cost: roundCost(left.cost + right.cost),
+    // Sums of binary fractions drift; prices have 12 decimals.
+    cost: Math.round((left.cost + right.cost) * 1e12) / 1e12,
     costUnknown: left.costUnknown || right.costUnknown,
   }
 }
 
 function spendingOf(usage: Usage, price: { cost: number; known: boolean }): RunSpending {
   return { tokenUsage: usage, cost: price.cost, costUnknown: !price.known }
-}
-
-// Sums of binary fractions drift; prices have 12 decimals.
-function roundCost(cost: number): number {
-  return Math.round(cost * 1e12) / 1e12
 }

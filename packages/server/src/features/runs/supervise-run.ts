@@ -73,7 +73,10 @@ export function superviseRun(deps: SuperviseDeps, input: SuperviseInput): Superv
   })
   // The end of the run reports it as well.
   committed.catch(() => undefined)
-  const { promise: ended, resolve: settle } = withResolver()
+  let settle = () => {}
+  const ended = new Promise<void>((done) => {
+    settle = done
+  })
   const active: ActiveRun = {
     runUuid: run.uuid,
     conversationUuid: conversation.uuid,
@@ -100,14 +103,6 @@ export function superviseRun(deps: SuperviseDeps, input: SuperviseInput): Superv
   // The failure reaches callers through `ending`, which nobody has to await.
   ending.then(settle, settle)
   return { conversationUuid: conversation.uuid, committed, progress, reader, ending }
-}
-
-function withResolver(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = () => {}
-  const promise = new Promise<void>((done) => {
-    resolve = done
-  })
-  return { promise, resolve }
 }
 
 /** Executes the run to its end. Every failure becomes the run's own. */

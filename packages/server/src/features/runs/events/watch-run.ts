@@ -57,7 +57,18 @@ export function watchRun(run: SupervisedRun, source: RunSource): StartedRun {
       signal?.addEventListener('abort', leave, { once: true })
       if (signal?.aborted === true) leave()
       try {
-        return await resultOf(run, source)
+        const ending = await run.ending
+        if ('failure' in ending) throw failureOf(conversationUuid, ending.failure)
+        const { list, spending } = run.progress
+        const { tokenUsage, cost } = spending
+        return runResult({
+          uuid: conversationUuid,
+          source,
+          messages: list.messages,
+          ...ending.completion,
+          tokenUsage,
+          cost,
+        })
       } finally {
         signal?.removeEventListener('abort', leave)
         reader.release()
@@ -115,21 +126,6 @@ export function framesOf(reader: RunLogReader, form: MessageForm): RunFrames {
     },
     release: () => reader.release(),
   }
-}
-
-async function resultOf(run: SupervisedRun, source: RunSource): Promise<RunResult> {
-  const { conversationUuid, progress } = run
-  const ending = await run.ending
-  if ('failure' in ending) throw failureOf(conversationUuid, ending.failure)
-  const { tokenUsage, cost } = progress.spending
-  return runResult({
-    uuid: conversationUuid,
-    source,
-    messages: progress.list.messages,
-    ...ending.completion,
-    tokenUsage,
-    cost,
-  })
 }
 
 interface Outcome {
