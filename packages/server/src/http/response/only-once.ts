@@ -1,4 +1,4 @@
-/** Routes that honour `Idempotency-Key`: their work is done once, and repetitions get the answer of the first request. */
+/** Does the work of a request once per `Idempotency-Key`; repetitions get the stored response. Runs have `run-answer.ts`. */
 import type { RouteMetadata } from '@stet/contract'
 import type { Request, Response } from 'express'
 import { answerOnce } from '../../features/idempotency/answer-once.ts'
@@ -6,74 +6,61 @@ import type { AnswerSubject } from '../../features/idempotency/idempotency-key.t
 import type { KeptAnswer } from '../../features/idempotency/ports.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { idempotencyClaim } from '../input/idempotency-key.ts'
-import { ResponseTap } from '../mount.ts'
+import { matchedRoute, ResponseTap } from '../mount.ts'
 import { contextOf } from '../request/request-context.ts'
 import { errorResponse } from './error-response.ts'
 
-interface Call {
+interface Call<S, B> {
   req: Request
   res: Response
-}
-
-interface Answer<S, B> {
+  /** Of the route's success. */
   status: S
-  body: B
+  /** What the work creates and the path does not name: the stored response is deleted with it. */
+  created?(body: NoInfer<B>): AnswerSubject
 }
 
 const keptHeaders = ['ETag', 'Cache-Control'] as const
 
-/**
- * The handler of an idempotent route; runs look after their keys themselves.
- *
- * @param success the status of the route.
- * @param bind the handler on the dependencies of one request: its writes are committed together with its answer, so it
- * awaits nothing after them.
- * @param created what the answer tells of that its path does not name: the stored answer is deleted with it.
- */
-export function onlyOnce<C extends Call, S extends number, B>(
+/** @param work commits its writes together with its response, so it awaits nothing after them. */
+export async function onlyOnce<S extends number, B>(
   deps: HttpDeps,
-  { metadata }: { metadata: RouteMetadata },
-  success: S,
-  bind: (own: HttpDeps) => (call: C) => Promise<Answer<S, B>>,
-  created: (body: B) => AnswerSubject = () => ({}),
-): (call: C) => Promise<Answer<S, B | ResponseTap>> {
-  const plain = bind(deps)
-  const isSecret = metadata.answersSecret === true
-  return async (call) => {
-    const { req, res } = call
-    const claim = idempotencyClaim(req, res)
-    if (!claim) return plain(call)
-    const fresh: { answer?: Answer<S, B> } = {}
-    const { answer } = await answerOnce(deps, {
-      claim,
-      isSecret,
-      work: async (own) => {
-        fresh.answer = await bind({ ...deps, ...own })(call)
-        return toKept(res, fresh.answer)
-      },
-      subjectOf: () => (fresh.answer ? created(fresh.answer.body) : {}),
-      failure: (error) => keptFailure(res, error),
-    })
-    return fresh.answer ?? { status: success, body: new ResponseTap((response) => replay(response, answer)) }
-  }
+  { req, res, status, created }: Call<S, B>,
+  work: (own: HttpDeps) => Promise<B>,
+): Promise<{ status: S; body: B | ResponseTap }> {
+  const claim = idempotencyClaim(req, res)
+  if (!claim) return { status, body: await work(deps) }
+  const { answersSecret } = matchedRoute(req).metadata as RouteMetadata
+  const fresh: { body?: B } = {}
+  const { answer } = await answerOnce(deps, {
+    claim,
+    isSecret: answersSecret === true,
+    work: async (own) => {
+      fresh.body = await work({ ...deps, ...own })
+      return { status, headers: keptHeadersOf(res), body: fresh.body }
+    },
+    subjectOf: () => (fresh.body === undefined ? {} : (created?.(fresh.body) ?? {})),
+    failure: (error) => keptFailure(res, error),
+  })
+  return { status, body: fresh.body ?? new ResponseTap((response) => replay(response, answer)) }
 }
 
-/** The answer to a failure, as it is kept. */
+/** The response to a failure, as it is stored. */
 export function keptFailure(res: Response, error: unknown): KeptAnswer {
   return { ...errorResponse(error, contextOf(res).requestId) }
 }
 
-/** Says that the answer is that of an earlier request. */
+/** Marks the response as that of an earlier request. */
 export function markReplayed(res: Response): void {
   res.setHeader('Idempotency-Replayed', 'true')
 }
 
-function toKept(res: Response, { status, body }: Answer<number, unknown>): KeptAnswer {
-  const headers = keptHeaders.flatMap((name) => {
+function keptHeadersOf(res: Response): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const name of keptHeaders) {
     const value = res.getHeader(name)
-    return value === undefined ? [] : [[name, String(value)] as const]
-  })
-  return { status, headers: Object.fromEntries(headers), body }
+    if (value !== undefined) headers[name] = String(value)
+  }
+  return headers
 }
 
 function replay(res: Response, { status, headers, body }: KeptAnswer): void {

@@ -1,4 +1,4 @@
-import { contract } from '@stet/contract'
+import type { contract } from '@stet/contract'
 import { issueApiKey } from '../../features/access/issue-api-key.ts'
 import { revokeApiKey } from '../../features/access/revoke-api-key.ts'
 import { rotateApiKey } from '../../features/access/rotate-api-key.ts'
@@ -33,30 +33,18 @@ export function apiKeyRoutes(deps: HttpDeps): Routes<typeof contract.apiKeys> {
       const keys = await deps.stores.apiKeys.list(callerOf(res).workspaceId)
       return { status: 200, body: keys.map(apiKeyBody) }
     },
-    create: onlyOnce(
-      deps,
-      contract.apiKeys.create,
-      201,
-      (own) =>
-        async ({ body, res }) => {
-          const expiresAt = body.expiresAt === undefined ? undefined : new Date(body.expiresAt)
-          const { apiKey, key } = await issueApiKey(own, { ...body, caller: callerOf(res), expiresAt })
-          return { status: 201, body: { ...apiKeyBody(apiKey), key } }
-        },
-      restrictedTo,
-    ),
-    rotate: onlyOnce(
-      deps,
-      contract.apiKeys.rotate,
-      201,
-      (own) =>
-        async ({ params, body, res }) => {
-          const id = pathId(params.id, 'unknown-api-key')
-          const { apiKey, key } = await rotateApiKey(own, { ...body, caller: callerOf(res), id })
-          return { status: 201, body: { ...apiKeyBody(apiKey), key } }
-        },
-      restrictedTo,
-    ),
+    create: async ({ body, req, res }) =>
+      onlyOnce(deps, { req, res, status: 201, created: restrictedTo }, async (own) => {
+        const expiresAt = body.expiresAt === undefined ? undefined : new Date(body.expiresAt)
+        const { apiKey, key } = await issueApiKey(own, { ...body, caller: callerOf(res), expiresAt })
+        return { ...apiKeyBody(apiKey), key }
+      }),
+    rotate: async ({ params, body, req, res }) =>
+      onlyOnce(deps, { req, res, status: 201, created: restrictedTo }, async (own) => {
+        const id = pathId(params.id, 'unknown-api-key')
+        const { apiKey, key } = await rotateApiKey(own, { ...body, caller: callerOf(res), id })
+        return { ...apiKeyBody(apiKey), key }
+      }),
     revoke: async ({ params, res }) => {
       const apiKey = await revokeApiKey(deps, { caller: callerOf(res), id: pathId(params.id, 'unknown-api-key') })
       return { status: 200, body: apiKeyBody(apiKey) }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { contract, type Document as DocumentBody } from '@stet/contract'
+import type { contract, Document as DocumentBody } from '@stet/contract'
 import type { Response } from 'express'
 import type { Document } from '../../features/documents/document.ts'
 import { listDocuments, readDocument } from '../../features/documents/read-document.ts'
@@ -33,12 +33,13 @@ export function documentRoutes(deps: HttpDeps, responses: ResponseCache): Routes
       const bodyOf = await bodyFor(deps, address)
       return { status: 200, body: documents.map(bodyOf) }
     },
-    create: onlyOnce(deps, contract.documents.create, 200, (own) => async ({ params, body, res }) => {
-      const address = addressOf(params, res)
-      const bodyOf = await bodyFor(own, address)
-      const document = await createDocument(own, { ...address, path: body.path, content: body.prompt })
-      return { status: 200, body: tagged(res, document, bodyOf) }
-    }),
+    create: async ({ params, body, req, res }) =>
+      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
+        const address = addressOf(params, res)
+        const bodyOf = await bodyFor(own, address)
+        const document = await createDocument(own, { ...address, path: body.path, content: body.prompt })
+        return tagged(res, document, bodyOf)
+      }),
     get: async ({ params, req, res }) => {
       const address = addressOf(params, res)
       const document = await readDocument(deps, { ...address, path: params.path })
@@ -47,25 +48,21 @@ export function documentRoutes(deps: HttpDeps, responses: ResponseCache): Routes
       responses.keep(res, ready, [projectScope(address.projectId), workspaceScope(address.caller.workspaceId)])
       return { status: 200, body: new ResponseTap((to) => writeReady(to, ready, req.headers['if-none-match'])) }
     },
-    getOrCreate: onlyOnce(deps, contract.documents.getOrCreate, 200, (own) => async ({ params, body, res }) => {
-      const address = addressOf(params, res)
-      const bodyOf = await bodyFor(own, address)
-      const document = await getOrCreateDocument(own, { ...address, path: body.path, content: body.prompt })
-      return { status: 200, body: tagged(res, document, bodyOf) }
-    }),
-    createOrUpdate: onlyOnce(
-      deps,
-      contract.documents.createOrUpdate,
-      200,
-      (own) =>
-        async ({ params, body, req, res }) => {
-          const address = addressOf(params, res)
-          const { prompt: content, ...rest } = body
-          const bodyOf = await bodyFor(own, address)
-          const document = await createOrUpdateDocument(own, { ...rest, content, ...preconditions(req), ...address })
-          return { status: 200, body: tagged(res, document, bodyOf) }
-        },
-    ),
+    getOrCreate: async ({ params, body, req, res }) =>
+      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
+        const address = addressOf(params, res)
+        const bodyOf = await bodyFor(own, address)
+        const document = await getOrCreateDocument(own, { ...address, path: body.path, content: body.prompt })
+        return tagged(res, document, bodyOf)
+      }),
+    createOrUpdate: async ({ params, body, req, res }) =>
+      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
+        const address = addressOf(params, res)
+        const { prompt: content, ...rest } = body
+        const bodyOf = await bodyFor(own, address)
+        const document = await createOrUpdateDocument(own, { ...rest, content, ...preconditions(req), ...address })
+        return tagged(res, document, bodyOf)
+      }),
     delete: async ({ params, req, res }) => {
       const { ifMatch } = preconditions(req)
       const address = addressOf(params, res)

@@ -1,4 +1,4 @@
-import { contract } from '@stet/contract'
+import type { contract } from '@stet/contract'
 import { findConversation } from '../../features/conversations/find-conversation.ts'
 import { annotate } from '../../features/evaluations/annotate.ts'
 import { createEvaluation } from '../../features/evaluations/create-evaluation.ts'
@@ -12,17 +12,12 @@ import { annotationBody, evaluationBody } from '../wire/evaluation.ts'
 
 export function evaluationRoutes(deps: HttpDeps): Routes<typeof contract.evaluations> {
   return {
-    create: onlyOnce(
-      deps,
-      contract.evaluations.create,
-      201,
-      (own) =>
-        async ({ body, res }) => {
-          const evaluation = await createEvaluation(own, { ...body, caller: callerOf(res) })
-          return { status: 201, body: evaluationBody(evaluation) }
-        },
-      ({ projectId }) => ({ projectId }),
-    ),
+    create: async ({ body, req, res }) => {
+      const created = ({ projectId }: { projectId: number }) => ({ projectId })
+      return onlyOnce(deps, { req, res, status: 201, created }, async (own) =>
+        evaluationBody(await createEvaluation(own, { ...body, caller: callerOf(res) })),
+      )
+    },
     list: async ({ query: { projectId, ...query }, res }) => {
       const project = projectId === undefined ? {} : { projectId: pathId(projectId, 'unknown-project') }
       const evaluations = await listEvaluations(deps, { ...query, ...project, caller: callerOf(res) })
@@ -32,17 +27,11 @@ export function evaluationRoutes(deps: HttpDeps): Routes<typeof contract.evaluat
       const evaluation = await findEvaluation(deps, { ...params, caller: callerOf(res) })
       return { status: 200, body: evaluationBody(evaluation) }
     },
-    annotate: onlyOnce(
-      deps,
-      contract.evaluations.annotate,
-      201,
-      (own) =>
-        async ({ params, body: { versionUuid, ...body }, res }) => {
-          const version = versionUuid === undefined ? {} : { versionRef: versionUuid }
-          const annotation = await annotate(own, { ...params, ...body, ...version, caller: callerOf(res) })
-          return { status: 201, body: annotationBody(annotation) }
-        },
-    ),
+    annotate: async ({ params, body: { versionUuid, ...body }, req, res }) =>
+      onlyOnce(deps, { req, res, status: 201 }, async (own) => {
+        const version = versionUuid === undefined ? {} : { versionRef: versionUuid }
+        return annotationBody(await annotate(own, { ...params, ...body, ...version, caller: callerOf(res) }))
+      }),
     annotations: async ({ params, res }) => {
       const caller = callerOf(res)
       const { uuid } = await findConversation(deps, { ...params, caller })

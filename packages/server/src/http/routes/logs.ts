@@ -1,4 +1,4 @@
-import { contract } from '@stet/contract'
+import type { contract } from '@stet/contract'
 import { recordLog } from '../../features/logs/record-log.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { versionAddress } from '../input/version-address.ts'
@@ -9,22 +9,18 @@ import { logEntryBody } from '../wire/log-entry.ts'
 
 export function logRoutes(deps: HttpDeps): Routes<typeof contract.logs> {
   return {
-    create: onlyOnce(
-      deps,
-      contract.logs.create,
-      200,
-      (own) =>
-        async ({ params, body: { duration, ...body }, res }) => {
-          const entry = await recordLog(own, {
-            caller: callerOf(res),
-            ...versionAddress(params),
-            signal: whileOpen(res),
-            ...body,
-            ...(duration === undefined ? {} : { durationMs: duration }),
-          })
-          return { status: 200, body: logEntryBody(entry) }
-        },
-      ({ uuid }) => ({ conversationUuid: uuid }),
-    ),
+    create: async ({ params, body: { duration, ...body }, req, res }) => {
+      const created = ({ uuid }: { uuid: string }) => ({ conversationUuid: uuid })
+      return onlyOnce(deps, { req, res, status: 200, created }, async (own) => {
+        const entry = await recordLog(own, {
+          caller: callerOf(res),
+          ...versionAddress(params),
+          signal: whileOpen(res),
+          ...body,
+          ...(duration === undefined ? {} : { durationMs: duration }),
+        })
+        return logEntryBody(entry)
+      })
+    },
   }
 }

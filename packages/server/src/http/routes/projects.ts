@@ -1,4 +1,4 @@
-import { contract } from '@stet/contract'
+import type { contract } from '@stet/contract'
 import { deleteProject } from '../../features/conversations/deletion/delete-project.ts'
 import { createProject } from '../../features/projects/create-project.ts'
 import { updateProject } from '../../features/projects/update-project.ts'
@@ -17,17 +17,13 @@ export function projectRoutes(deps: HttpDeps): Routes<typeof contract.projects> 
       const projects = await deps.stores.projects.list(workspaceId, projectId)
       return { status: 200, body: projects.map(projectBody) }
     },
-    create: onlyOnce(
-      deps,
-      contract.projects.create,
-      201,
-      (own) =>
-        async ({ body, res }) => {
-          const { project, version } = await createProject(own, { ...body, caller: callerOf(res) })
-          return { status: 201, body: { project: projectBody(project), version: versionBody(version) } }
-        },
-      ({ project }) => ({ projectId: project.id }),
-    ),
+    create: async ({ body, req, res }) => {
+      const created = ({ project }: { project: { id: number } }) => ({ projectId: project.id })
+      return onlyOnce(deps, { req, res, status: 201, created }, async (own) => {
+        const { project, version } = await createProject(own, { ...body, caller: callerOf(res) })
+        return { project: projectBody(project), version: versionBody(version) }
+      })
+    },
     update: async ({ params, body, res }) => {
       const projectId = pathId(params.projectId, 'unknown-project')
       return {

@@ -1,4 +1,4 @@
-import { contract } from '@stet/contract'
+import type { contract } from '@stet/contract'
 import { listProviderKeys } from '../../features/providers/list-providers.ts'
 import { createProviderKey, deleteProviderKey, updateProviderKey } from '../../features/providers/save-provider-key.ts'
 import { refuse } from '../../shared/app-error.ts'
@@ -15,11 +15,11 @@ export function providerKeyRoutes(deps: HttpDeps): Routes<typeof contract.provid
       const keys = await listProviderKeys(deps, { workspaceId: callerOf(res).workspaceId })
       return { status: 200, body: keys.map(providerKeyBody) }
     },
-    create: onlyOnce(deps, contract.providerApiKeys.create, 201, (own) => async ({ body, res }) => {
-      const { workspaceId, apiKeyId } = callerOf(res)
-      const key = await createProviderKey(own, { ...body, workspaceId, apiKeyId })
-      return { status: 201, body: providerKeyBody(key) }
-    }),
+    create: async ({ body, req, res }) =>
+      onlyOnce(deps, { req, res, status: 201 }, async (own) => {
+        const { workspaceId, apiKeyId } = callerOf(res)
+        return providerKeyBody(await createProviderKey(own, { ...body, workspaceId, apiKeyId }))
+      }),
     get: async ({ params, res }) => {
       const key = await deps.stores.providerKeys.findOptional(callerOf(res).workspaceId, entryId(params.id))
       if (!key) throw refuse('unknown-provider-key')

@@ -1,4 +1,4 @@
-import { contract } from '@stet/contract'
+import type { contract } from '@stet/contract'
 import { findProject, resolveVersion } from '../../features/documents/version-ref.ts'
 import { createVersion } from '../../features/versions/create-version.ts'
 import { diffVersions } from '../../features/versions/diff-versions.ts'
@@ -21,34 +21,28 @@ export function versionRoutes(deps: HttpDeps): Routes<typeof contract.versions> 
       const versions = await deps.stores.versions.list(caller.workspaceId, id, query.status)
       return { status: 200, body: versions.map(versionBody) }
     },
-    create: onlyOnce(deps, contract.versions.create, 200, (own) => async ({ params, body, res }) => {
-      const projectId = pathId(params.projectId, 'unknown-project')
-      return {
-        status: 200,
-        body: versionBody(await createVersion(own, { ...body, caller: callerOf(res), projectId })),
-      }
-    }),
+    create: async ({ params, body, req, res }) =>
+      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
+        const projectId = pathId(params.projectId, 'unknown-project')
+        return versionBody(await createVersion(own, { ...body, caller: callerOf(res), projectId }))
+      }),
     get: async ({ params, res }) => {
       const { version } = await resolveVersion(deps, { caller: callerOf(res), ...versionAddress(params) })
       return { status: 200, body: versionBody(version) }
     },
-    publish: onlyOnce(deps, contract.versions.publish, 200, (own) => async ({ params, body, res }) => {
-      const version = await publishVersion(own, {
-        ...body,
-        caller: callerOf(res),
-        ...versionAddress(params),
-        signal: whileOpen(res),
-      })
-      return { status: 200, body: versionBody(version) }
-    }),
-    push: onlyOnce(deps, contract.versions.push, 200, (own) => async ({ params, body, res }) => ({
-      status: 200,
-      body: await pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
-    })),
-    revert: onlyOnce(deps, contract.versions.revert, 200, (own) => async ({ params, body, res }) => ({
-      status: 200,
-      body: await revertDraft(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
-    })),
+    publish: async ({ params, body, req, res }) =>
+      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
+        const address = { caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }
+        return versionBody(await publishVersion(own, { ...body, ...address }))
+      }),
+    push: async ({ params, body, req, res }) =>
+      onlyOnce(deps, { req, res, status: 200 }, (own) =>
+        pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
+      ),
+    revert: async ({ params, body, req, res }) =>
+      onlyOnce(deps, { req, res, status: 200 }, (own) =>
+        revertDraft(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
+      ),
     diff: async ({ params, query, res }) => ({
       status: 200,
       body: await diffVersions(deps, { ...query, caller: callerOf(res), ...versionAddress(params) }),
