@@ -79,7 +79,7 @@ export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause
     ...(streams ? (['too-many-streams'] as const) : []),
     ...errors,
   ])
-  // Publishing tells an unknown version and one that is no draft in the same words.
+  // Publishing reports an unknown version and a published one with the same message.
   if (causes.has('not-a-draft')) for (const cause of ofParameter['versionUuid'] ?? []) causes.delete(cause)
   const order = Object.keys(ERROR_CAUSES)
   return [...causes].sort((one, other) => order.indexOf(one) - order.indexOf(other))

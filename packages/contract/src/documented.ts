@@ -3,8 +3,7 @@ import type { z } from 'zod'
 const documented = new WeakMap<object, z.ZodType>()
 
 /**
- * A schema that accepts more forms than its own shape says: `accepts` is what callers are told it takes, in types and
- * in the OpenAPI document.
+ * A schema that accepts more forms than its shape shows: `accepts` is its documented input, in types and in the OpenAPI document.
  *
  * @example
  * const Input = documentedAs(z.preprocess(tidy, Strict), z.union([z.string(), Strict]))

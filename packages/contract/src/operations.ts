@@ -1,6 +1,6 @@
 import type { ErrorCause } from './vocabulary/index.ts'
 
-/** A route outside of {@link API_PREFIX}: a GET without parameters, for whoever runs the server. */
+/** A route outside of {@link API_PREFIX}: a GET without parameters, for the operator. */
 export interface OperationRoute {
   path: string
   summary: string

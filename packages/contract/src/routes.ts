@@ -5,7 +5,7 @@ import type { KeyScope } from './vocabulary/scopes.ts'
 export const API_PREFIX = '/api/v3'
 
 /**
- * What clients and server must know about a route before they read a body.
+ * The facts about a route that clients and server need before they read a body.
  *
  * @example
  * const { scope } = routes.projects.create // 'write'

@@ -84,7 +84,7 @@ test('the routes of the first release are there', () => {
 })
 
 describe.each(routes)('$label', ({ route, metadata }) => {
-  test('says what the server must know before its handler', () => {
+  test('declares the metadata that the server needs before its handler', () => {
     expect(Metadata.safeParse(metadata).error).toBeUndefined()
     if (metadata.idempotent || metadata.streams) expect(route.method).toBe('POST')
   })

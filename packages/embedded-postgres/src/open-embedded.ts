@@ -12,7 +12,7 @@ import { threadAdapter, threadSession } from './thread/thread-client.ts'
 
 export interface EmbeddedPostgresOptions {
   folder: DatabaseFolder
-  /** A database directory made at build time, which a first start copies when it is there. */
+  /** A database directory made at build time, which a first start copies if present. */
   template: string
   /** The program of the thread that the database works in: `thread/main.ts`, bundled. */
   threadFile: string
@@ -39,7 +39,7 @@ export interface EmbeddedPostgres {
 /** Opens the database in `folder`: lock, first start or recovery, self-test. @throws EmbeddedPostgresError */
 export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { folder, template, diskFloorBytes: floorBytes = FLOOR_BYTES, log } = options
-  // It loads while the lock is taken, and touches nothing before it is told to open.
+  // It loads while the lock is taken, and touches no file before `open`.
   const thread = startDatabaseThread(options.threadFile, folder.owner)
   const program = compiledPglite()
   const locking = requireSpace(folder.path, floorBytes).then(() => lockDirectory(folder))

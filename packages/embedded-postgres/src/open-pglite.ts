@@ -47,8 +47,8 @@ export async function openPglite(
 const ORDINARY_ERROR = 100
 
 /**
- * PGlite 0.5.16 swallows all that its engine throws. After an exit or a trap it would ask the dead engine again, in a loop
- * that blocks the thread for ever.
+ * PGlite 0.5.16 swallows every exception of its engine. After an exit or a trap it would call the dead engine again in an
+ * endless loop.
  */
 function endWithEngine(pglite: PGlite, fs: DurableFs): void {
   const module = pglite.Module

@@ -18,7 +18,7 @@ export interface SqlStatement {
   params: readonly unknown[]
 }
 
-/** What the applier, the write batch and upkeep need of a database; both kinds of database have one. */
+/** The interface for the migration applier, the write batch and upkeep; both kinds of database have one. */
 export interface SqlSession extends SqlQueries {
   /** Commits when `work` resolves, rolls back when it throws. */
   transaction<T>(work: (queries: SqlQueries) => Promise<T>): Promise<T>

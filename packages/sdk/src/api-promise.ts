@@ -1,7 +1,7 @@
 import { ConfigurationError } from './errors.ts'
 import { type RateLimitInfo, readRateLimit } from './transport/rate-limit.ts'
 
-/** A parsed answer and the head it came with. */
+/** A parsed result and its response headers. */
 export interface Outcome<T> {
   data: T
   response: Response

@@ -197,7 +197,7 @@ export class ConnectionError extends StetError {
 export class TimeoutError extends ConnectionError {}
 
 /**
- * The stream broke off and could not be joined again. The run itself may go on: read it by `runs.attach(uuid)`.
+ * The stream broke and could not be rejoined. The run may continue: read it by `runs.attach(uuid)`.
  *
  * @example if (e instanceof StreamInterruptedError && e.conversationUuid) await stet.runs.attach(e.conversationUuid)
  */

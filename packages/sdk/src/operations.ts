@@ -1,7 +1,7 @@
 import { type RouteMetadata, routes } from '@stet/contract/routes'
 import type { Health, RouteTypes } from '@stet/contract/vocabulary'
 
-/** What the client names differently from the contract: whole routers, and single routes. */
+/** Names that differ from the contract: whole routers, and single routes. */
 const routers = { documents: 'prompts', providerApiKeys: 'providerKeys' } as const
 const single = {
   'apiKeys.me': 'me',

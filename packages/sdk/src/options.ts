@@ -20,14 +20,14 @@ export interface Logger {
   debug(m: string, ...r: unknown[]): void
 }
 
-/** What a call is about. */
+/** The subject of a call. */
 export interface Scope {
   projectId?: number | string
   /** A uuid or `live`, the default. */
   versionUuid?: string
 }
 
-/** What every call accepts. */
+/** Options of every call. */
 export interface RequestOptions {
   signal?: AbortSignal
   /** Milliseconds. JSON calls: until the body is read; streams: until the response head. */
@@ -161,7 +161,7 @@ export type AttachOptions<O extends OutputKind = 'text'> = RequestOptions &
 /** The options argument of a run: it may be left out when the prompt requires no parameter. */
 export type RunArgs<R, P> = Nothing extends ParamsOf<R, P> ? [options?: RunOptions<R, P>] : [options: RunOptions<R, P>]
 
-/** What the compiler shows for a call without options: the parameters that the prompt requires. */
+/** The compile error of a call without options: the parameters that the prompt requires. */
 export interface MissingParameters<Names> {
   readonly parameters: Names
 }

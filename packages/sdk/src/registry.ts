@@ -18,7 +18,7 @@ export type DeepPartial<T> = T extends string
         ? { [K in keyof T]?: DeepPartial<T[K]> }
         : T
 
-/** What `objectStream` gives: anything, for an answer whose type is not known. */
+/** The items of `objectStream`: any value if the type of the answer is unknown. */
 export type PartialObject<O extends OutputKind> = IsText<O> extends true ? unknown : DeepPartial<O>
 
 /** The object type without any required key. */
@@ -38,5 +38,5 @@ export type ParamsOf<R, P> = Entry<R, P> extends { parameters: infer X } ? X : R
 /** The arguments of the tools that prompt `P` declares, by their names. */
 export type ToolsOf<R, P> = Entry<R, P> extends { tools: infer T } ? T : Nothing
 
-/** What prompt `P` answers. */
+/** The answer type of prompt `P`. */
 export type OutputOf<R, P> = Entry<R, P> extends { output: infer O } ? O : 'text'

@@ -70,7 +70,7 @@ export function environment(name: string): string | undefined {
   return variable(name)?.trim() || undefined
 }
 
-/** A variable of the environment as it is set. */
+/** The raw value of an environment variable. */
 export function variable(name: string): string | undefined {
   const host = globalThis as unknown as {
     process?: { env?: Record<string, string | undefined> }

@@ -81,7 +81,7 @@ export interface Prompt extends Omit<Document, 'config' | 'provider'> {
   provider?: string
 }
 
-/** A prompt and where it came from. */
+/** A prompt and its origin. */
 export interface FetchedPrompt extends Prompt {
   readonly source: 'network' | 'cache' | 'stale' | 'fallback'
   /** Epoch milliseconds. */
@@ -97,7 +97,7 @@ interface ResponseBase extends Omit<TextResponse, 'streamType' | 'provider' | 'i
   provider: string
   /** The messages that the model received. */
   input: Message[]
-  /** The messages that came back, with tool calls and their results. */
+  /** The generated messages, with tool calls and their results. */
   output: Message[]
 }
 

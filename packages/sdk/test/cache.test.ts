@@ -345,7 +345,7 @@ describe('limits and stores', () => {
     for (const call of warn.mock.calls) expect(String(call)).toContain('redis is away')
   })
 
-  it('the cache is off unless somebody asks for it', async () => {
+  it('the cache is off by default', async () => {
     const { url, requests } = await promptServer()
     const stet = client(url, { cache: false })
     await stet.prompts.get('a')

@@ -42,7 +42,7 @@ describe('the class follows the status', () => {
   })
 })
 
-it('the message tells status, scope and request id', async () => {
+it('the message contains status, scope and request id', async () => {
   const body = { name: 'NotFoundError', message: 'Document not found', errorCode: 'NotFoundError', details: {} }
   const { url } = await localServer(json(body, 404, { 'X-Request-Id': 'req_8f2c' }))
   const error = await client(url)

@@ -23,7 +23,7 @@ it('iterating gives the items of all pages, each page asked for once', async () 
   expect(asked).toEqual([null, '2', '4'])
 })
 
-it('a page that nobody reaches is not asked for', async () => {
+it('an unread page is not requested', async () => {
   const { stet, asked } = listed(5)
   for await (const { uuid } of stet.conversations.list()) if (uuid === 'c1') break
   expect(asked).toEqual([null])

@@ -144,7 +144,7 @@ describe('the API key', () => {
     expect(JSON.stringify([seen, error, String(error)])).not.toContain('stet_secret')
   })
 
-  it('is not sent to /health, which lies outside the prefix', async () => {
+  it('is not sent to /health, which is outside the prefix', async () => {
     const { url, requests } = await localServer(json({ status: 'ok', version: '1', features: [] }))
     await expect(client(url).health()).resolves.toMatchObject({ status: 'ok' })
     expect(requests[0]).toMatchObject({ url: '/health' })
@@ -275,7 +275,7 @@ describe('no answer', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('a body that is no JSON is refused before any request', async () => {
+  it('a body that is not JSON is refused before any request', async () => {
     const stet = client('http://127.0.0.1:9')
     await expect(stet.request('POST', '/a', { body: 1n })).rejects.toBeInstanceOf(ConfigurationError)
   })

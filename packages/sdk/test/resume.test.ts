@@ -129,7 +129,7 @@ describe('joining again', () => {
     expect(server.attaches()).toHaveLength(RUN.length)
   })
 
-  it('ends when the server knows no such conversation', async () => {
+  it('ends if the server has no such conversation', async () => {
     const { url, requests } = await localServer(
       events(frames(RUN.slice(0, 5))),
       json({ name: 'NotFoundError', message: 'Conversation not found', errorCode: 'x', details: {} }, 404),
@@ -153,7 +153,7 @@ describe('joining again', () => {
     expect(delays.slice(1)).toEqual([7, 7])
   })
 
-  it('waits a minute at most, whatever the server asks for', async () => {
+  it('waits a minute at most, even if the server asks for more', async () => {
     const busy = json({ name: 'ServiceUnavailableError', message: 'busy' }, 503, { 'Retry-After': '3600' })
     const { url } = await localServer(events(frames(RUN.slice(0, 5))), busy)
     const delays: number[] = []
@@ -221,7 +221,7 @@ describe('joining again', () => {
     await expectUndisturbed(client(server.url).prompts.stream('a', { background: true }))
   })
 
-  it('a background run whose first reader finds no server is read all the same', async () => {
+  it('a background run is read even if its first reader finds no server', async () => {
     const server = await localServer(json({ uuid: UUID }), starting, starting, events(frames(RUN)))
     await expectUndisturbed(client(server.url).prompts.stream('a', { background: true }))
   })
@@ -231,7 +231,7 @@ describe('joining again', () => {
     await expectUndisturbed(client(server.url).runs.attachStream(UUID))
   })
 
-  it('an attach of the caller goes on after its own event', async () => {
+  it('an attach of the caller continues after its own event', async () => {
     const server = await runServer({ behaviour: 'replays all with ids', cuts: [8] })
     const stream = client(server.url).runs.attachStream(UUID, { lastEventId: '3' })
     expect(stream.lastEventId).toBe('3')
@@ -279,7 +279,7 @@ describe('attaching where nothing comes any more', () => {
     })
   })
 
-  it('a stream that closed too early goes on, also over a server that is just starting', async () => {
+  it('a stream that closed too early continues, also over a server that is just starting', async () => {
     const starting = json({ name: 'ServiceUnavailableError', message: 'starting' }, 503)
     const closed = events('', { headers: { 'X-Conversation-Uuid': UUID } })
     const { url, requests } = await localServer(closed, starting, events(frames(RUN)))

@@ -50,7 +50,7 @@ describe('retryDelayMs', () => {
     expect(delay(headers as Record<string, string> | undefined)).toBe(expected)
   })
 
-  it('begins and ends where it is told to, but for what the server orders', () => {
+  it('starts and ends within its limits, unless the server asks for more', () => {
     const told = { now, random: () => 0, first: 10, longest: 30 }
     expect([0, 1, 2].map((attempt) => retryDelayMs({ ...told, attempt, headers: undefined }))).toEqual([10, 20, 30])
     expect(retryDelayMs({ ...told, attempt: 0, headers: new Headers({ 'retry-after': '3600' }) })).toBe(60_000)
@@ -136,7 +136,7 @@ describe('requests', () => {
     expect(slept).toHaveLength(4)
   })
 
-  it('repeats no POST whose key the caller removed, and none that honours no key, whatever the failure', async () => {
+  it('never retries a POST whose key the caller removed, nor one that supports no key', async () => {
     const urged = json({ message: 'again' }, 500, { 'x-should-retry': 'true' })
     const { url, requests } = await localServer(cut, urged)
     const { api, slept } = client(url)

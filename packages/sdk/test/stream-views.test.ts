@@ -72,7 +72,7 @@ describe('readers', () => {
     expect(await reader.next()).toEqual({ done: true, value: undefined })
   })
 
-  it('a stream that nobody holds keeps none of the events that its readers have passed', async () => {
+  it('a released stream keeps none of the events that its readers have passed', async () => {
     const { url } = await localServer(openEvents(BEGUN))
     const reader = client(url).prompts.stream('a', { resume: false })[Symbol.asyncIterator]()
     const passed = await pass(reader, 5)
@@ -118,7 +118,7 @@ describe('readers', () => {
   })
 })
 
-it('a proxied stream that nobody reads holds no timer once its run has ended', async () => {
+it('an unread proxied stream has no timer once its run has ended', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const { url } = await localServer(events(RUN))
@@ -178,7 +178,7 @@ describe('a failed run', () => {
     await expect(stream.finalText()).rejects.toBe(errors[0])
   })
 
-  it('leaves no rejection behind in views that nobody awaits', async () => {
+  it('leaves no rejection behind in unused views', async () => {
     const { url } = await localServer(json({ name: 'NotFoundError', message: 'm' }, 404))
     const stream = client(url).prompts.stream('a')
     void [stream.withResponse(), stream.started(), stream.usage, stream.finalText(), stream.finalObject()]
@@ -195,7 +195,7 @@ describe('a failed run', () => {
     expect(onError.mock.calls).toEqual([[error]])
   })
 
-  it('that nobody looks at warns once and names the conversation, one that is looked at does not', async () => {
+  it('an unhandled failure warns once and names the conversation, a handled one does not', async () => {
     const { url } = await localServer(events(FAILED))
     const warn = vi.fn()
     const stet = client(url, { logger: { error: warn, warn, info: warn, debug: warn }, logLevel: 'warn' })

@@ -71,7 +71,7 @@ describe('parsing', () => {
     expect(first).toMatchObject({ type: 'novel', data: { a: 1 } })
   })
 
-  it('what comes after the end of the run is not read', async () => {
+  it('data after the end of the run is not read', async () => {
     const { url } = await localServer(events(`${RUN}event: provider-event\ndata: nonsense\n\n`))
     await expect(client(url).prompts.stream('a').finalText()).resolves.toBe('Grüß dich 👋🏽!')
   })
@@ -97,7 +97,7 @@ describe('interruptions without resume', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('silence is one too, and comments are no silence', async () => {
+  it('silence is one too, and comments do not count as silence', async () => {
     let beats = 0
     const { url } = await localServer((response, request) => {
       openEvents(firstDeltas)(response, request)

@@ -46,7 +46,7 @@ const faulty = { id: 'call_3', name: 'get_weather', arguments: { city: 5 } }
 const other = { id: 'call_4', name: 'toString', arguments: {} }
 
 describe('inline', () => {
-  it('names the tools, posts each result while the stream is open, and tells of it', async () => {
+  it('names the tools, posts each result while the stream is open, and emits an event', async () => {
     const { events: run, waitsAt } = waitingRun([rome, oslo])
     const server = await runServer({ events: run, waitsAt, behaviour: 'honours the id', cuts: [] })
     const told: SdkEventData[] = []
@@ -258,7 +258,7 @@ describe('in turns', () => {
   const chats = (requests: { url: string; body: unknown }[]) =>
     requests.filter(({ url }) => url.endsWith('/chat')).map(({ body }) => body)
 
-  it('a run that ends with calls goes on by chat, in the same stream', async () => {
+  it('a run that ends with calls continues by chat, in the same stream', async () => {
     const { url, requests } = await localServer(
       events(frames(endingWith([rome, faulty]))),
       events(frames(endingWith([oslo]), 21)),

@@ -1,4 +1,4 @@
-/** Config -> Deps -> app: the only file that knows all adapters. */
+/** Config -> Deps -> app: the only file that imports all adapters. */
 
 import { randomUUID } from 'node:crypto'
 import type { RequestListener, Server } from 'node:http'
@@ -253,7 +253,7 @@ interface Parts {
   serverTools: ServerTools
   log: Logger
   limits: Partial<ProviderLimits> | undefined
-  /** There is no room for writes, or what a start must write first is not written yet. */
+  /** The disk is almost full, or the first writes of the start are still pending. */
   isReadOnly(): boolean
 }
 

@@ -73,7 +73,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   })
 }
 
-// Of the command line, the client and the tests: `stet serve` hands its environment on to the server.
+// Variables of the CLI, the SDK and the tests: `stet serve` passes its environment to the server.
 const foreignVariables =
   /^STET_(API_KEY|BASE_URL|PROJECT_ID|VERSION_UUID|LOG|OUTPUT|PROFILE|CONFIG|NO_INPUT|DEBUG|PAGER|PUBLISH_KEY|TEST_\w+)$/
 
@@ -90,7 +90,7 @@ function unknownVariables(names: readonly string[]): UnknownVariable[] {
     })
 }
 
-// The sources lie in src/, the built program in dist/: both look for the package's own manifest above them.
+// Sources run from src/, the built program from dist/: both search for the package's manifest above.
 function findPackageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)

@@ -54,7 +54,10 @@ function lostKey(file: string, kept: string | undefined): string {
   return `${file} ${state}, and only the key of the first start opens stored provider tokens. Put that file back, or set STET_ENCRYPTION_KEY. If the key is lost, put the output of "stet-server generate-key encryption" there, start, and store the tokens again`
 }
 
-/** Embedded: writes `admin.key`. Returns the line that tells the operator, with the key this one time if stet made it. */
+/**
+ * Embedded: writes `admin.key`. Returns the line for the operator, including the key if stet generated it; it is shown only
+ * once.
+ */
 export function keepAdminKey(config: Config, tenant: NewTenant): string {
   const what = `workspace ${tenant.workspaceName}, project 1 default`
   const where = config.databaseUrl === undefined ? join(config.dataDir, 'admin.key') : undefined

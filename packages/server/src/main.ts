@@ -25,7 +25,7 @@ try {
 async function serve(config: Config): Promise<void> {
   makeDataFolder(config)
   const composition = await compose(config)
-  // Before listening, which may fail: the key is told this one time.
+  // Before listening, which may fail: the key is printed only once.
   if (!composition.isWaiting) tellFirstKey(await composition.started)
   const server = createHttpServer(composition.app, { maxConnections: config.maxConnections })
   try {
@@ -34,13 +34,13 @@ async function serve(config: Config): Promise<void> {
     await composition.close()
     throw error
   }
-  // Before the line that tells a supervisor that it may send signals.
+  // Before the line after which a supervisor may send signals.
   const stop = drainOnSignal(server, composition)
   const address = addressOf(server, config)
   if (composition.isWaiting) {
     process.stdout.write(`stet waiting on ${address} for the server that has this database to stop\n`)
     const work = await composition.started
-    // It was stopped before its turn came.
+    // It was stopped before it started.
     if (!work) return
     tellFirstKey(work)
   }
@@ -74,9 +74,9 @@ function addressOf(server: Server, config: Config): string {
   return `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
 }
 
-// The first signal drains, a second one leaves at once. The end of a parent that keeps a channel (`stet serve`, however
-// it ended) is a first signal: nobody else would stop this process, which holds the port and the lock.
-// @returns a function that drains for another reason, which the last line reports.
+// The first signal drains, a second one leaves at once. The end of a parent that keeps a channel (`stet serve`, however it
+// ended) is a first signal: nothing else would stop this process, which holds the port and the lock. @returns a function that
+// drains for another reason, which the last line reports.
 function drainOnSignal(server: Server, composition: Composition): (reason: OperatorError) => void {
   let isDraining = false
   let isSignalled = false
@@ -103,7 +103,7 @@ function drainOnSignal(server: Server, composition: Composition): (reason: Opera
   }
 }
 
-// Not by an exit code alone: whatever was opened before the failure would keep the process, and its lock, alive.
+// Setting only an exit code would leave open handles, which keep the process and its lock alive.
 function exitWith(error: unknown): void {
   process.stderr.write(`${describeFailure(error)}\n`, () => process.exit(1))
 }
@@ -117,7 +117,7 @@ function describeFailure(error: unknown): string {
   return `stet-server: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
 }
 
-// Callers are not told what the database says; who starts a server must know it.
+// Callers never see the database's message; the operator who starts a server needs it.
 function describeCause(cause: unknown): string {
   if (cause instanceof AggregateError) return describeCause(cause.errors[0])
   return cause instanceof Error ? ` (${cause.message})` : ''

@@ -68,7 +68,7 @@ function print(line: string): number {
   return 0
 }
 
-/** The key alone on standard output, so that it can be piped; what it is for on standard error. */
+/** Only the key on standard output, so that it can be piped; its description on standard error. */
 async function printTenant(config: Config, work: (database: Database<Stores>) => Promise<NewTenant>): Promise<number> {
   makeDataFolder(config)
   const database = await openStores(config, createJsonLogger(process.stderr, config.logLevel))

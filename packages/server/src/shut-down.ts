@@ -10,7 +10,9 @@ import { OperatorError, RunError } from './shared/app-error.ts'
 const runsWaitMs = 30_000
 /** How long answers may still take when no run is left: a slow reader must not hold the process. */
 const answersWaitMs = 5_000
-/** How long the rest may take, beside the drain delay and the wait for runs: a database that hangs must not hold the process. */
+/**
+ * Time limit for the remaining steps, after the drain delay and the wait for runs: a hanging database must not block the exit.
+ */
 const closingWaitMs = 20_000
 const lookMs = 20
 
@@ -21,14 +23,14 @@ interface ShutDownInput {
   /** Takes no more runs once stopped. */
   queueWork: { stop(): Promise<void> }
   config: Pick<Config, 'drainDelayMs' | 'databaseUrl'>
-  /** Whether the API is answered: a server that waits, or was superseded, has no callers to tell. */
+  /** Whether the API is served: a server that waits, or was superseded, has no callers to notify. */
   isServing: boolean
   /** Lets the next server serve, on a database that one may have at a time. */
   handOver(): Promise<void>
   close(): Promise<void>
 }
 
-/** @throws OperatorError when the time is over. What was acknowledged is stored; the next start ends what was not. */
+/** @throws OperatorError on timeout. Acknowledged writes are stored; the next start ends the remaining runs. */
 export async function shutDown(input: ShutDownInput, closingMs = runsWaitMs + closingWaitMs): Promise<void> {
   const { config, isServing } = input
   const drainDelayMs = isServing ? (config.drainDelayMs ?? (config.databaseUrl === undefined ? 0 : 5_000)) : 0

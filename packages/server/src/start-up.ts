@@ -17,7 +17,7 @@ interface StartUpInput {
   createProject: CreateProject
   /** Another server has just stopped serving, or lost its lock: its runs may still be about to end. */
   isSuccessor: boolean
-  /** Whether there is no room for writes at present. */
+  /** Whether the disk is too full for writes. */
   writesClosed(): boolean
 }
 

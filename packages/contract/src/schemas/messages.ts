@@ -85,7 +85,7 @@ const byRole = z.discriminatedUnion(
     z.looseObject({
       role: z.literal('assistant'),
       content: z.array(partsOf([TextPart, ReasoningPart, RedactedReasoningPart, ImagePart, FilePart, CallPart])),
-      // A list has become tool-call parts by now, so whatever is left here is wrong.
+      // A list was already converted to tool-call parts, so any other value is invalid.
       toolCalls: z.array(z.unknown()).exactOptional(),
     }),
     z.looseObject({ role: z.literal('tool'), content: z.array(partsOf([ResultPart])) }),
@@ -113,7 +113,7 @@ type Bag = Record<string, unknown>
 
 const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Leaves whatever it does not recognise as it is, for the schema to refuse at its place. */
+/** Leaves unrecognized values unchanged, so that the schema refuses them with their position. */
 function withOneForm(value: unknown): unknown {
   if (!isBag(value)) return value
   const message = withoutNull(value, ['name', 'toolCalls', 'toolId', 'toolName'])
@@ -137,7 +137,7 @@ function partFrom(value: unknown): unknown {
   return part
 }
 
-/** The key that is right wins where both are there; the other one goes. */
+/** If both keys are present, the correct one wins and the other is dropped. */
 function renamed(part: Bag, from: string, to: string): Bag {
   const { [from]: other, ...rest } = part
   return other === undefined ? part : { ...rest, [to]: rest[to] ?? other }
@@ -161,7 +161,7 @@ function callPart(call: unknown): unknown {
   return { type: 'tool-call', toolCallId: call['id'], toolName: call['name'], args: call['arguments'] }
 }
 
-/** PromptL: the ids stand on the message and the content is the result, as text. */
+/** PromptL: the ids are on the message, and the content is the result as text. */
 function withResultPart(message: Bag): Bag {
   const { toolId, toolName, ...rest } = message
   const content = rest['content']

@@ -8,7 +8,7 @@ import { FinishReason, RunResponse, RunSource, Usage } from './runs.ts'
 
 const cost = z.number().nonnegative()
 
-/** What every event of the run carries. Clients overwrite what they hold with each one, so nothing may be missing. */
+/** The keys of every event of the run. Clients replace their state with each event, so no key may be missing. */
 const everyEvent = {
   timestamp: z.int().meta({ description: 'Epoch milliseconds.' }),
   uuid: Uuid.meta({ description: 'The conversation.' }),

@@ -3,7 +3,7 @@ import type { Message, ToolCall } from './message.ts'
 import type { RunResponse, RunSource } from './resources/runs.ts'
 import type { FinishReason, Usage } from './usage.ts'
 
-/** What every event of the run carries. Clients replace what they hold with each event, so no key may be missing. */
+/** The keys of every event of the run. Clients replace their state with each event, so no key may be missing. */
 interface ChainEvent<Type extends string> {
   type: Type
   /** Epoch milliseconds. */

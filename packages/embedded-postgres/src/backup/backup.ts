@@ -10,7 +10,7 @@ import { closedFiles, openFiles } from './database-files.ts'
 import { readArchive } from './read-archive.ts'
 import { partOf, writeArchive } from './write-archive.ts'
 
-/** Backs up an open database into `file`. Statements are executed meanwhile; the caller makes no checkpoint. */
+/** Backs up an open database into `file`, while statements are executed. The caller makes no checkpoint. */
 export async function backUp(pglite: PGlite, folder: DatabaseFolder, file: string): Promise<void> {
   await writeOutside(folder, partOf(file), () => writeArchive(openFiles(pglite, folder), file))
 }

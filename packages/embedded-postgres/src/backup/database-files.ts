@@ -5,7 +5,7 @@ import type { PGlite } from '@electric-sql/pglite'
 import { type DatabaseFolder, isOwnEntry } from '../directory/database-folder.ts'
 import type { ArchivedFile } from './write-archive.ts'
 
-/** What one read takes at most; statements wait for it, but for no more. */
+/** Maximum size of one read; statements wait for one read at most. */
 const READ_BYTES = 1024 * 1024
 const LOG = 'pg_wal'
 
@@ -15,9 +15,9 @@ export async function* closedFiles(folder: DatabaseFolder): AsyncGenerator<Archi
 }
 
 /**
- * The files of a database that goes on executing statements: PostgreSQL's own online backup. Files are read while they change,
- * and the log between start and end, which comes last, makes them whole when the copy is opened. The copy has all that was
- * committed when its log was read. No checkpoint may be made meanwhile, because it deletes that log.
+ * The files of a running database, by PostgreSQL's online backup. Files are read while they change; opening the copy repairs
+ * them with the write-ahead log from start to end, which comes last. The copy has everything that was committed when its log
+ * was read. Checkpoints must wait, because they delete that log.
  */
 export async function* openFiles(pglite: PGlite, folder: DatabaseFolder): AsyncGenerator<ArchivedFile> {
   const begin = await pglite.query<{ segment: string }>(
@@ -81,7 +81,7 @@ function* readFile(file: string, path: string): Generator<ArchivedFile> {
   }
 }
 
-/** Zeros for bytes that were cut off meanwhile: the log cuts them off again. */
+/** Zeros for bytes that were truncated while reading: replaying the log truncates them again. */
 function* readPieces(descriptor: number, size: number): Generator<Buffer> {
   for (let at = 0; at < size; at += READ_BYTES) {
     const piece = Buffer.alloc(Math.min(READ_BYTES, size - at))

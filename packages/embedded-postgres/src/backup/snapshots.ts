@@ -82,7 +82,7 @@ export interface DueSnapshot extends SnapshotTarget {
   now: Date
 }
 
-/** One look at the folder; the name of the snapshot when one was due. */
+/** Checks the folder once; returns the name of the snapshot if one was due. */
 export async function snapshotIfDue(options: DueSnapshot): Promise<string | undefined> {
   await mkdir(options.directory, { recursive: true, mode: 0o700 })
   const newest = (await listSnapshots(options)).at(-1)

@@ -82,7 +82,7 @@ async function listenAt(directory: string, path: string): Promise<Server> {
     throw new EmbeddedPostgresError(`The path of the database, ${directory}, is too long for the socket of its lock`)
   }
   return listen(path).catch((error: NodeJS.ErrnoException) => {
-    // Node says EACCES of a folder that is gone.
+    // Node reports EACCES for a deleted folder.
     if (!existsSync(dirname(path))) throw Object.assign(new Error(error.message), { code: 'ENOENT' })
     if (error.code === 'ENOSPC') throw error
     const advice = 'put the folder on a local file system that has sockets'
@@ -91,8 +91,8 @@ async function listenAt(directory: string, path: string): Promise<Server> {
 }
 
 /**
- * Removes what a dead process left in `folder`. The names are of that process alone, so that a lock that was taken meanwhile
- * loses nothing. @throws EmbeddedPostgresError when the holder lives, or may live on another machine.
+ * Removes what a dead process left in `folder`. Its file names are unique, so a lock that was taken since is not affected.
+ * @throws EmbeddedPostgresError when the holder lives, or may live on another machine.
  */
 async function clearDead(directory: string, shortDirectory: string, lock: string, folder: string): Promise<void> {
   const entries = await readdir(join(directory, folder)).catch(ignoreAbsent)
@@ -112,7 +112,7 @@ function mayLiveElsewhere(holder: Holder): boolean {
   return holder.bootId !== bootId() && holder.host !== hostname()
 }
 
-/** Folders of processes that died before they had the lock. One that lives keeps its folder, or makes another. */
+/** Folders of processes that died before they got the lock. A living process keeps its folder, or creates another. */
 async function clearRemains(directory: string, shortDirectory: string, lock: string): Promise<void> {
   const names = (await readdir(directory)).filter((name) => name.startsWith(`${lock}-`))
   for (const name of names) {
@@ -194,7 +194,7 @@ function bootId(): string | null {
 
 function inUse(directory: string, lock: string, holder: Holder | undefined): EmbeddedPostgresError {
   const who = holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`
-  // Only a person can know that another machine does not come back.
+  // Only a person can decide that another machine is permanently gone.
   const hint =
     holder && mayLiveElsewhere(holder) ? `. If ${holder.host} is gone for good, delete ${join(directory, lock)}` : ''
   return new EmbeddedPostgresError(

@@ -6,7 +6,7 @@ import { EmbeddedPostgresError } from '../failure.ts'
 import { openPglite } from '../open-pglite.ts'
 import { type DatabaseFolder, databaseEntries, ownNames, workFolder } from './database-folder.ts'
 
-/** PostgreSQL's own mark of a database directory. It comes last, so that a directory which has it is whole. */
+/** PostgreSQL's marker of a database directory. It is copied last, so a directory with it is complete. */
 const MARK = 'PG_VERSION'
 
 /**
@@ -61,8 +61,8 @@ export async function clearWork(folder: DatabaseFolder): Promise<void> {
 /** A file holds the path of an unfinished file elsewhere. */
 async function deleteWork(path: string): Promise<void> {
   const unfinished = (await stat(path)).isFile() ? await readFile(path, 'utf8') : ''
-  // Empty when the process was killed before it had written the path, and so before it made that file.
-  // A disk that is away or read-only now is no reason not to start.
+  // Empty when the process was killed before it had written the path, and so before it made that file. A missing or read-only
+  // disk must not prevent the start.
   if (unfinished !== '') await rm(unfinished, { force: true }).catch(() => undefined)
   await rm(path, { recursive: true, force: true })
 }

@@ -52,7 +52,7 @@ async function requireFree(folder: string, needed: number): Promise<void> {
   throw new EmbeddedPostgresError(`The backup takes up to ${takes} on the disk of ${folder}, which has ${has} free`)
 }
 
-/** Bytes in the files of a database, which may be open: PostgreSQL deletes some meanwhile. */
+/** Bytes in the files of a database, which may be open, so files may vanish. */
 async function sizeOf(folder: DatabaseFolder): Promise<number> {
   let bytes = 0
   for (const entry of await databaseEntries(folder)) {
@@ -76,7 +76,7 @@ export async function watchDiskSpace(directory: string, floorBytes = FLOOR_BYTES
     low = (await freeBytes(directory)) < floorBytes
   }
   await look()
-  // A file system that cannot be asked for a moment keeps its last answer.
+  // If the file system cannot be queried, the last value stays.
   const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS)
   timer.unref()
   return { isLow: () => low, stop: () => clearInterval(timer) }

@@ -42,7 +42,7 @@ export function startUpkeep(deps: UpkeepDeps): Upkeep {
       await deps.session.script('CHECKPOINT')
       checkpoint = { at: Date.now(), syncs: deps.syncCount() }
     }
-    // Best at a quiet time; a server that never has one is vacuumed all the same.
+    // Prefers a quiet time, but vacuums a busy server too.
     if (!isQuiet && Date.now() - vacuumedAt < limits.vacuumEveryMs) return
     await vacuumWornTables(deps.session)
     vacuumedAt = Date.now()
@@ -68,7 +68,7 @@ export function startUpkeep(deps: UpkeepDeps): Upkeep {
 
 /** Vacuums each table with many dead or changed rows, one statement per table so that others get in between. */
 export async function vacuumWornTables(session: SqlSession): Promise<string[]> {
-  // Without a flush the counters stay where the last one left them: there is no background process to do it.
+  // Without a flush the counters never change, because there is no background process.
   await session.query('SELECT pg_stat_force_next_flush()')
   const { rows } = await session.query(
     `SELECT format('%I.%I', schemaname, relname) AS name FROM pg_stat_user_tables WHERE ${DEAD_ROWS}`,
@@ -79,8 +79,8 @@ export async function vacuumWornTables(session: SqlSession): Promise<string[]> {
 }
 
 /**
- * What a start after a crash would read again: the log since the last checkpoint. The files of the log say less: a checkpoint keeps
- * those that it empties, so that after one burst they would ask for the next checkpoint, and that for the next.
+ * The log since the last checkpoint, which a start after a crash would replay. The size of the log files does not help: a
+ * checkpoint keeps emptied files, so after one burst each checkpoint would trigger the next.
  */
 export async function logBytes(session: SqlSession): Promise<number> {
   const { rows } = await session.query(

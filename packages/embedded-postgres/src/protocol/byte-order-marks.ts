@@ -1,6 +1,6 @@
 /**
- * PGlite 0.5 reads each text with a decoder that takes a leading U+FEFF for a mark of the encoding and drops it: a prompt
- * that begins with one would come back shorter than it was stored, and not fit its hash.
+ * PGlite 0.5 reads each text with a decoder that takes a leading U+FEFF for a mark of the encoding and drops it: a prompt that
+ * begins with one would be read without it and not match its hash.
  */
 import { protocol } from '@electric-sql/pglite'
 
@@ -18,7 +18,7 @@ const headBytes = 5
 const unfinished = new WeakMap<Parser, Buffer>()
 let isDone = false
 
-/** Puts the marks back into whatever PGlite reads from now on. Its readers are private, but they share this prototype. */
+/** Restores the marks in everything PGlite reads from now on. Its readers are private, but they share this prototype. */
 export function keepByteOrderMarks(): void {
   if (isDone) return
   isDone = true

@@ -5,7 +5,7 @@ const { serialize } = protocol
 
 /** Plans that are kept; a batch of another size may be another statement. */
 const MAX_PREPARED = 32
-/** A plan is made for the tables as they are: those of a young database read whole tables, and would go on doing so. */
+/** Query plans depend on the current tables: plans of a young database read whole tables and would be kept. */
 const MAX_USES = 100
 
 export interface Pipeline {
@@ -51,7 +51,7 @@ export function createPipeline(pglite: PGlite): Pipeline {
 
   return {
     async run(statements) {
-      // What these statements replace may be bound by one of them: it is closed by the next call.
+      // One of these statements may still bind a replaced one, so the next call closes it.
       const closing = stale.map((name) => serialize.close({ type: 'S', name }))
       stale = []
       const parts = statements.flatMap(messageFor)
@@ -62,7 +62,7 @@ export function createPipeline(pglite: PGlite): Pipeline {
         )
         return rowsOf(messages)
       } catch (error) {
-        // Which of the new names exist now is not known; closing one that does not is no error.
+        // Some of the new names may not exist; closing those is not an error.
         stale.push(...[...names.values()].map(({ name }) => name))
         names.clear()
         throw error

@@ -3,14 +3,14 @@ import { EmbeddedPostgresError } from '../failure.ts'
 
 type Field = string | number | boolean
 
-/** An error on its way between threads: a structured clone keeps neither its class nor its fields. */
+/** An error that crosses between threads: a structured clone keeps neither its class nor its fields. */
 export interface CarriedError {
   kind: 'driver' | 'operator' | 'other'
   message: string
   stack: string | undefined
-  /** Of an error of the database or the system: code, detail, position and whatever else is plain. */
+  /** The plain fields of a database or system error: code, detail, position and others. */
   fields: Record<string, Field>
-  /** What Prisma is told. */
+  /** The error for Prisma. */
   cause?: DriverAdapterError['cause']
 }
 
@@ -32,7 +32,7 @@ export function carryError(error: unknown): CarriedError {
 export function reviveError({ kind, message, stack, fields, cause }: CarriedError): Error {
   if (kind === 'operator') return new EmbeddedPostgresError(message)
   const error = cause ? new DriverAdapterError(cause) : Object.assign(new Error(message), fields)
-  // Where it happened; that it was asked for here is known to whoever asked.
+  // The stack of the origin; the caller has its own.
   if (stack !== undefined) error.stack = stack
   return error
 }

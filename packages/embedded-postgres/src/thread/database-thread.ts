@@ -8,7 +8,7 @@ import { type SilenceLimits, type SilenceWatch, watchSilence } from './watch-sil
 /** Requests that the thread has at once; the others wait here. */
 const MAX_IN_FLIGHT = 256
 
-/** The embedded database behind messages: its evaluation and its syncs do not hold up the thread that asks. */
+/** The embedded database behind messages: its evaluation and syncs do not block the calling thread. */
 export interface DatabaseThread {
   ask<Name extends TaskName>(task: Name, input: Input<Name>, options?: AskOptions): Promise<Output<Name>>
   /** Files and directories that the database had synced when it last answered. */
@@ -33,11 +33,11 @@ interface Asked {
 }
 
 /**
- * Starts the program in `file`, which loads while the caller goes on; the first task must be `open`. From then on the
- * process ends when the thread ends without being told to.
+ * Starts the program in `file`, which loads in parallel; the first task must be `open`. From then on, an unexpected end of the
+ * thread ends the process.
  */
 export function startDatabaseThread(file: string, owner: string): DatabaseThread {
-  // Without what the process was told to load beside its program: the thread has one of its own.
+  // Without the process's `--import` and similar flags, because the thread runs another program.
   const worker = new Worker(file, { name: 'database', execArgv: [] })
   const requests = requestsOf(worker)
   let made = 0
@@ -62,7 +62,7 @@ export function startDatabaseThread(file: string, owner: string): DatabaseThread
     if (asked?.request.task === 'open' && !error) state = 'open'
     if (error) asked?.reject(reviveError(error))
     else asked?.resolve(output)
-    // Its caller has been refused: this transaction has no other end.
+    // Its caller was refused, so this transaction must be rolled back here.
     if (asked?.isRefused && asked.request.task === 'begin' && !error)
       ask('rollback', output as number, { isFirst: true }).catch(() => undefined)
   })
@@ -94,7 +94,7 @@ export function startDatabaseThread(file: string, owner: string): DatabaseThread
         })
       state = 'ended'
       silence?.stop()
-      // Or a process that does nothing else ends before this does.
+      // Otherwise an idle process could end first.
       worker.ref()
       await worker.terminate()
     },
@@ -106,7 +106,7 @@ interface Requests {
   /** The one that was answered; the next one takes its place. */
   take(id: number): Asked | undefined
   areSent(): boolean
-  /** Rejects all. What was sent may still be executed. */
+  /** Rejects all calls. Those already sent may still be executed. */
   refuse(): void
   fail(error: Error): void
 }
@@ -152,7 +152,7 @@ function requestsOf(worker: Worker): Requests {
   }
 }
 
-/** What the database had not answered is not acknowledged; the next start recovers. */
+/** Unanswered calls were never acknowledged; the next start recovers. */
 function endProcess(owner: string, code: number, failure: Error | undefined): never {
   const reason = failure?.stack ?? `exit code ${code}`
   // A failed write or sync has said so itself.

@@ -7,7 +7,7 @@ interface Held {
   outcome: Promise<unknown>
 }
 
-/** Transactions that are begun, used and ended by messages. One at a time holds the session; the others wait in `begin`. */
+/** Transactions controlled by messages. One at a time has the session; the others wait in `begin`. */
 export interface HeldTransactions {
   begin(): Promise<number>
   handleOf(id: number): Transaction
@@ -41,7 +41,7 @@ export function holdTransactions(pglite: PGlite): HeldTransactions {
               resolve(begun)
             }),
         )
-        // After `begin` whoever ends the transaction learns of its failure.
+        // After `begin`, the failure is reported to the code that ends the transaction.
         outcome.catch(reject)
       }),
     handleOf: (id) => heldOf(id).handle,

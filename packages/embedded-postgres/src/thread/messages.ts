@@ -9,7 +9,7 @@ interface Within {
   transaction?: number | undefined
 }
 
-/** What the database thread can be asked for. Everything here crosses by structured clone. */
+/** Requests to the database thread. Everything here crosses by structured clone. */
 export interface DatabaseTasks {
   open(input: { folder: DatabaseFolder; template: string; program: CompiledPglite }): void
   query(input: SqlStatement & Within): SqlResult

@@ -9,7 +9,7 @@ const LIMITS: SilenceLimits = { refuseAfterMs: 10_000, endAfterMs: 300_000 }
 const TICKS = 10
 
 export interface SilenceWatch {
-  /** An answer came in. */
+  /** A response arrived. */
   heard(): void
   isSilent(): boolean
   stop(): void

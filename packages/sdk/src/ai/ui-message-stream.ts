@@ -10,7 +10,7 @@ export interface UIMessageSource extends AsyncIterable<StreamEvent> {
   readonly conversationUuid: string | undefined
 }
 
-/** What to send to the page besides the answer and its tools; nothing by default. */
+/** Data to send to the page besides the answer and its tools; nothing by default. */
 export interface UIMessageOptions {
   /** `errors`: the message of what failed, instead of a fixed text. */
   expose?: readonly 'errors'[]

@@ -1,6 +1,6 @@
 import { ConnectionError, type OutputKind, RunStream, type StreamCallbacks } from '../index.ts'
 
-/** How a page reads a run that its own server passes on. There is no API key here: the server of the page holds it. */
+/** How a page reads a run that its own server forwards. The API key stays on that server. */
 export interface OpenRunOptions<O extends OutputKind = 'text'> extends StreamCallbacks<O> {
   /** Sent as JSON. */
   body?: unknown

@@ -11,7 +11,7 @@ export interface CacheOptions {
   ttl?: number
   /** Milliseconds in which it is still given, and renewed in the background, 3_600_000 */
   staleTtl?: number
-  /** Prompts at most, the least recently used go first, 500; an own store has its own limit */
+  /** Maximum number of prompts (500); the least recently used are dropped first. A custom store has its own limit */
   max?: number
   /** The store for prompts. Default: the memory of this process. */
   store?: CacheStore
@@ -37,8 +37,8 @@ export interface CacheStore {
 }
 
 /**
- * What is given when a prompt can be had neither from the server nor from the cache: its text, the prompt (from a
- * snapshot, for example), or a function of the failure that gives the text.
+ * Used when neither the server nor the cache has the prompt: its text, the prompt (from a snapshot, for example), or a function
+ * of the error that returns the text.
  */
 export type PromptFallback =
   | string

@@ -62,12 +62,12 @@ async function loadPrompt(
   return etag && answer.response.status === 304 ? undefined : parseAnswer<Prompt>(answer)
 }
 
-/** What every key of a caller begins with: prompts that one key may read are not shown to another. */
+/** Prefix of all cache keys of an API key, so that its prompts are not shown to another. */
 export async function keyPrefix(api: Api, exchange: Exchange): Promise<string> {
   const { prompts } = api.settings
   const headers = await requestHeaders(api.settings, exchange, 0, null)
   const authorization = headers.get('authorization') ?? ''
-  // the promise is kept, not its result: calls that begin together go on together, and so share one request
+  // stores the promise rather than its result, so that concurrent calls share one request
   if (prompts.caller?.authorization !== authorization) {
     // without a hash of the key, only this caller may find its entries
     prompts.caller = { authorization, hash: sha256(authorization).then((hash) => hash || randomUuid()) }

@@ -58,7 +58,7 @@ export class PromptCache {
     return outcomeOf(entry, 'stale')
   }
 
-  /** Forgets every prompt whose key begins so, and what requests under way will bring. */
+  /** Drops every prompt with this key prefix, and the results of pending requests. */
   async drop(keyPrefix: string, about: Pick<CacheRequest, 'options' | 'logger'>): Promise<void> {
     for (const key of this.#flights.keys()) if (key.startsWith(keyPrefix)) this.#flights.delete(key)
     await this.#try(about, (store) => store.delete(keyPrefix))
@@ -98,7 +98,7 @@ export class PromptCache {
     return outcome ? { ...fetched, response: outcome.response } : fetched
   }
 
-  /** A renewal failed: the kept copy stays, unless the prompt is gone. */
+  /** A failed renewal keeps the cached copy, unless the prompt was deleted. */
   async #keep(request: CacheRequest, error: unknown): Promise<void> {
     const { key, now, logger } = request
     if (error instanceof ApiError && error.status === 404) return this.drop(key, request)

@@ -8,8 +8,8 @@ interface Callbacks {
 }
 
 /**
- * The answer of a call whose failure goes to `onError`, once, and is then `undefined`; without `onError` it rejects. What is
- * no failure of the call, such as an exception of a callback, rejects either way.
+ * The answer of a call whose failure goes to `onError`, once, and is then `undefined`; without `onError` it rejects. Other
+ * failures, such as an exception of a callback, reject either way.
  */
 export function settled<T>(
   call: ApiPromise<T>,

@@ -17,8 +17,7 @@ import { type LatitudeVersions, latitudeVersions } from './versions.ts'
 let hasWarned = false
 
 /**
- * The client with the surface of `@latitude-data/sdk` 4 and 5: change the import and keep the code. Requests and streams are
- * those of `Stet`, which is there as `stet`.
+ * The client with the surface of `@latitude-data/sdk` 4 and 5: change the import and keep the code. Requests and streams are those of `Stet`, available as `stet`.
  *
  * @example
  * const latitude = new Latitude(process.env.LATITUDE_API_KEY, { projectId: 1 })

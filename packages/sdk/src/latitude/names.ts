@@ -1,6 +1,6 @@
 import type { AdapterName } from '../render/index.ts'
 
-/** Where a log came from. */
+/** The origin of a log. */
 export const LogSources = { API: 'api', Playground: 'playground', Evaluation: 'evaluation' } as const
 export type LogSources = (typeof LogSources)[keyof typeof LogSources]
 

@@ -3,7 +3,7 @@ import type { RenderToolHandler } from '../render/index.ts'
 import type { LatitudeOptions } from './options.ts'
 import type { LatitudeToolContext } from './tools.ts'
 
-// What the published clients export as types, under their names: code that imports them changes its import alone.
+// The exported types of the published clients, under their names, so that code only changes its import.
 
 /** The options of `Latitude`. */
 export type Options = LatitudeOptions
@@ -26,10 +26,10 @@ export type ToolHandler<T extends ToolSpec, K extends keyof T> = (
   details: LatitudeToolContext,
 ) => Promise<unknown>
 
-/** What a tool handler gets beside its arguments (4.x). */
+/** The second argument of a tool handler (4.x). */
 export type ToolCallDetails = LatitudeToolContext
 
-/** What a tool handler of `renderChain` gets beside its arguments. */
+/** The second argument of a tool handler of `renderChain`. */
 export type RenderToolCallDetails = Parameters<RenderToolHandler>[1]
 
 /** The result of a tool. */
@@ -41,5 +41,5 @@ export interface ToolCallResponse {
   text?: string
 }
 
-/** What `Latitude.instrument` takes and ignores. */
+/** The argument of `Latitude.instrument`, which is ignored. */
 export type Instrumentation = object

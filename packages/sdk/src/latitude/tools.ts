@@ -1,6 +1,6 @@
 import type { Message, ToolCall } from '../index.ts'
 
-/** What a tool handler gets beside its arguments: the call, and the names that 4.x gave its parts. */
+/** The second argument of a tool handler: the call, with the 4.x names of its parts. */
 export interface LatitudeToolContext extends ToolCall {
   conversationUuid: string
   messages: Message[]

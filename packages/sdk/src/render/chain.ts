@@ -15,7 +15,7 @@ interface Step {
   shown: Record<string, unknown>
 }
 
-/** What a handler throws to end the chain. */
+/** Thrown by a handler to end the chain. */
 const PAUSED = Symbol('paused')
 
 /** The messages of a step's model calls: its answer last, the turns of its tools before; `isPaused` ends the chain. */

@@ -19,13 +19,13 @@ export interface RenderOptions {
   stripServiceConfig?: boolean
 }
 
-/** What came of a prompt. `config` is its front matter, the attributes of the step over it. */
+/** The result of rendering. `config` is the front matter, overridden by the attributes of the step. */
 export interface Rendered<M = Message> {
   config: Record<string, unknown>
   messages: M[]
 }
 
-/** What a tool handler gets beside its arguments. */
+/** The second argument of a tool handler. */
 export interface RenderToolContext extends ToolCall {
   /** Empty: no server holds the conversation. */
   conversationUuid: string

@@ -65,7 +65,7 @@ export class Conversations {
   }
 
   /**
-   * Deletes a conversation for good, with its runs and annotations. One with an active run throws a `ConflictError`.
+   * Deletes a conversation permanently, with its runs and annotations. One with an active run throws a `ConflictError`.
    *
    * @example await stet.conversations.delete(result.uuid)
    */
@@ -74,8 +74,7 @@ export class Conversations {
   }
 
   /**
-   * Deletes every ended conversation of a custom identifier for good: in all projects, or in the one of `o.projectId`. The
-   * project of the client does not count here. `active` conversations are left: stop them, and erase again.
+   * Permanently deletes every ended conversation of a custom identifier, in all projects or in `o.projectId`. The project of the client is ignored. `active` conversations remain: stop them, then erase again.
    *
    * @example const { deleted, active } = await stet.conversations.erase('customer-7')
    */

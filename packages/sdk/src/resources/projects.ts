@@ -49,7 +49,7 @@ export class Projects {
   }
 
   /**
-   * Deletes a project for good, with its prompts, conversations and restricted keys; its name confirms it. A project with
+   * Deletes a project permanently, with its prompts, conversations and restricted keys; its name confirms it. A project with
    * active runs throws a `ConflictError`.
    *
    * @example await stet.projects.delete(7, { name: 'Support' })

@@ -88,7 +88,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Writes a prompt. `baseHash` and `ifMatch` make it a ConflictError when somebody else changed the prompt. In a draft,
+   * Writes a prompt. `baseHash` and `ifMatch` make it a ConflictError if the prompt has changed. In a draft,
    * `liveHash` is the hash of live's text that was merged in: it resolves the conflict that publishing would find.
    *
    * @example

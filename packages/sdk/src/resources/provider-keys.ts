@@ -60,7 +60,7 @@ export class ProviderKeys {
   }
 
   /**
-   * Deletes an entry and answers it as it was.
+   * Deletes a provider key and returns it.
    *
    * @example await stet.providerKeys.delete(id)
    */

@@ -48,7 +48,7 @@ export class Runs {
   }
 
   /**
-   * Stops the latest run; an ended one stays as it is. Resolves when it has ended, at most 2 s later.
+   * Stops the latest run; an ended one stays unchanged. Resolves when it has ended, at most 2 s later.
    *
    * @example const { stopped, status } = await stet.runs.stop(uuid)
    */

@@ -80,7 +80,7 @@ export class Versions {
   }
 
   /**
-   * What a version changes; by default a draft against live, a merged version against the one before it.
+   * The changes of a version; by default a draft against live, a merged version against the one before it.
    *
    * @example const { changes } = await stet.versions.diff(draft.uuid)
    */

@@ -11,7 +11,7 @@ import { RunRequests } from './run-requests.ts'
 /** Runs over one JSON answer, or several where tools are answered in turns. */
 export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStart<O>): Promise<Outcome<RunResult<O>>> {
   const { operation, fields, options } = start
-  // of a new run it is not known before its end: the server stops one whose caller has gone, after its grace period
+  // unknown until a new run ends: the server stops such a run after its grace period
   let conversationUuid = 'conversationUuid' in fields ? fields.conversationUuid : undefined
   const requests = new RunRequests(api)
   try {

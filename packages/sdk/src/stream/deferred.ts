@@ -7,7 +7,7 @@ export interface Deferred<T> {
 
 /** Promise.withResolvers, which Node 20 does not have, with a quiet promise. */
 export function deferred<T>(): Deferred<T> {
-  // the executor runs at once, so that all three are there when this returns
+  // the executor runs synchronously, so that all three are set when this returns
   const made: Partial<Deferred<T>> = {}
   const promise = quiet(new Promise<T>((resolve, reject) => Object.assign(made, { resolve, reject })))
   return Object.assign(made, { promise }) as Deferred<T>

@@ -10,8 +10,8 @@ async function ended(): Promise<IteratorReturnResult<undefined>> {
 }
 
 /**
- * A list that grows while many readers walk it, each at its own pace. Places are linked and the list holds its last one
- * alone: what was appended lives as long as somebody holds a place before it.
+ * A list that grows while many readers walk it at their own pace. Places are linked, and the list holds only the last one, so
+ * passed values are garbage collected once no reader is before them.
  */
 export class EventLog<T> {
   /** The place of the next value. */
@@ -41,7 +41,7 @@ export class EventLog<T> {
       this.#wake()
       return ended()
     }
-    // what has come costs one promise; calls that do not wait for each other get one value each, in their order
+    // available values cost one promise; parallel calls get one value each, in order
     const next = (): Promise<IteratorResult<T>> => {
       if (!at) return ended()
       const { next: following, value } = at

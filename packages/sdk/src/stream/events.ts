@@ -27,7 +27,7 @@ export type LatitudeEventData = Widened<LatitudeEvent>
 /** The output of the model, part by part. */
 export type ProviderEventData = ProviderEvent
 
-/** What the client itself does for a run; never on the wire, only through `on('sdk', …)`. */
+/** Events of the SDK itself; never on the wire, only through `on('sdk', …)`. */
 export type SdkEventData =
   | { type: 'reconnecting'; attempt: number; delayMs: number; cause: string }
   | { type: 'reconnected'; fromEventId: string | undefined }
@@ -65,7 +65,7 @@ export interface StreamEventMap<O extends OutputKind> {
 export type Exposed = 'messages' | 'config' | 'ids' | 'tools' | 'errors'
 
 /**
- * What to forward besides the answer; nothing by default. `true` forwards every event unchanged.
+ * Data to forward besides the answer; nothing by default. `true` forwards every event unchanged.
  *
  * @example { expose: ['tools'] }
  */

@@ -14,23 +14,23 @@ export interface Turn {
   open: () => Promise<Answer>
   /** It is joined after an event that the caller named. */
   isJoined: boolean
-  /** What joins the run again; undefined when nothing can. */
+  /** Rejoins the run; undefined if that is impossible. */
   attach: () => (() => Promise<Answer>) | undefined
   resume: ResumeOptions
   runtime: Runtime
   /** Milliseconds, 45_000 */
   idleTimeout: number | undefined
   signal: AbortSignal
-  /** Whether nothing more is wanted: the terminal event has come, or the reader has gone. */
+  /** Whether reading is finished: the terminal event arrived, or the reader left. */
   isOver: () => boolean
   /** The id of the last event that was taken. */
   lastEventId: () => string | undefined
   onHead: (head: Answer) => void
-  /** Takes a frame, or looks at one that was taken or is not wanted; throws what makes its connection useless. */
+  /** Processes a frame, or only checks one that was processed or is not needed; throws if the connection is unusable. */
   onFrame: (frame: Frame, head: Answer, isOld: boolean) => void
   onReconnecting: (about: { attempt: number; delayMs: number; cause: string }) => void
   onReconnected: () => void
-  /** The error of a stream that is lost for good. */
+  /** The error of a permanently lost stream. */
   lost: (message: string, cause?: unknown) => Error
 }
 
@@ -41,8 +41,8 @@ export async function readTurn(turn: Turn): Promise<void> {
   let taken = 0
   let isRejoined = turn.isJoined
   /**
-   * Attempts to join since the last of them. One is free where nothing came after the event that the caller named: that
-   * is no cut, the run may have ended by then.
+   * Attempts to rejoin since the last event. The first attempt is free if no event followed the one that the caller named,
+   * because the run may simply have ended.
    */
   let attempts = isRejoined ? -1 : 0
 

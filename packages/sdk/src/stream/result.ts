@@ -38,7 +38,7 @@ export function advance(progress: Progress, event: StreamEvent): void {
   }
 }
 
-/** The result of a completed run, in the form of the JSON answer; undefined when no answer ever came. */
+/** The result of a completed run, in the form of the JSON answer; undefined without any answer. */
 export function resultOf<O extends OutputKind>(data: Completed, progress: Progress): RunResult<O> | undefined {
   const response = data.response ?? progress.response
   if (!response) return undefined

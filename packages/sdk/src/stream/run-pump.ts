@@ -39,7 +39,7 @@ export interface StreamSource<O extends OutputKind> {
   bufferEvents?: boolean | undefined
   /** Called as listeners are, before all others. */
   callbacks?: StreamCallbacks<O>
-  /** Called after them, with the conversation as far as it is known; it does not throw. */
+  /** Called afterwards, with the conversation so far; must not throw. */
   hook?: ((event: StreamEvent, conversationUuid: string | undefined) => void) | undefined
   /** The path of the prompt that runs, for the message of its failure. */
   prompt?: string | undefined
@@ -53,7 +53,7 @@ type Ending = 'finished' | 'errored' | 'aborted' | 'detached'
 /** connecting → streaming → finished, with detours to reconnecting and tools; the last three may end any of them. */
 export type StreamState = 'connecting' | 'streaming' | 'reconnecting' | 'tools' | Ending
 
-/** Reads a run to its end whether or not anybody looks, and settles every view exactly once. */
+/** Reads a run to its end, with or without readers, and settles every view exactly once. */
 export class RunPump<O extends OutputKind> {
   readonly controller = new AbortController()
   readonly listeners = new Listeners<O>()
@@ -64,7 +64,7 @@ export class RunPump<O extends OutputKind> {
   requestId: string | null = null
   lastEventId: string | undefined
   readonly progress: Progress = { conversationUuid: undefined, text: '', conversation: [], response: undefined }
-  /** Whether somebody would learn of a failure. */
+  /** Whether a failure would reach a listener. */
   isObserved = false
   /** Settles when the stop request has succeeded or failed. */
   stopped: Promise<unknown> | undefined

@@ -9,7 +9,7 @@ import { RunPump, type StreamSource, type StreamState } from './run-pump.ts'
 import { readableOf, textOf } from './views.ts'
 
 /**
- * A run while it happens. It is read to its end whether or not anybody iterates; every view starts at the first event,
+ * A run while it happens. It is read to its end even without iteration; every view starts at the first event,
  * so that several may be used together. It is not a promise: await one of its results.
  *
  * @example
@@ -77,7 +77,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Resolves to the conversation's uuid as soon as it is known.
+   * Resolves to the conversation's uuid as soon as it arrives.
    *
    * @example const uuid = await stream.started()
    */

@@ -12,7 +12,7 @@ export interface Cassette {
   file: string
   isRecording: boolean
   recordings: Recording[]
-  /** Those that have answered a request. */
+  /** The entries that were used. */
   played: Set<Recording>
 }
 

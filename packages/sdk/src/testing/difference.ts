@@ -1,4 +1,4 @@
-/** What separates a text from the one among `candidates` that has most lines in common with it. */
+/** The difference between a text and the most similar of `candidates`. */
 export function nearestDifference(text: string, candidates: readonly string[]): string {
   const lines = text.split('\n')
   const ranked = candidates.map((candidate) => {

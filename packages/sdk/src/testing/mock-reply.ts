@@ -16,8 +16,8 @@ export interface MockCall {
 }
 
 /**
- * What a request is answered with. For a run: its text, parts of its result, its events, or how it fails. For other requests:
- * the JSON of the answer, or how it fails. A text is the content of a prompt that is read.
+ * The mock response. For a run: its text, parts of its result, its events, or its failure. For other requests: the JSON body or
+ * the failure. A text is the content of a prompt.
  */
 export type MockReply =
   | string

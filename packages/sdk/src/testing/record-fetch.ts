@@ -63,7 +63,7 @@ function replayed({ response: { status, headers, body } }: Recording): Response 
   return new Response(text ?? null, { status, headers })
 }
 
-/** The response, kept as it is read: a run that waits for the caller must not be held up. */
+/** The response, recorded while it is read, so that a run that waits for the caller is not delayed. */
 function recorded(
   cassette: Cassette,
   { request, secrets }: { request: Recording['request']; secrets: string[] },

@@ -2,7 +2,7 @@ import type { StreamEvent } from '../index.ts'
 
 /** How the events travel. */
 export interface SseOptions {
-  /** The connection breaks after so many events. */
+  /** The number of events before the connection breaks. */
   dropAfter?: number
   /** The size of the pieces that arrive, in bytes; by default an event each. */
   chunkBytes?: number

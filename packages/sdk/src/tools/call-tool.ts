@@ -11,7 +11,7 @@ const LONGEST_LINE = 500
 /** Thrown by `pauseExecution()`. */
 export const PAUSE = Symbol('pause')
 
-/** What goes to the model. */
+/** The result for the model. */
 export interface ToolAnswer {
   result: unknown
   isError: boolean

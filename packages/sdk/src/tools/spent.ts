@@ -1,6 +1,6 @@
 import type { RunResult, Usage } from '../types.ts'
 
-/** What a turn cost. */
+/** The cost of one round. */
 export type Spent = Pick<RunResult, 'tokenUsage' | 'cost'>
 
 const KEYS = [

@@ -52,7 +52,7 @@ export class ToolLoop<O extends OutputKind> {
     this.#host = host
   }
 
-  /** Answers a call that the run may be waiting for; calls without a handler are left alone. */
+  /** Answers a call that the run may be waiting for; calls without a handler are ignored. */
   async answer(call: ToolCall): Promise<void> {
     if (!this.#isInline || !this.#tools[call.name] || this.#handled.has(call.id)) return
     this.#handled.add(call.id)

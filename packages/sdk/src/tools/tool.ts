@@ -1,7 +1,7 @@
 import type { Nothing } from '../registry.ts'
 import type { Message, ToolCall } from '../types.ts'
 
-/** What schema libraries have in common (standardschema.dev): all of the usual ones can be given as they are. */
+/** The common interface of schema libraries (standardschema.dev), so that all common ones work unchanged. */
 export interface StandardSchema<I = unknown, O = I> {
   readonly '~standard': {
     readonly version: 1

@@ -20,7 +20,7 @@ type Sent<K extends OperationName> = Part<K, 'query'> & Part<K, 'body'>
 type Required<T> = { [F in keyof T]-?: Nothing extends Pick<T, F> ? never : F }[keyof T]
 
 /**
- * What a call sends beside its options: parameters of the path, fields of the body or the query. Those that the operation
+ * A call's input besides its options: parameters of the path, fields of the body or the query. Those that the operation
  * requires and that are not among the options `O` must be here; undefined means "not given" and is not sent.
  */
 export type Fields<K extends OperationName, O> = Partial<Record<ParamName<OperationPaths[K]>, string | number>> & {

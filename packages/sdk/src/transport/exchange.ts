@@ -20,7 +20,7 @@ export interface Exchange {
   prompt?: string | undefined
 }
 
-/** What came back. */
+/** The response. */
 export interface Answer {
   response: Response
   /** Empty for streams. */

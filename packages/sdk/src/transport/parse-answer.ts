@@ -2,7 +2,7 @@ import type { Outcome } from '../api-promise.ts'
 import type { Answer } from './exchange.ts'
 import { errorFromResponse, invalidAnswer } from './response-error.ts'
 
-/** What an answer holds, as JSON. */
+/** The JSON of a response. */
 export function parseAnswer<T>(answer: Answer): Outcome<T> {
   const { text, response } = answer
   // a condition of the caller's own held: there is nothing to give

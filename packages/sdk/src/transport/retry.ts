@@ -13,11 +13,11 @@ export function isRetryable(status: number, headers: Headers, details: unknown):
   return RETRYABLE.test(`${status}`)
 }
 
-/** What the wait before the next attempt depends on. */
+/** The inputs for the pause before the next attempt. */
 export interface RetryMoment {
   /** 0 after the first failure. */
   attempt: number
-  /** Those of the failed answer, absent when there was none. */
+  /** The headers of the failed response, if there was one. */
   headers: Headers | undefined
   /** Epoch milliseconds. */
   now: number

@@ -2,8 +2,8 @@
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * Calls back after a time, never for times that are not positive or too long to count; returns what stops it. The time has
- * two halves: after a standstill of the process one half remains, in which what has arrived meanwhile is read.
+ * Calls back after a time; never for times that are not positive or too long for a timer. Returns a function that stops it. The
+ * time has two halves: after a pause of the process, one half remains to read the data that arrived.
  */
 export function startTimer(ms: number, expire: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -13,7 +13,7 @@ const FAILED = 'The run failed'
  */
 export function pageEvent(event: StreamEvent, { expose = [] }: ForwardOptions = {}): StreamEvent | undefined {
   if (expose === true) return event
-  // the type comes from the wire: `constructor` is no entry of the table
+  // the type comes from the wire, so `constructor` must not match
   if (!Object.hasOwn(VIEWS, event.type)) return undefined
   const view = VIEWS[event.type] as (data: StreamEvent['data'], may: May) => StreamEvent['data'] | undefined
   const data = view(event.data, (part) => expose.includes(part))

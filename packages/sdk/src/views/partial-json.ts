@@ -38,7 +38,7 @@ export function parsePartialJson(text: string): unknown {
 }
 
 interface Cut {
-  /** What closes all open brackets. */
+  /** The text that closes all open brackets. */
   closers: string
   isInString: boolean
   /** Where the last member or item of the innermost bracket begins, its comma included. */

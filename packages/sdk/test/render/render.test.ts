@@ -175,7 +175,7 @@ describe('renderChain', () => {
     expect(JSON.stringify(messages)).toContain('about y')
   })
 
-  it('leaves calls open that nobody answers, and those of a handler that pauses', async () => {
+  it('leaves unanswered calls open, and those of a handler that pauses', async () => {
     const once = async () => ({ content: [call('a')] })
     const open = await renderChain(TOOLS, { adapter: 'default', onStep: once })
     const paused = await renderChain(TOOLS, {

@@ -101,7 +101,7 @@ describe('a mocked client', () => {
     expect((await stet.prompts.run('a/b', { stream: false })).response.text).toBe('Hello')
   })
 
-  it('fails as it is told', async () => {
+  it('fails as configured', async () => {
     const stet = createMockStet({
       missing: await apiError(404, {
         name: 'NotFoundError',

@@ -148,7 +148,7 @@ it('does not hold up a stream, and keeps what arrived when its reader leaves', a
   expect(await recordings(file, 1)).toContain('Hel')
 })
 
-it('refuses to replay what is not there, or is no cassette', async () => {
+it('refuses to replay a missing or invalid cassette', async () => {
   const file = cassetteFile()
   expect(await messageOf(replaying(file, 'replay').me())).toContain('There is no cassette')
   const server = await localServer(json({}))

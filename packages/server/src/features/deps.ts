@@ -43,9 +43,9 @@ export interface Stores {
 }
 
 /**
- * What was read lately, by scope (`project:<id>`, `workspace:<id>`, `key:<hash>`).
- * A read that starts after a write was answered sees that write: writers drop the scope after their commit and before
- * their answer, and a load that began before the drop never fills the cache.
+ * Recently read data, by cache scope (`project:<id>`, `workspace:<id>`, `key:<hash>`). A read that starts after a write was
+ * answered sees that write: writers drop the scope after their commit and before their answer, and a load that began before the
+ * drop never fills the cache.
  */
 export interface LiveCache {
   /** The value of `key` in `scope`; parallel misses share one load. A load that throws is not remembered. */

@@ -1,4 +1,4 @@
-/** What the front door needs: the use cases' dependencies, limiters, settings, the drain and two looks into the process. */
+/** The dependencies of http: those of the use cases, limiters, settings, the drain and two probes of the process. */
 import type { FailureLimiter, RateLimiter } from '../features/access/ports.ts'
 import type { Deps } from '../features/deps.ts'
 import type { UnreadSettings } from './limits/unread-budget.ts'
@@ -7,9 +7,9 @@ import type { Place } from './request/admit.ts'
 import type { Drain } from './request/drain.ts'
 
 interface HttpSettings {
-  /** Name and version that `/health` tells. */
+  /** Name and version for `/health`. */
   version: string
-  /** Optional abilities of this server, told by `/health` and `/me`. */
+  /** Optional features of this server, listed by `/health` and `/me`. */
   features: readonly string[]
   /** Exact origins that browsers may call from; empty = CORS off. */
   corsOrigins: readonly string[]
@@ -34,6 +34,6 @@ export interface HttpDeps extends Deps {
   place: Place
   /** Name -> whether the check passed; the server is ready when all did. */
   readiness: () => Promise<Readonly<Record<string, boolean>>>
-  /** Figures of the process that stand beside those of http on `/metrics`. */
+  /** Metrics of the process, beside those of http on `/metrics`. */
   metrics: () => readonly Metric[]
 }

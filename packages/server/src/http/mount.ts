@@ -29,7 +29,7 @@ export class ResponseTap extends Stream {
   }
 }
 
-/** @param before run for a matched route, ahead of validation and handler; the route stands in the request. */
+/** @param before run for a matched route, before validation and handler; the request has the route. */
 export function mountContract<T extends AppRouter>(options: {
   contract: T
   routes: Routes<T>
@@ -37,7 +37,7 @@ export function mountContract<T extends AppRouter>(options: {
   before: RequestHandler[]
   validateResponses: boolean
 }): void {
-  // Options replace the defaults as a whole, so every one of them stands here.
+  // Options replace the defaults as a whole, so all of them are listed here.
   createExpressEndpoints(withCheckedBodies(options.contract), options.routes, options.router, {
     logInitialization: false,
     jsonQuery: false,

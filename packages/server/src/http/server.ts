@@ -64,8 +64,8 @@ export function createHttpServer(app: RequestListener, limits: ServerLimits = {}
 const connections = new WeakMap<Server, Set<AnsweringSocket>>()
 
 /**
- * Ends every connection. One that is kept idle may have a request on its way: it gets the answer that the server is
- * stopping, and is read until the client has closed it. A connection that is simply closed would be reset.
+ * Ends every connection. An idle one may have a request in flight: it gets a response that the server is stopping, and is read
+ * until the client closes it. Simply closing the connection would reset it.
  */
 export async function endConnections(server: Server): Promise<void> {
   const idle = [...(connections.get(server) ?? [])].filter(({ _httpMessage }) => !_httpMessage)
@@ -92,14 +92,15 @@ function answerInTurn(res: ServerResponse, { status, headers, body }: ReadyAnswe
 
 function answerParserError(error: NodeJS.ErrnoException, socket: AnsweringSocket): void {
   const open = socket._httpMessage
-  // A second head inside a response that has begun would be read as its body.
+  // A second head inside a started response would be read as its body.
   if (error.code === 'ECONNRESET' || !socket.writable || open?.headersSent) socket.destroy()
-  // The fault is in what came behind a whole request, whose answer this must not be taken for: that one is the last.
+  // The error is in data after a complete request. Its response must not be mistaken for that request's, which is therefore the
+  // last.
   else if (open?.req.complete) open.setHeader('Connection', 'close')
   else socket.end(asText(parserError(statusOf(error.code))))
 }
 
-/** The response that is due next stands at the socket while there is one. */
+/** The socket has the response that is due next, if any. */
 type AnsweringSocket = Duplex & { _httpMessage?: ServerResponse | null }
 
 function statusOf(code: string | undefined): ParserStatus {

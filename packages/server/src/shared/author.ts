@@ -1,4 +1,4 @@
-/** Who a key acts for. Everything a request creates is attributed to its key's author. */
+/** The author of a key. Everything a request creates is attributed to its key's author. */
 export interface Author {
   id: number
   name: string

@@ -47,7 +47,7 @@ describe.skipIf(needsServer)('a database that is away under a server at work', (
     await target.close()
   })
 
-  it('promise 12: away for 10 s: 503 within 1 s and no run begins, streams go on, all recovers, no healthy run is reaped', async () => {
+  it('promise 12: unavailable for 10 s: 503 within 1 s and no run begins, streams continue, the server recovers, no healthy run is reaped', async () => {
     await untilReaping()
     const { deps } = bench.server
     await bench.run('hello')

@@ -30,7 +30,7 @@ afterAll(async () => {
   await fake.close()
 })
 
-it('a thought goes back with its signature when the conversation goes on, and cache writes are paid for', async () => {
+it('reasoning is sent back with its signature in a chat, and cache writes have a cost', async () => {
   fake.enqueue({
     reasoning: 'need the weather',
     toolCalls: [{ id: 'toolu_1', name: 'weather', arguments: {} }],

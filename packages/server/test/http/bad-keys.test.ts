@@ -31,7 +31,7 @@ describe('bad keys', () => {
 const windowMs = 9_500
 
 describe('a flood of bad keys', () => {
-  it('is answered 429 from the 21st of an address on, until its window ends; nobody else notices', async () => {
+  it('gets 429 from the 21st of an address on, until its window ends; others are not affected', async () => {
     const opened = await openServer({ STET_AUTH_FAILURE_LIMIT: '20', STET_TRUST_PROXY: '1' })
     const from = async (address: string, key: string) => {
       const answer = await opened.api('GET', '/me', { key, headers: { 'x-forwarded-for': address } })

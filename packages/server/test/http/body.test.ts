@@ -63,7 +63,7 @@ describe('request bodies', () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
-  it('are told all their faults, and the first one when there are very many', async () => {
+  it('get all their errors, or the first one if there are very many', async () => {
     const chat = (parts: number) =>
       api('POST', '/conversations/none/chat', {
         body: `{"messages":[{"role":"user","content":[${'1,'.repeat(parts - 1)}1]}]}`,

@@ -197,7 +197,7 @@ describe('DELETE /conversations?customIdentifier=', () => {
     },
   )
 
-  it('what an earlier process has begun is finished, and spares what came later', async () => {
+  it('deletions of an earlier process are finished, without touching later conversations', async () => {
     const name = marker()
     bench.fake.setDefault({ text: 'fine' })
     const run = async () => String((await bench.run('hello', { customIdentifier: name })).body['uuid'])

@@ -48,7 +48,7 @@ describe('a document on the wire', () => {
     expect(list.body).toEqual([created.body])
   })
 
-  it('shows a parameter whose `required` is no boolean', async () => {
+  it('shows a parameter whose `required` is not a boolean', async () => {
     // In YAML 1.2 `yes` is a text.
     const body = { path: 'a', prompt: `---\nparameters:\n  name: { required: yes, label: n }\n---\n${prompt}` }
     const created = await api('POST', `${project.draft}/documents`, { body })
@@ -198,7 +198,7 @@ describe('document paths in addresses', () => {
     expect((await raw('GET', '/run')).status).toBe(404)
   })
 
-  it('knows no other word after documents for POST', async () => {
+  it('accepts no other word after documents for POST', async () => {
     const { status, body } = await raw('POST', '/a')
     const details = { method: 'POST', allow: ['DELETE', 'GET', 'HEAD'], reason: 'method-not-allowed' }
     expect({ status, details: body['details'] }).toEqual({ status: 405, details })

@@ -271,7 +271,7 @@ describe('what is kept', () => {
     expect((await api('GET', '/me', { key: String(rotated.body['key']) })).status).toBe(200)
   })
 
-  it('no secret that nobody can open any more: a repetition is told so, and no second key is made', async () => {
+  it('a secret that can no longer be decrypted: a repetition gets an error, and no second key is created', async () => {
     const key = randomUUID()
     expect((await post('/api-keys', key, { name: 'sealed' })).status).toBe(201)
     const rows = await countRows()

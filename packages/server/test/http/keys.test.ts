@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 describe('API keys', () => {
-  it('/me tells key, workspace and limit, and no secret', async () => {
+  it('/me returns key, workspace and limit, and no secret', async () => {
     const { status, body, text } = await api('GET', '/me')
     expect(status).toBe(200)
     expect(Me.parse(body)).toEqual(body)

@@ -394,7 +394,7 @@ describe('plans', () => {
     expect(answer.body['message']).toMatch(message)
   })
 
-  it('are told on every authenticated answer, Retry-After with 429 alone', async () => {
+  it('are in every authenticated response, Retry-After only with 429', async () => {
     const key = await issueKey(bench.api, { scopes: ['run'], plan: 'custom', limit: 40 })
     const as = { authorization: `Bearer ${key}` }
     const streamed = await bench.post(`${bench.live}/documents/run`, { path: 'hello', stream: true }, as)

@@ -55,7 +55,7 @@ it('a client that reads nothing is closed after the stall time; a slow one and a
   await expect.poll(() => connections(server), wait).toBe(2)
 })
 
-it('unread responses together hold no more than their bytes: those that stand still are closed', async () => {
+it('unread responses together are bounded in bytes: stalled ones are closed', async () => {
   const server = await limited({ stallMs: never, mostBytes: 3 * body.length })
   for (let opened = 0; opened < 8; opened += 1) ask(server.port, get('/'))
   await expect.poll(server.asked, wait).toBe(8)
@@ -65,7 +65,7 @@ it('unread responses together hold no more than their bytes: those that stand st
   expect(left).toBeGreaterThan(1)
 })
 
-it('a connection has so many requests answered at once; the others get their answers in turn', async () => {
+it('a connection has a limited number of requests in progress; the others follow in order', async () => {
   const servePipelined = createPipelineLimit(2)
   const held: (() => void)[] = []
   let [open, most, served] = [0, 0, 0]

@@ -102,7 +102,7 @@ describe('versions', () => {
     expect((await api('POST', `${project.live}/documents/get-or-create`, { body: { path: 'kept' } })).status).toBe(200)
   })
 
-  it('are published with one body for every version that is no draft', async () => {
+  it('return the same body for every version that is not a draft', async () => {
     const bodies = []
     for (const ref of ['live', project.draftUuid, 'x', '00000000-0000-4000-8000-000000000000']) {
       const { status, body } = await api('POST', `/projects/${project.id}/versions/${ref}/publish`)

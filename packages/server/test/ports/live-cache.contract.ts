@@ -80,7 +80,7 @@ export function liveCacheContract(create: () => LiveCache): void {
       expect(await cache.read('s', 'k', async () => 'newest')).toBe('new')
     })
 
-    it('keeps it out also when nobody read in between', async () => {
+    it('keeps it out even without a read in between', async () => {
       const cache = create()
       const gate = openable()
       const early = cache.read('s', 'k', async () => {

@@ -31,7 +31,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
   }
 
   describe(`run queue: ${name}`, () => {
-    it('starts runs in the order in which they came, so many at once as there are workers', async () => {
+    it('starts runs in order of arrival, as many at once as there are workers', async () => {
       const { queue, started, start, finish } = open()
       for (const uuid of ['a', 'b', 'c', 'd']) queue.add(run(uuid))
       queue.work(start)

@@ -15,7 +15,7 @@ export function describeRunSignals(name: string, create: () => RunSignals): void
       await expect.poll(() => heard).toEqual(['two', 'one'])
     })
 
-    it('that came before their listener are kept for it, and told once', async () => {
+    it('that arrive before their listener are kept for it, and delivered once', async () => {
       const signals = create()
       const heard: string[] = []
       signals.stop('run')

@@ -171,7 +171,7 @@ describe.skipIf(needsServer)('the lock of the only replica', { timeout: processT
     expect((await successor('GET', `/conversations/${uuid}`)).body).toMatchObject({ status: 'completed' })
   })
 
-  it('killed while nobody waits: it is taken again, and what was read before is read anew', async () => {
+  it('killed without a successor: it is taken again, and cached data is read again', async () => {
     const server = await start()
     const admin = apiCaller(server.url, adminKey)
     const key = await issueKey(admin, { scopes: ['read'] })

@@ -49,7 +49,7 @@ async function modesBelow(folder: string): Promise<string[]> {
 }
 
 describe('a start', { timeout: processTestMs }, () => {
-  it('warns of a variable that is no setting, with the one that was meant', async () => {
+  it('warns about an unknown variable and suggests the nearest setting', async () => {
     server = await startServer({ ...settings, STET_LOG_LEVEL: 'warn', STET_GRACE_MILLIS: '5' })
     server.child.kill('SIGTERM')
     const { stderr } = await server.ended
@@ -76,7 +76,7 @@ describe('a start', { timeout: processTestMs }, () => {
     await stop(server)
   })
 
-  it('of a given admin key tells where it is kept, and shows none', async () => {
+  it('with a given admin key names its place without printing it', async () => {
     const key = generateApiKey()
     const config = readConfig({ STET_DATA_DIR: storage.dataDir })
     const file = join(storage.dataDir, 'admin.key')
@@ -87,7 +87,7 @@ describe('a start', { timeout: processTestMs }, () => {
     expect(keepAdminKey({ ...config, databaseUrl: 'postgres://unused' }, tenant)).toBe(made)
   })
 
-  it('that cannot listen ends with one line, keeps no lock and has told the first key', async () => {
+  it('that cannot listen ends with one line, holds no lock and has printed the first key', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => other.once('listening', resolve))
     const address = other.address()

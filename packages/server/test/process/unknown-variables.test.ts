@@ -14,7 +14,7 @@ it.each([
   expect(JSON.stringify(unknownVariables)).not.toContain('secret')
 })
 
-it('settings, variables of the clients and those of others are no mistakes', () => {
+it('settings, and variables of the clients and of other programs, cause no warning', () => {
   const environment = { STET_GRACE_MS: '1', STET_API_KEY: 'k', STET_BASE_URL: 'u', STET_TEST_SEED: '1', PATH: '/bin' }
   expect(readConfig(environment).unknownVariables).toEqual([])
 })

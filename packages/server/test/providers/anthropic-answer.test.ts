@@ -113,7 +113,7 @@ describe('a streamed message', () => {
     expect(chunks[0]).not.toHaveProperty('cacheWriteTokens')
   })
 
-  it('passes blocks and frames that it does not know', async () => {
+  it('ignores unknown blocks and frames', async () => {
     const chunks = await said(
       start(),
       ...block(0, { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }, input('{"query":"x"}')),
@@ -132,7 +132,7 @@ describe('a streamed message', () => {
     ])
   })
 
-  it('tells arguments that are no object', async () => {
+  it('reports arguments that are not an object', async () => {
     const chunks = await said(
       start(),
       ...block(0, { type: 'tool_use', id: 't', name: 'f' }, input('{"a":')),
@@ -204,7 +204,7 @@ describe('a structured answer', () => {
   const answer = (...pieces: string[]) =>
     block(1, { type: 'tool_use', id: 't', name: 'structured_answer', input: {} }, ...pieces.map(input))
 
-  it('is told as text, without what was said around it', async () => {
+  it('is returned as text, without the text around it', async () => {
     const events = [
       start(),
       ...block(0, { type: 'text', text: '' }, speech('Here:')),
@@ -217,7 +217,7 @@ describe('a structured answer', () => {
     expect(chunks.at(-1)).toMatchObject({ finishReason: 'stop' })
   })
 
-  it('that is no object comes out of its wrapping', async () => {
+  it('a value that is not an object is unwrapped', async () => {
     const events = [start(), ...answer('{"answer":[1,', '2]}'), ...end('tool_use')]
     expect(textOf(await read([frames(...events)], { type: 'array' }))).toBe('[1,2]')
   })

@@ -51,7 +51,7 @@ describe('settings', () => {
     })
   })
 
-  it('name the limit as the service knows it', () => {
+  it("use the service's name for the limit", () => {
     expect(body({ settings: { maxTokens: 5 } })).toMatchObject({ max_completion_tokens: 5 })
     expect(body({ settings: { maxOutputTokens: 6 }, provider: at('custom') })).toMatchObject({ max_tokens: 6 })
   })
@@ -163,7 +163,7 @@ describe('structured answers', () => {
     expect(meetsStrict(schema)).toBe(false)
   })
 
-  it('go by JSON mode and a system text where there is no schema mode', () => {
+  it('use JSON mode and a system text without a schema mode', () => {
     const sent = body({ schema: closed, provider: at('deepseek') })
     expect(sent).toMatchObject({
       response_format: { type: 'json_object' },

@@ -9,7 +9,7 @@ const ask = (more: Parameters<typeof modelRequest>[1] = {}) => chunksOf(callOf(d
 const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
 
 describe('the demo provider', () => {
-  it('says that it is no model, echoes the prompt, and counts words', async () => {
+  it('states that it is not a real model, echoes the prompt, and counts words', async () => {
     const chunks = await ask({ messages: [user('Why is the sky blue?')] })
     expect(textOf(chunks)).toContain('not a real model')
     expect(textOf(chunks)).toContain('Why is the sky blue?')

@@ -54,13 +54,13 @@ describe('the fake provider', () => {
     expect(deltas.map((delta) => delta.function.arguments).join('')).toBe('{"a":1}')
   })
 
-  it('fails with the status, body and headers that it was told', async () => {
+  it('fails with the given status, body and headers', async () => {
     fake.enqueue({ status: 429, headers: { 'retry-after': '7' } })
     const response = await ask({})
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '7'])
   })
 
-  it('cuts the connection in the middle of a stream, which is no departure of the client', async () => {
+  it('cuts the connection in the middle of a stream, which does not count as a client disconnect', async () => {
     fake.enqueue({ text: 'a b c', cut: 2 })
     const response = await ask(streaming)
     await expect(response.text()).rejects.toThrow()

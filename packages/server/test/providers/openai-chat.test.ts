@@ -191,7 +191,7 @@ describe('failures', () => {
     expect(failure).toMatchObject({ providerMessage: 'Incorrect API key: ***. Also ***.' })
   })
 
-  it('reports an address where nobody listens', async () => {
+  it('reports an address without a listener', async () => {
     // Where no other process could begin to.
     const { provider } = modelRequest('http://127.0.0.1:1/v1')
     expect(await failureOf(ask({ provider, maxRetries: 0 }))).toMatchObject({ kind: 'unavailable' })

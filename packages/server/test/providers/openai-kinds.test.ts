@@ -210,7 +210,7 @@ describe('what a maker wants back', () => {
   })
 })
 
-it('pages that an answer rests on are told once, at its end', () => {
+it('sources of an answer are reported once, at its end', () => {
   const search_results = [{ title: 'A', url: 'https://a.test' }, { title: 'no address' }]
   const answer = JSON.stringify({ choices: [{ message: { content: 'x' } }], search_results })
   expect(plainChunks(answer, serviceOf(providerAt(null, { kind: 'perplexity' }))).slice(1, -1)).toEqual([
@@ -332,7 +332,7 @@ describe('azure', () => {
     },
   )
 
-  it('escapes the name of a model in a dated address, and leaves it alone where it is no part of the address', async () => {
+  it('escapes the name of a model in a dated address, and leaves it unchanged elsewhere', async () => {
     const model = 'my model?x=1#ü'
     await chunksOf(ask({ apiVersion: '2024-10-21' }, { model }))
     await chunksOf(ask({}, { model }))

@@ -40,7 +40,7 @@ describe('prices', () => {
     expect(cost).toBeGreaterThan(0)
   })
 
-  it('of the table are those of the time of the call, whatever was asked before', () => {
+  it('of the table are those at the time of the call, independent of earlier calls', () => {
     const [before, after] = ['2025-06-09T00:00:00Z', '2025-06-11T00:00:00Z'].map((time) => ({ at: new Date(time) }))
     const asked = [before, after, before].map((more) => costAt({}, 'o3', more).cost)
     expect(asked).toEqual([0.0123, 0.0027, 0.0123])
@@ -79,12 +79,12 @@ describe('prices', () => {
     })
   })
 
-  it('that nobody knows are zero and said to be unknown; the demo provider is free', () => {
+  it('that are unknown are zero and reported as unknown; the demo provider is free', () => {
     expect(costAt({}, 'no-such-model')).toEqual({ cost: 0, known: false })
     expect(costAt({ isDemo: true, kind: 'custom' })).toEqual({ cost: 0, known: true })
   })
 
-  it('are rounded to 12 decimals and never negative, whatever a provider counts', () => {
+  it('are rounded to 12 decimals and never negative', () => {
     const odd = usageOf({ input: 1, cachedInput: 600, output: 1 })
     const configuration = { prices: [{ model: '*', input: 0.1, output: 0.2 }] }
     expect(costAt({ configuration }, 'x', { usage: odd })).toEqual({ cost: 3e-7, known: true })

@@ -276,7 +276,7 @@ describe('a plain answer', () => {
     ])
   })
 
-  it('that tells of a failure fails', () => {
+  it('fails if it reports a failure', () => {
     const body = JSON.stringify({ status: 'failed', error: { code: 'server_error', message: 'Oops' }, output: [] })
     expect(() => plainResponse(body, serviceOf(provider))).toThrow('broke its answer off')
   })

@@ -33,7 +33,7 @@ describe('a token in the words of a provider', () => {
     expect(scrubbed(`Basic ${encoded.slice(0, 16)}…`, token)).toBe('Basic ***…')
   })
 
-  it('that is short is removed whole, and one of 3 characters is no secret', () => {
+  it('a short token is removed whole, and one of 3 characters is not a secret', () => {
     expect(scrubbed('token test1234 and test', 'test1234')).toBe('token *** and test')
     expect(scrubbed('the key abc', 'abc')).toBe('the key abc')
   })

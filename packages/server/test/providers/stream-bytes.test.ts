@@ -97,7 +97,7 @@ describe('chunks that cannot be taken yet', () => {
     expect(seen.at(-1)?.type).toBe('finish')
   })
 
-  it('are taken before a failure is told', async () => {
+  it('are processed before a failure is reported', async () => {
     const body = new Readable({ read: () => undefined })
     let taken = false
     const failing = streamChunks(body, chunkReader(serviceOf(providerAt(null))), providerLimits, async () => {

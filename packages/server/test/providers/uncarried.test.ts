@@ -67,7 +67,7 @@ describe.each(cases)('%s', (_name, entry, answer, contentType) => {
   })
 })
 
-describe('what stands beside something that can be carried', () => {
+describe('content beside supported content', () => {
   const beside: [string, Partial<ProviderSettings>, readonly Json[]][] = [
     ['chat', {}, chat({ content: [{ type: 'text', text: 'Hi' }, { type: 'video_url' }], audio: null })],
     ['responses', responsesEntry(), responses({ type: 'code_interpreter_call', id: 'x' }, word)],
@@ -78,7 +78,7 @@ describe('what stands beside something that can be carried', () => {
     expect(textOf(await chunksOf(call(entry, false)))).not.toBe('')
   })
 
-  it('an answer that is cut short is no such failure', async () => {
+  it('a truncated answer is not such a failure', async () => {
     const response = {
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
@@ -88,7 +88,7 @@ describe('what stands beside something that can be carried', () => {
     expect(await chunksOf(call(responsesEntry(), false))).toMatchObject([{ type: 'finish', finishReason: 'length' }])
   })
 
-  it('what was said before is kept', async () => {
+  it('earlier text is kept', async () => {
     const answer = [{ type: 'response.output_text.delta', delta: 'Look' }, ...responses({ type: 'shell_call' })]
     fake.enqueue(raw(...answer.slice(0, -1)))
     const seen: ModelChunk[] = []

@@ -144,7 +144,7 @@ describe('allowed private addresses', () => {
     )
   })
 
-  it('by an address from the environment; its connections serve nobody else', async () => {
+  it('by an address from the environment; its connections are not shared', async () => {
     const drivers = createModelDrivers({ guard: { allowedPrivateHosts: [] }, clock: systemClock })
     const call = (trustedAddress: boolean) => {
       const provider = providerAt(fake.url, { trustedAddress })

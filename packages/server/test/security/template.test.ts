@@ -102,7 +102,7 @@ describe('code', () => {
     )
   })
 
-  it('knows no process and no global object', async () => {
+  it('has no process and no global object', async () => {
     expect(await rendered(engine, '[{{ process }}{{ globalThis }}{{ require }}]')).toBe('[]')
     expect(await contained('{{ process.env }}')).toBe('variable-not-defined')
   })

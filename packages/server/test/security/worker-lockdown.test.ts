@@ -113,7 +113,7 @@ it('finds no way out of the worker process', async () => {
   expect(target.connections()).toBe(0)
 })
 
-it('has no network in the kernel either where the system allows a namespace, and limits where it knows prlimit', async () => {
+it('has no network in the kernel if the system allows a namespace, and limits if it has prlimit', async () => {
   const { port } = await openTarget()
   const code = `
     const { readFileSync } = require('node:fs')

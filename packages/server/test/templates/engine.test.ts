@@ -78,7 +78,7 @@ describe('template engine', () => {
     })
   })
 
-  it('blames no prompt for the time in which the server could not hear its answer', async () => {
+  it('does not charge a prompt for time in which the server could not read its answer', async () => {
     const own = patient(await startEngine({ poolSize: 1, timeoutMs: 1_000 }))
     await rendered(own, 'warm')
     const answer = rendered(own, 'Hello {{ name }}', { name: 'Ada' })

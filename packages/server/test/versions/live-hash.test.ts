@@ -63,7 +63,7 @@ describe('a text that was merged with live', () => {
     expect(await bench.texts('live')).toEqual({ a: 'mine' })
   })
 
-  it('conflicts again when live changes once more', async () => {
+  it('conflicts again when live changes again', async () => {
     const { bench, draft } = await collision('theirs')
     await bench.put(draft, 'a', 'merged', { liveHash: hash('theirs') })
     await bench.put('live', 'a', 'later', { force: true })

@@ -68,7 +68,7 @@ export interface Me {
   apiKey: ApiKey
   workspace: { id: number; name: string }
   rateLimit: { limit: number; windowSeconds: 1 }
-  /** What this server offers beyond the first release. */
+  /** Features of this server beyond the first release. */
   features: string[]
 }
 

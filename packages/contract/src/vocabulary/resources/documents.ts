@@ -71,7 +71,7 @@ export interface GetOrCreateDocumentBody {
   prompt?: string
 }
 
-/** What a write expects to find; another text at the path is a conflict. */
+/** The expected current text of a write; another text at the path is a conflict. */
 export interface ExpectedHashes {
   /** The `contentHash` that the change is based on; an empty string: no prompt exists at the path. */
   baseHash?: string

@@ -27,7 +27,7 @@ export interface CreateProjectBody {
 }
 
 /**
- * The body that changes a project; absent fields stay as they are.
+ * The body that changes a project; absent fields stay unchanged.
  *
  * @example { defaultModel: '' } // clears the default
  */

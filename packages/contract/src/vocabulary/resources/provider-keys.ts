@@ -38,7 +38,7 @@ export interface ProviderKey {
 
 /** @example { name: 'OpenAI', provider: 'openai', token: 'sk-…' } */
 export interface CreateProviderKeyBody {
-  /** What prompts name as `provider`; unique, ignoring case. */
+  /** The name that prompts use as `provider`; unique, ignoring case. */
   name: string
   provider: ProviderKind
   token: string
@@ -50,7 +50,7 @@ export interface CreateProviderKeyBody {
 }
 
 /**
- * The body that changes a provider key; absent fields stay as they are.
+ * The body that changes a provider key; absent fields stay unchanged.
  *
  * @example { token: 'sk-…' }
  */

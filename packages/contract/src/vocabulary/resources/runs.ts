@@ -16,7 +16,7 @@ interface StepResponse {
   documentLogUuid: string
   /** The messages that the model received. */
   input: Message[]
-  /** The messages that came back, with tool calls and their results. */
+  /** The generated messages, with tool calls and their results. */
   output: Message[]
   toolCalls: ToolCall[]
 }

@@ -56,11 +56,11 @@ export interface PublishVersionBody {
   title?: string
   /** An empty string clears the notes. */
   description?: string
-  /** Publishes over changes that live has received meanwhile. */
+  /** Overwrites changes made to live since the draft was opened. */
   force?: boolean
 }
 
-/** What a push does to one path. `added` and `modified` both create or replace; `unchanged` is skipped. */
+/** The effect of a push on one path. `added` and `modified` both create or replace; `unchanged` is skipped. */
 export const CHANGE_STATUSES = ['added', 'modified', 'deleted', 'unchanged'] as const
 export type ChangeStatus = (typeof CHANGE_STATUSES)[number]
 
@@ -87,7 +87,7 @@ export interface PushChangesBody {
   changes: Change[]
 }
 
-/** What a push applied. */
+/** The applied changes of a push. */
 export interface PushResult {
   commitUuid: string
   /** The same as `commitUuid`. */
@@ -103,7 +103,7 @@ export interface RevertVersionBody {
   paths?: string[]
 }
 
-/** What a revert dropped: a deletion (`restored`), an edit (`reset`) or an addition (`removed`). */
+/** The dropped change: a deletion (`restored`), an edit (`reset`) or an addition (`removed`). */
 export interface RevertResult {
   versionUuid: string
   reverted: { path: string; documentUuid: string; action: 'restored' | 'reset' | 'removed' }[]
@@ -130,7 +130,7 @@ export interface VersionDiff {
     status: 'added' | 'modified' | 'deleted'
     before: DiffSide | null
     after: DiffSide | null
-    /** Publishing would be refused: live has changed this path meanwhile. */
+    /** Publishing would be refused, because live has changed this path since. */
     conflict: boolean
   }[]
 }

@@ -34,7 +34,7 @@ export function diskFull(cause?: unknown): AppError {
   return refuse('disk-full', {}, { cause })
 }
 
-/** `databaseAway` for a failed connection, `diskFull` for a failed write, and any other error as it is. */
+/** `databaseAway` for a failed connection, `diskFull` for a failed write, and any other error unchanged. */
 export function translateDatabaseError(error: unknown): unknown {
   if (isDiskFull(error)) return diskFull(error)
   return isAway(error) ? databaseAway(error) : error

@@ -6,10 +6,10 @@ const levels = { error: 50, warn: 40, info: 30, debug: 20, off: 100 } as const
 export type LogLevel = keyof typeof levels
 
 const bufferLimitBytes = 1_048_576
-/** Lines wait so long for others, since each write of its own would hold up the process; errors do not wait. */
+/** How long lines wait to be written together, because each write blocks the process; errors do not wait. */
 const gatherMs = 20
 
-// Runs on the finished line, whatever field a secret came in: our keys, bearer headers, common provider keys.
+// Runs on the finished line, so it covers every field: our keys, bearer headers, common provider keys.
 const secrets = [/stet_[0-9A-Za-z]{36}/g, /bearer\s+[^\s"\\]+/gi, /\b(?:sk|pk|gsk|xai|pplx)-[0-9A-Za-z_-]{12,}/g]
 
 // Lines that still wait when the process ends are written then.

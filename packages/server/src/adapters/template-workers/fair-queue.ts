@@ -6,7 +6,7 @@ export interface QueuedJob {
   apiKeyId: number | undefined
   /** The same text was answered before. */
   isProven: boolean
-  /** Part of a run that has begun: never refused. */
+  /** Part of a run that has started: never refused. */
   isRun: boolean
 }
 
@@ -46,7 +46,7 @@ interface WorkspaceLane<J> {
   keys: Map<number | undefined, KeyLane<J>>
 }
 
-/** A workspace counts as active for so long after its last evaluation. */
+/** How long a workspace counts as active after its last evaluation. */
 const ACTIVE_MS = 10_000
 
 export function createFairQueue<J extends QueuedJob>(

@@ -11,7 +11,7 @@ it.skipIf(process.platform !== 'linux')('reads the CPU time of a process', () =>
   expect(after?.usedMs).toBeGreaterThan(before?.usedMs ?? Number.NaN)
 })
 
-it('knows no process that does not exist', () => {
+it('does not find a process that does not exist', () => {
   expect(cpuShareOf(undefined)).toBeUndefined()
   expect(cpuShareOf(2 ** 22 + 1)).toBeUndefined()
 })
@@ -43,7 +43,7 @@ it('a child that never comes to work is ended as starved, after ten times its li
   expect(await endOf(() => ({ usedMs: 0, isRunnable: true }))).toEqual({ end: 'starved', looks: 10 })
 })
 
-it('the time in which this process itself could not look is no waiting of the child', async () => {
+it('time in which this process could not check does not count as waiting of the worker process', async () => {
   const standsStill = (ms: number) => {
     const until = performance.now() + ms
     while (performance.now() < until) Math.sqrt(Math.random())

@@ -1,4 +1,4 @@
-/** What access needs from outside: keys, workspaces and a counter of requests. */
+/** Ports of access: keys, workspaces and a counter of requests. */
 import type { Author } from '../../shared/author.ts'
 import type { ApiKey } from './api-key.ts'
 

@@ -53,7 +53,7 @@ async function findKnownKey(
   const scope = keyScope(hash)
   try {
     const known = await deps.liveCache.read(scope, callerKey, async () => {
-      // Only a miss is subject to the failure limit: a cached key always passes, whatever else its address sends.
+      // Only a cache miss is subject to the failure limit: a cached key always passes, even from a blocked address.
       await refuseFlood(deps, from.address)
       const key = await deps.stores.apiKeys.findUsable(hash, deps.clock.now())
       // Thrown, because a failed load is not cached: misses must not fill the memory.

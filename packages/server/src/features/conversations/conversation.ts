@@ -19,7 +19,7 @@ export interface ConversationSummary {
   error: { code: RunErrorCode; message: string } | null
   /** Calls that wait for the caller. */
   toolRequests: ToolCall[]
-  /** Of the latest run, as the cost; zero while it runs. */
+  /** Of the latest run, like the cost; zero while it is active. */
   tokenUsage: Usage
   cost: number
   createdAt: Date

@@ -19,7 +19,7 @@ export interface StopOutcome {
   status: RunStatus
 }
 
-/** Idempotent: an ended conversation stays as it is. @throws AppError NotFoundError. */
+/** Idempotent: an ended conversation stays unchanged. @throws AppError NotFoundError. */
 export async function stopConversation(deps: StopDeps, address: ConversationAddress): Promise<StopOutcome> {
   const found = await findStored(deps, address)
   const { uuid, latestRun } = found

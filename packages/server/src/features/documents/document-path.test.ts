@@ -20,12 +20,12 @@ describe('normalizeDocumentPath', () => {
     ['A', 'A'],
   ])('%j is %j', (given, expected) => expect(normalizeDocumentPath(given)).toBe(expected))
 
-  it('composes no text that is too long for a path, whatever it is made of', () => {
+  it('composes no text that is too long for a path', () => {
     const marks = `a${'\u0301'.repeat(800)}${'\u0323'.repeat(800)}`
     expect(normalizeDocumentPath(`/${marks}/`)).toBe(marks)
   })
 
-  it('composes whatever may become a path', () => {
+  it('composes every text that may become a path', () => {
     // The longest form of ΐ: its iota has a form of three bytes.
     expect(normalizeDocumentPath('\u1fbe\u0308\u0301'.repeat(256))).toBe('\u0390'.repeat(256))
     const characters = Array.from({ length: 0x30000 }, (_, point) => String.fromCodePoint(point))

@@ -36,7 +36,7 @@ export interface NewText {
 }
 
 /**
- * The draft's row after writing a text at the slot; null when the row stays as it is.
+ * The draft's row after writing a text at the slot; null if the row stays unchanged.
  * @param isMerged The text was merged with live's current text, which becomes the base.
  */
 export function writeText(slot: Slot, text: NewText, isMerged = false): DraftWrite | null {
@@ -56,7 +56,7 @@ export function writeText(slot: Slot, text: NewText, isMerged = false): DraftWri
 }
 
 /**
- * The draft's row after deleting the slot's document: its last text is kept. Null when the row stays as it is.
+ * The draft's row after deleting the slot's document: its last text is kept. Null if the row stays unchanged.
  * @param isMerged The deletion was decided on live's current text, which becomes the base.
  */
 export function deleteText(slot: Slot, at: Date, isMerged = false): DraftWrite | null {

@@ -97,10 +97,7 @@ export function projectScope(projectId: number): string {
 /** The part of the live cache that deleting a project drops. */
 export const deletedProjectsScope = 'deleted-projects'
 
-/**
- * Projects that were deleted while rows of theirs are left: whatever is found by its own id may belong to one. Costs no
- * statement once it is in memory.
- */
+/** Deleted projects that still have rows: anything found by its own id may belong to one. Costs no statement once cached. */
 export function deletedProjects(deps: Needs<'stores' | 'liveCache'>): Promise<ReadonlySet<number>> {
   return deps.liveCache.read(deletedProjectsScope, 'ids', async () => new Set(await deps.stores.projects.listDeleted()))
 }

@@ -3,7 +3,7 @@ import type { FinishReason } from '@stet/contract/vocabulary'
 import type { Message } from '../templates/message.ts'
 import type { Usage } from './usage.ts'
 
-/** What calls with a provider key depend on. The token is clear text and must not leave the process. */
+/** The parts of a provider key that calls depend on. The token is clear text and must not leave the process. */
 export interface ProviderSettings {
   /** The name that prompts use. */
   name: string

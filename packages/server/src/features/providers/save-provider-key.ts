@@ -71,7 +71,7 @@ export async function updateProviderKey(deps: SaveDeps, input: UpdateProviderKey
     updatedAt: deps.clock.now(),
   }
   const updated = await deps.transaction(async ({ providerKeys }) => {
-    // Locked: a token that another request stores meanwhile must not meet this request's address.
+    // Locked, so that a token stored by a concurrent request cannot be combined with this request's address.
     const stored = await providerKeys.lock(workspaceId, id)
     if (!stored) throw unknown()
     if (token === undefined && addressOf({ ...stored, ...change }) !== addressOf(stored)) {

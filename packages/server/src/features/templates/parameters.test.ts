@@ -88,7 +88,7 @@ describe('images and files', () => {
 })
 
 describe('parameters on the wire', () => {
-  it('keep declared keys, and know three types', () => {
+  it('keep declared keys, and support three types', () => {
     const parameters = { n: { type: 'number', required: true, min: 2 }, i: { type: 'image' }, bare: null }
     expect(wireParameters({ parameters }, ['free', 'n'])).toEqual({
       n: { type: 'text', required: true, min: 2 },

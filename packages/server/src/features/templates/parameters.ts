@@ -9,7 +9,7 @@ import type { TemplateScan } from './template-engine.ts'
 export type WireParameter = { type: 'text' | 'image' | 'file' } & Record<string, unknown>
 
 /**
- * The values of a run. Undeclared ones pass as they are.
+ * The values of a run. Undeclared ones pass unchanged.
  * @throws AppError `missing-parameters` or `invalid-parameters`; the details list all of both.
  */
 export function parameterValues(

@@ -1,4 +1,4 @@
-/** What versions need from storage. The live version of a project is the one with its highest number. */
+/** Ports of versions. The live version of a project is the one with the highest number. */
 import type { VersionStatus } from '@stet/contract/vocabulary'
 import type { Version } from '../documents/document.ts'
 

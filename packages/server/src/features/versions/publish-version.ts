@@ -15,7 +15,7 @@ export interface PublishVersionInput extends VersionAddress {
   title?: string
   /** Absent: the notes stay; `''` clears them. */
   description?: string
-  /** The draft wins over what live changed meanwhile. */
+  /** The draft overwrites newer changes of live. */
   force: boolean
 }
 
@@ -178,7 +178,7 @@ function affectedOf(checked: readonly CheckedText[], changed: ReadonlySet<string
   const references = new Map(checked.map(({ text, scan }) => [text.path, scan.references]))
   return checked.filter(({ text }) => {
     const seen = new Set([text.path])
-    // Iterating over a set also visits entries that are added meanwhile.
+    // Iterating over a set also visits entries added during the iteration.
     for (const path of seen) {
       if (changed.has(path)) return true
       for (const reference of references.get(path) ?? []) seen.add(reference)

@@ -1,7 +1,7 @@
 /** Bodies against their schemas: telling what is wrong with a body must not cost more than the body. */
 import type { z } from 'zod'
 
-/** A body with more values than this is told its first fault only. */
+/** For a body with more values, only the first error is reported. */
 const fullyCheckedValues = 10_000
 type Checked = { value: unknown } | { issues: readonly z.core.$ZodIssue[] }
 
@@ -21,7 +21,7 @@ function check(schema: z.ZodType, body: unknown): Checked {
   return { issues: error.issues }
 }
 
-/** Of a JSON value with all that it holds; no more than `most` are counted. */
+/** Counts a JSON value with everything inside; stops at `most`. */
 function countValues(value: unknown, most: number): number {
   let count = 1
   if (typeof value !== 'object' || value === null) return count

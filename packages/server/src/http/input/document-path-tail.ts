@@ -21,7 +21,7 @@ export function encodeDocumentPathTail(method: string, url: string): string {
   if (method === 'POST' && postWords.has(tail.replace(/\/$/, ''))) return url
   const path = readTail(tail)
   if (path === '') return base + query
-  // Paths are normalised where they are used, which takes one slash from the end once more.
+  // Paths are normalized again where they are used, which removes one more trailing slash.
   return `${base}/${encodeURIComponent(path.endsWith('/') ? `${path}/` : path)}${query}`
 }
 

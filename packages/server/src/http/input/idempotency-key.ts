@@ -5,7 +5,7 @@ import { callerOf } from '../request/request-context.ts'
 
 const largestId = 2_147_483_647
 
-/** What the caller's `Idempotency-Key` claims; undefined without one. @throws AppError BadRequestError. */
+/** The record for the caller's `Idempotency-Key`; undefined without one. @throws AppError BadRequestError. */
 export function idempotencyClaim(req: Request, res: Response): Claim | undefined {
   const key = req.headers['idempotency-key']
   if (key === undefined) return undefined

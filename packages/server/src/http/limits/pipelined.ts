@@ -48,7 +48,7 @@ export function createPipelineLimit(most: number): ServePipelined {
   }
 }
 
-// Node resumes the socket after every response, whoever paused it.
+// Node resumes the socket after every response, even if we paused it.
 function pauseAgain(this: Socket): void {
   this.pause()
 }

@@ -18,7 +18,7 @@ export class RequestFigures {
     this.#log = log
   }
 
-  /** A response that has left, or whose connection has gone. */
+  /** A response that was sent, or whose connection was closed. */
   note(res: ServerResponse): void {
     const { requestId, startedAtMs, route = 'none', caller } = contextOf(res)
     const { method = '' } = res.req

@@ -14,7 +14,7 @@ export interface Place {
   confirm(): Promise<boolean>
 }
 
-/** What every request under the API prefix passes before its route, in the order of the refusals. */
+/** The checks of every request under the API prefix before its route, in order. */
 export function admit(deps: HttpDeps): RequestHandler {
   return async (req, res, next) => {
     refuseWhileStopping(deps.drain)

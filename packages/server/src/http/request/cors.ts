@@ -8,7 +8,7 @@ const exposedHeaders =
 
 /**
  * Browsers of the listed origins may call; never `*`, never credentials. Preflights need no key.
- * @returns a function that tells whether the request was a preflight, and is answered.
+ * @returns a function that returns whether the request was a preflight, which is then answered.
  */
 export function cors(origins: readonly string[]): (req: IncomingMessage, res: ServerResponse) => boolean {
   const allowed = new Set(origins)

@@ -1,4 +1,4 @@
-/** How the front door behaves while the server stops: what has begun is answered, no connection is kept, new work is refused. */
+/** The behavior of http while the server stops: pending requests finish, connections close, new work is refused. */
 import type { ServerResponse } from 'node:http'
 import { refuse } from '../../shared/app-error.ts'
 
@@ -8,7 +8,7 @@ export interface Drain {
   readonly isRefusing: boolean
   /** Responses that have not left the process yet. */
   openResponses(): number
-  /** Those of them that wait for no run. */
+  /** The requests among them that do not wait for a run. */
   openRequests(): number
   /** From now on no connection is kept after its answer. */
   begin(): void
@@ -18,7 +18,7 @@ export interface Drain {
   enter(res: ServerResponse): void
   /** The response waits for the end of a run. */
   followRun(res: ServerResponse): void
-  /** Once the response has left, or its connection has gone. */
+  /** Once the response was sent, or its connection was closed. */
   leave(res: ServerResponse): void
 }
 

@@ -1,4 +1,4 @@
-/** Of an address in absolute form (`GET http://host/path`, RFC 9112, 3.2.2) what a server is asked for: path and query. */
+/** Path and query of a request target in absolute form (`GET http://host/path`, RFC 9112, 3.2.2). */
 export function originForm(url: string): string {
   if (url.startsWith('/')) return url
   const [origin] = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i.exec(url) ?? []

@@ -4,7 +4,7 @@ import { refuse } from '../../shared/app-error.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { callerOf, contextOf } from './request-context.ts'
 
-/** Spends one point of the caller's second, once for each request, and tells the state in the response. */
+/** Consumes one rate-limit point per request, and reports the state in the response. */
 export async function spendPoint(deps: Pick<HttpDeps, 'rateLimiter'>, res: ServerResponse): Promise<SpentPoint> {
   const context = contextOf(res)
   if (context.point) return context.point
@@ -17,7 +17,7 @@ export async function spendPoint(deps: Pick<HttpDeps, 'rateLimiter'>, res: Serve
   return point
 }
 
-/** @throws AppError RateLimitError for a request that came when no point was left. */
+/** @throws AppError RateLimitError for a request without a remaining point. */
 export async function limitRate(deps: Pick<HttpDeps, 'rateLimiter' | 'clock'>, res: ServerResponse): Promise<void> {
   const { allowed, resetAtMs } = await spendPoint(deps, res)
   if (allowed) return

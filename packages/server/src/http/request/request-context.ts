@@ -1,4 +1,4 @@
-/** What is known of one request beside its input: id, caller, client generation, route. */
+/** The context of one request beside its input: id, caller, client generation, route. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../../features/access/caller.ts'
 import type { SpentPoint } from '../../features/access/ports.ts'
@@ -12,7 +12,7 @@ export interface RequestContext {
   client: ClientGeneration
   /** Set by authentication. */
   caller: Caller | undefined
-  /** What the request has spent of its caller's rate limit: once, whichever way it goes. */
+  /** The rate-limit points that the request consumed: once, on every path. */
   point: SpentPoint | undefined
   /** The contract's path, e.g. `/projects/:projectId`; set once a route matched. */
   route: string | undefined
@@ -77,7 +77,7 @@ export function callerOf(res: ServerResponse): Caller {
   return caller
 }
 
-// Node joins repeated headers of these names to one text; only its types know lists here.
+// Node joins repeated headers of these names into one text; only its types allow lists.
 function textOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join(', ') : header
 }

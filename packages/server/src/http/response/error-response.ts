@@ -58,7 +58,7 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
       log.error('http.unforeseen-failure', { requestId, route, ...failureFields(error) })
     }
     if (res.headersSent) {
-      // A head is out already: cutting the connection is the only honest end.
+      // The head was already sent, so only closing the connection can signal the failure.
       req.socket.destroy()
       next()
       return

@@ -1,4 +1,4 @@
-/** What a log tells of a failure that nobody foresaw. */
+/** The log fields of an unexpected failure. */
 import type { LogFields } from '../../shared/logger.ts'
 
 /** Without the message: those of drivers quote statements and values, and no prompt may reach a log. */

@@ -8,15 +8,15 @@ import { callerOf } from '../request/request-context.ts'
 
 const conversationPath = /^\/conversations\/([^/]+)\/(?:chat|attach)\/?$/
 
-// Where the caller may not know of the conversation, or nothing can be looked up.
+// If the caller may not see the conversation, or it cannot be looked up.
 const silent = new Set<ErrorCode>(['ForbiddenError', 'NotFoundError', 'InternalServerError', 'ServiceUnavailableError'])
 
-/** Before the handler that answers errors: a refused body has not come to the conversation that it was sent to. */
+/** Before the error handler, because a refused body never reached its conversation. */
 export function nameConversation(deps: HttpDeps): ErrorRequestHandler {
   return async (error, req, res, next) => {
     const [, conversationUuid] = conversationPath.exec(req.path) ?? []
     if (conversationUuid !== undefined && error instanceof AppError && !silent.has(error.code)) {
-      // One that is not there, or cannot be looked up now, has no name to tell: the refusal stays what it is.
+      // A conversation that is missing or cannot be looked up is not named; the error stays unchanged.
       const found = await findConversation(deps, { caller: callerOf(res), conversationUuid }).catch(() => undefined)
       if (found) res.setHeader('X-Conversation-Uuid', found.uuid)
     }

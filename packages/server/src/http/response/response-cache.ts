@@ -82,7 +82,7 @@ export class ResponseCache {
     const id = `${hash} ${url}`
     const kept = this.#kept.get(id)
     if (kept && this.#isCurrent(kept)) return kept
-    // Counted before authentication: a key that is revoked meanwhile must not be kept as valid.
+    // Counted before authentication: a key revoked since must not be cached as valid.
     contextOf(res).cachePlace = { id, scope: keyScope(hash), drops: liveCache.drops() }
     return undefined
   }

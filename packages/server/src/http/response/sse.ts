@@ -4,10 +4,10 @@ import type { RunFrames, StartedRun } from '../../features/runs/events/watch-run
 import type { Logger } from '../../shared/logger.ts'
 import { failureFields } from './failure-fields.ts'
 
-/** Streams are looked at so often, and get a ping when silent for so long: at most 15 s pass without a byte. */
+/** The interval of checks and the silence before a ping: at most 15 s pass without a byte. */
 const beatMs = 5_000
 const silentMs = 10_000
-/** A reader that takes nothing for so long may be closed: it can come back by the id it saw last. */
+/** A reader that stalls for this long may be closed: it can resume from the last id it saw. */
 const stalledMs = 300_000
 
 /** A comment without a blank line: after an event that has an id, some parsers take a blank line for one more event. */
@@ -58,7 +58,7 @@ function lookAfter(stream: OpenStream): void {
   }
 }
 
-/** Sends the head at once, then every frame, then closes: after the head there is nobody to tell of a failure. */
+/** Sends the head at once, then every frame, then closes: after the head, a failure can no longer be reported. */
 export function writeRunStream(
   res: ServerResponse,
   run: StreamedRun,
@@ -69,7 +69,7 @@ export function writeRunStream(
   res.setHeader('Cache-Control', 'no-cache, no-transform')
   res.setHeader('X-Accel-Buffering', 'no')
   res.setHeader('X-Conversation-Uuid', run.conversationUuid)
-  // Stated, so that it holds whoever asks: chunks are framed below.
+  // Set explicitly, because chunks are framed below.
   if (res.req.httpVersion === '1.1') res.setHeader('Transfer-Encoding', 'chunked')
   res.socket?.setNoDelay(true)
   res.flushHeaders()
@@ -77,7 +77,7 @@ export function writeRunStream(
   const lastByteAt = performance.now()
   const stream = { res, frames, log, lastByteAt, stalledSince: undefined, isHeld: false }
   res.once('close', () => leave(stream))
-  // A reset connection emits an error too; `close` follows and says all that matters.
+  // A reset connection also emits an error; the `close` event that follows suffices.
   res.on('error', () => leave(stream))
   if (isGone(res)) {
     leave(stream)
@@ -98,7 +98,7 @@ function advance(stream: OpenStream): void {
   orClose(stream, writeNext)
 }
 
-/** A stream that fails is closed: neither its run nor the streams that are served after it may hear of that. */
+/** A failing stream is closed, without affecting its run or other streams. */
 function orClose(stream: OpenStream, work: (stream: OpenStream) => void): void {
   try {
     work(stream)
@@ -138,7 +138,7 @@ function send(stream: OpenStream, part: string | Buffer): void {
   })
 }
 
-// Of all streams that have written in this tick; the first write of each is not held back.
+// Shared by all streams that wrote in this tick; the first write of each is immediate.
 let held: OpenStream[] = []
 
 function hold(stream: OpenStream): void {
@@ -180,7 +180,7 @@ function onceDrained(res: ServerResponse, wake: () => void): void {
   let isWoken = false
   const drained = () => {
     end()
-    // The response tells of the socket's drain within it: that one still calls a listener that has just been taken away.
+    // The response emits drain within the socket's drain event, which still calls a listener that was just removed.
     if (isWoken) return
     isWoken = true
     wake()

@@ -74,7 +74,7 @@ export function runRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof c
       follow(res, body.stream)
       if (body.stream) {
         const run = await attachStream(deps, { ...address, afterId: lastEventId(req.get('last-event-id')) })
-        // A caller that left before the head was written never comes to read.
+        // A caller that disconnected before the head was written never reads.
         if (res.closed) run.release()
         return { status: 200, body: streamAnswer(deps, res, run) }
       }

@@ -38,7 +38,7 @@ export function summaryBody(conversation: ConversationSummary): SummaryBody {
 
 function errorBody(error: ConversationSummary['error']): SummaryBody['error'] {
   if (error === null) return null
-  // Rows outlive releases: a code that this one does not know is told as the general one.
+  // Rows outlive releases: an unknown code is shown as the general one.
   const { data: errorCode = 'unknown_error' } = RunErrorCode.safeParse(error.code)
   return { errorCode, message: error.message }
 }

@@ -5,7 +5,7 @@ import { optionalTimestamp, timestamp } from './timestamp.ts'
 
 const maxErrors = 20
 
-/** @param kind of the provider entry that the document resolves to; undefined when there is none. */
+/** @param kind type of the document's provider key; undefined without one. */
 export function documentBody(document: Document, kind: string | undefined): DocumentBody {
   const provider = providerKind(kind)
   return {

@@ -20,7 +20,7 @@ export interface JsonBounds {
   keys: number
 }
 
-/** Of a body, and of a parameter that is sent as JSON text: the work after parsing grows with these, not with the bytes. */
+/** Limits for a body, and for a parameter sent as JSON text: the work after parsing depends on these, not on the bytes. */
 export const inputBounds: JsonBounds = { depth: maxJsonDepth, values: 50_000, keys: 5_000 }
 
 /** Counts while a text arrives, so that its rest need not be read. The result is unspecified for invalid JSON. */
@@ -99,7 +99,7 @@ export function hasMoreKeys(json: Uint8Array, most: number): boolean {
   return false
 }
 
-// A call of indexOf costs as much as looking at so many bytes here; most keys are shorter.
+// A call of indexOf costs as much as checking this many bytes here; most keys are shorter.
 const shortString = 32
 
 /** The place of the closing quote; the end of the text where there is none. */

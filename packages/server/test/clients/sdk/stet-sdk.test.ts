@@ -157,7 +157,7 @@ it('a 503 after the server has accepted a run: one conversation, one call of the
   expect(bench.fake.requests.length - asked).toBe(2)
 })
 
-it('an answer by a schema that is no object', async () => {
+it('an answer by a schema that is not an object', async () => {
   for (const stream of [true, false]) {
     bench.fake.enqueue({ object: ['red', 'blue'] })
     const { response } = await stet.prompts.run<string[]>('tags', { stream })
@@ -200,7 +200,7 @@ describe('tools', () => {
     expect(result.tokenUsage.totalTokens).toBe(2 * tokenUsage.totalTokens)
   })
 
-  it('a call that nobody handles ends the run with it', async () => {
+  it('an unhandled call ends the run with it', async () => {
     bench.fake.enqueue({ toolCalls: [rome, question] })
     const result = await stet.prompts.run('weather', { tools: { get_weather: () => 'blue' } })
     expect(result.toolRequests).toMatchObject([{ name: 'ask' }])
@@ -263,7 +263,7 @@ describe('leaving', () => {
     expect((await stet.conversations.get(uuid)).status).toBe('stopped')
   })
 
-  it('detach() leaves it running, and attachStream goes on where the reader was', async () => {
+  it('detach() leaves it running, and attachStream continues where the reader was', async () => {
     let open = () => {}
     const gate = new Promise<void>((resolve) => {
       open = resolve
@@ -297,7 +297,7 @@ it('a page that a run is forwarded to gets the answer, and neither prompt nor co
 })
 
 describe('the cache', () => {
-  it('knows the ETag, and what this client writes', async () => {
+  it('uses the ETag, and sees writes of this client', async () => {
     const cached = stet.withOptions({ cache: { ttl: 0, staleTtl: 60_000, waitUntil: (work) => renewals.push(work) } })
     const renewals: Promise<unknown>[] = []
     const statuses: number[] = []

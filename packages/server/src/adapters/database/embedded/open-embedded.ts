@@ -5,7 +5,7 @@ import type { Engine } from '../engine.ts'
 
 export interface EmbeddedOptions {
   directory: string
-  /** A database directory made at build time, which a first start copies when it is there. */
+  /** A database directory made at build time, which a first start copies if present. */
   template: string
   /** The program of the thread that the database works in. */
   threadFile: string

@@ -18,7 +18,7 @@ const TAKEOVER_WAIT_MS = 1_000
 /** Part of the allowed silence that a request waits for a fresh confirmation. */
 const CONFIRM_WAIT = 0.4
 
-/** Lets PostgreSQL notice within about 10 s that this machine is gone, and free the lock. */
+/** Lets PostgreSQL detect within about 10 s that this machine is unreachable, and free the lock. */
 const KEEP_ALIVE = [
   'SET tcp_keepalives_idle = 5',
   'SET tcp_keepalives_interval = 1',

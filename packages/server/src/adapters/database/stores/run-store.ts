@@ -34,7 +34,7 @@ export interface RunStoreDatabase {
   /** For loops of the process; their statements are not counted as those of requests. */
   ownSession: SqlSession
   writeBatch: WriteBatch
-  /** Writes are refused at present, because there is no room for them. */
+  /** Writes are refused, because the disk is almost full. */
   writesClosed(): boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * What deleting needs from storage. Conversations are hidden first: from then on no reader finds them. Their rows are
- * purged later, in batches. A batch has at most 500 rows.
+ * Ports of deletion. Conversations are hidden first, so that no reader finds them. Their rows are purged later, in batches. A
+ * batch has at most 500 rows.
  */
 
 /** All conversations of a custom identifier that were created up to an instant. */
@@ -22,7 +22,7 @@ export interface RetainedProject {
   days: number
 }
 
-/** Where a sweep through the conversations of a project stands, oldest first. */
+/** The position of a sweep through the conversations of a project, oldest first. */
 export interface SweepPlace {
   createdAt: string
   uuid: string
@@ -39,7 +39,7 @@ export const conversationTables = [
 ] as const
 export type ConversationTable = (typeof conversationTables)[number]
 
-/** The same below a project, once its conversations are gone. */
+/** The same below a project, once its conversations are deleted. */
 export const projectTables = [
   'idempotency_record',
   'evaluation',
@@ -65,7 +65,7 @@ export interface DeletionStore {
   hideOfProject(projectId: number): Promise<string[]>
   /** Hides one batch of those that ended too long ago by the clock of the database, from after the place. */
   hideExpired(project: RetainedProject, after: SweepPlace | undefined): Promise<SweepPlace[]>
-  /** What an erasure has left: conversations with an active run. */
+  /** The conversations that an erasure skipped, because they have an active run. */
   listLeft(erasure: ErasureRequest): Promise<string[]>
 
   beginErasure(erasure: ErasureRequest): Promise<number>
@@ -79,7 +79,7 @@ export interface DeletionStore {
   listHidden(): Promise<string[]>
   /** Purges one batch; the table holds nothing more of them when fewer rows than `purgeBatch` went. */
   purgeConversations(table: ConversationTable, uuids: readonly string[]): Promise<PurgedRows>
-  /** Runs of a deleted project that go on. */
+  /** Active runs of a deleted project. */
   listActiveRuns(projectId: number): Promise<string[]>
   hasConversations(projectId: number): Promise<boolean>
   purgeProject(table: ProjectTable, projectId: number): Promise<PurgedRows>

@@ -1,4 +1,4 @@
-/** Packs a text that is too large to stand in memory as a whole a second time. */
+/** Compresses a text that is too large to be in memory twice. */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createDeflateRaw, type ZlibOptions } from 'node:zlib'

@@ -99,7 +99,7 @@ it('tools-requested is not shown to callers that declare an SDK', () => {
   expect(frameOf(entry, [], 'whole')).toContain('"tools":[]')
 })
 
-it('no frame holds what some clients take for the end of a line, wherever the text stands', () => {
+it('no frame contains characters that some clients take for line breaks, in any position', () => {
   const odd = 'a\u0085b\u2028c\u2029d\r\ne'
   const said: Message = { role: 'assistant', content: [{ type: 'text', text: odd }] }
   const list = createMessageList([said])

@@ -66,7 +66,7 @@ function createProviderEncoder(): (event: ProviderEvent, id: number) => LogEntry
   }
 }
 
-/** Beyond this joining a text with what stands around it costs more than it saves: a copy of all of it. */
+/** For larger texts, joining with the surrounding text copies more than it saves. */
 const joinedCharacters = 65_536
 
 function frameOf(head: string, json: string, tail: string): LogEntry['pieces'] {
@@ -108,7 +108,7 @@ function slicePieces(slice: MessageSlice, form: Form): EventPiece[] {
   })
 }
 
-// Messages that are not part of the conversation stand in the text itself, hence once for each form.
+// Messages that are not part of the conversation are in the text itself, once per form.
 function hasStrangers(event: LatitudeEvent): boolean {
   if (!('response' in event)) return false
   return [...event.response.input, ...event.response.output].some((item) => !isRange(item))

@@ -46,19 +46,19 @@ it.each([
   expect(bytesOf(log.entries).equals(bytesOf(entries))).toBe(true)
 })
 
-it('every reader goes on behind the event that it saw last, and neighbouring frames are one piece', async () => {
+it('every reader continues after the last event it saw, and adjacent frames are one piece', async () => {
   const around = (id: number): LogEntry => ({
     id,
     pieces: ['event: latitude-event\ndata: [', [0, 1], `]\nid: ${id}\n\n`],
     declaredPieces: [`event: latitude-event\ndata: []\nid: ${id}\n\n`],
   })
-  // As they might stand in a text: none of these is where a frame ends.
+  // These may occur in texts, but none of them ends a frame.
   const text = (id: number) => `id: ${id}\n\n\nid: ${id + 1}\n\n大${'ü'.repeat(id % 3)}`
   const entries = Array.from({ length: 130 }, (_, place): LogEntry => {
     const id = place + 7
     return place % 50 === 0 ? around(id) : { id, pieces: frame(id, text(id)) }
   })
-  // What ends a lost run leaves a gap.
+  // The end of an orphaned run leaves a gap.
   entries.push(around(1_000_200))
   const log = await packed(entries)
   expect(log.entries.map(({ id }) => id)).toEqual([7, 8, 57, 58, 107, 108, 1_000_200])

@@ -1,4 +1,4 @@
-/** The event log of an ended run as it is stored: self-contained, so that a replay gives the same bytes. */
+/** The stored event log of an ended run: self-contained, so that a replay gives the same bytes. */
 import { promisify } from 'node:util'
 import { deflateRaw, deflateRawSync, inflateRaw } from 'node:zlib'
 import { jsonPieces } from '../../../shared/text/json-pieces.ts'
@@ -18,9 +18,9 @@ const plainLimitBytes = 1_024
 // Up to this size compressing takes less than a tenth of what handing it to another thread costs.
 const sameThreadLimitBytes = 65_536
 const options = { level: 3 }
-// Of small logs a better search would save a few bytes, and memory that they do not fill is only made and thrown away.
+// For small logs a better compression level saves only a few bytes but allocates more memory.
 const smallOptions = { level: 1, windowBits: 13, memLevel: 6, chunkSize: 4_096 }
-// Beyond this the text is made and packed in pieces: whole, it would stand in memory four times.
+// Larger logs are built and compressed in pieces: as a whole, the text would be in memory four times.
 const wholeLimitCharacters = 1_048_576
 
 /** Neighbouring frames that are ready text. */
@@ -29,7 +29,7 @@ interface ReadyFrames {
   frames: string[]
 }
 
-/** Where the bytes of such frames lie behind the head of a file: after those of the ones before. */
+/** The offset of these frames after the head of a file: after the frames before them. */
 interface FramePlace extends Omit<StoredFrames, 'bytes'> {
   byteLength: number
 }
@@ -104,7 +104,7 @@ export interface StoredLog {
   entries: readonly (LogEntry | StoredFrames)[]
 }
 
-/** The log as it was packed: its frames are the bytes that live readers got. Null for one in a form that is no longer written. */
+/** The unpacked log: its frames are the bytes that live readers got. Null for an obsolete format. */
 export async function unpackEventLog(file: Uint8Array): Promise<StoredLog | null> {
   const [form] = file
   if (form !== packing.plain && form !== packing.deflated) return null
@@ -125,13 +125,13 @@ export async function unpackEventLog(file: Uint8Array): Promise<StoredLog | null
   return { messages: head.messages.map(encodeMessage), entries }
 }
 
-/** What a reader that has seen the events up to `afterId` has not seen. */
+/** The events after `afterId`. */
 export function entriesAfter({ entries }: StoredLog, afterId: number): readonly (LogEntry | StoredFrames)[] {
   const place = entries.findIndex((entry) => ('bytes' in entry ? entry.lastId : entry.id) > afterId)
   const begun = entries[place]
   if (!begun) return []
   if (!('bytes' in begun) || begun.id > afterId) return entries.slice(place)
-  // In its data no frame holds a line end: this is how the last one that was seen ends.
+  // Data of a frame contains no line break, so this is the end of the last seen frame.
   const mark = `\nid: ${afterId}\n\n`
   const seen = begun.bytes.indexOf(mark) + Buffer.byteLength(mark)
   return [{ ...begun, id: afterId + 1, bytes: begun.bytes.subarray(seen) }, ...entries.slice(place + 1)]

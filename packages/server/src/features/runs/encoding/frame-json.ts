@@ -1,6 +1,6 @@
-/** JSON for the data of an event: one line, whatever its reader takes for the end of one. */
+/** JSON for the data of an event: one line for every reader's notion of line breaks. */
 
-/** What some clients take for the end of a line, beside CR and LF; in JSON these may stand as they are, or escaped. */
+/** Characters besides CR and LF that some clients take for line breaks; in JSON they may be raw or escaped. */
 const lineEnds = /[\u0085\u2028\u2029]/
 const allLineEnds = new RegExp(lineEnds, 'g')
 

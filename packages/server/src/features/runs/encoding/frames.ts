@@ -4,8 +4,8 @@ import type { EncodedMessage, EventPiece, LogEntry, StoredFrames } from '../port
 export type MessageForm = keyof EncodedMessage
 
 /**
- * Adds the frame of one entry, or the frames that are bytes already, in pieces that all readers share: a frame that repeats
- * a long conversation is never joined for one of them. Nothing is added for an entry that readers of this form are not shown.
+ * Adds the frame of one entry, or ready frames as bytes, in pieces shared by all readers, so that long conversations are never
+ * joined per reader. Entries hidden from readers of this form add nothing.
  */
 export function addFrame(
   into: (string | Buffer)[],

@@ -17,7 +17,7 @@ it('names messages by place, runs of them as one range, strangers by themselves'
   expect(list.locate([says('b'), says('x'), c])).toEqual([[1, 2], says('x'), [2, 3]])
 })
 
-it('whatever is located resolves to what was asked for', () => {
+it('every located item resolves to the requested one', () => {
   const message = fc.constantFrom('a', 'b', 'c', 'd').map(says)
   fc.assert(
     fc.property(fc.array(message), fc.array(message), (known, wanted) => {
@@ -47,7 +47,7 @@ it('encodes the form for declared callers only where it differs', () => {
   expect(JSON.parse(encodeMessage({ ...says('a'), role: 'developer' }).declared)).toMatchObject({ role: 'system' })
 })
 
-it('shows declared callers only the parts that their models know, by role', () => {
+it('shows legacy clients only the parts that their models accept, by role', () => {
   const image = { type: 'image', image: 'https://example.com/a.png' } as const
   const text = { type: 'text', text: 'a' } as const
   const shown = (role: Message['role']) => JSON.parse(encodeMessage({ role, content: [text, image] }).declared).content

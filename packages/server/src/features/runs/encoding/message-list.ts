@@ -9,7 +9,7 @@ export interface MessageList {
   readonly messages: readonly Message[]
   readonly encoded: readonly EncodedMessage[]
   append(messages: readonly Message[]): void
-  /** Names `messages` by their places here; what was never appended stands in the slice itself. */
+  /** Refers to `messages` by their positions here; a message that was never appended is in the slice itself. */
   locate(messages: readonly Message[]): MessageSlice
 }
 
@@ -48,10 +48,10 @@ export function createMessageList(earlier: readonly Message[]): MessageList {
     },
   }
 
-  // The next place first: equal messages may stand at several places.
+  // The next position first: equal messages may occur several times.
   function placeOf(message: Message, next: number | undefined): number | undefined {
     if (next !== undefined && messages[next] === message) return next
-    // Its text, which may be megabytes long, is written a second time only for a message that is no part of the list.
+    // Its text may have megabytes, so it is written again only for a message outside the list.
     const known = own.get(message)
     if (known !== undefined) return known
     const code = messageJson(message)
@@ -69,7 +69,7 @@ function messageJson(message: Message): string {
   return inOneLine(storableJson(message))
 }
 
-/** The parts that the strict models of published clients know, by role. */
+/** The parts that the strict models of published clients accept, by role. */
 const declaredParts: Readonly<Record<Role, readonly MessagePart['type'][]>> = {
   system: ['text'],
   developer: ['text'],
@@ -78,7 +78,7 @@ const declaredParts: Readonly<Record<Role, readonly MessagePart['type'][]>> = {
   tool: ['tool-result'],
 }
 
-/** The message without what published clients refuse: parts that their models do not know, and the role developer. */
+/** The message without parts that the models of published clients refuse, and without the role developer. */
 export function declaredMessage(message: Message): Message {
   const known = declaredParts[message.role]
   const isKnown = ({ type }: MessagePart) => known.includes(type)

@@ -68,7 +68,7 @@ interface Settled {
 
 function settled(call: ToolCall, outcome: Promise<ToolOutcome>): Promise<Settled> {
   const done = outcome.then((value) => ({ call, outcome: value }))
-  // The first failure ends the turn; the others have nobody to tell.
+  // The first failure ends the round; later ones have no receiver.
   done.catch(() => undefined)
   return done
 }
