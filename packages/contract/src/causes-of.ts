@@ -1,7 +1,7 @@
 import type { RouteMetadata } from './routes.ts'
 import { ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
 
-/** Causes of no single route: no route was found yet, no client is left, or clients leave responses unread. */
+/** Causes that no route declares: no route was found yet, no client is left, or the whole server is short of room. */
 export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
   'incomplete-body',
   'malformed-http',
@@ -10,6 +10,7 @@ export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
   'unknown-route',
   'method-not-allowed',
   'run-not-stored',
+  'disk-full',
   'too-many-unread-responses',
   'client-disconnected',
 ]
@@ -30,7 +31,6 @@ const everywhere = [
   'unforeseen',
   'server-stopping',
   'database-unavailable',
-  'disk-full',
 ] as const satisfies readonly ErrorCause[]
 
 const ofBody = [

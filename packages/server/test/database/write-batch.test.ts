@@ -144,7 +144,9 @@ describe('write batch', () => {
     await batch.write(insert, { id: 1, state: 'new' })
     expect(batch.isProven()).toBe(true)
     isAway = true
-    await expect(batch.write(insert, { id: 2, state: 'new' })).rejects.toThrow('away')
+    await expect(batch.write(insert, { id: 2, state: 'new' })).rejects.toMatchObject({
+      reason: 'database-unavailable',
+    })
     expect(batch.isProven()).toBe(false)
   })
 })

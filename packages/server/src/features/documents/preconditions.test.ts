@@ -39,7 +39,7 @@ it('names what was expected and what is there', () => {
   const actual = { shown: null, live: null }
   expect(() => assertPreconditions('a', actual, { baseHash: 'h', liveHash: 'l' })).toThrow(
     expect.objectContaining({
-      message: '1 document(s) changed since the given baseHash; 1 live text(s) changed since the given liveHash',
+      reason: 'base-changed',
       details: {
         reason: 'base-changed',
         conflicts: [
