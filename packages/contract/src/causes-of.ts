@@ -1,7 +1,7 @@
 import type { RouteMetadata } from './routes.ts'
 import { ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
 
-/** Causes that no route declares: no route was found yet, no client is left, or the whole server is short of room. */
+/** Causes of no single route: no route was found yet, no client is left, or clients leave responses unread. */
 export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
   'incomplete-body',
   'malformed-http',
@@ -10,7 +10,6 @@ export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
   'unknown-route',
   'method-not-allowed',
   'run-not-stored',
-  'disk-full',
   'too-many-unread-responses',
   'client-disconnected',
 ]
@@ -31,6 +30,7 @@ const everywhere = [
   'unforeseen',
   'server-stopping',
   'database-unavailable',
+  'disk-full',
 ] as const satisfies readonly ErrorCause[]
 
 const ofBody = [

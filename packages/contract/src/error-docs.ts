@@ -175,12 +175,9 @@ export const CAUSE_DOCS = {
 
   'not-ready': { when: '`details.checks` names what failed', next: 'Send requests to another instance, or wait.' },
   'server-stopping': { when: 'the server is stopping', next: wait },
-  'database-unavailable': {
-    when: 'the database is not available to this server, or has no room for writes',
-    next: wait,
-  },
+  'database-unavailable': { when: 'the database is not available to this server', next: wait },
   'disk-full': {
-    when: 'the disk of the database is almost full',
+    when: 'the database has no room for writes',
     next: 'The operator frees disk space; reads still work.',
   },
   'queue-full': { when: 'the key has too many queued runs', next: wait },

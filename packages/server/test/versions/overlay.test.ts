@@ -193,7 +193,7 @@ describe('a repeated read', () => {
     for (const ref of ['live', draft, bench.draft] as const) {
       const first = await bench.read(ref, 'a')
       const before = workbench.statementCount()
-      expect(await bench.read(ref, 'a')).toBe(first)
+      expect(await bench.read(ref, 'a')).toEqual(first)
       expect(workbench.statementCount()).toBe(before)
     }
     await bench.put(draft, 'b', 'b2')

@@ -22,16 +22,18 @@ export const atOnce: Partial<Record<ErrorCause, AtOnce>> = {
     await server.close()
     return answers
   },
-  'database-unavailable': callWhileStarting,
+  // PostgreSQL's code while it starts, and for a data file that cannot grow.
+  'database-unavailable': (routes) => callWhileFailing(routes, '57P03'),
+  'disk-full': (routes) => callWhileFailing(routes, '53100'),
 }
 
-/** Every statement that asks for a key fails as in a database that is starting. */
-async function callWhileStarting(routes: readonly WalkedRoute[]): Promise<ApiAnswer[]> {
+/** Every statement that asks for a key fails with the code. */
+async function callWhileFailing(routes: readonly WalkedRoute[], code: string): Promise<ApiAnswer[]> {
   const { server, api } = await openServer({ STET_LOG_LEVEL: 'off' })
   const key = await issueKey(api, { scopes: ['admin'] })
   const { session } = server.database
   await session.query(`CREATE FUNCTION failing() RETURNS boolean LANGUAGE plpgsql AS
-    $$ BEGIN RAISE EXCEPTION 'starting' USING ERRCODE = '57P03'; END $$`)
+    $$ BEGIN RAISE EXCEPTION 'failing' USING ERRCODE = '${code}'; END $$`)
   await session.query('ALTER TABLE api_key RENAME TO api_key_kept')
   await session.query('CREATE VIEW api_key AS SELECT * FROM api_key_kept WHERE failing()')
   const answers = await Promise.all(routes.map((route) => callWith(server.url, key, route)))
