@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import type { Stet } from '@stet/sdk'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { chromium, openPage, type Page } from '../../../../sdk/test/browser/chromium.ts'
@@ -13,7 +14,11 @@ import { prompt, type RunBench, runBench } from '../../runs/run-bench.ts'
 if (!chromium)
   console.warn('\n*** SKIPPED: a run in a web page. Install Chromium, or set STET_TEST_CHROMIUM to its binary. ***\n')
 
-const HTML = `<!doctype html><meta charset="utf-8"><p></p><script type="module">
+// The SDK's one dependency; a bundler would resolve it.
+const IMPORT_MAP = '<script type="importmap">{"imports":{"eventsource-parser":"/sdk/eventsource-parser.mjs"}}</script>'
+const parserFile = fileURLToPath(import.meta.resolve('eventsource-parser'))
+
+const HTML = `<!doctype html><meta charset="utf-8">${IMPORT_MAP}<p></p><script type="module">
   import { openRun, RunStream } from '/sdk/browser.mjs'
   const show = (text) => { document.querySelector('p').textContent += text }
   window.outcome = (async () => {
@@ -34,7 +39,7 @@ const HTML = `<!doctype html><meta charset="utf-8"><p></p><script type="module">
 
 // a host that is not the loopback address: to the browser, http is no secure context there
 const PLAIN_HOST = 'intranet.test'
-const PLAIN_HTML = `<!doctype html><meta charset="utf-8"><script type="module">
+const PLAIN_HTML = `<!doctype html><meta charset="utf-8">${IMPORT_MAP}<script type="module">
   import { Stet } from '/sdk/index.mjs'
   window.outcome = (async () => {
     const settings = await (await fetch('/settings')).json()
@@ -85,7 +90,8 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   const [, file] = /^\/sdk\/([\w-]+\.mjs)$/.exec(url) ?? []
   if (file) {
     response.setHeader('Content-Type', 'text/javascript')
-    return void response.end(readFileSync(`${packed.folder}/dist/${file}`))
+    const isParser = file === 'eventsource-parser.mjs'
+    return void response.end(readFileSync(isParser ? parserFile : `${packed.folder}/dist/${file}`))
   }
   if (url.startsWith('/api/v3/')) return passToService(request, response)
   if (url === '/settings') return void response.end(JSON.stringify({ apiKey: bench.key, projectId }))
