@@ -56,7 +56,7 @@ function compile(pattern: string): (path: string) => boolean {
 
 /** A pattern with a slash inside braces or brackets stays whole. */
 function segmentsOf(pattern: string): string[] {
-  return /[{[][^}\]]*\//.test(pattern) ? [pattern] : pattern.split('/')
+  return /[{[][^{[}\]]*\//.test(pattern) ? [pattern] : pattern.split('/')
 }
 
 /** `./drafts/` means everything in `drafts`. */

@@ -82,11 +82,17 @@ export async function namingPrompt<T>(client: Stet, uuid: string, follow: () => 
         (conversation) => conversation.path,
         () => undefined,
       )
-      // The request id stays last.
-      if (path !== undefined) error.message = error.message.replace(/( \[[^\]]*\])?$/, ` (prompt ${path})$1`)
+      if (path !== undefined) error.message = withPrompt(error.message, path)
     }
     throw error
   }
+}
+
+/** The request id stays last. */
+function withPrompt(message: string, path: string): string {
+  const end = message.endsWith(']') ? message.lastIndexOf(' [') : message.length
+  const at = end === -1 ? message.length : end
+  return `${message.slice(0, at)} (prompt ${path})${message.slice(at)}`
 }
 
 function codeOf(signal: EndSignal): FailureCode {

@@ -33,7 +33,7 @@ const tolerated: Readonly<Record<string, string>> = {
 
 async function sourceFiles(): Promise<string[]> {
   const found = await Promise.all(
-    ['cli', 'contract', 'sdk', 'server', 'template'].map(async (name) => {
+    ['cli', 'contract', 'embedded-postgres', 'sdk', 'server', 'template'].map(async (name) => {
       const folder = join(packages, name, 'src')
       const names = await readdir(folder, { recursive: true })
       return names.filter((each) => /(?<!\.test)\.ts$/.test(each)).map((each) => join(folder, each))
