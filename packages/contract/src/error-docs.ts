@@ -3,7 +3,7 @@ import type { ErrorCause } from './vocabulary/error-causes.ts'
 import type { RunErrorCode } from './vocabulary/error-codes.ts'
 
 interface Explanation {
-  /** Continues "The request fails when …"; stands in the OpenAPI document and in docs/errors.md. */
+  /** Continues "The request fails when …" in the OpenAPI document and docs/errors.md. */
   when: string
   /** The caller's next step. */
   next: string
