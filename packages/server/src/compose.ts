@@ -348,7 +348,7 @@ function processMetrics(deps: Deps, database: Database<Stores>) {
   return [
     {
       name: 'stet_runs_active',
-      help: 'Runs that this process drives.',
+      help: 'Runs that this process supervises.',
       type: 'gauge',
       samples: [{ value: deps.activeRuns.list().length }],
     },
