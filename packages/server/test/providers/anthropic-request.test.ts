@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { anthropicBody } from '../../src/adapters/providers/anthropic/body.ts'
-import { messagesUrl } from '../../src/adapters/providers/anthropic/driver.ts'
+import { anthropicBody, messagesUrl } from '../../src/adapters/providers/anthropic/driver.ts'
 import type { ModelRequest } from '../../src/features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../src/features/templates/message.ts'
 import { modelRequest, providerAt } from '../support/model-request.ts'

@@ -1,7 +1,7 @@
 /** What each OpenAI-shaped kind is sent, where it differs from OpenAI itself. */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { plainChunks } from '../../src/adapters/providers/openai/chat/answer.ts'
-import { chatBody } from '../../src/adapters/providers/openai/chat/body.ts'
+import { chatBody } from '../../src/adapters/providers/openai/chat/request.ts'
 import { openaiService } from '../../src/adapters/providers/openai/service.ts'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
 import type { Message, MessagePart } from '../../src/features/templates/message.ts'

@@ -1,4 +1,6 @@
 /** Reads JSON from providers defensively: a value of an unexpected type counts as absent. */
+import { ProviderError } from '../../features/providers/provider-error.ts'
+import { refuseValue } from '../../shared/text-guard.ts'
 
 export function asObject(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
@@ -10,4 +12,31 @@ export function asText(value: unknown): string {
 
 export function asNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
+}
+
+/** A whole response, or one frame of it. @throws ProviderError `malformed` */
+export function parseAnswer(data: string): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(data)
+    // Google wraps an error in a list of one.
+    return asObject(Array.isArray(parsed) ? parsed[0] : parsed)
+  } catch {
+    throw unreadable()
+  }
+}
+
+export function unreadable(): ProviderError {
+  return new ProviderError('malformed', 'The provider sent an answer that cannot be read')
+}
+
+/** Undefined for anything but a JSON object that can be stored and returned unchanged. */
+export function parseArguments(rawArgs: string): Record<string, unknown> | undefined {
+  if (rawArgs.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(rawArgs)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject && refuseValue(value) === undefined ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
 }

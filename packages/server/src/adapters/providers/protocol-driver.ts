@@ -1,22 +1,17 @@
-/** One model call, the same for every protocol: prepare, send with retries, read as a stream or whole. */
-import type {
-  ModelChunk,
-  ModelDriver,
-  ModelRequest,
-  ProviderSettings,
-  TakeChunks,
-} from '../../features/providers/model-driver.ts'
+/** One model call, the same for every protocol: build, send with retries, read as a stream or whole. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ModelChunk, ModelDriver, ModelRequest, ProviderSettings } from '../../features/providers/model-driver.ts'
+import { ProviderError } from '../../features/providers/provider-error.ts'
 import type { Clock } from '../../shared/clock.ts'
-import type { ChunkReader } from './answer/chunk-reader.ts'
 import { statusFailure } from './answer/failure.ts'
-import { streamChunks } from './answer/stream.ts'
-import { withRetries } from './transport/retry.ts'
+import { type ChunkReader, streamChunks } from './answer/stream.ts'
 import {
   headerText,
   type LeanRequest,
   type LeanResponse,
   type LeanTransport,
   type ProviderLimits,
+  readWhole,
 } from './transport/transport.ts'
 
 export interface CallDeps {
@@ -26,57 +21,75 @@ export interface CallDeps {
   limits: ProviderLimits
 }
 
-/** One call, in the terms of a protocol. */
-export interface PreparedCall {
-  build(): Promise<Pick<LeanRequest, 'url' | 'headers' | 'body'>>
-  reader(): ChunkReader
+export interface Protocol {
+  /** Runs once, before anything is sent. @throws ProviderError for input that the provider cannot accept. */
+  build(request: ModelRequest): Promise<Pick<LeanRequest, 'url' | 'headers' | 'body'>>
+  readerOf(request: ModelRequest): ChunkReader
   /** Reads a plain response. @throws ProviderError */
-  readPlain(body: string): ModelChunk[]
+  readPlain(body: string, request: ModelRequest): ModelChunk[]
 }
 
-/** Runs before anything is sent. @throws ProviderError for input that the provider cannot accept. */
-type PrepareCall = (request: ModelRequest) => PreparedCall
-
-export function protocolDriver(deps: CallDeps, provider: ProviderSettings, prepare: PrepareCall): ModelDriver {
-  return { call: (request, take) => callProvider(deps, provider, { request, prepare }, take) }
-}
-
-async function callProvider(
-  deps: CallDeps,
-  provider: ProviderSettings,
-  { request, prepare }: { request: ModelRequest; prepare: PrepareCall },
-  take: TakeChunks,
-): Promise<void> {
-  const { signal, maxRetries, stream } = request
+export function protocolDriver(deps: CallDeps, provider: ProviderSettings, protocol: Protocol): ModelDriver {
   const { limits } = deps
-  try {
-    signal.throwIfAborted()
-    const call = prepare(request)
-    const response = await withRetries({ maxRetries, backoffMs: limits.backoffMs, signal }, () =>
-      sendOnce(deps, provider, request, call),
-    )
-    // A service that does not support streaming answers every request with plain JSON.
-    const isPlain = !stream || /^application\/json\b/i.test(headerText(response.headers, 'content-type') ?? '')
-    if (isPlain) await take(call.readPlain(await response.text()))
-    else await streamChunks(response.body, call.reader(), limits, take)
-    // A stream that ended because of an abort must not look complete.
-    signal.throwIfAborted()
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error
+  return {
+    async call(request, take) {
+      const { signal, stream } = request
+      try {
+        signal.throwIfAborted()
+        const built = await protocol.build(request)
+        const { headers, body } = await sendWithRetries(deps, provider, request, built)
+        // A service that does not support streaming answers every request with plain JSON.
+        const isPlain = !stream || /^application\/json\b/i.test(headerText(headers, 'content-type') ?? '')
+        if (isPlain) await take(protocol.readPlain(await readWhole(body, limits.plainBytes), request))
+        else await streamChunks(body, protocol.readerOf(request), limits, take)
+        // A stream that ended because of an abort must not look complete.
+        signal.throwIfAborted()
+      } catch (error) {
+        throw signal.aborted ? signal.reason : error
+      }
+    },
   }
 }
 
-/** @throws ProviderError, also for an error status. After an abort it rejects with the transport's own error. */
-async function sendOnce(
-  { transport, clock }: CallDeps,
+const longestBackoffMs = 8_000
+const longestRetryAfterMs = 60_000
+
+/**
+ * Repeats a call that failed before the first byte of its response. No other part of the server retries calls.
+ * @throws ProviderError of the last attempt, also for an error status. After an abort it rejects with another error.
+ */
+async function sendWithRetries(
+  { transport, clock, limits }: CallDeps,
   { token, trustedAddress: isTrusted }: ProviderSettings,
-  { signal, stream }: ModelRequest,
-  call: PreparedCall,
+  { stream: isStream, maxRetries, signal }: ModelRequest,
+  built: Pick<LeanRequest, 'url' | 'headers' | 'body'>,
 ): Promise<LeanResponse> {
-  const response = await transport.send({ ...(await call.build()), isStream: stream, isTrusted, signal })
-  const { status, headers } = response
-  if (status >= 200 && status < 300) return response
-  // The status is enough. An unreadable or truncated error page must not hide it.
-  const body = await response.text().catch(() => '')
-  throw statusFailure({ status, headers, body }, { token, now: clock.now() })
+  for (let retries = 0; ; retries += 1) {
+    try {
+      const response = await transport.send({ ...built, isStream, isTrusted, signal })
+      const { status, headers } = response
+      if (status >= 200 && status < 300) return response
+      // The status is enough. An unreadable or truncated error page must not hide it.
+      const body = await readWhole(response.body, limits.plainBytes).catch(() => '')
+      throw statusFailure({ status, headers, body }, { token, now: clock.now() })
+    } catch (error) {
+      const waitMs = retries < maxRetries ? waitBefore(error, retries, limits.backoffMs) : undefined
+      if (waitMs === undefined || signal.aborted) throw error
+      await delay(waitMs, undefined, { signal })
+    }
+  }
+}
+
+/** Undefined if a retry is not allowed, or if the provider asks for a wait of more than a minute. */
+function waitBefore(error: unknown, retries: number, backoffMs: number): number | undefined {
+  if (!(error instanceof ProviderError) || !isRepeatable(error)) return undefined
+  if (error.retryAfterMs !== undefined)
+    return error.retryAfterMs <= longestRetryAfterMs ? error.retryAfterMs : undefined
+  // Up to a quarter shorter, so that clients that failed together do not retry together.
+  return Math.min(backoffMs * 2 ** retries, longestBackoffMs) * (1 - Math.random() / 4)
+}
+
+function isRepeatable({ kind, status }: ProviderError): boolean {
+  if (status === undefined) return kind === 'unavailable'
+  return status === 408 || status === 409 || status === 429 || status >= 500
 }

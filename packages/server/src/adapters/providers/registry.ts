@@ -3,7 +3,7 @@ import type { ModelDrivers } from '../../features/providers/model-driver.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { anthropicDriver } from './anthropic/driver.ts'
 import { demoDriver } from './demo/driver.ts'
-import { openaiDriver } from './openai/driver.ts'
+import { openaiDriver } from './openai/client.ts'
 import type { GuardSettings } from './transport/address-guard.ts'
 import { leanTransport, type ProviderLimits, providerLimits } from './transport/transport.ts'
 

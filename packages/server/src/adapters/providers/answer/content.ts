@@ -1,9 +1,39 @@
-/** Parts of a response that several protocols share: sources, generated images, tool arguments and usage. */
+/** Parts of a response that several protocols share: text, sources, generated images and usage. */
 import type { ModelChunk } from '../../../features/providers/model-driver.ts'
 import { type Usage, usageOf } from '../../../features/providers/usage.ts'
-import { refuseValue } from '../../../shared/text-guard.ts'
 import { asObject } from '../json.ts'
 import { dataUrl, type Media, mediaOf } from '../request/parts.ts'
+
+/** Text that arrives in pieces. A surrogate pair may be split between two of them. */
+export interface PiecedText {
+  /** The first half of a pair whose second half has not arrived. */
+  held: string
+}
+
+// With the u flag a surrogate pair is one code point, so only lone surrogates match.
+const unstorable = /[\0\p{Surrogate}]/u
+const allUnstorable = /[\0\p{Surrogate}]/gu
+const replacement = '\uFFFD'
+
+/** The next piece, without NUL and lone surrogates, which databases cannot store. */
+export function addPiece(text: PiecedText, piece: string): string {
+  if (text.held === '' && !unstorable.test(piece)) return piece
+  const whole = text.held + piece
+  const last = whole.charCodeAt(whole.length - 1)
+  text.held = last >= 0xd800 && last <= 0xdbff ? whole.slice(-1) : ''
+  return whole.slice(0, whole.length - text.held.length).replace(allUnstorable, replacement)
+}
+
+/** The text that was held back. */
+export function endPieces(text: PiecedText): string {
+  const rest = text.held === '' ? '' : replacement
+  text.held = ''
+  return rest
+}
+
+export function wholeText(text: string): string {
+  return text.replace(allUnstorable, replacement)
+}
 
 /**
  * Ignores citations without an address, which refer to the caller's own documents. @param citation an object or an
@@ -30,30 +60,14 @@ function fileChunk(media: Media, content: string): FileChunk {
   return { type: 'file', url, mimeType }
 }
 
-/** Undefined for anything but a JSON object that can be stored and returned unchanged. */
-export function parseArguments(rawArgs: string): Record<string, unknown> | undefined {
-  if (rawArgs.trim() === '') return {}
-  try {
-    const value: unknown = JSON.parse(rawArgs)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject && refuseValue(value) === undefined ? { ...value } : undefined
-  } catch {
-    return undefined
-  }
-}
-
 export interface CountedUsage {
   usage: Usage
   cacheWriteTokens?: number
 }
 
 /** @param counts totals: input includes cache reads and writes, output includes reasoning. */
-export function countedUsage({
-  cacheWrite,
-  ...counts
-}: Parameters<typeof usageOf>[0] & { cacheWrite?: number }): CountedUsage {
-  return {
-    usage: usageOf(counts),
-    ...(cacheWrite !== undefined && cacheWrite > 0 ? { cacheWriteTokens: cacheWrite } : {}),
-  }
+export function countedUsage(counts: Parameters<typeof usageOf>[0] & { cacheWrite?: number }): CountedUsage {
+  const usage = usageOf(counts)
+  const { cacheWrite = 0 } = counts
+  return cacheWrite > 0 ? { usage, cacheWriteTokens: cacheWrite } : { usage }
 }

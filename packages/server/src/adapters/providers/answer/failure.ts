@@ -1,8 +1,8 @@
-/** Converts error statuses and error bodies of providers to ProviderError, without secrets. */
+/** Converts what providers report or leave unfinished to ProviderError, without secrets. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ProviderError, type ProviderErrorKind } from '../../../features/providers/provider-error.ts'
 import { asObject, asText } from '../json.ts'
-import { retryAfterOf } from '../transport/retry.ts'
+import { headerText } from '../transport/transport.ts'
 import { scrubbed } from './scrub.ts'
 
 /** `token` is the provider key's own, which some services repeat in their error texts. */
@@ -33,6 +33,21 @@ export function brokenOff(status: number | undefined, error: unknown, token: str
   })
 }
 
+export function brokenInTheMiddle(): ProviderError {
+  return new ProviderError('malformed', 'The answer of the provider ended in the middle')
+}
+
+/**
+ * The error for content that stet's messages cannot represent. Such content is never dropped silently.
+ * @param contentType the provider's own name for it.
+ */
+export function uncarried(contentType: string): ProviderError {
+  const shown = contentType.slice(0, 100)
+  return new ProviderError('uncarried', `The answer holds content of type '${shown}', which stet cannot carry`, {
+    contentType: shown,
+  })
+}
+
 function kindOf(status: number): ProviderErrorKind {
   if (status === 429) return 'rate_limited'
   if (status === 408 || status === 504) return 'timeout'
@@ -47,6 +62,17 @@ function failureText(body: string): string {
   } catch {
     return /^\s*<(!doctype|html|head|body)\b/i.test(body) ? pageText(body) : body
   }
+}
+
+/** `Retry-After` in seconds or as a date, or the more precise `retry-after-ms` of some providers. */
+function retryAfterOf(headers: IncomingHttpHeaders, now: Date): number | undefined {
+  const fine = Number.parseFloat(headerText(headers, 'retry-after-ms') ?? '')
+  if (Number.isFinite(fine)) return Math.max(0, fine)
+  const text = headerText(headers, 'retry-after')
+  if (text === undefined) return undefined
+  const seconds = Number(text)
+  const waitMs = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - now.getTime()
+  return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined
 }
 
 /** Milliseconds to wait, from the body, because Google has no header for it. */

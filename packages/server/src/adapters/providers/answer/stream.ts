@@ -4,9 +4,17 @@ import type { Readable } from 'node:stream'
 import { createParser } from 'eventsource-parser'
 import type { ModelChunk, TakeChunks } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
-import type { ProviderLimits } from '../transport/transport.ts'
-import { transportError } from '../transport/transport-error.ts'
-import type { ChunkReader } from './chunk-reader.ts'
+import { connectionLost, type ProviderLimits, transportError } from '../transport/transport.ts'
+
+/** Reads the frames of one streamed response, in the terms of a protocol. */
+export interface ChunkReader {
+  /** Reads the data of one frame. @throws ProviderError for an error frame and for invalid JSON. */
+  readFrame(data: string, into: ModelChunk[]): void
+  /** The end mark was read. Later frames are not part of the response. */
+  isDone(): boolean
+  /** Adds the last chunks. @throws ProviderError `malformed` if the response is not complete. */
+  finish(into: ModelChunk[]): void
+}
 
 /** @throws ProviderError. After an abort it rejects with the transport's own error. */
 export function streamChunks(
@@ -40,7 +48,7 @@ export function streamChunks(
     })
     body.on('error', (error) => delivery.fail(transportError(error)))
     // A body destroyed without an error emits neither `end` nor `error`.
-    body.on('close', () => delivery.fail(new ProviderError('unavailable', 'The connection to the provider broke off')))
+    body.on('close', () => delivery.fail(new ProviderError('unavailable', connectionLost)))
   })
 }
 

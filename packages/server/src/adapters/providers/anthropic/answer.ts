@@ -1,10 +1,10 @@
 /** Converts frames of a streamed message, or one plain message, to stet's chunks. */
 import type { FinishReason, ModelChunk, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import type { ProviderError } from '../../../features/providers/provider-error.ts'
-import { brokenInTheMiddle, type ChunkReader, parseAnswer, uncarried, unreadable } from '../answer/chunk-reader.ts'
 import { type CountedUsage, countedUsage } from '../answer/content.ts'
-import { brokenOff } from '../answer/failure.ts'
-import { asNumber, asObject, asText } from '../json.ts'
+import { brokenInTheMiddle, brokenOff, uncarried } from '../answer/failure.ts'
+import type { ChunkReader } from '../answer/stream.ts'
+import { asNumber, asObject, asText, parseAnswer, unreadable } from '../json.ts'
 import { type BlockReader, blockReader } from './block-reader.ts'
 
 type Json = Record<string, unknown>

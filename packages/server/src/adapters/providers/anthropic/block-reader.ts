@@ -2,9 +2,8 @@
  * Reads content blocks as they grow: text, signed thinking, tool calls, and the call that carries a structured answer.
  */
 import type { ModelChunk, ProviderSettings } from '../../../features/providers/model-driver.ts'
-import { addSource, parseArguments } from '../answer/content.ts'
-import { type WellFormedText, wellFormedText } from '../answer/well-formed-text.ts'
-import { asText } from '../json.ts'
+import { addPiece, addSource, endPieces, type PiecedText } from '../answer/content.ts'
+import { asText, parseArguments } from '../json.ts'
 import { answerToolName, isWrapped, unwrapped } from './structured.ts'
 
 type Json = Record<string, unknown>
@@ -24,7 +23,7 @@ export interface BlockReader {
 
 interface Block {
   type: string
-  text: WellFormedText
+  text: PiecedText
   id: string
   name: string
   rawInput: string
@@ -65,8 +64,8 @@ export function blockReader({ name: provider }: ProviderSettings, schema: Json |
       const block = newBlock(content, schema !== undefined)
       blocks.set(index, block)
       types.add(block.type)
-      if (block.type === 'text') say(block.text.add(asText(content['text'])), into)
-      if (block.type === 'thinking') think(block.text.add(asText(content['thinking'])), into)
+      if (block.type === 'text') say(addPiece(block.text, asText(content['text'])), into)
+      if (block.type === 'thinking') think(addPiece(block.text, asText(content['thinking'])), into)
       if (block.type === 'redacted_thinking') {
         into.push({ type: 'redacted-reasoning', data: asText(content['data']), provider })
       }
@@ -80,9 +79,9 @@ export function blockReader({ name: provider }: ProviderSettings, schema: Json |
       if (!block) return
       switch (delta['type']) {
         case 'text_delta':
-          return say(block.text.add(asText(delta['text'])), into)
+          return say(addPiece(block.text, asText(delta['text'])), into)
         case 'thinking_delta':
-          return think(block.text.add(asText(delta['thinking'])), into)
+          return think(addPiece(block.text, asText(delta['thinking'])), into)
         case 'signature_delta':
           block.signature += asText(delta['signature'])
           return
@@ -95,10 +94,10 @@ export function blockReader({ name: provider }: ProviderSettings, schema: Json |
     end(index, into) {
       const block = blocks.get(index)
       blocks.delete(index)
-      if (block?.type === 'text') say(block.text.end(), into)
+      if (block?.type === 'text') say(endPieces(block.text), into)
       if (block?.type === 'tool_use') endCall(block, into)
       if (block?.type !== 'thinking') return
-      think(block.text.end(), into)
+      think(endPieces(block.text), into)
       if (block.signature !== '') into.push({ type: 'reasoning-end', seal: { signature: block.signature, provider } })
     },
     finish(into) {
@@ -127,7 +126,7 @@ function newBlock(content: Json, isStructured: boolean): Block {
   const name = asText(content['name'])
   return {
     type: asText(content['type']),
-    text: wellFormedText(),
+    text: { held: '' },
     id: asText(content['id']),
     name,
     rawInput: '',

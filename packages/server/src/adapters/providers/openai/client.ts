@@ -1,13 +1,69 @@
-/** Requests of OpenAI's protocols: the `openai` client builds them, our transport sends them (ADR 38). */
+/** The driver for OpenAI's protocols: the `openai` client builds the requests, our transport sends them (ADR 38). */
 import type { OpenAI } from 'openai'
-import type { ModelRequest } from '../../../features/providers/model-driver.ts'
+import type {
+  ModelChunk,
+  ModelDriver,
+  ModelRequest,
+  ProviderSettings,
+} from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
-import { requestHeaders } from '../request/headers.ts'
-import type { LeanRequest } from '../transport/transport.ts'
-import type { OpenaiService } from './service.ts'
+import type { ChunkReader } from '../answer/stream.ts'
+import { type CallDeps, protocolDriver } from '../protocol-driver.ts'
+import { requestHeaders } from '../request/settings.ts'
+import { chunkReader, plainChunks } from './chat/answer.ts'
+import { chatBody } from './chat/request.ts'
+import { plainResponse, responseReader } from './responses/answer.ts'
+import { responsesBody } from './responses/request.ts'
+import { type OpenaiService, openaiService, servesResponses } from './service.ts'
 
-type BuiltRequest = Pick<LeanRequest, 'url' | 'headers' | 'body'>
-type Path = '/chat/completions' | '/responses'
+interface OpenaiProtocol {
+  path: string
+  bodyOf(service: OpenaiService, request: ModelRequest): object
+  readerOf(service: OpenaiService): ChunkReader
+  readPlain(body: string, service: OpenaiService): ModelChunk[]
+}
+
+const chat: OpenaiProtocol = {
+  path: '/chat/completions',
+  bodyOf: chatBody,
+  readerOf: chunkReader,
+  readPlain: plainChunks,
+}
+
+const responses: OpenaiProtocol = {
+  path: '/responses',
+  bodyOf: responsesBody,
+  readerOf: responseReader,
+  readPlain: plainResponse,
+}
+
+/** @throws RunError `ai_provider_config_error` */
+export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelDriver {
+  const service = openaiService(provider)
+  const { azure, baseUrl } = service
+  const protocol = servesResponses(provider) ? responses : chat
+  // Azure's dated addresses have one path per deployment. The client would insert the name unescaped.
+  const isDeployed = azure?.apiVersion !== undefined && protocol === chat && !baseUrl.includes('/deployments')
+  const { search } = new URL(baseUrl)
+  let client: Promise<OpenAI> | undefined
+  return protocolDriver(deps, provider, {
+    async build(request) {
+      const body = protocol.bodyOf(service, request)
+      const headers = requestHeaders(service, request)
+      const path = isDeployed ? `/deployments/${deploymentSegment(request.model)}${protocol.path}` : protocol.path
+      client ??= createClient(service)
+      const built = await (await client).buildRequest({ method: 'post', path, body, headers })
+      return {
+        url: search === '' ? new URL(built.url) : withQuery(search, new URL(built.url)),
+        headers: Object.fromEntries(built.req.headers),
+        // The client's encoder makes JSON text of every object.
+        body: String(built.req.body),
+      }
+    },
+    readerOf: () => protocol.readerOf(service),
+    readPlain: (body) => protocol.readPlain(body, service),
+  })
+}
 
 /** Headers that describe this machine and process. Providers do not need them. */
 const machineHeaders = Object.fromEntries(
@@ -16,28 +72,8 @@ const machineHeaders = Object.fromEntries(
     .map((name) => [`x-stainless-${name}`, null]),
 )
 
-/** @throws ProviderError for headers that cannot be set, or a model that cannot be part of the address. */
-export function requestBuilder(
-  service: OpenaiService,
-  client: () => Promise<OpenAI>,
-  request: ModelRequest,
-  { path, body }: { path: Path; body: object },
-): () => Promise<BuiltRequest> {
-  const headers = requestHeaders(service, request)
-  const address = pathFor(service, path, request.model)
-  return async () => {
-    const built = await (await client()).buildRequest({ method: 'post', path: address, body, headers })
-    return {
-      url: withQueryOf(service.baseUrl, built.url),
-      headers: Object.fromEntries(built.req.headers),
-      // The client's encoder makes JSON text of every object.
-      body: String(built.req.body),
-    }
-  }
-}
-
 /** The `openai` package is loaded by the first call, because it takes 12 MB and 100 ms. */
-export async function createClient({ azure, baseUrl, configuration, token }: OpenaiService): Promise<OpenAI> {
+async function createClient({ azure, baseUrl, configuration, token }: OpenaiService): Promise<OpenAI> {
   const { AzureOpenAI, OpenAI } = await import('openai')
   // The client adds these headers to every request, and they could replace its own authentication.
   delete process.env['OPENAI_CUSTOM_HEADERS']
@@ -57,13 +93,6 @@ export async function createClient({ azure, baseUrl, configuration, token }: Ope
   return new OpenAI({ ...options, defaultHeaders: { ...machineHeaders, authorization: null, 'api-key': token } })
 }
 
-/** Azure's dated addresses have one path per deployment. The client would insert the name unescaped. */
-function pathFor({ azure, baseUrl }: OpenaiService, path: Path, model: string): string {
-  const isDated = azure?.apiVersion !== undefined
-  const isDeployed = isDated && path === '/chat/completions' && !baseUrl.includes('/deployments')
-  return isDeployed ? `/deployments/${deploymentSegment(model)}${path}` : path
-}
-
 /** @throws ProviderError for a name that a server could read as more than one segment, escaped or not. */
 function deploymentSegment(model: string): string {
   if (/[/\\]|^\.*$/.test(model)) {
@@ -72,11 +101,10 @@ function deploymentSegment(model: string): string {
   return encodeURIComponent(model)
 }
 
-/** The query of the base address is part of every call's address, repeated names included. */
-function withQueryOf(base: string, address: string): URL {
-  const url = new URL(address)
+/** @param search the query of the base address. It is part of every call's address, repeated names included. */
+function withQuery(search: string, url: URL): URL {
   const added = [...url.searchParams]
-  url.search = new URL(base).search
+  url.search = search
   for (const [name, value] of added) url.searchParams.append(name, value)
   return url
 }

@@ -38,25 +38,24 @@ export function withoutSystemAtEnd(messages: readonly Message[]): Message[] {
  * results of the calls in the same assistant message.
  */
 export function filesFromUser(messages: readonly Message[]): Message[] {
-  if (!messages.some(({ role, content }) => role === 'assistant' && content.some(isMedia))) return [...messages]
   const shown: Message[] = []
   let held: MessagePart[] = []
-  const show = () => {
-    if (held.length > 0) shown.push({ role: 'user', content: held })
-    held = []
-  }
   for (const message of messages) {
-    if (message.role !== 'tool') show()
-    const media = message.role === 'assistant' ? message.content.filter(isMedia) : []
-    if (media.length === 0) shown.push(message)
-    else {
-      held = media
-      const content = message.content.filter((part) => !isMedia(part))
-      // Reasoning alone is rejected, because the part it led to is missing.
-      if (content.some(({ type }) => type === 'text' || type === 'tool-call')) shown.push({ ...message, content })
+    if (message.role !== 'tool' && held.length > 0) {
+      shown.push({ role: 'user', content: held })
+      held = []
     }
+    const media = message.role === 'assistant' ? message.content.filter(isMedia) : []
+    if (media.length === 0) {
+      shown.push(message)
+      continue
+    }
+    held = media
+    const content = message.content.filter((part) => !isMedia(part))
+    // Reasoning alone is rejected, because the part it led to is missing.
+    if (content.some(({ type }) => type === 'text' || type === 'tool-call')) shown.push({ ...message, content })
   }
-  show()
+  if (held.length > 0) shown.push({ role: 'user', content: held })
   return shown
 }
 

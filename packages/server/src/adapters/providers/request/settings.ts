@@ -1,5 +1,7 @@
-/** A prompt's settings as keys of a request body. Unknown settings pass unchanged; stet's own are never sent. */
-import type { ProviderSettings } from '../../../features/providers/model-driver.ts'
+/** The settings of prompt and provider key as keys of a request body, and as headers. stet's own are never sent. */
+import type { ModelRequest, ProviderSettings } from '../../../features/providers/model-driver.ts'
+import { ProviderError } from '../../../features/providers/provider-error.ts'
+import { asObject } from '../json.ts'
 
 export interface SettingRules {
   /** Settings with the protocol's own names for them. */
@@ -18,13 +20,17 @@ export function keys(text: string): ReadonlySet<string> {
   return new Set(text.split(' '))
 }
 
+/** Unknown settings pass unchanged. */
 export function settingsBody(
   { kind }: Pick<ProviderSettings, 'kind'>,
   settings: Record<string, unknown>,
   { names, dropped }: SettingRules,
 ): Record<string, unknown> {
   const body: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries({ ...settings, ...ownOptions(settings['providerOptions'], kind) })) {
+  const { providerOptions: options } = settings
+  // It holds one object per provider kind. Those of other kinds are not sent.
+  const own = options ? asObject(Object.getOwnPropertyDescriptor(options, kind)?.value) : {}
+  for (const [key, value] of Object.entries({ ...settings, ...own })) {
     if (value === undefined || value === null || stetKeys.has(key) || dropped.has(key)) continue
     body[Object.hasOwn(names, key) ? (names[key] ?? key) : key] = value
   }
@@ -37,9 +43,40 @@ export function tokenLimit(settings: Record<string, unknown>): number | undefine
   return typeof limit === 'number' ? limit : undefined
 }
 
-/** `providerOptions` holds one object per provider kind. Those of other kinds are not sent. */
-function ownOptions(options: unknown, kind: string): Record<string, unknown> {
-  if (typeof options !== 'object' || options === null) return {}
-  const own: unknown = Object.getOwnPropertyDescriptor(options, kind)?.value
-  return typeof own === 'object' && own !== null && !Array.isArray(own) ? { ...own } : {}
+const reservedHeaders = keys(
+  'authorization host content-length content-type accept accept-encoding connection keep-alive proxy-authenticate ' +
+    'proxy-authorization te trailer transfer-encoding upgrade expect api-key cookie',
+)
+
+/**
+ * The headers of a call, by precedence: the protocol's, the prompt's, the provider key's.
+ * @param own the protocol's headers, such as authentication and version. Nothing overrides them.
+ * @param defaults headers that the provider key and the prompt may override.
+ * @throws ProviderError `misconfigured` for a reserved or malformed header.
+ */
+export function requestHeaders(
+  provider: ProviderSettings,
+  request: Pick<ModelRequest, 'settings' | 'stream'>,
+  own: Record<string, string> = {},
+  defaults: Record<string, string> = {},
+): Record<string, string> {
+  const headers: Record<string, string> = { 'user-agent': 'stet' }
+  for (const source of [defaults, provider.configuration['headers'], request.settings['headers']]) {
+    if (typeof source !== 'object' || source === null) continue
+    for (const [name, value] of Object.entries(source)) addHeader(headers, name.toLowerCase(), value)
+  }
+  return {
+    ...headers,
+    accept: request.stream ? 'text/event-stream' : 'application/json',
+    'content-type': 'application/json',
+    ...own,
+  }
+}
+
+function addHeader(headers: Record<string, string>, name: string, value: unknown): void {
+  const isWellFormed = /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(String(value))
+  if (!isWellFormed || reservedHeaders.has(name)) {
+    throw new ProviderError('misconfigured', `The header '${name.slice(0, 100)}' cannot be set`)
+  }
+  headers[name] = String(value)
 }

@@ -5,8 +5,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Agent } from 'undici'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
-import { type GuardSettings, guardedConnect } from './address-guard.ts'
-import { transportError } from './transport-error.ts'
+import { unreadable } from '../json.ts'
+import { AddressRefused, type GuardSettings, guardedConnect } from './address-guard.ts'
 
 /** Time and size limits of provider calls. */
 export interface ProviderLimits {
@@ -53,7 +53,6 @@ export interface LeanResponse {
   status: number
   headers: IncomingHttpHeaders
   body: Readable
-  text(): Promise<string>
 }
 
 export interface LeanTransport {
@@ -80,12 +79,7 @@ export function leanTransport(guard: GuardSettings, limits: ProviderLimits): Lea
           headersTimeout: isStream ? limits.firstByteMs : limits.plainMs,
           bodyTimeout: isStream ? limits.silenceMs : limits.plainMs,
         })
-        return {
-          status: answer.statusCode,
-          headers: answer.headers,
-          body: answer.body,
-          text: () => readWhole(answer.body, limits.plainBytes),
-        }
+        return { status: answer.statusCode, headers: answer.headers, body: answer.body }
       } catch (error) {
         throw signal.aborted ? error : transportError(error)
       }
@@ -103,14 +97,8 @@ export function headerText(headers: IncomingHttpHeaders, name: string): string |
 }
 
 /** @throws ProviderError `malformed` above the limit or for invalid UTF-8, other kinds for a truncated body. */
-async function readWhole(body: Readable, limitBytes: number): Promise<string> {
-  const bytes = await readBytes(body, limitBytes)
-  if (!isUtf8(bytes)) throw new ProviderError('malformed', 'The provider sent an answer that cannot be read')
-  return bytes.toString('utf8')
-}
-
-// Uses events, because an iterator over the body costs a promise per chunk.
-function readBytes(body: Readable, limitBytes: number): Promise<Buffer> {
+export function readWhole(body: Readable, limitBytes: number): Promise<string> {
+  // Uses events, because an iterator over the body costs a promise per piece.
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
     let size = 0
@@ -121,11 +109,53 @@ function readBytes(body: Readable, limitBytes: number): Promise<Buffer> {
       reject(new ProviderError('malformed', `The answer has more than ${limitBytes} bytes`))
       body.destroy()
     })
-    body.on('end', () => resolve(Buffer.concat(pieces)))
     body.on('error', (error) => reject(transportError(error)))
     // A body destroyed without an error emits neither `end` nor `error`.
     body.on('close', () => {
-      if (!body.readableEnded) reject(new ProviderError('unavailable', 'The connection to the provider broke off'))
+      if (!body.readableEnded) return reject(new ProviderError('unavailable', connectionLost))
+      const bytes = Buffer.concat(pieces)
+      if (isUtf8(bytes)) resolve(bytes.toString('utf8'))
+      else reject(unreadable())
     })
   })
+}
+
+export const connectionLost = 'The connection to the provider broke off'
+
+const connectFailures = new Set([
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+/**
+ * Errors of undici and the system as ProviderError. Our own pass unchanged. `cause` is omitted where its text would look
+ * like a timeout of the client itself.
+ */
+export function transportError(error: unknown): ProviderError {
+  if (error instanceof ProviderError) return error
+  if (error instanceof AddressRefused) return new ProviderError('misconfigured', error.message)
+  const code = codeOf(error)
+  if (code === 'UND_ERR_HEADERS_TIMEOUT')
+    return new ProviderError('timeout', 'The provider did not begin to answer in time')
+  if (code === 'UND_ERR_BODY_TIMEOUT')
+    return new ProviderError('timeout', 'The provider fell silent in the middle of its answer')
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return new ProviderError('malformed', 'The head of the answer is too large')
+  if (code.startsWith('HPE_') || code === 'ERR_ENCODING_INVALID_ENCODED_DATA' || error instanceof SyntaxError) {
+    return unreadable()
+  }
+  if (code.startsWith('ERR_TLS') || code.includes('CERT')) {
+    return new ProviderError('unavailable', 'The provider cannot prove who it is: its certificate is not valid')
+  }
+  return new ProviderError('unavailable', connectFailures.has(code) ? 'The provider cannot be reached' : connectionLost)
+}
+
+// For a name with several addresses, Node throws an AggregateError whose code is that of the first failure.
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return ''
+  if ('code' in error && typeof error.code === 'string') return error.code
+  return error.cause === undefined ? '' : codeOf(error.cause)
 }

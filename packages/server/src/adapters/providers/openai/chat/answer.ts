@@ -1,20 +1,48 @@
 /** Converts frames of a streamed response, or one plain response, to stet's chunks. */
 import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
-import { brokenInTheMiddle, type ChunkReader, parseAnswer, uncarried, unreadable } from '../../answer/chunk-reader.ts'
-import { addSource, type CountedUsage, countedUsage } from '../../answer/content.ts'
-import { wellFormedText } from '../../answer/well-formed-text.ts'
-import { asObject, asText } from '../../json.ts'
+import {
+  addPiece,
+  addSource,
+  type CountedUsage,
+  countedUsage,
+  endPieces,
+  type PiecedText,
+} from '../../answer/content.ts'
+import { brokenInTheMiddle, uncarried } from '../../answer/failure.ts'
+import type { ChunkReader } from '../../answer/stream.ts'
+import { asObject, asText, parseAnswer, unreadable } from '../../json.ts'
 import { frameError } from '../errors.ts'
 import type { OpenaiService } from '../service.ts'
-import { attachments } from './attachments.ts'
+import { type Attachments, attachments } from './attachments.ts'
 import { chatUsage, finishReasonOf, sealedThoughtsOf, spokenOf, thoughtOf } from './delta.ts'
-import { thoughtMarks } from './thought-marks.ts'
-import { toolCallAssembly } from './tool-calls.ts'
+import { type ThoughtMarks, thoughtMarks } from './thought-marks.ts'
+import { type ToolCallAssembly, toolCallAssembly } from './tool-calls.ts'
 
 type Json = Record<string, unknown>
 
+/** The answer so far. */
+interface ChatAnswer {
+  provider: OpenaiService
+  text: PiecedText
+  reasoning: PiecedText
+  /** These three exist once a delta needed them. */
+  marks: ThoughtMarks | undefined
+  calls: ToolCallAssembly | undefined
+  attached: Attachments | undefined
+  /** Encrypted reasoning that has not been passed on. */
+  sealed: unknown[]
+  /** The web pages that the answer cites. */
+  pages: unknown
+  hasText: boolean
+  hasCalls: boolean
+  isThinking: boolean
+  finishReason: string | undefined
+  usage: CountedUsage | undefined
+  servedModel: string
+}
+
 export function chunkReader(provider: OpenaiService): ChunkReader {
-  const answer = answerReader(provider)
+  const answer = newAnswer(provider)
   let isDone = false
   return {
     readFrame(data, into) {
@@ -24,12 +52,15 @@ export function chunkReader(provider: OpenaiService): ChunkReader {
       }
       const frame = parseAnswer(data)
       refuseFailure(frame, provider)
-      answer.read(frame, 'delta', into)
+      read(answer, frame, 'delta', into)
     },
     isDone() {
       return isDone
     },
-    finish: (into) => answer.finish(isDone, into),
+    finish(into) {
+      if (!isDone && answer.finishReason === undefined) throw brokenInTheMiddle()
+      finish(answer, into)
+    },
   }
 }
 
@@ -39,9 +70,9 @@ export function plainChunks(body: string, provider: OpenaiService): ModelChunk[]
   refuseFailure(parsed, provider)
   if (!Array.isArray(parsed['choices']) || parsed['choices'].length === 0) throw unreadable()
   const chunks: ModelChunk[] = []
-  const answer = answerReader(provider)
-  answer.read(parsed, 'message', chunks)
-  answer.finish(true, chunks)
+  const answer = newAnswer(provider)
+  read(answer, parsed, 'message', chunks)
+  finish(answer, chunks)
   return chunks
 }
 
@@ -54,87 +85,103 @@ function refuseFailure(frame: Json, { token }: OpenaiService): void {
   if (failure !== undefined && failure !== null) throw frameError(failure, token, frame)
 }
 
-function answerReader(provider: OpenaiService) {
-  const traits = provider.traits
-  const calls = toolCallAssembly(provider.name)
-  const text = wellFormedText()
-  const reasoning = wellFormedText()
-  const marks = thoughtMarks()
-  const attached = attachments()
-  let finishReason: string | undefined
-  let hasCalls = false
-  let hasText = false
-  let usage: CountedUsage | undefined
-  const keepsThoughts = traits.wantsReasoning === true
-  const sealed: unknown[] = []
-  let isThinking = false
-  let pages: unknown
-  let servedModel = ''
-
-  const endThought = (into: ModelChunk[]) => {
-    if (isThinking && keepsThoughts) into.push({ type: 'reasoning-end', seal: { provider: provider.name } })
-    isThinking = false
-  }
-  const sealThoughts = (into: ModelChunk[]) => {
-    const thoughts = sealed.splice(0)
-    if (thoughts.length === 0) return
-    into.push({ type: 'reasoning-end', seal: { signature: JSON.stringify(thoughts), provider: provider.name } })
-  }
-  const think = (thought: string, into: ModelChunk[]) => {
-    if (thought !== '') into.push({ type: 'reasoning-delta', text: thought })
-    isThinking ||= thought !== ''
-  }
-  const say = (piece: string, into: ModelChunk[]) => {
-    if (piece !== '') into.push({ type: 'text-delta', text: piece })
-    hasText ||= piece !== ''
-  }
-  const flush = (into: ModelChunk[]) => {
-    think(marks.end(), into)
-    endThought(into)
-    say(text.end(), into)
-    sealThoughts(into)
-    hasCalls ||= !calls.isEmpty()
-    calls.finish(into)
-  }
+function newAnswer(provider: OpenaiService): ChatAnswer {
   return {
-    read(frame: Json, key: 'delta' | 'message', into: ModelChunk[]): void {
-      const choice = firstChoice(frame['choices'])
-      const counts = frame['usage'] ?? (frame['x_groq'] && asObject(frame['x_groq'])['usage']) ?? choice['usage']
-      if (typeof counts === 'object' && counts !== null) usage = chatUsage(counts, traits)
-      if (traits.namesDeployments) servedModel = asText(frame['model']) || servedModel
-      // Perplexity repeats the whole list in every frame.
-      pages = frame['search_results'] ?? frame['citations'] ?? pages
-      const delta = asObject(choice[key])
-      const said = marks.split(spokenOf(delta), delta)
-      think(reasoning.add(thoughtOf(delta) + said.thought), into)
-      if (delta['reasoning_details'] !== undefined) sealed.push(...sealedThoughtsOf(delta))
-      const piece = text.add(said.text)
-      if (piece !== '' || delta['tool_calls'] !== undefined) endThought(into)
-      say(piece, into)
-      attached.add(delta, into)
-      if (delta['tool_calls'] !== undefined) calls.add(delta['tool_calls'], key === 'message', into)
-      if (delta['extra_content'] !== undefined) calls.sign(delta)
-      if (typeof choice['finish_reason'] === 'string') {
-        finishReason = choice['finish_reason']
-        flush(into)
-      }
-    },
-    finish(isEndMarked: boolean, into: ModelChunk[]): void {
-      if (!isEndMarked && finishReason === undefined) throw brokenInTheMiddle()
-      flush(into)
-      const isEmpty = !hasText && !hasCalls && !attached.hasFiles()
-      const unknownType = attached.unknownType()
-      if (isEmpty && unknownType !== undefined) throw uncarried(unknownType)
-      for (const page of Array.isArray(pages) ? pages : []) addSource(page, into)
-      const served = servedModel === '' ? {} : { servedModel }
-      const counted = usage ?? countedUsage({})
-      into.push({ type: 'finish', finishReason: finishReasonOf(finishReason, hasCalls), ...counted, ...served })
-    },
+    provider,
+    text: { held: '' },
+    reasoning: { held: '' },
+    marks: undefined,
+    calls: undefined,
+    attached: undefined,
+    sealed: [],
+    pages: undefined,
+    hasText: false,
+    hasCalls: false,
+    isThinking: false,
+    finishReason: undefined,
+    usage: undefined,
+    servedModel: '',
   }
+}
+
+function read(answer: ChatAnswer, frame: Json, key: 'delta' | 'message', into: ModelChunk[]): void {
+  const { traits, name } = answer.provider
+  const choice = firstChoice(frame['choices'])
+  const counts = frame['usage'] ?? (frame['x_groq'] && asObject(frame['x_groq'])['usage']) ?? choice['usage']
+  if (typeof counts === 'object' && counts !== null) answer.usage = chatUsage(counts, traits)
+  if (traits.namesDeployments) answer.servedModel = asText(frame['model']) || answer.servedModel
+  // Perplexity repeats the whole list in every frame.
+  answer.pages = frame['search_results'] ?? frame['citations'] ?? answer.pages
+  const delta = asObject(choice[key])
+  const { extra_content: extra, tool_calls: calls } = delta
+  if (extra !== undefined) answer.marks ??= thoughtMarks()
+  const said = answer.marks?.split(spokenOf(delta), delta) ?? { text: spokenOf(delta), thought: '' }
+  think(answer, addPiece(answer.reasoning, thoughtOf(delta) + said.thought), into)
+  if (delta['reasoning_details'] !== undefined) answer.sealed.push(...sealedThoughtsOf(delta))
+  const piece = addPiece(answer.text, said.text)
+  if (piece !== '' || calls !== undefined) endThought(answer, into)
+  say(answer, piece, into)
+  if (delta['audio'] || delta['images'] || delta['annotations'] || Array.isArray(delta['content'])) {
+    answer.attached ??= attachments()
+    answer.attached.add(delta, into)
+  }
+  if (calls !== undefined) {
+    answer.calls ??= toolCallAssembly(name)
+    answer.calls.add(calls, key === 'message', into)
+  }
+  if (extra !== undefined) answer.calls?.sign(delta)
+  if (typeof choice['finish_reason'] !== 'string') return
+  answer.finishReason = choice['finish_reason']
+  flush(answer, into)
+}
+
+function finish(answer: ChatAnswer, into: ModelChunk[]): void {
+  flush(answer, into)
+  const { attached, hasCalls, hasText, pages, servedModel } = answer
+  const unknownType = hasText || hasCalls || attached?.hasFiles() ? undefined : attached?.unknownType()
+  if (unknownType !== undefined) throw uncarried(unknownType)
+  if (Array.isArray(pages)) for (const page of pages) addSource(page, into)
+  const served = servedModel === '' ? {} : { servedModel }
+  const counted = answer.usage ?? countedUsage({})
+  into.push({ type: 'finish', finishReason: finishReasonOf(answer.finishReason, hasCalls), ...counted, ...served })
+}
+
+/** Passes on what was held back until the end. */
+function flush(answer: ChatAnswer, into: ModelChunk[]): void {
+  if (answer.marks) think(answer, answer.marks.end(), into)
+  endThought(answer, into)
+  say(answer, endPieces(answer.text), into)
+  const sealed = answer.sealed.splice(0)
+  if (sealed.length > 0) {
+    const seal = { signature: JSON.stringify(sealed), provider: answer.provider.name }
+    into.push({ type: 'reasoning-end', seal })
+  }
+  answer.hasCalls ||= answer.calls?.isEmpty() === false
+  answer.calls?.finish(into)
+}
+
+function say(answer: ChatAnswer, text: string, into: ModelChunk[]): void {
+  if (text === '') return
+  into.push({ type: 'text-delta', text })
+  answer.hasText = true
+}
+
+function think(answer: ChatAnswer, text: string, into: ModelChunk[]): void {
+  if (text === '') return
+  into.push({ type: 'reasoning-delta', text })
+  answer.isThinking = true
+}
+
+function endThought(answer: ChatAnswer, into: ModelChunk[]): void {
+  const { traits, name } = answer.provider
+  if (answer.isThinking && traits.wantsReasoning) into.push({ type: 'reasoning-end', seal: { provider: name } })
+  answer.isThinking = false
 }
 
 /** With `n` above 1 a service returns several choices. The first one counts. */
 function firstChoice(choices: unknown): Json {
-  if (!Array.isArray(choices)) return {}
-  return asObject(choices.find((choice) => (asObject(choice)['index'] ?? 0) === 0))
+  for (const choice of Array.isArray(choices) ? choices.map(asObject) : []) {
+    if ((choice['index'] ?? 0) === 0) return choice
+  }
+  return {}
 }

@@ -1,7 +1,7 @@
 /** Content besides text, reasoning and calls: generated images, and content that stet cannot represent. */
 import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
-import { uncarried } from '../../answer/chunk-reader.ts'
 import { addSource, generatedImage } from '../../answer/content.ts'
+import { uncarried } from '../../answer/failure.ts'
 import { asObject, asText } from '../../json.ts'
 
 export interface Attachments {

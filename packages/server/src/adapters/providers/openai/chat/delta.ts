@@ -35,60 +35,57 @@ function textsOf(parts: readonly unknown[], type: string): string {
 }
 
 /** Lower case, because Google passes on the names of its own protocol. */
-const reasons: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  end_turn: 'stop',
-  eos: 'stop',
-  length: 'length',
-  max_tokens: 'length',
-  model_length: 'length',
-  content_filter: 'content-filter',
-  safety: 'content-filter',
-  recitation: 'content-filter',
-  blocklist: 'content-filter',
-  prohibited_content: 'content-filter',
-  spii: 'content-filter',
-  image_safety: 'content-filter',
-  image_prohibited_content: 'content-filter',
-  image_recitation: 'content-filter',
-  tool_calls: 'tool-calls',
-  function_call: 'tool-calls',
-  error: 'error',
-  malformed_function_call: 'error',
+const reasons = new Map<string, FinishReason>([
+  ['stop', 'stop'],
+  ['end_turn', 'stop'],
+  ['eos', 'stop'],
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['model_length', 'length'],
+  ['content_filter', 'content-filter'],
+  ['safety', 'content-filter'],
+  ['recitation', 'content-filter'],
+  ['blocklist', 'content-filter'],
+  ['prohibited_content', 'content-filter'],
+  ['spii', 'content-filter'],
+  ['image_safety', 'content-filter'],
+  ['image_prohibited_content', 'content-filter'],
+  ['image_recitation', 'content-filter'],
+  ['tool_calls', 'tool-calls'],
+  ['function_call', 'tool-calls'],
+  ['error', 'error'],
+  ['malformed_function_call', 'error'],
   // DeepSeek aborted the response.
-  insufficient_system_resource: 'error',
-}
+  ['insufficient_system_resource', 'error'],
+])
 
 /** Several services report `stop` although the model called tools. */
 export function finishReasonOf(reason: string | undefined, hasCalls: boolean): FinishReason {
-  const known = reason === undefined ? 'unknown' : knownReason(reason.toLowerCase())
+  // Some services add details after a colon, e.g. the filter that matched.
+  const [name = ''] = reason?.toLowerCase().split(':', 1) ?? []
+  const known = reason === undefined ? 'unknown' : (reasons.get(name) ?? 'other')
   return hasCalls && (known === 'stop' || known === 'unknown') ? 'tool-calls' : known
-}
-
-// Some services add details after a colon, e.g. the filter that matched.
-function knownReason(reason: string): FinishReason {
-  const name = reason.split(':', 1)[0] ?? reason
-  return Object.hasOwn(reasons, name) ? (reasons[name] ?? 'other') : 'other'
 }
 
 export function chatUsage(value: unknown, { countsThoughtsInTotal }: KindTraits): CountedUsage {
   const usage = asObject(value)
   const details = asObject(usage['prompt_tokens_details'])
-  const count = (...names: string[]) => names.map((name) => asNumber(usage[name])).find((one) => one !== undefined)
-  const input = count('prompt_tokens') ?? 0
-  const output = count('completion_tokens') ?? 0
+  const input = asNumber(usage['prompt_tokens']) ?? 0
+  const output = asNumber(usage['completion_tokens']) ?? 0
   // The part of the total beyond input and output. Some services report reasoning only there.
-  const beside = Math.max(0, (count('total_tokens') ?? 0) - input - output)
-  const told = asNumber(asObject(usage['completion_tokens_details'])['reasoning_tokens']) ?? count('reasoning_tokens')
-  const reasoning = told ?? (countsThoughtsInTotal ? beside : 0)
+  const beside = Math.max(0, (asNumber(usage['total_tokens']) ?? 0) - input - output)
+  const reasoning =
+    asNumber(asObject(usage['completion_tokens_details'])['reasoning_tokens']) ??
+    asNumber(usage['reasoning_tokens']) ??
+    (countsThoughtsInTotal ? beside : 0)
+  const cachedInput =
+    asNumber(details['cached_tokens']) ??
+    asNumber(usage['prompt_cache_hit_tokens']) ??
+    asNumber(usage['num_cached_tokens']) ??
+    asNumber(usage['cached_tokens']) ??
+    0
   // xAI and Perplexity count reasoning outside the completion: it is part of the total, or exceeds the completion.
   const isBeside = reasoning > output || (reasoning > 0 && beside === reasoning)
-  return countedUsage({
-    input,
-    output: isBeside ? output + reasoning : output,
-    reasoning,
-    cachedInput:
-      asNumber(details['cached_tokens']) ?? count('prompt_cache_hit_tokens', 'num_cached_tokens', 'cached_tokens') ?? 0,
-    cacheWrite: asNumber(details['cache_write_tokens']) ?? 0,
-  })
+  const cacheWrite = asNumber(details['cache_write_tokens']) ?? 0
+  return countedUsage({ input, output: isBeside ? output + reasoning : output, reasoning, cachedInput, cacheWrite })
 }

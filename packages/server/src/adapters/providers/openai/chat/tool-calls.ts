@@ -1,8 +1,7 @@
 /** Assembles tool calls from their fragments. */
 import type { ModelChunk, PartSeal } from '../../../../features/providers/model-driver.ts'
-import { uncarried } from '../../answer/chunk-reader.ts'
-import { parseArguments } from '../../answer/content.ts'
-import { asObject, asText } from '../../json.ts'
+import { uncarried } from '../../answer/failure.ts'
+import { asObject, asText, parseArguments } from '../../json.ts'
 
 export interface ToolCallAssembly {
   /**

@@ -1,9 +1,9 @@
 /** Converts frames of a streamed Responses call, or one plain response, to stet's chunks. */
 import type { FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
-import { brokenInTheMiddle, type ChunkReader, parseAnswer, uncarried, unreadable } from '../../answer/chunk-reader.ts'
-import { addSource, type CountedUsage, countedUsage } from '../../answer/content.ts'
-import { wellFormedText } from '../../answer/well-formed-text.ts'
-import { asNumber, asObject, asText } from '../../json.ts'
+import { addPiece, addSource, type CountedUsage, countedUsage, endPieces, wholeText } from '../../answer/content.ts'
+import { brokenInTheMiddle, uncarried } from '../../answer/failure.ts'
+import type { ChunkReader } from '../../answer/stream.ts'
+import { asNumber, asObject, asText, parseAnswer, unreadable } from '../../json.ts'
 import { frameError } from '../errors.ts'
 import type { OpenaiService } from '../service.ts'
 import { type OutputItems, outputItems } from './output-items.ts'
@@ -12,15 +12,15 @@ import { type OutputItems, outputItems } from './output-items.ts'
 export function responseReader(provider: OpenaiService): ChunkReader {
   const { token } = provider
   const items = outputItems(provider)
-  const text = wellFormedText()
-  const reasoning = wellFormedText()
+  const text = { held: '' }
+  const reasoning = { held: '' }
   let end: ModelChunk | undefined
 
   const say = (piece: string, into: ModelChunk[]) => {
     if (piece !== '') into.push({ type: 'text-delta', text: piece })
   }
   const think = (piece: string, id: string, into: ModelChunk[]) => {
-    const shown = reasoning.add(piece)
+    const shown = addPiece(reasoning, piece)
     if (shown !== '') into.push({ type: 'reasoning-delta', text: shown, ...(id === '' ? {} : { id }) })
   }
   return {
@@ -32,7 +32,7 @@ export function responseReader(provider: OpenaiService): ChunkReader {
       switch (frame['type']) {
         case 'response.output_text.delta':
         case 'response.refusal.delta':
-          return say(text.add(delta), into)
+          return say(addPiece(text, delta), into)
         case 'response.reasoning_summary_part.added':
           return Number(frame['summary_index']) > 0 ? think('\n\n', id, into) : undefined
         case 'response.reasoning_summary_text.delta':
@@ -48,7 +48,7 @@ export function responseReader(provider: OpenaiService): ChunkReader {
           return items.end(asObject(frame['item']), into)
         case 'response.completed':
         case 'response.incomplete':
-          say(text.end(), into)
+          say(endPieces(text), into)
           end = endOf(asObject(frame['response']), items, provider)
           return
         case 'response.failed':
@@ -98,9 +98,7 @@ function endOf(response: Record<string, unknown>, items: OutputItems, provider: 
 
 function readMessage(item: Record<string, unknown>, into: ModelChunk[]): void {
   for (const part of listOf(item['content'])) {
-    const words = wellFormedText()
-    const said = asText(part['text']) || asText(part['refusal'])
-    const text = words.add(said) + words.end()
+    const text = wholeText(asText(part['text']) || asText(part['refusal']))
     if (text !== '') into.push({ type: 'text-delta', text })
     for (const annotation of listOf(part['annotations'])) addSource(annotation, into)
   }
@@ -108,8 +106,7 @@ function readMessage(item: Record<string, unknown>, into: ModelChunk[]): void {
 
 function readThought(item: Record<string, unknown>, into: ModelChunk[]): void {
   const said = [...listOf(item['summary']), ...listOf(item['content'])].map((part) => asText(part['text'])).join('\n\n')
-  const words = wellFormedText()
-  const text = words.add(said) + words.end()
+  const text = wholeText(said)
   if (text !== '') into.push({ type: 'reasoning-delta', text, id: asText(item['id']) })
 }
 

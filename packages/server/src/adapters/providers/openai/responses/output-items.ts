@@ -1,8 +1,8 @@
 /** Output items with a start and an end: calls, encrypted reasoning, generated images, messages. */
 import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
-import { uncarried } from '../../answer/chunk-reader.ts'
-import { generatedImage, parseArguments } from '../../answer/content.ts'
-import { asObject, asText } from '../../json.ts'
+import { generatedImage } from '../../answer/content.ts'
+import { uncarried } from '../../answer/failure.ts'
+import { asObject, asText, parseArguments } from '../../json.ts'
 import type { OpenaiService } from '../service.ts'
 
 type Item = Record<string, unknown>
