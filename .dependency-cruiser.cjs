@@ -157,6 +157,21 @@ module.exports = {
       to: { path: '^packages/contract/src/vocabulary/', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'template-takes-the-vocabulary-as-types',
+      severity: 'error',
+      from: { path: '^packages/template/src' },
+      to: {
+        path: '^packages/',
+        pathNot: '^packages/template/src/|^packages/contract/src/vocabulary/index\\.ts$',
+      },
+    },
+    {
+      name: 'the-vocabulary-is-no-code-for-template',
+      severity: 'error',
+      from: { path: '^packages/template/src' },
+      to: { path: '^packages/contract/', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'clients-load-no-zod-and-no-ts-rest',
       severity: 'error',
       from: { path: '^packages/(sdk|cli)/src' },

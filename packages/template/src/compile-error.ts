@@ -1,14 +1,7 @@
-/** One issue of a prompt, positioned in the stored content. Lines and columns start at 1. */
-export interface CompileIssue {
-  code: string
-  message: string
-  path: string
-  line: number
-  column: number
-  endLine?: number
-  endColumn?: number
-  frame: string
-}
+import type { LocatedIssue } from '@stet/contract/vocabulary'
+
+/** Positions refer to the stored content. */
+export type CompileIssue = LocatedIssue
 
 /** An issue with offsets into the text that was being parsed. */
 export interface Fault {

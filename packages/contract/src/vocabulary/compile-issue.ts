@@ -11,3 +11,10 @@ export interface CompileIssue {
   /** The lines around the error, with a marker below it. */
   frame: string
 }
+
+/** An issue and the prompt that contains it, which may be a referenced one. The details of `chain_compile_error`. */
+export interface LocatedIssue extends CompileIssue {
+  path: string
+  endLine?: number
+  endColumn?: number
+}

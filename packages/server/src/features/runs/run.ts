@@ -1,7 +1,12 @@
 /** A run's states, response and result, independent of the wire. */
-import type { FinishReason, RunState } from '@stet/contract/vocabulary'
-import type { Usage } from '../providers/usage.ts'
-import type { Message, ToolCall } from '../templates/message.ts'
+import type {
+  RunState,
+  TextResponse,
+  Usage,
+  RunResponse as WireResponse,
+  RunResult as WireResult,
+} from '@stet/contract/vocabulary'
+import type { Message } from '../templates/message.ts'
 
 /**
  *   queued ──▶ running ──▶ completed   (also with tool requests)
@@ -18,40 +23,24 @@ export interface RunSource {
 /** Messages by their places in the conversation (`[from, to)`). A message that is not part of it is included itself. */
 export type MessageSlice = readonly (readonly [from: number, to: number] | Message)[]
 
-/** The outcome of one step, with messages by place. */
-export interface StepResponse {
-  streamType: 'text' | 'object'
-  text: string
-  /** The parsed answer, if `streamType` is `object`. */
+/** The response of one step as it is stored, with messages by place. `object` is the parsed text of an `object` response. */
+export interface StepResponse
+  extends Omit<TextResponse, 'streamType' | 'provider' | 'documentLogUuid' | 'input' | 'output'> {
+  streamType: WireResponse['streamType']
   object?: unknown
-  toolCalls: ToolCall[]
-  reasoning?: string
-  usage: Usage
-  cost: number
-  model: string
-  /** The kind on the wire. */
+  /** As stored: a newer release may have other kinds. */
   provider: string
-  finishReason: FinishReason
   input: MessageSlice
   output: MessageSlice
 }
 
 /** `StepResponse` with its messages, as callers get it. */
-export interface RunResponse extends Omit<StepResponse, 'input' | 'output'> {
-  documentLogUuid: string
-  input: Message[]
-  output: Message[]
-}
+export type RunResponse = Omit<StepResponse, 'input' | 'output'> &
+  Pick<WireResponse, 'documentLogUuid' | 'input' | 'output'>
 
-export interface RunResult {
-  /** The conversation. */
-  uuid: string
-  conversation: Message[]
+export interface RunResult extends Omit<WireResult, 'response' | 'source'> {
   response: RunResponse
-  toolRequests: ToolCall[]
   source: RunSource
-  tokenUsage: Usage
-  cost: number
 }
 
 /** Sums over the steps of a run so far. */

@@ -5,7 +5,7 @@ import { AppError, isUnavailable, RunError, refuse } from '../../shared/app-erro
 import type { Needs } from '../deps.ts'
 import { createEventEncoder, type EventEncoder } from './encoding/encode-event.ts'
 import { packEventLog } from './encoding/event-log-file.ts'
-import type { ChainError, RunEvent, ShowEvents } from './events/run-event.ts'
+import type { RunEvent, RunFailure, ShowEvents } from './events/run-event.ts'
 import { createRunRecorder, type RunRecorder } from './events/run-recorder.ts'
 import { type ExecuteDeps, executeRun, type RunCompletion, type RunPlan } from './execute-run.ts'
 import type { ActiveRun } from './leases/active-runs.ts'
@@ -248,7 +248,7 @@ export function stopped(): RunError {
   return new RunError('abort_error', 'The run was stopped', { details: { reason: 'stop' } })
 }
 
-function chainError({ code, message, details }: RunError): ChainError {
+function chainError({ code, message, details }: RunError): RunFailure {
   return { name: 'DocumentRunError', message, errorCode: code, code, details: { ...details, errorCode: code } }
 }
 

@@ -1,15 +1,10 @@
 /** The port to the prompt language: what a prompt says about itself, and one rendered step at a time. */
-import type { CompileIssue as WireCompileIssue } from '@stet/contract/vocabulary'
+import type { LocatedIssue } from '@stet/contract/vocabulary'
 import { AppError, RunError } from '../../shared/app-error.ts'
 import type { Message } from './message.ts'
 
-/** A fault of a prompt. Lines and columns count from 1 and refer to the stored content. */
-export interface CompileIssue extends WireCompileIssue {
-  /** The document with the fault, which may be a referenced one. */
-  path: string
-  endLine?: number
-  endColumn?: number
-}
+/** Positions refer to the stored content. */
+export type CompileIssue = LocatedIssue
 
 /** A prompt with the texts of all documents that it refers to, directly or indirectly, by path. */
 export interface TemplateSource {

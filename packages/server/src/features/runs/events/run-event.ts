@@ -1,39 +1,19 @@
 /** The events of a run before they are numbered and encoded. */
-import type { FinishReason, ProviderEvent } from '@stet/contract/vocabulary'
-import type { Usage } from '../../providers/usage.ts'
-import type { ToolCall } from '../../templates/message.ts'
+import type { ProviderEvent, LatitudeEvent as WireEvent } from '@stet/contract/vocabulary'
 import type { StepResponse } from '../run.ts'
 
-export type { ProviderEvent, ToolSource } from '@stet/contract/vocabulary'
+export type { ProviderEvent, RunFailure, ToolSource } from '@stet/contract/vocabulary'
 
-/** The failure of a run, as readers see it. */
-export interface ChainError {
-  name: 'DocumentRunError'
-  message: string
-  errorCode: string
-  code: string
-  details: Record<string, unknown>
-}
+/** The keys that encoding adds: the conversation and its facts. */
+type AddedByEncoding = 'timestamp' | 'uuid' | 'messages' | 'providerLogUuid' | 'source'
 
-/** Events of the run. Each carries the conversation up to that point. */
-export type LatitudeEvent =
-  | { type: 'chain-started' }
-  | { type: 'step-started' }
-  | { type: 'provider-started'; config: Record<string, unknown> }
-  | { type: 'provider-completed'; response: StepResponse; tokenUsage: Usage; finishReason: FinishReason }
-  | { type: 'step-completed' }
-  /** Not shown to legacy clients. */
-  | { type: 'tools-requested'; tools: ToolCall[] }
-  | {
-      type: 'chain-completed'
-      response: StepResponse
-      toolCalls: ToolCall[]
-      finishReason: FinishReason
-      tokenUsage: Usage
-      cost: number
-      toolRequests: ToolCall[]
-    }
-  | { type: 'chain-error'; error: ChainError; cost: number; tokenUsage: Usage }
+/** The event of the contract without those keys, and with the response of the step as it is stored. */
+type Unencoded<Event extends WireEvent> = Event extends WireEvent
+  ? { [Key in keyof Event as Exclude<Key, AddedByEncoding>]-?: Key extends 'response' ? StepResponse : Event[Key] }
+  : never
+
+/** Events of the run. Each carries the conversation up to that point. Legacy clients get no `tools-requested`. */
+export type LatitudeEvent = Unencoded<WireEvent>
 
 export type RunEvent =
   | { provider: ProviderEvent }
