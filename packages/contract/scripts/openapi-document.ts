@@ -86,7 +86,7 @@ function operation({ router, name, route, metadata }: Route, schemas: ComponentS
     operationId: `${router}.${name}`,
     tags: [TAGS[router]],
     summary: route.summary,
-    description: `${route.description ?? ''}\n\n${scopeSentence(metadata)}`.trim(),
+    description: `${route.description ?? ''}\n\n${scopeSentence(metadata)}${repeatSentence(metadata)}`.trim(),
     parameters: parameters(route, metadata, schemas),
     ...(body ? { requestBody: requestBody(body, schemas) } : {}),
     responses: responses(route, metadata, schemas),
@@ -102,6 +102,12 @@ function scopeSentence({ scope }: RouteMetadata): string {
   if (scope === 'any') return 'Scope: any valid key.'
   const scopes = typeof scope === 'string' ? [scope] : scope
   return `Scope: ${scopes.map((one) => `\`${one}\``).join(' or ')}.`
+}
+
+/** Only a POST needs it: every other method can be repeated. */
+function repeatSentence({ idempotent, repeatable }: RouteMetadata): string {
+  if (repeatable) return ' Safe to repeat without an `Idempotency-Key`.'
+  return idempotent ? ' Safe to repeat with an `Idempotency-Key`.' : ''
 }
 
 function parameters(route: AppRoute, metadata: RouteMetadata, schemas: ComponentSchemas): JsonSchema[] {

@@ -53,7 +53,7 @@ const rateLimit = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Re
 export function successHeaders(route: RouteMetadata, isDocument: boolean): JsonSchema {
   return references([
     'X-Request-Id',
-    ...rateLimit,
+    ...(route.rateLimited ? rateLimit : []),
     ...(route.streams ? (['X-Conversation-Uuid'] as const) : []),
     ...(isDocument ? (['ETag'] as const) : []),
     ...(route.idempotent ? (['Idempotency-Replayed'] as const) : []),

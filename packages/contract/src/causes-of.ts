@@ -25,7 +25,6 @@ const everywhere = [
   'refused-query',
   'no-key',
   'unknown-key',
-  'rate-limited',
   'failed-authentications',
   'unforeseen',
   'server-stopping',
@@ -61,10 +60,11 @@ const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
  */
 export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause[] {
   const { method, path, query } = route
-  const { scope, idempotent, answersSecret, streams, preconditions = [], errors } = metadata
+  const { scope, rateLimited, idempotent, answersSecret, streams, preconditions = [], errors } = metadata
   const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
   const causes = new Set<ErrorCause>([
     ...everywhere,
+    ...(rateLimited ? (['rate-limited'] as const) : []),
     ...(scope === 'any' ? [] : (['missing-scope'] as const)),
     ...(query === undefined ? [] : (['invalid-query'] as const)),
     ...(parameters.length === 0 ? [] : (['malformed-path'] as const)),

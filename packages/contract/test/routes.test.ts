@@ -106,12 +106,12 @@ describe.each(routes)('$label', ({ route, metadata }) => {
       'refused-query',
       'no-key',
       'unknown-key',
-      'rate-limited',
       'unforeseen',
       'server-stopping',
       'database-unavailable',
     ]
     expect(causes).toEqual(expect.arrayContaining(always))
+    expect(causes.includes('rate-limited')).toBe(metadata.rateLimited)
     expect(causes.includes('missing-scope')).toBe(metadata.scope !== 'any')
     const readsBody = (/^(POST|PUT)$/.test(route.method) && !metadata.ignoresBody) || metadata.readsBody === true
     for (const cause of ['malformed-json', 'invalid-body', 'body-too-large', 'unsupported-content-type'] as const) {
