@@ -102,14 +102,7 @@ describe.each(routes)('$label', ({ route, metadata }) => {
 
   test('declares the causes that follow from what it is, and their statuses alone', () => {
     const causes = causesOf(route, metadata)
-    const always = [
-      'refused-query',
-      'no-key',
-      'unknown-key',
-      'unforeseen',
-      'server-stopping',
-      'database-unavailable',
-    ]
+    const always = ['refused-query', 'no-key', 'unknown-key', 'unforeseen', 'server-stopping', 'database-unavailable']
     expect(causes).toEqual(expect.arrayContaining(always))
     expect(causes.includes('rate-limited')).toBe(metadata.rateLimited)
     expect(causes.includes('missing-scope')).toBe(metadata.scope !== 'any')
