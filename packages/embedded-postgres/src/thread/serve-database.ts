@@ -12,6 +12,7 @@ import { carryError } from './carried-error.ts'
 import { type HeldTransactions, holdTransactions } from './held-transactions.ts'
 import type { Answer, Input, Output, Request, TaskName } from './messages.ts'
 import { pgliteQueries, pgliteSession } from './pglite-session.ts'
+import { collectResultCopies } from './result-copies.ts'
 
 interface OpenDatabase {
   folder: DatabaseFolder
@@ -31,6 +32,7 @@ export function serveDatabase(port: MessagePort, createFs = (folder: DatabaseFol
     if (!opened) throw new Error('The embedded database is not open')
     return opened
   }
+  const collectCopies = collectResultCopies()
   const handlers: Handlers = {
     ...statementHandlers(database),
     async open({ folder, template, program }) {
@@ -46,6 +48,7 @@ export function serveDatabase(port: MessagePort, createFs = (folder: DatabaseFol
     const answer = (message: Partial<Answer>, buffers: ArrayBuffer[] = []) => {
       const whole: Answer = { id, syncs: fs?.syncCount ?? 0, ...message }
       port.postMessage(whole, buffers)
+      collectCopies()
     }
     const handle = handlers[task] as (input: unknown) => Promise<unknown>
     handle(input)

@@ -14,7 +14,7 @@ export interface UnreadSettings {
 
 const lookMs = 250
 /** Copies of large bodies pile up until the engine collects them, at up to four times the heap that is in use. */
-const collectAfterBytes = 16_777_216
+const collectAfterBytes = 12_582_912
 /** Looks without progress after which a client counts as stalled: between two of them its socket had a turn. */
 const stalledLooks = 2
 /** While a conversation of 4 MB is read, its row and its value are in memory together. */
@@ -23,8 +23,9 @@ const mostWaitingMs = 10_000
 
 // Node offers `gc` to new contexts only, once the flag is set.
 setFlagsFromString('--expose-gc')
-const gc = runInNewContext('gc') as (options: { type: 'major'; execution: 'async' }) => Promise<void>
-const collectGarbage = () => void gc({ type: 'major', execution: 'async' })
+const gc = runInNewContext('gc') as (options: { type: 'major'; execution: 'sync' }) => void
+// An asynchronous collection begins after the next reads, whose copies come on top.
+const collectGarbage = () => gc({ type: 'major', execution: 'sync' })
 
 interface Watched {
   /** The socket's state when it last made progress. */

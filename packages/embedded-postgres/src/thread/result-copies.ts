@@ -1,0 +1,24 @@
+/** Frees the byte copies that PGlite leaves of large results. */
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+/** V8 itself waits for 64 MB of them, because this thread allocates few other objects. */
+const mostUncollectedBytes = 8_388_608
+
+// Node offers `gc` to new contexts only, once the flag is set.
+setFlagsFromString('--expose-gc')
+const gc = runInNewContext('gc') as (options: { type: 'minor'; execution: 'sync' }) => void
+
+/** Returns a function to call after every statement. The check takes 0.4 µs, a collection less than 1 ms. */
+export function collectResultCopies(): () => void {
+  let leastBytes = getHeapStatistics().external_memory
+  return () => {
+    const bytes = getHeapStatistics().external_memory
+    if (bytes - leastBytes <= mostUncollectedBytes) {
+      leastBytes = Math.min(leastBytes, bytes)
+      return
+    }
+    gc({ type: 'minor', execution: 'sync' })
+    leastBytes = getHeapStatistics().external_memory
+  }
+}

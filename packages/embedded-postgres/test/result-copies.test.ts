@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { getHeapStatistics } from 'node:v8'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
+import { copyDatabase } from '../src/directory/first-start.ts'
+import { compiledPglite } from '../src/thread/compiled-pglite.ts'
+import type { Answer, DatabaseTasks, Input, TaskName } from '../src/thread/messages.ts'
+import { serveDatabase } from '../src/thread/serve-database.ts'
+import { folderOf, itemTemplate } from './support/database.ts'
+
+let folder: string
+let port: MessagePort
+
+beforeAll(async () => {
+  folder = await temporaryFolder()
+  await copyDatabase(await itemTemplate(), join(folder, 'db'))
+  const { port1, port2 } = new MessageChannel()
+  port = port1
+  serveDatabase(port2)
+  await request('open', { folder: folderOf(join(folder, 'db')), template: '', program: await compiledPglite() })
+}, 60_000)
+afterAll(async () => {
+  await request('close', undefined)
+  port.close()
+  await rm(folder, { recursive: true })
+})
+
+let requests = 0
+
+/** The thread's program runs in this thread, so that its memory can be read. */
+async function request<Name extends TaskName>(
+  task: Name,
+  input: Input<Name>,
+): Promise<ReturnType<DatabaseTasks[Name]>> {
+  requests += 1
+  port.postMessage({ id: requests, task, input })
+  const [{ output, error }] = (await once(port, 'message')) as [Answer]
+  if (error) throw new Error(JSON.stringify(error))
+  return output as ReturnType<DatabaseTasks[Name]>
+}
+
+it('copies of large results are collected at once', async () => {
+  const read = () => request('query', { sql: `SELECT repeat('x', 4000000) AS text` })
+  // The database itself grows for the first ones.
+  for (let reads = 0; reads < 3; reads += 1) await read()
+  const before = getHeapStatistics().external_memory
+  let most = before
+  for (let reads = 0; reads < 12; reads += 1) {
+    await read()
+    most = Math.max(most, getHeapStatistics().external_memory)
+  }
+  // V8 alone lets more than 50 MB pile up.
+  expect((most - before) / 1_048_576).toBeLessThan(40)
+})
