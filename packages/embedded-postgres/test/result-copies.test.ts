@@ -43,7 +43,7 @@ async function request<Name extends TaskName>(
 }
 
 it('copies of large results are collected at once', async () => {
-  const read = () => request('query', { sql: `SELECT repeat('x', 4000000) AS text` })
+  const read = () => request('query', { sql: "SELECT repeat('x', 4000000) AS text", params: [] })
   // The database itself grows for the first ones.
   for (let reads = 0; reads < 3; reads += 1) await read()
   const before = getHeapStatistics().external_memory
