@@ -85,7 +85,7 @@ module.exports = {
     featureMayImport('runs', ['documents', 'providers', 'templates']),
     featureMayImport('conversations', ['runs', 'documents', 'providers', 'templates']),
     featureMayImport('evaluations', ['conversations', 'runs', 'documents', 'providers', 'templates']),
-    featureMayImport('logs', ['conversations', 'runs', 'documents', 'providers', 'templates']),
+    featureMayImport('external-logs', ['conversations', 'runs', 'documents', 'providers', 'templates']),
 
     // the template worker is a program of its own: it loads the template engine and nothing of ours but its protocol
     {

@@ -17,9 +17,9 @@ import { postgresConversationStore } from './adapters/database/stores/conversati
 import { postgresDeletionStore } from './adapters/database/stores/deletion-store.ts'
 import { postgresDocumentStore } from './adapters/database/stores/document-store.ts'
 import { postgresAnnotationStore, postgresEvaluationStore } from './adapters/database/stores/evaluation-store.ts'
+import { postgresExternalLogStore, transactionExternalLogStore } from './adapters/database/stores/external-log-store.ts'
 import { postgresIdempotencyStore, postgresIdempotencyUpkeep } from './adapters/database/stores/idempotency-store.ts'
 import { postgresLeaseStore } from './adapters/database/stores/lease-store.ts'
-import { postgresLogStore, transactionLogStore } from './adapters/database/stores/log-store.ts'
 import { postgresProjectStore } from './adapters/database/stores/project-store.ts'
 import { postgresProviderKeyStore } from './adapters/database/stores/provider-key-store.ts'
 import { postgresRunStore } from './adapters/database/stores/run-store.ts'
@@ -48,6 +48,7 @@ import { addProject } from './features/projects/create-project.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
 import { createStoredLogs } from './features/runs/events/stored-events.ts'
 import { createActiveRuns } from './features/runs/leases/active-runs.ts'
+import type { RunSettings } from './features/runs/ports.ts'
 import type { ServerTools } from './features/runs/tools/tool.ts'
 import { createApp } from './http/app.ts'
 import type { Place } from './http/request/admit.ts'
@@ -95,16 +96,16 @@ export function storesFor(client: DatabaseClient): Stores {
     evaluations: postgresEvaluationStore(client),
     annotations: postgresAnnotationStore(client),
     idempotency: postgresIdempotencyStore(client),
-    logs: transactionLogStore(client),
+    externalLogs: transactionExternalLogStore(client),
   }
 }
 
 /** For a command, which works beside the server on PostgreSQL. */
-export async function openStores(config: Config, log: Logger): Promise<Database<Stores>> {
-  return openDatabase({ ...databaseOptions(config, log), onlyReplica: false })
+export async function openStores(config: Config, logger: Logger): Promise<Database<Stores>> {
+  return openDatabase({ ...databaseOptions(config, logger), onlyReplica: false })
 }
 
-function databaseOptions(config: Config, log: Logger): DatabaseOptions<Stores> {
+function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores> {
   return {
     ...(config.databaseUrl !== undefined && { url: config.databaseUrl }),
     directory: join(config.dataDir, 'db'),
@@ -112,7 +113,7 @@ function databaseOptions(config: Config, log: Logger): DatabaseOptions<Stores> {
     onlyReplica: true,
     silenceMs: config.databaseSilenceMs,
     storesFor,
-    log,
+    log: logger,
   }
 }
 
@@ -122,20 +123,20 @@ export const createFirstProject: CreateProject = (stores, input) =>
 
 /** Opens everything; resolves when the server may listen. @param limits shorter ones of provider calls, for tests. */
 export async function compose(config: Config, limits?: Partial<ProviderLimits>): Promise<Composition> {
-  const log = createJsonLogger(process.stderr, config.logLevel)
-  for (const unknown of config.unknownVariables) log.warn('config.unknown-variable', { ...unknown })
+  const logger = createJsonLogger(process.stderr, config.logLevel)
+  for (const unknown of config.unknownVariables) logger.warn('config.unknown-variable', { ...unknown })
   const serverTools = await loadServerTools(config.tools)
-  const { database, encryptionKeys } = await connectWithKeys(config, log)
+  const { database, encryptionKeys } = await connectWithKeys(config, logger)
   let work: StartedWork | undefined
   const isReadOnly = () => database.writesClosed() || work?.queueWork.hasBegun() === false
-  const deps = createDeps({ config, database, encryptionKeys, serverTools, log, limits, isReadOnly })
+  const deps = createDeps({ config, database, encryptionKeys, serverTools, logger, limits, isReadOnly })
   const drain = createDrain()
   const start = async (): Promise<StartedWork | undefined> => {
     if (!(await database.take())) return undefined
     const { writesClosed } = database
     const isSuccessor = !database.isTaken
     work = await startUp({ deps, config, createProject: createFirstProject, isSuccessor, writesClosed })
-    work.upkeep.push(startSnapshots(database, snapshotOptions(config, log)))
+    work.upkeep.push(startSnapshots(database, snapshotOptions(config, logger)))
     return work
   }
   const close = async (): Promise<void> => {
@@ -145,7 +146,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
     for (const loop of work?.upkeep ?? []) await loop.stop()
     if (work) await releaseLease(deps)
     await deps.templates.close()
-    await deps.models.close()
+    await deps.providers.drivers.close()
     await database.close()
   }
   const superseded = forgetWithLock(deps, database)
@@ -194,8 +195,8 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
 }
 
 /** The database and its keys. Whether the embedded one was used before decides about its key file, so it is migrated here. */
-async function connectWithKeys(config: Config, log: Logger) {
-  const database = await connectDatabase(databaseOptions(config, log))
+async function connectWithKeys(config: Config, logger: Logger) {
+  const database = await connectDatabase(databaseOptions(config, logger))
   try {
     const encryptionKeys = await findEncryptionKeys(config, async () => {
       await database.take()
@@ -212,7 +213,7 @@ async function connectWithKeys(config: Config, log: Logger) {
 function forgetWithLock(deps: Deps, { lock }: Database<Stores>): Promise<void> {
   const forget = () => {
     deps.liveCache.clear()
-    deps.activeRuns.forgetAll()
+    deps.runs.active.forgetAll()
   }
   return new Promise((resolve) => lock?.listen({ onTaken: forget, onLost: forget, onSuperseded: resolve }))
 }
@@ -225,8 +226,14 @@ function placeOf({ lock }: Database<Stores>, hasStarted: () => boolean): Place {
   }
 }
 
-function snapshotOptions(config: Config, log: Logger) {
-  return { directory: config.backupDir, everyHours: config.backupHours, keep: config.backupKeep, owner: 'stet', log }
+function snapshotOptions(config: Config, logger: Logger) {
+  return {
+    directory: config.backupDir,
+    everyHours: config.backupHours,
+    keep: config.backupKeep,
+    owner: 'stet',
+    log: logger,
+  }
 }
 
 /**
@@ -240,9 +247,9 @@ export async function findEncryptionKeys(config: Config, isUsed: () => Promise<b
 // A lease that stays behind ends by itself.
 async function releaseLease(deps: Deps): Promise<void> {
   try {
-    await deps.leases.release(deps.runSettings.instanceId)
+    await deps.runs.leases.release(deps.runs.settings.instanceId)
   } catch {
-    deps.log.warn('server.lease-not-released')
+    deps.logger.warn('server.lease-not-released')
   }
 }
 
@@ -251,7 +258,7 @@ interface Parts {
   database: Database<Stores>
   encryptionKeys: readonly string[]
   serverTools: ServerTools
-  log: Logger
+  logger: Logger
   limits: Partial<ProviderLimits> | undefined
   /** The disk is almost full, or the first writes of the start are still pending. */
   isReadOnly(): boolean
@@ -262,59 +269,65 @@ function createDeps({
   database,
   encryptionKeys,
   serverTools,
-  log,
+  logger,
   limits,
   isReadOnly,
-}: Parts): Deps & { models: ClosableModels } {
+}: Parts): Deps & { providers: { drivers: ClosableModels } } {
   const guard = { allowedPrivateHosts: config.allowedPrivateHosts }
   const runs = postgresRunStore({ ...database, writesClosed: isReadOnly })
   return {
     stores: database.stores,
     transaction: database.transaction,
-    runs,
-    toolCalls: postgresToolCallStore(database),
-    toolSignals: createToolSignals(),
-    serverTools,
-    leases: postgresLeaseStore(database.ownSession),
-    runQueue: createRunQueue(config),
-    runSignals: createRunSignals(),
-    logs: postgresLogStore(database),
-    deletions: postgresDeletionStore(database.ownSession),
-    deletionWork: createDeletionWork(),
-    idempotencyUpkeep: postgresIdempotencyUpkeep(database.ownSession),
-    claimsInWork: new Map(),
-    eventLog: createRunEventLog(config.endedRunBytes / endedRunCaches),
-    storedLogs: createStoredLogs(runs),
-    activeRuns: createActiveRuns(config.endedRunBytes / endedRunCaches),
-    runSettings: {
-      instanceId: randomUUID(),
-      graceMs: config.graceMs,
-      runTimeoutMs: config.runTimeoutSeconds * 1000,
-      maxEvents,
-      maxEventBytes,
-      stopWaitMs,
-      storeWaitMs,
-      toolWaitMs,
-      sharesDatabase: database.kind === 'postgres',
-      retentionDays: config.retentionDays,
-      eventRetentionMs: config.eventRetentionHours * 3_600_000,
+    runs: {
+      store: runs,
+      queue: createRunQueue(config),
+      signals: createRunSignals(),
+      leases: postgresLeaseStore(database.ownSession),
+      eventLog: createRunEventLog(config.endedRunBytes / endedRunCaches),
+      storedLogs: createStoredLogs(runs),
+      active: createActiveRuns(config.endedRunBytes / endedRunCaches),
+      settings: runSettings(config, database),
+      toolCalls: postgresToolCallStore(database),
+      toolSignals: createToolSignals(),
+      serverTools,
     },
+    deletions: { store: postgresDeletionStore(database.ownSession), work: createDeletionWork() },
+    idempotency: { upkeep: postgresIdempotencyUpkeep(database.ownSession), claimsInWork: new Map() },
+    externalLogs: postgresExternalLogStore(database),
+    providers: {
+      drivers: createModelDrivers({ guard, clock: systemClock, ...(limits && { limits }) }),
+      resolved: new LRUCache({ max: 500 }),
+      environment: environmentProviders({ ...config, since: systemClock.now() }),
+      addressGuard: addressGuard(guard),
+      prices: priceBook(),
+    },
+    secrets: secretBox(encryptionKeys),
     liveCache: createLiveCache(),
     templates: createTemplateEngine({
       workerFile: join(config.packageRoot, 'dist', 'template-worker.mjs'),
       poolSize: config.templateWorkers,
       maxPerKey: config.maxEvaluationsPerKey,
       maxPerWorkspace: config.maxEvaluationsPerWorkspace,
-      log,
+      log: logger,
     }),
-    models: createModelDrivers({ guard, clock: systemClock, ...(limits && { limits }) }),
-    addressGuard: addressGuard(guard),
-    environmentProviders: environmentProviders({ ...config, since: systemClock.now() }),
-    prices: priceBook(),
-    resolvedProviders: new LRUCache({ max: 500 }),
-    secrets: secretBox(encryptionKeys),
     clock: systemClock,
-    log,
+    logger,
+  }
+}
+
+function runSettings(config: Config, database: Database<Stores>): RunSettings {
+  return {
+    instanceId: randomUUID(),
+    graceMs: config.graceMs,
+    runTimeoutMs: config.runTimeoutSeconds * 1000,
+    maxEvents,
+    maxEventBytes,
+    stopWaitMs,
+    storeWaitMs,
+    toolWaitMs,
+    sharesDatabase: database.kind === 'postgres',
+    retentionDays: config.retentionDays,
+    eventRetentionMs: config.eventRetentionHours * 3_600_000,
   }
 }
 
@@ -350,7 +363,7 @@ function processMetrics(deps: Deps, database: Database<Stores>) {
       name: 'stet_runs_active',
       help: 'Runs that this process supervises.',
       type: 'gauge',
-      samples: [{ value: deps.activeRuns.list().length }],
+      samples: [{ value: deps.runs.active.list().length }],
     },
     {
       name: 'stet_sql_statements_total',

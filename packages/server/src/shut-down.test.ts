@@ -6,12 +6,12 @@ import { shutDown } from './shut-down.ts'
 
 it('ends with an error when something does not close in time', async () => {
   const server = createServer().listen(0, '127.0.0.1')
-  const log = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
+  const logger = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
   const closing = shutDown(
     {
       server,
       drain: createDrain(),
-      deps: { activeRuns: createActiveRuns(1_000_000), log },
+      deps: { runs: { active: createActiveRuns(1_000_000) }, logger },
       queueWork: { stop: () => Promise.resolve() },
       config: { drainDelayMs: 0, databaseUrl: undefined },
       isServing: true,

@@ -6,6 +6,7 @@ import type { Deps } from './features/deps.ts'
 import type { Drain } from './http/request/drain.ts'
 import { endConnections } from './http/server.ts'
 import { OperatorError, RunError } from './shared/app-error.ts'
+import type { Logger } from './shared/logger.ts'
 
 const runsWaitMs = 30_000
 /** How long answers may still take when no run is left: a slow reader must not hold the process. */
@@ -19,7 +20,7 @@ const lookMs = 20
 interface ShutDownInput {
   server: Server
   drain: Drain
-  deps: Pick<Deps, 'activeRuns' | 'log'>
+  deps: { runs: Pick<Deps['runs'], 'active'>; logger: Logger }
   /** Takes no more runs once stopped. */
   queueWork: { stop(): Promise<void> }
   config: Pick<Config, 'drainDelayMs' | 'databaseUrl'>
@@ -50,7 +51,7 @@ export async function shutDown(input: ShutDownInput, closingMs = runsWaitMs + cl
 async function drainAndClose(input: ShutDownInput, drainDelayMs: number): Promise<void> {
   const { server, drain, deps, queueWork, handOver, close } = input
   drain.begin()
-  deps.log.info('server.draining', { activeRuns: deps.activeRuns.list().length })
+  deps.logger.info('server.draining', { activeRuns: deps.runs.active.list().length })
   await pause(drainDelayMs)
   drain.refuseWork()
   await queueWork.stop()
@@ -63,7 +64,7 @@ async function drainAndClose(input: ShutDownInput, drainDelayMs: number): Promis
   await endConnections(server)
   await closed
   await close()
-  deps.log.info('server.closed')
+  deps.logger.info('server.closed')
 }
 
 /** Accepted requests that wait for no run. They are short, so the handover waits for them. */
@@ -78,7 +79,7 @@ async function runsAndAnswersEnd(drain: Drain, deps: ShutDownInput['deps']): Pro
   let lastRunAt = startedAt
   for (;;) {
     const now = performance.now()
-    const runs = deps.activeRuns.list()
+    const runs = deps.runs.active.list()
     if (runs.length > 0) lastRunAt = now
     else if (drain.openResponses() === 0 || now - lastRunAt >= answersWaitMs) return
     if (now - startedAt >= runsWaitMs) {

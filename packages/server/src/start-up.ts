@@ -61,11 +61,11 @@ async function startQueueWork(input: StartUpInput): Promise<QueueWork> {
     queueWork = await recover(input)
   }
   if (!writesClosed()) await begin()
-  else deps.log.warn('server.read-only', { reason: 'the disk of the database is almost full' })
+  else deps.logger.warn('server.read-only', { reason: 'the disk of the database is almost full' })
   const looking = repeat(roomCheckMs, async () => {
     if (queueWork || writesClosed()) return
     await begin().catch((error: unknown) => {
-      deps.log.warn('server.recovery-failed', { reason: error instanceof Error ? error.message : String(error) })
+      deps.logger.warn('server.recovery-failed', { reason: error instanceof Error ? error.message : String(error) })
     })
   })
   if (queueWork) await looking.stop()
@@ -79,7 +79,7 @@ async function startQueueWork(input: StartUpInput): Promise<QueueWork> {
 }
 
 async function recover({ deps, isSuccessor }: StartUpInput): Promise<Repeated> {
-  if (!deps.runSettings.sharesDatabase) await deps.leases.endAll()
+  if (!deps.runs.settings.sharesDatabase) await deps.runs.leases.endAll()
   // After an outage a living owner renews its lease first: a successor leaves the runs to `keepLease`, which waits for that.
   if (!isSuccessor) await endOrphanedRuns(deps)
   await releaseLostClaims(deps)

@@ -2,21 +2,15 @@
 import type { Clock } from '../shared/clock.ts'
 import type { Logger } from '../shared/logger.ts'
 import type { ApiKeyStore, WorkspaceStore } from './access/ports.ts'
-import type { DeletionStore } from './conversations/deletion/ports.ts'
-import type { DeletionWork } from './conversations/deletion/purge-deleted.ts'
+import type { DeletionDeps } from './conversations/deletion/ports.ts'
 import type { ConversationStore } from './conversations/ports.ts'
 import type { DocumentStore } from './documents/ports.ts'
 import type { AnnotationStore, EvaluationStore } from './evaluations/ports.ts'
-import type { IdempotencyStore, IdempotencyUpkeep } from './idempotency/ports.ts'
-import type { LogStore } from './logs/record-log.ts'
+import type { ExternalLogStore } from './external-logs/ports.ts'
+import type { IdempotencyDeps, IdempotencyStore } from './idempotency/ports.ts'
 import type { ProjectStore } from './projects/project.ts'
-import type { ModelDrivers } from './providers/model-driver.ts'
-import type { AddressGuard, EnvironmentProviders, PriceBook, ProviderKeyStore, SecretBox } from './providers/ports.ts'
-import type { ResolvedProviders } from './providers/resolve-provider.ts'
-import type { StoredLogs } from './runs/events/stored-events.ts'
-import type { ActiveRuns } from './runs/leases/active-runs.ts'
-import type { LeaseStore, RunEventLog, RunQueue, RunSettings, RunSignals, RunStore } from './runs/ports.ts'
-import type { ServerTools, ToolCallStore, ToolSignals } from './runs/tools/tool.ts'
+import type { ProviderDeps, ProviderKeyStore, SecretBox } from './providers/ports.ts'
+import type { RunDeps } from './runs/ports.ts'
 import type { TemplateEngine } from './templates/template-engine.ts'
 import type { VersionStore } from './versions/ports.ts'
 
@@ -39,7 +33,7 @@ export interface Stores {
   evaluations: EvaluationStore
   annotations: AnnotationStore
   idempotency: IdempotencyStore
-  logs: LogStore
+  externalLogs: ExternalLogStore
 }
 
 /**
@@ -63,37 +57,17 @@ export interface Deps {
   stores: Stores
   /** Runs `work` on stores of one transaction. Never around a provider call, a template call or a wait. */
   transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>
-  /** Run rows go through the write batch, hence outside `stores`. */
-  runs: RunStore
-  toolCalls: ToolCallStore
-  toolSignals: ToolSignals
-  /** Tools that the operator supplies. */
-  serverTools: ServerTools
-  leases: LeaseStore
-  runQueue: RunQueue
-  runSignals: RunSignals
+  runs: RunDeps
+  deletions: DeletionDeps
+  idempotency: IdempotencyDeps
   /** Like runs; those of `stores` write in their transaction. */
-  logs: LogStore
-  /** Outside `stores`: it works in batches of its own. */
-  deletions: DeletionStore
-  deletionWork: DeletionWork
-  idempotencyUpkeep: IdempotencyUpkeep
-  /** Claims that this process works on now, with the hashes of their requests. */
-  claimsInWork: Map<string, string>
-  eventLog: RunEventLog
-  storedLogs: StoredLogs
-  activeRuns: ActiveRuns
-  runSettings: RunSettings
+  externalLogs: ExternalLogStore
+  providers: ProviderDeps
+  secrets: SecretBox
   liveCache: LiveCache
   templates: TemplateEngine
-  models: ModelDrivers
-  resolvedProviders: ResolvedProviders
-  environmentProviders: EnvironmentProviders
-  addressGuard: AddressGuard
-  prices: PriceBook
-  secrets: SecretBox
   clock: Clock
-  log: Logger
+  logger: Logger
 }
 
 export type Needs<K extends keyof Deps> = Pick<Deps, K>

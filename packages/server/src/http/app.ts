@@ -24,7 +24,7 @@ import { apiKeyRoutes } from './routes/api-keys.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { evaluationRoutes } from './routes/evaluations.ts'
-import { logRoutes } from './routes/logs.ts'
+import { externalLogRoutes } from './routes/external-logs.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { providerKeyRoutes } from './routes/provider-api-keys.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -36,7 +36,7 @@ const pipelinedRequests = 8
 
 export function createApp(deps: HttpDeps): RequestListener {
   const { drain, settings } = deps
-  const figures = new RequestFigures(deps.log)
+  const figures = new RequestFigures(deps.logger)
   const responses = new ResponseCache(deps)
   const unread = new UnreadBudget(settings.unread)
   const general = expressApp(deps, { figures, responses, unread })
@@ -73,7 +73,7 @@ function expressApp(deps: HttpDeps, own: Own): Express {
   app.use(API_PREFIX, admit(deps), api(deps, own))
   app.use(operations(deps, own.figures))
   app.use(unmatchedRoute([]))
-  app.use(errorHandler(deps.log))
+  app.use(errorHandler(deps.logger))
   return app
 }
 
@@ -105,7 +105,7 @@ function allRoutes(deps: HttpDeps, { responses, unread }: Own): Routes<typeof co
     conversations: conversationRoutes(deps, unread),
     tools: toolRoutes(deps),
     evaluations: evaluationRoutes(deps),
-    logs: logRoutes(deps),
+    logs: externalLogRoutes(deps),
     providerApiKeys: providerKeyRoutes(deps),
   }
 }

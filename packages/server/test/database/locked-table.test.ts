@@ -35,7 +35,7 @@ describe.skipIf(needsServer)('a table that somebody else has locked', () => {
     await other.query('BEGIN')
     await other.query('LOCK TABLE run IN ACCESS EXCLUSIVE MODE')
     // More than there are connections, and each of a conversation that is not in memory.
-    bench.server.deps.activeRuns.forgetAll()
+    bench.server.deps.runs.active.forgetAll()
     let answered = 0
     const blocked = Array.from({ length: 24 }, async () => {
       const answer = await bench.api('GET', `/conversations/${String(uuid)}`)

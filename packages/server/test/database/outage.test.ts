@@ -18,7 +18,7 @@ let bench: RunBench
 /** The conversation of a run that stands as driven by `ownerId`. */
 async function runOf(ownerId: string): Promise<string> {
   const { conversation, run } = orphanedRun(ownerId)
-  await bench.server.deps.runs.create(conversation, run)
+  await bench.server.deps.runs.store.create(conversation, run)
   return conversation.uuid
 }
 
@@ -60,7 +60,7 @@ describe.skipIf(needsServer)('a database that is away under a server at work', (
     bench.fake.enqueue({ text: 'Through the outage.', gate })
     const streaming = bench.stream('hello')
     await bench.fake.waitForRequest(calls + 1)
-    await deps.leases.renew('neighbour', awayMs / 2)
+    await deps.runs.leases.renew('neighbour', awayMs / 2)
     const neighbour = await runOf('neighbour')
 
     const awayUntil = performance.now() + awayMs
@@ -96,12 +96,12 @@ describe.skipIf(needsServer)('a database that is away under a server at work', (
     const renewals = new Set<unknown>()
     const countRenewals = async () => {
       const sql = 'SELECT lease_until FROM instance WHERE id = $1 AND lease_until > now()'
-      const { rows } = await bench.server.database.session.query(sql, [deps.runSettings.instanceId])
+      const { rows } = await bench.server.database.session.query(sql, [deps.runs.settings.instanceId])
       for (const row of rows) renewals.add(String(row['lease_until']))
       return renewals.size
     }
     await expect.poll(countRenewals, { timeout: patienceMs, interval: 100 }).toBeGreaterThanOrEqual(2)
-    await deps.leases.renew('neighbour', 600_000)
+    await deps.runs.leases.renew('neighbour', 600_000)
     await untilReaping()
     expect(await statusOf(neighbour)).toBe('running')
     const again = await record(await bench.open('hello'))

@@ -202,12 +202,12 @@ describe('DELETE /conversations?customIdentifier=', () => {
     bench.fake.setDefault({ text: 'fine' })
     const run = async () => String((await bench.run('hello', { customIdentifier: name })).body['uuid'])
     const [before, after] = [await run(), await run()]
-    const { deletions, deletionWork } = bench.server.deps
+    const { store, work } = bench.server.deps.deletions
     const { createdAt } = await bench.conversation(before)
     await sql("UPDATE conversation SET created_at = created_at + interval '1 hour' WHERE uuid = $1::uuid", [after])
     const request = { workspaceId: 1, projectId: null, customIdentifier: name, createdAt: new Date(String(createdAt)) }
-    await deletions.beginErasure(request)
-    deletionWork.wake()
+    await store.beginErasure(request)
+    work.wake()
     await untilPurged(before)
     await expect.poll(() => sql('SELECT * FROM erasure')).toEqual([])
     expect((await bench.api('GET', `/conversations/${after}`)).status).toBe(200)
@@ -280,14 +280,14 @@ describe('DELETE /projects/{id}', () => {
     for (const { text } of all) expect(text).not.toContain(uuid)
     await untilPurged(name)
     await untilPurged(uuid)
-    const { deletions } = server.deps
+    const { store } = server.deps.deletions
     for (const table of ['version', 'document', 'evaluation', 'api_key', 'conversation'] as const) {
       expect(await sql(`SELECT 1 FROM ${table} WHERE project_id = $1`, [project.id])).toEqual([])
     }
     // The row itself holds no text any more; it waits for runs that were starting meanwhile.
-    expect(await deletions.removeProject(project.id)).toBe(false)
+    expect(await store.removeProject(project.id)).toBe(false)
     await sql("UPDATE project SET deleted_at = now() - interval '1 hour' WHERE id = $1", [project.id])
-    server.deps.deletionWork.wake()
+    server.deps.deletions.work.wake()
     await expect.poll(() => sql('SELECT 1 FROM project WHERE id = $1', [project.id])).toEqual([])
   })
 
@@ -321,10 +321,10 @@ describe('DELETE /projects/{id}', () => {
       expect([200, 409]).toContain(deletion.status)
       for (const { status } of await Promise.all(started)) expect([200, 404, 422, 500]).toContain(status)
       if (deletion.status === 409) continue
-      server.deps.deletionWork.wake()
+      server.deps.deletions.work.wake()
       await expect
         .poll(async () => {
-          server.deps.deletionWork.wake()
+          server.deps.deletions.work.wake()
           return sql('SELECT status FROM conversation WHERE project_id = $1', [project.id])
         })
         .toEqual([])

@@ -206,8 +206,8 @@ it('is not found when the project is purged while it is annotated', async () => 
   const purgedBefore = (table: 'evaluation' | 'conversation'): typeof deps => ({
     ...deps,
     async transaction(work) {
-      if (table === 'evaluation') await deps.deletions.purgeProject('evaluation', purged.id)
-      else await deps.deletions.hideConversation(1, String(log.body['uuid']))
+      if (table === 'evaluation') await deps.deletions.store.purgeProject('evaluation', purged.id)
+      else await deps.deletions.store.hideConversation(1, String(log.body['uuid']))
       return deps.transaction(work)
     },
   })

@@ -271,7 +271,7 @@ describe('limits of runs', () => {
       maxQueuedPerKey: 1_000,
       graceMs: 30_000,
     })
-    expect(bench.server.deps.runSettings).toMatchObject({
+    expect(bench.server.deps.runs.settings).toMatchObject({
       maxEvents: 500_000,
       maxEventBytes: 33_554_432,
       toolWaitMs: 300_000,
@@ -305,7 +305,7 @@ describe('limits of runs', () => {
     })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
     expect(await keyed()).toMatchObject({ status: 200, body: { uuid: waiting } })
-    expect(await bench.server.deps.runs.listQueued()).toHaveLength(1)
+    expect(await bench.server.deps.runs.store.listQueued()).toHaveLength(1)
     letGo()
     for (const uuid of [started, waiting]) expect((await bench.attach(uuid)).status).toBe(200)
   })

@@ -178,7 +178,7 @@ describe('a warm GET of a prompt', () => {
     const path = `${documents}/folder/hello`
     await ask({ path })
     const { setHeader } = ServerResponse.prototype
-    const log = vi.spyOn(server.deps.log, 'error').mockImplementation(() => undefined)
+    const log = vi.spyOn(server.deps.logger, 'error').mockImplementation(() => undefined)
     ServerResponse.prototype.setHeader = function (name, value) {
       if (name === 'ETag') throw new Error('A failure that nobody foresaw')
       return setHeader.call(this, name, value) as typeof this

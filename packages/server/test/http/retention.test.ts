@@ -99,9 +99,9 @@ it('leaves active conversations alone, however old, and takes more than one batc
 
 it('keeps everything when neither the server nor the project says how long', async () => {
   const { deps } = bench.server
-  const runSettings = { ...deps.runSettings, retentionDays: 0 }
+  const runs = { ...deps.runs, settings: { ...deps.runs.settings, retentionDays: 0 } }
   const old = await conversation({ created: 3_000, ended: 3_000 })
-  expect(await applyRetention({ ...deps, runSettings })).toBe(0)
+  expect(await applyRetention({ ...deps, runs })).toBe(0)
   expect(await isThere(old)).toBe(true)
   expect(await isThere(randomUUID())).toBe(false)
 })

@@ -13,12 +13,9 @@ import { chooseModel, chooseProvider, matchProvider } from '../../src/features/p
 import { environmentProviders } from '../../src/features/providers/environment-providers.ts'
 import { listProviderKeys, listProviders, type ProviderEntry } from '../../src/features/providers/list-providers.ts'
 import type { ProviderSettings } from '../../src/features/providers/model-driver.ts'
+import type { ResolvedProviders } from '../../src/features/providers/ports.ts'
 import { maskToken } from '../../src/features/providers/provider-key.ts'
-import {
-  openProviderKey,
-  type ResolvedProviders,
-  resolveProvider,
-} from '../../src/features/providers/resolve-provider.ts'
+import { openProviderKey, resolveProvider } from '../../src/features/providers/resolve-provider.ts'
 import {
   createProviderKey,
   deleteProviderKey,
@@ -66,14 +63,16 @@ function depsOf() {
     transaction: <T>(work: (stores: Stores) => Promise<T>) =>
       database.transaction((client) => work({ providerKeys: postgresProviderKeyStore(client) } as Stores)),
     liveCache: createLiveCache(),
-    resolvedProviders: new LRUCache({ max: 10 }) as ResolvedProviders,
-    models: { driverFor: demoDriver },
-    prices: priceBook(),
+    providers: {
+      resolved: new LRUCache({ max: 10 }) as ResolvedProviders,
+      drivers: { driverFor: demoDriver },
+      prices: priceBook(),
+      addressGuard: addressGuard({ allowedPrivateHosts: ['ollama.lan'] }),
+      environment: environment(),
+    },
     secrets: secretBox([randomBytes(32).toString('base64')]),
-    addressGuard: addressGuard({ allowedPrivateHosts: ['ollama.lan'] }),
-    environmentProviders: environment(),
     clock: { now: () => now },
-    log: {
+    logger: {
       ...silent,
       error: (event: string) => void logged.push(event),
       warn: (event: string) => void logged.push(event),
@@ -320,7 +319,10 @@ describe('masked tokens', () => {
   })
 
   it('belong to entries of the environment too, which demo can leave', async () => {
-    const listed = await listProviderKeys({ ...deps, environmentProviders: environment(false) }, { workspaceId })
+    const listed = await listProviderKeys(
+      { ...deps, providers: { ...deps.providers, environment: environment(false) } },
+      { workspaceId },
+    )
     expect(listed).toEqual([
       {
         id: 0,

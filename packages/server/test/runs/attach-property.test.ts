@@ -105,7 +105,7 @@ async function readAll(uuid: string, first: Response, { after, cuts, form }: Rea
 
 /** The frames as the row keeps them. */
 async function storedText(uuid: string, form: MessageForm): Promise<string> {
-  const { runs } = bench.server.deps
+  const { store: runs } = bench.server.deps.runs
   const runUuid = (await runs.findConversation(1, uuid))?.latestRun?.uuid ?? ''
   const file = await runs.findEventLog(1, runUuid)
   const log = file && (await unpackEventLog(file))

@@ -78,7 +78,7 @@ it('after a chat all events are those of the latest run, and ids continue', asyn
 })
 
 it('a long run is replayed from its stored event log in few parts, from any event on', async () => {
-  const { runs, eventLog } = bench.server.deps
+  const { store: runs, eventLog } = bench.server.deps.runs
   const count = 4_000
   bench.fake.enqueue({ deltas: Array.from({ length: count }, (_, place) => `大 wörd ${place} \u2028 `) })
   const { text, last } = await bench.stream('hello')
@@ -102,7 +102,7 @@ it('a long run is replayed from its stored event log in few parts, from any even
 })
 
 it('without its event log a run still has its answer and its end, with their ids', async () => {
-  const { runs } = bench.server.deps
+  const { store: runs } = bench.server.deps.runs
   bench.fake.enqueue({ text: 'Kept' }, { text: 'Kept too' }, { status: 401, body: { error: { message: 'no' } } })
   for (const path of ['two', 'broken']) {
     const { events, last } = await bench.stream(path)
@@ -126,7 +126,7 @@ it('without its event log a run still has its answer and its end, with their ids
 })
 
 it('only event logs past their retention time are dropped', async () => {
-  const { runs } = bench.server.deps
+  const { store: runs } = bench.server.deps.runs
   const { last } = await bench.stream('hello')
   const run = (await runs.findConversation(1, String(last['uuid'])))?.latestRun
   const endedAt = run?.endedAt ?? new Date(0)

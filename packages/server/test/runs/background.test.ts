@@ -104,7 +104,7 @@ it('background wins over stream, except for SDK 5.0 and 5.1, which read a stream
 
 it('every refusal comes before anything is queued', async () => {
   expect((await bench.run('missing', { background: true })).status).toBe(404)
-  expect(await bench.server.deps.runs.listQueued()).toEqual([])
+  expect(await bench.server.deps.runs.store.listQueued()).toEqual([])
 })
 
 it('parameters reach the prompt with their keys in order', async () => {
@@ -116,9 +116,9 @@ it('parameters reach the prompt with their keys in order', async () => {
 it('exactly one of many claims of a queued run wins', async () => {
   const { deps } = bench.server
   const calls = bench.fake.requests.length
-  deps.runQueue.stop()
+  deps.runs.queue.stop()
   const uuid = await bench.background('hello')
-  const [queued] = await deps.runs.listQueued()
+  const [queued] = await deps.runs.store.listQueued()
   await Promise.all(Array.from({ length: 5 }, () => startQueuedRun(deps, queued?.runUuid ?? '')))
   expect((await bench.attach(uuid)).status).toBe(200)
   expect(bench.fake.requests.length).toBe(calls + 1)
@@ -126,16 +126,19 @@ it('exactly one of many claims of a queued run wins', async () => {
 
 it('a run that was queued here starts without reading its row, unless its input is large', async () => {
   const { deps } = bench.server
-  deps.runQueue.stop()
+  deps.runs.queue.stop()
   let reads = 0
   const findQueued = (runUuid: string) => {
     reads += 1
-    return deps.runs.findQueued(runUuid)
+    return deps.runs.store.findQueued(runUuid)
   }
   for (const [name, expected] of [['Ada', 0] as const, ['x'.repeat(70_000), 1] as const]) {
     const uuid = await bench.background('hello', { parameters: { name } })
-    const queued = (await deps.runs.listQueued()).at(-1)
-    await startQueuedRun({ ...deps, runs: { ...deps.runs, findQueued } }, queued?.runUuid ?? '')
+    const queued = (await deps.runs.store.listQueued()).at(-1)
+    await startQueuedRun(
+      { ...deps, runs: { ...deps.runs, store: { ...deps.runs.store, findQueued } } },
+      queued?.runUuid ?? '',
+    )
     expect(reads).toBe(expected)
     expect(JSON.stringify(bench.fake.requests.at(-1)?.body['messages'])).toContain(`Hi ${name}`)
     expect((await bench.attach(uuid)).status).toBe(200)

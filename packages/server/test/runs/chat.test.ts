@@ -53,7 +53,7 @@ it('continues with the whole conversation and its original configuration', async
   expect(body).toMatchObject({ uuid, conversation, toolRequests: [] })
   expect(bench.fake.requests.at(-1)?.body).toMatchObject({ temperature: 0.2, model: 'gpt-4o' })
   expect(bench.fake.requests.at(-1)?.body['messages']).toHaveLength(3)
-  bench.server.deps.activeRuns.forget(uuid)
+  bench.server.deps.runs.active.forget(uuid)
   expect(await bench.conversation(uuid)).toMatchObject({ conversation, status: 'completed' })
 })
 
@@ -73,7 +73,7 @@ it('keeps the order of keys in schemas, tool results and model responses when re
   bench.fake.enqueue({ text: '{"reasoning":"r","a":"1"}' })
   const run = (await bench.run('ordered')).body
   const uuid = String(run['uuid'])
-  bench.server.deps.activeRuns.forget(uuid)
+  bench.server.deps.runs.active.forget(uuid)
   const read = await bench.post(`/conversations/${uuid}/attach`, {})
   expect(await read.text()).toContain('"object":{"reasoning":"r","a":"1"}')
   bench.fake.enqueue({ text: '{"reasoning":"s","a":"2"}' })
@@ -85,7 +85,7 @@ it('keeps the order of keys in schemas, tool results and model responses when re
   const { uuid: asking, ids } = await requestTools()
   bench.fake.enqueue({ text: 'Sunny' }, { text: 'Yes' })
   await bench.chat(asking, { messages: ids.map((id) => result(id, { z: 1, a: 2 })) })
-  bench.server.deps.activeRuns.forget(asking)
+  bench.server.deps.runs.active.forget(asking)
   expect(JSON.stringify(await bench.conversation(asking))).toContain('{"z":1,"a":2}')
   await bench.chat(asking, ask('Sure?'))
   expect(JSON.stringify(bench.fake.requests.at(-1)?.body['messages'])).toContain('{\\"z\\":1,\\"a\\":2}')
@@ -100,7 +100,7 @@ it('promise 8: event ids of a streamed chat continue after the previous run', as
   expect(chat.events[0]?.data['messages']).toHaveLength(3)
   expect(chat.last['messages']).toHaveLength(4)
   // From the database as well as from memory.
-  bench.server.deps.activeRuns.forget(String(uuid))
+  bench.server.deps.runs.active.forget(String(uuid))
   const third = await bench.streamChat(uuid, ask('And more'))
   expect(third.events[0]?.id).toBe(first.events.length + chat.events.length + 1)
 })

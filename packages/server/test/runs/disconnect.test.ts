@@ -13,7 +13,7 @@ afterEach(() => bench.close())
 const prompts = { hello: prompt('<user>Hi</user>', 'maxRetries: 0\n') }
 
 async function untilStatus(uuid: string, status: string): Promise<Record<string, unknown>> {
-  const active = bench.server.deps.activeRuns.list().find((run) => run.conversationUuid === uuid)
+  const active = bench.server.deps.runs.active.list().find((run) => run.conversationUuid === uuid)
   await active?.ended
   const conversation = await bench.conversation(uuid)
   expect(conversation['status']).toBe(status)
@@ -27,7 +27,7 @@ async function leave(mode: 'stream' | 'json'): Promise<string> {
   const failed = answer.catch(() => undefined)
   await bench.fake.waitForRequest(bench.fake.requests.length + 1)
   if (mode === 'stream') await answer
-  const [run] = bench.server.deps.activeRuns.list()
+  const [run] = bench.server.deps.runs.active.list()
   controller.abort()
   await failed
   return run?.conversationUuid ?? ''
@@ -101,7 +101,7 @@ it('a stalled reader delays only itself and gets every byte in the end', async (
   // Nothing is read of an answer that nobody listens to.
   const [response] = (await once(asked, 'response')) as [IncomingMessage]
   await bench.fake.waitForRequest(1)
-  const [run] = bench.server.deps.activeRuns.list()
+  const [run] = bench.server.deps.runs.active.list()
   await run?.ended
   expect((await bench.run('hello')).status).toBe(200)
   let received = ''

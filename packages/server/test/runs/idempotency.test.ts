@@ -61,7 +61,7 @@ function holdNextAnswer(text: string): () => void {
 
 /** What the run has left in the memory of this process is gone, as after a restart. */
 async function forgetInMemory(uuid: unknown): Promise<void> {
-  bench.server.deps.activeRuns.forget(String(uuid))
+  bench.server.deps.runs.active.forget(String(uuid))
 }
 
 function expectReplayed({ headers }: ApiAnswer | Recording): void {
@@ -161,14 +161,14 @@ describe('a repeated run', () => {
 
     // Without the log of its events the stored end is left, with the messages of that run alone.
     await bench.server.database.session.query('UPDATE run SET event_log = NULL')
-    await bench.server.deps.activeRuns.forget(String(streamed.last['uuid']))
+    await bench.server.deps.runs.active.forget(String(streamed.last['uuid']))
     const [claimed] = (
       await bench.server.database.session.query(
         'SELECT run_uuid::text AS run FROM idempotency_record WHERE conversation_uuid = $1::uuid',
         [streamed.last['uuid']],
       )
     ).rows
-    const found = await bench.server.deps.runs.findRun(1, String(claimed?.['run']))
+    const found = await bench.server.deps.runs.store.findRun(1, String(claimed?.['run']))
     expect(found?.messages).toEqual(streamed.last['messages'])
   })
 
@@ -294,13 +294,16 @@ describe('two processes on one database', () => {
     const writeBatch = isShared ? createWriteBatch(database.session) : database.writeBatch
     const other: Deps = {
       ...deps,
-      runs: postgresRunStore({ ...database, writeBatch }),
-      eventLog: createRunEventLog(1_000_000),
-      activeRuns: createActiveRuns(1_000_000),
-      claimsInWork: new Map(),
-      runSettings: { ...deps.runSettings, instanceId: randomUUID() },
+      runs: {
+        ...deps.runs,
+        store: postgresRunStore({ ...database, writeBatch }),
+        eventLog: createRunEventLog(1_000_000),
+        active: createActiveRuns(1_000_000),
+        settings: { ...deps.runs.settings, instanceId: randomUUID() },
+      },
+      idempotency: { ...deps.idempotency, claimsInWork: new Map() },
     }
-    for (const { leases, runSettings } of [deps, other]) await leases.renew(runSettings.instanceId, 60_000)
+    for (const { runs } of [deps, other]) await runs.leases.renew(runs.settings.instanceId, 60_000)
     return [deps, other]
   }
 

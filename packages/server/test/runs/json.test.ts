@@ -94,7 +94,7 @@ it('is readable as soon as it has ended, with the same result from the database'
     cost: body['cost'],
     endedAt: expect.any(String),
   })
-  bench.server.deps.activeRuns.forget(String(body['uuid']))
+  bench.server.deps.runs.active.forget(String(body['uuid']))
   expect(await bench.conversation(body['uuid'])).toEqual(read)
 })
 
@@ -149,7 +149,7 @@ it('model output that PostgreSQL cannot store is stored with replacements', asyn
   bench.fake.enqueue({ text: 'nul \u0000 and half \ud83d' })
   const { status, body } = await bench.run('plain', { userMessage: 'Hi' })
   expect(status).toBe(200)
-  bench.server.deps.activeRuns.forget(String(body['uuid']))
+  bench.server.deps.runs.active.forget(String(body['uuid']))
   const read = await bench.conversation(body['uuid'])
   expect((read['conversation'] as unknown[]).at(-1)).toEqual(assistantMessage('nul \ufffd and half \ufffd'))
 })
@@ -164,7 +164,7 @@ it.each([
   const { body } = await bench.run(path)
   const uuid = String(body['uuid'] ?? body.details?.['conversationUuid'])
   const conversation = await bench.conversation(uuid)
-  bench.server.deps.activeRuns.forget(uuid)
+  bench.server.deps.runs.active.forget(uuid)
   expect(await bench.conversation(uuid)).toEqual(conversation)
   // Attach shows the same, and more keys.
   expect((await bench.attach(uuid)).body).toMatchObject(body)
@@ -179,13 +179,13 @@ it('a warm run awaits no statement before its provider call; after a write in be
     const before = database.statementCount()
     let atCall = 0
     // The row is held back until the provider has been called: a run that waited for it would never get there.
-    const held = async (...rows: Parameters<typeof deps.runs.create>) => {
+    const held = async (...rows: Parameters<typeof deps.runs.store.create>) => {
       await called
       atCall = database.statementCount() - before
-      return deps.runs.create(...rows)
+      return deps.runs.store.create(...rows)
     }
     const run = await startRun(
-      { ...deps, runs: { ...deps.runs, isStorageInDoubt: () => false, create: held } },
+      { ...deps, runs: { ...deps.runs, store: { ...deps.runs.store, isStorageInDoubt: () => false, create: held } } },
       { ...noMore, caller, projectId: Number(projectId), versionRef: 'live', path: 'hello', parameters: { name: 'A' } },
     )
     await run.result()
@@ -210,7 +210,7 @@ const caller = {
 } as const
 
 it('a failure names the conversation when there is one', async () => {
-  const { runs } = bench.server.deps
+  const { store: runs } = bench.server.deps.runs
   const { create, end } = runs
   const broken = () => Promise.reject(new Error('The database refuses it'))
   const named = async () => {

@@ -13,14 +13,14 @@ let bench: RunBench
 beforeAll(async () => {
   bench = await runBench({ hello: prompt('<user>Hi</user>') })
   // As on a database that several processes may use, whichever this one is.
-  bench.server.deps.runSettings.sharesDatabase = true
+  bench.server.deps.runs.settings.sharesDatabase = true
 })
 afterAll(() => bench.close())
 
 /** The conversation of a run that stands as driven by `ownerId`. */
 async function runOf(ownerId: string): Promise<string> {
   const { conversation, run } = orphanedRun(ownerId)
-  await bench.server.deps.runs.create(conversation, run)
+  await bench.server.deps.runs.store.create(conversation, run)
   return conversation.uuid
 }
 
@@ -28,7 +28,7 @@ const statusOf = async (uuid: string) => (await bench.conversation(uuid))['statu
 
 /** Lets one renewal fail; resolves with the moment of the next one, from which on the process is well again. */
 async function recovery(): Promise<number> {
-  const { leases } = bench.server.deps
+  const { leases } = bench.server.deps.runs
   const { renew } = leases
   const moments: number[] = []
   leases.renew = async (...lease) => {
@@ -42,11 +42,11 @@ async function recovery(): Promise<number> {
 }
 
 it('promise 4: a process ends the runs of a dead one after 10 healthy seconds of its own', async () => {
-  const { leases, runSettings } = bench.server.deps
+  const { leases, settings } = bench.server.deps.runs
   const wellAt = await recovery()
   await leases.renew('living', 600_000)
   await leases.renew('dead', 1)
-  const [living, dead, own] = [await runOf('living'), await runOf('dead'), await runOf(runSettings.instanceId)]
+  const [living, dead, own] = [await runOf('living'), await runOf('dead'), await runOf(settings.instanceId)]
   await expect.poll(() => statusOf(dead), { timeout: patienceMs, interval: 100 }).toBe('error')
   expect(performance.now() - wellAt).toBeGreaterThan(leaseMs)
   expect(await bench.conversation(dead)).toMatchObject({ error: { errorCode: 'worker_lost' } })
@@ -55,7 +55,7 @@ it('promise 4: a process ends the runs of a dead one after 10 healthy seconds of
 }, 240_000)
 
 it('promise 4: processes that paused together end no runs of each other', async () => {
-  const { leases, activeRuns } = bench.server.deps
+  const { leases, active: activeRuns } = bench.server.deps.runs
   const { takeAbandoned } = activeRuns
   let looks = 0
   activeRuns.takeAbandoned = () => {
@@ -79,7 +79,7 @@ it('promise 4: processes that paused together end no runs of each other', async 
 
 it('the lease is renewed every 3 s, long before it ends', async () => {
   const { deps, database } = bench.server
-  const { leases, runSettings } = deps
+  const { leases, settings } = deps.runs
   const { renew } = leases
   const heard = startHeardTime()
   const renewals: { at: number; heardMs: number; lengthMs: number }[] = []
@@ -93,7 +93,7 @@ it('the lease is renewed every 3 s, long before it ends', async () => {
   })
   const storedEnd = async () => {
     const query = 'SELECT extract(epoch FROM lease_until) AS until FROM instance WHERE id = $1'
-    const { rows } = await database.session.query(query, [runSettings.instanceId])
+    const { rows } = await database.session.query(query, [settings.instanceId])
     return Number(rows[0]?.['until'] ?? 0)
   }
   const before = await storedEnd()

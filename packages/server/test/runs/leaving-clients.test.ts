@@ -192,7 +192,9 @@ async function untilIdle(bench: RunBench): Promise<void> {
   const isIdle = async () => {
     const { items } = (await bench.api('GET', '/conversations?limit=100')).body
     const states = (items as Record<string, unknown>[]).map(({ status }) => status)
-    return bench.server.deps.activeRuns.list().length === 0 && !states.includes('queued') && !states.includes('running')
+    return (
+      bench.server.deps.runs.active.list().length === 0 && !states.includes('queued') && !states.includes('running')
+    )
   }
   for (let calm = 0; calm < 3; calm = (await isIdle()) ? calm + 1 : 0) await delay(100)
 }

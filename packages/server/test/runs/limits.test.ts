@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createActiveRuns } from '../../src/features/runs/leases/active-runs.ts'
-import { type StartDeps, startRun } from '../../src/features/runs/start-run.ts'
+import type { RunDeps } from '../../src/features/runs/ports.ts'
+import { startRun } from '../../src/features/runs/start-run.ts'
 import type { Message } from '../../src/features/templates/message.ts'
 import { type RunError, refuse } from '../../src/shared/app-error.ts'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
@@ -23,11 +24,14 @@ const caller = {
   expiresAt: null,
 } as const
 
-function start(change: Partial<StartDeps>) {
+function start(change: Partial<RunDeps>) {
   const projectId = Number(/projects\/(\d+)/.exec(bench.live)?.[1])
   const messages: Message[] = []
   const prompted = { caller, projectId, versionRef: 'live', path: 'hello', parameters: {}, messages }
-  return startRun({ ...bench.server.deps, ...change }, { ...prompted, mode: 'stream', declaredSdk: false })
+  return startRun(
+    { ...bench.server.deps, runs: { ...bench.server.deps.runs, ...change } },
+    { ...prompted, mode: 'stream', declaredSdk: false },
+  )
 }
 
 for (const bound of [{ maxEvents: 20 }, { maxEventBytes: 2_000 }]) {
@@ -35,7 +39,7 @@ for (const bound of [{ maxEvents: 20 }, { maxEventBytes: 2_000 }]) {
     const aborted = bench.fake.aborted
     // An answer without end: nothing but the run can break it off.
     bench.fake.enqueue({ deltas: Array.from({ length: 200 }, () => 'word '), delayMs: 1, gateAfter: 200, gate: never })
-    const run = await start({ runSettings: { ...bench.server.deps.runSettings, ...bound } })
+    const run = await start({ settings: { ...bench.server.deps.runs.settings, ...bound } })
     await expect(run.result()).rejects.toMatchObject({
       code: 'ai_run_error',
       message: 'The run outgrew its event log',
@@ -50,12 +54,12 @@ it('a run that exceeds its bounds with its last events does not complete', async
   const { deps } = bench.server
   const outcome = async (maxEvents: number) => {
     bench.fake.enqueue({ text: 'Hello.' })
-    const run = await start({ runSettings: { ...deps.runSettings, maxEvents } })
+    const run = await start({ settings: { ...deps.runs.settings, maxEvents } })
     const code = await run.result().then(
       () => undefined,
       (failure: RunError) => failure.code,
     )
-    return { code, conversation: await deps.runs.findConversation(1, run.conversationUuid) }
+    return { code, conversation: await deps.runs.store.findConversation(1, run.conversationUuid) }
   }
   const whole = await outcome(1_000)
   const events = whole.conversation?.lastEventId ?? 0
@@ -66,7 +70,7 @@ it('a run that exceeds its bounds with its last events does not complete', async
 it('the bound of events counts bytes, not characters', async () => {
   const outgrown = async (deltas: string[]) => {
     bench.fake.enqueue({ deltas, delayMs: 1 })
-    const run = await start({ runSettings: { ...bench.server.deps.runSettings, maxEventBytes: 30_000 } })
+    const run = await start({ settings: { ...bench.server.deps.runs.settings, maxEventBytes: 30_000 } })
     return run.result().then(
       () => false,
       ({ code }: RunError) => code === 'ai_run_error',
@@ -84,9 +88,9 @@ it('an end that cannot be stored is not shown: the stream closes without one', a
     throw refuse('database-unavailable')
   }
   // Given up among runs of its own: the server would look after it within seconds, and end it.
-  const activeRuns = createActiveRuns(1_000_000)
-  const runSettings = { ...deps.runSettings, storeWaitMs: 600 }
-  const run = await start({ runs: { ...deps.runs, end: away }, runSettings, activeRuns })
+  const active = createActiveRuns(1_000_000)
+  const settings = { ...deps.runs.settings, storeWaitMs: 600 }
+  const run = await start({ store: { ...deps.runs.store, end: away }, settings, active })
   const frames = run.frames('whole')
   let text = ''
   while (!frames.isAtEnd()) {
@@ -97,20 +101,20 @@ it('an end that cannot be stored is not shown: the stream closes without one', a
   expect(text).toContain('"type":"step-completed"')
   expect(text).not.toContain('chain-completed')
   await expect(run.result()).rejects.toMatchObject({ code: 'InternalServerError' })
-  expect(activeRuns.list()).toEqual([])
-  expect(activeRuns.takeAbandoned()).toMatchObject([{ conversationUuid: run.conversationUuid }])
+  expect(active.list()).toEqual([])
+  expect(active.takeAbandoned()).toMatchObject([{ conversationUuid: run.conversationUuid }])
   expect(await bench.conversation(run.conversationUuid)).toMatchObject({ status: 'running' })
 })
 
 it('an end waits for the database to return', async () => {
   const { deps } = bench.server
   let isAway = true
-  const flaky: typeof deps.runs.end = async (end) => {
-    if (!isAway) return deps.runs.end(end)
+  const flaky: typeof deps.runs.store.end = async (end) => {
+    if (!isAway) return deps.runs.store.end(end)
     isAway = false
     throw refuse('database-unavailable')
   }
-  const run = await start({ runs: { ...deps.runs, end: flaky } })
+  const run = await start({ store: { ...deps.runs.store, end: flaky } })
   expect(await run.result()).toMatchObject({ uuid: run.conversationUuid })
   expect(await bench.conversation(run.conversationUuid)).toMatchObject({ status: 'completed' })
 })
@@ -124,7 +128,7 @@ it('a run whose row cannot be stored names no conversation, and its provider cal
     await bench.fake.waitForRequest(calls + 1)
     throw refuse('database-unavailable')
   }
-  const run = await start({ runs: { ...deps.runs, create } })
+  const run = await start({ store: { ...deps.runs.store, create } })
   // Not 503: published clients would send the run again.
   await expect(run.committed).rejects.toMatchObject({ code: 'InternalServerError' })
   await expect(run.result()).rejects.toMatchObject({ code: 'InternalServerError' })

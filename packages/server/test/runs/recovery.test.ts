@@ -15,7 +15,7 @@ beforeAll(async () => {
     broken: prompt('{{ list.join("-") }}'),
   })
   // Owners without a lease stand in these tests: the server shall not reap them on a slow machine.
-  bench.server.deps.runSettings.sharesDatabase = false
+  bench.server.deps.runs.settings.sharesDatabase = false
 })
 afterAll(() => bench.close())
 
@@ -53,13 +53,13 @@ const noUsage = {
 it('runs of a dead owner get one definite end; runs of this process are not touched', async () => {
   const { deps } = bench.server
   const lost = rows('a-dead-process')
-  const own = rows(deps.runSettings.instanceId)
-  await Promise.all([lost, own].map(({ conversation, run }) => deps.runs.create(conversation, run)))
+  const own = rows(deps.runs.settings.instanceId)
+  await Promise.all([lost, own].map(({ conversation, run }) => deps.runs.store.create(conversation, run)))
 
   expect(await endOrphanedRuns(deps)).toBe(1)
   expect(await endOrphanedRuns(deps)).toBe(0)
 
-  const found = await deps.runs.findConversation(1, lost.conversation.uuid)
+  const found = await deps.runs.store.findConversation(1, lost.conversation.uuid)
   expect(found).toMatchObject({
     status: 'error',
     epoch: 2,
@@ -70,14 +70,17 @@ it('runs of a dead owner get one definite end; runs of this process are not touc
     status: 'error',
     error: { errorCode: 'worker_lost' },
   })
-  expect(await deps.runs.findConversation(1, own.conversation.uuid)).toMatchObject({ status: 'running', epoch: 1 })
+  expect(await deps.runs.store.findConversation(1, own.conversation.uuid)).toMatchObject({
+    status: 'running',
+    epoch: 1,
+  })
   // The owner wakes up and finds its run ended: nothing of what it brings is written.
-  expect(await deps.runs.end(endOf(lost.run))).toBe(false)
-  expect(await deps.runs.findConversation(1, lost.conversation.uuid)).toEqual(found)
+  expect(await deps.runs.store.end(endOf(lost.run))).toBe(false)
+  expect(await deps.runs.store.findConversation(1, lost.conversation.uuid)).toEqual(found)
 })
 
 it('the first end wins, a repeated one is acknowledged again, later ones write nothing', async () => {
-  const { runs } = bench.server.deps
+  const { store: runs } = bench.server.deps.runs
   const { conversation, run } = rows('owner')
   await runs.create(conversation, run)
   const end = endOf(run)
@@ -91,7 +94,7 @@ it('the first end wins, a repeated one is acknowledged again, later ones write n
 })
 
 it('exactly one of many chats of a conversation wins, and none while a run is active', async () => {
-  const { runs } = bench.server.deps
+  const { store: runs } = bench.server.deps.runs
   const { conversation, run } = rows('owner')
   await runs.create(conversation, run)
   const claim = () =>
@@ -110,14 +113,14 @@ it('exactly one of many chats of a conversation wins, and none while a run is ac
 it('an orphaned chat keeps the messages that it began with, once', async () => {
   const { deps } = bench.server
   const { conversation, run } = rows('owner')
-  await deps.runs.create(conversation, run)
-  await deps.runs.end(endOf(run))
+  await deps.runs.store.create(conversation, run)
+  await deps.runs.store.end(endOf(run))
   const chat = { ...run, uuid: randomUUID(), epoch: 2, firstEventId: 10 }
-  expect(await deps.runs.createNext(chat, [userMessage('Are you there?')])).toBe(true)
-  expect(await deps.runs.createNext(chat, [userMessage('Are you there?')])).toBe(false)
+  expect(await deps.runs.store.createNext(chat, [userMessage('Are you there?')])).toBe(true)
+  expect(await deps.runs.store.createNext(chat, [userMessage('Are you there?')])).toBe(false)
   await endOrphanedRuns(deps)
   const messages = [systemMessage('x'), userMessage('Are you there?')]
-  expect(await deps.runs.findConversation(1, conversation.uuid)).toMatchObject({ status: 'error', messages })
+  expect(await deps.runs.store.findConversation(1, conversation.uuid)).toMatchObject({ status: 'error', messages })
   const recording = await bench.streamAttach(conversation.uuid)
   expect(recording.last).toMatchObject({ type: 'chain-error', error: { code: 'worker_lost' }, messages })
   expect((await bench.chat(conversation.uuid, { messages: [userMessage('Again')] })).status).toBe(200)
@@ -125,24 +128,24 @@ it('an orphaned chat keeps the messages that it began with, once', async () => {
 
 it('an orphaned background run keeps the messages that it began with, and a chat continues from them', async () => {
   const { deps } = bench.server
-  deps.runQueue.stop()
+  deps.runs.queue.stop()
   const parameters = { name: 'Ada' }
   const uuid = await bench.background('greet', { parameters, messages: [userMessage('And Bob')] })
   const broken = await bench.background('broken', { parameters: { list: 1 } })
-  for (const { runUuid } of await deps.runs.listQueued()) {
-    const queued = await deps.runs.findQueued(runUuid)
+  for (const { runUuid } of await deps.runs.store.listQueued()) {
+    const queued = await deps.runs.store.findQueued(runUuid)
     if (!queued) throw new Error('A run that was just queued is there')
     const { conversation } = queued
     const { run } = rows('a-dead-process')
     const own = { uuid: runUuid, conversationUuid: conversation.uuid, epoch: conversation.epoch + 1 }
-    expect(await deps.runs.startQueued({ ...run, ...own }, false)).toBe(true)
+    expect(await deps.runs.store.startQueued({ ...run, ...own }, false)).toBe(true)
   }
   expect(await endOrphanedRuns(deps)).toBe(2)
   const messages = [systemMessage('You greet Ada.'), userMessage('And Bob')]
-  expect(await deps.runs.findConversation(1, uuid)).toMatchObject({ status: 'error', messages })
+  expect(await deps.runs.store.findConversation(1, uuid)).toMatchObject({ status: 'error', messages })
   expect((await bench.streamAttach(uuid)).last).toMatchObject({ error: { code: 'worker_lost' }, messages })
   // What cannot be rendered ends like the others.
-  expect(await deps.runs.findConversation(1, broken)).toMatchObject({ status: 'error', messages: [] })
+  expect(await deps.runs.store.findConversation(1, broken)).toMatchObject({ status: 'error', messages: [] })
   const calls = bench.fake.requests.length
   expect((await bench.chat(uuid, { messages: [userMessage('Again')] })).status).toBe(200)
   expect(JSON.stringify(bench.fake.requests[calls]?.body['messages'])).toMatch(/greet Ada.*And Bob.*Again/)
@@ -151,7 +154,7 @@ it('an orphaned background run keeps the messages that it began with, and a chat
 })
 
 it('hundreds of runs that are created and ended in parallel are all stored', async () => {
-  const { runs } = bench.server.deps
+  const { store: runs } = bench.server.deps.runs
   const all = Array.from({ length: 300 }, () => rows('owner'))
   await Promise.all(all.map(({ conversation, run }) => runs.create(conversation, run)))
   const ends = await Promise.all(all.map(({ run }, index) => runs.end(endOf(run, { lastEventId: index + 1 }))))
@@ -167,7 +170,7 @@ it('a stopping server ends its runs with worker_lost, terminal event included', 
   bench.fake.enqueue({ deltas: ['half ', 'way'], hang: 'mid-stream' })
   const recording = bench.open('hello').then(record)
   await bench.fake.waitForRequest(calls + 1)
-  const [active] = bench.server.deps.activeRuns.list()
+  const [active] = bench.server.deps.runs.active.list()
   active?.abort(new RunError('worker_lost', 'The server stopped'))
   await active?.ended
   expect((await recording).last).toMatchObject({ type: 'chain-error', error: { code: 'worker_lost' } })

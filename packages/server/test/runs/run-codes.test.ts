@@ -36,7 +36,7 @@ interface Scenario {
 }
 
 const hanging: FakeReply = { text: 'x', hang: 'before-head' }
-const active = () => bench.server.deps.activeRuns.list()[0]
+const active = () => bench.server.deps.runs.active.list()[0]
 
 const scenarios: Record<RunErrorCode, Scenario> = {
   chain_compile_error: { path: 'render', isOfPrompt: true },

@@ -71,10 +71,10 @@ it('`folder/*` selects a whole folder; a tool may keep state; a failed tool retu
 it('a tool that takes too long is aborted and the model continues; the end of the run aborts it too', async () => {
   const noted = (name: 'Started' | 'Aborted') => Number(Reflect.get(globalThis, `stetTest${name}`) ?? 0)
   const before = { started: noted('Started'), aborted: noted('Aborted') }
-  bench.server.deps.runSettings.toolWaitMs = 100
+  bench.server.deps.runs.settings.toolWaitMs = 100
   bench.fake.enqueue(call('hang'), { text: 'Without it.' })
   const recording = await bench.stream('every')
-  bench.server.deps.runSettings.toolWaitMs = 300_000
+  bench.server.deps.runs.settings.toolWaitMs = 300_000
   expect(ofType(recording, 'tool-error')).toMatchObject([{ error: 'No result came within 0.1 seconds' }])
   expect(recording.last).toMatchObject({ type: 'chain-completed' })
   expect(noted('Aborted')).toBe(before.aborted + 1)
@@ -82,7 +82,7 @@ it('a tool that takes too long is aborted and the model continues; the end of th
   bench.fake.enqueue(call('hang'))
   const run = bench.stream('every')
   await expect.poll(() => noted('Started')).toBe(before.started + 2)
-  const [active] = bench.server.deps.activeRuns.list()
+  const [active] = bench.server.deps.runs.active.list()
   active?.abort(new RunError('abort_error', 'Stopped', { details: { reason: 'stop' } }))
   expect((await run).last).toMatchObject({ type: 'chain-error', error: { code: 'abort_error' } })
   expect(noted('Aborted')).toBe(before.aborted + 2)

@@ -19,7 +19,7 @@ async function conversationOf(response: Promise<Response>): Promise<string> {
 
 /** Milliseconds since the next stop was recorded: what the database takes for that is not the run's. */
 function timeSinceStop(): () => number {
-  const { runs } = bench.server.deps
+  const { store: runs } = bench.server.deps.runs
   const { requestStop } = runs
   const heard = startHeardTime()
   let recordedMs = 0
@@ -43,7 +43,7 @@ for (const kind of ['stream', 'background', 'json'] as const) {
     const opened = kind === 'background' ? undefined : bench.open('hello', { stream: kind === 'stream' })
     const background = kind === 'background' ? await bench.background('hello') : ''
     await bench.fake.waitForRequest(calls + 1)
-    const [active] = bench.server.deps.activeRuns.list()
+    const [active] = bench.server.deps.runs.active.list()
     const uuid = active?.conversationUuid ?? background
     const sinceRecorded = timeSinceStop()
     const stopping = bench.stop(uuid)
@@ -85,7 +85,7 @@ it('promise 7: a stopped queued run ends without a start, and its readers get th
 })
 
 it('promise 7: a queued run whose stop signal was lost ends without a start when its turn comes', async () => {
-  const { runs } = bench.server.deps
+  const { store: runs } = bench.server.deps.runs
   const calls = bench.fake.requests.length
   bench.fake.enqueue(hanging)
   const busy = await bench.background('hello')
@@ -107,13 +107,13 @@ it('promise 7: a queued run whose stop signal was lost ends without a start when
 })
 
 it('the stop of a run of another process, or of an orphaned run, is answered after its wait', async () => {
-  const { runs, eventLog, runSettings } = bench.server.deps
-  const { stopWaitMs } = runSettings
+  const { store: runs, eventLog, settings } = bench.server.deps.runs
+  const { stopWaitMs } = settings
   onTestFinished(() => {
-    runSettings.stopWaitMs = stopWaitMs
+    settings.stopWaitMs = stopWaitMs
   })
-  runSettings.stopWaitMs = 50
-  const { conversation, run } = orphanedRun(runSettings.instanceId)
+  settings.stopWaitMs = 50
+  const { conversation, run } = orphanedRun(settings.instanceId)
   await runs.create(conversation, run)
   eventLog.expect(run.uuid)
   const { body } = await bench.stop(conversation.uuid)
@@ -141,7 +141,7 @@ it(
 )
 
 it('promise 7: a stop whose signal was lost reaches the owner with the lease renewal', async () => {
-  const { activeRuns, leases, runs } = bench.server.deps
+  const { active: activeRuns, leases, store: runs } = bench.server.deps.runs
   const calls = bench.fake.requests.length
   const aborts = bench.fake.aborted
   bench.fake.enqueue(hanging)

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 beforeEach(() => {
-  bench.server.deps.runSettings.toolWaitMs = 300_000
+  bench.server.deps.runs.settings.toolWaitMs = 300_000
 })
 
 const rome = { id: 'a', name: 'get_weather', arguments: { city: 'Rome' } }
@@ -151,14 +151,14 @@ it('the first result counts; later ones are accepted and ignored, also after the
   const [id, other] = await run.calls(2)
   const answers = await Promise.all(['a', 'b', 'c'].map((result) => post({ toolCallId: id, result })))
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
-  const stored = await bench.server.deps.toolCalls.findAnswer(1, String(id))
+  const stored = await bench.server.deps.runs.toolCalls.findAnswer(1, String(id))
   expect(await post({ toolCallId: id, result: 'late' })).toMatchObject({ status: 200, body: { success: true } })
   await run.shown('"type":"tool-result"')
   await post({ toolCallId: other })
   const recording = await run.recording
   expect(results(recording)).toMatchObject([{ result: stored?.result }, { result: null }])
   expect(await post({ toolCallId: id, result: 'after the end' })).toMatchObject({ status: 200 })
-  expect(await bench.server.deps.toolCalls.findAnswer(1, String(id))).toEqual(stored)
+  expect(await bench.server.deps.runs.toolCalls.findAnswer(1, String(id))).toEqual(stored)
 })
 
 it('the id of an unknown tool call is 404, also one of another workspace', async () => {
@@ -179,7 +179,7 @@ it('the id of an unknown tool call is 404, also one of another workspace', async
 })
 
 it('a call without a result gets an error in time, and the model continues', async () => {
-  bench.server.deps.runSettings.toolWaitMs = 150
+  bench.server.deps.runs.settings.toolWaitMs = 150
   const before = bench.fake.requests.length
   bench.fake.enqueue({ toolCalls: [rome] }, { text: 'I do not know.' })
   const recording = await bench.stream('weather', { tools: ['get_weather'] })
@@ -192,7 +192,7 @@ it('a call without a result gets an error in time, and the model continues', asy
   expect(recording.last).toMatchObject({ type: 'chain-completed', response: { text: 'I do not know.' } })
   expect(sentToModel(before + 1).at(-1)).toMatchObject({ content: 'No result came within 0.15 seconds' })
   expect(await post({ toolCallId: error?.['toolCallId'], result: 'too late' })).toMatchObject({ status: 200 })
-  expect(await bench.server.deps.toolCalls.findAnswer(1, String(error?.['toolCallId']))).toBeNull()
+  expect(await bench.server.deps.runs.toolCalls.findAnswer(1, String(error?.['toolCallId']))).toBeNull()
 })
 
 it('named and unnamed calls of one model call: the run waits for the named ones, then ends with the others', async () => {
@@ -257,7 +257,7 @@ it('a run that ends while it waits keeps the results so far', async () => {
   const [first, second] = await run.calls(2)
   await post({ toolCallId: first, result: 'sun' })
   await run.shown('"type":"tool-result"')
-  const [active] = bench.server.deps.activeRuns.list()
+  const [active] = bench.server.deps.runs.active.list()
   active?.abort(new RunError('abort_error', 'Stopped', { details: { reason: 'stop' } }))
   const recording = await run.recording
   expect(recording.last).toMatchObject({ type: 'chain-error', error: { code: 'abort_error' } })
@@ -272,13 +272,13 @@ it('refuses a result that is too large, and one without an id', async () => {
 })
 
 it('the result of a tool call is dropped after the retention time of its run; the call itself stays', async () => {
-  const { toolCalls } = bench.server.deps
+  const { toolCalls } = bench.server.deps.runs
   bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny' })
   const run = await live({ tools: ['get_weather'] })
   const [id = ''] = await run.calls(1)
   expect((await post({ toolCallId: id, result: 'kept for a time' })).status).toBe(200)
   const { last } = await run.recording
-  const conversation = await bench.server.deps.runs.findConversation(1, String(last['uuid']))
+  const conversation = await bench.server.deps.runs.store.findConversation(1, String(last['uuid']))
   const endedAt = conversation?.latestRun?.endedAt ?? new Date(0)
   const later = new Date(endedAt.getTime() + 1)
   await toolCalls.dropAnswers(new Date(0), endedAt)

@@ -15,7 +15,7 @@ beforeAll(async () => {
     other: prompt('<user>{{ ticket }}</user>'),
     message: prompt('<user>{{ LATITUDE_USER_MESSAGE }}</user>'),
   })
-  bench.server.deps.log.warn = (event, fields) => void warnings.push({ event, ...fields })
+  bench.server.deps.logger.warn = (event, fields) => void warnings.push({ event, ...fields })
 })
 afterAll(() => bench.close())
 

@@ -50,7 +50,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   })
   const composition = await compose(config, options.providerLimits)
   // A stop is answered with the end of its run, however long a slow disk takes to keep it.
-  composition.deps.runSettings.stopWaitMs = 60_000
+  composition.deps.runs.settings.stopWaitMs = 60_000
   const server = createHttpServer(composition.app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

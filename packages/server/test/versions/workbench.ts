@@ -18,7 +18,7 @@ import type { RefusalCause } from '../../src/shared/app-error.ts'
 import { silent } from '../support/database-open.ts'
 import { packageRoot, testDatabase } from '../support/test-database.ts'
 
-export type WorkbenchDeps = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'log'>
+export type WorkbenchDeps = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
 
 export interface Workbench {
   deps: WorkbenchDeps
@@ -53,7 +53,7 @@ export async function openWorkbench(): Promise<Workbench> {
     liveCache: createLiveCache(),
     templates,
     clock: tickingClock(),
-    log: { ...silent, info: (event) => void audit.push(event) },
+    logger: { ...silent, info: (event) => void audit.push(event) },
   }
   const newCaller = async (change: Partial<Caller> = {}): Promise<Caller> => {
     const workspace = await database.stores.workspaces.create(`workspace ${Math.random()}`)

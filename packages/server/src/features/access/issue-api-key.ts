@@ -17,7 +17,7 @@ export interface IssueApiKeyInput {
 
 /** @throws AppError BadRequestError (expiry in the past or after 9999, plan custom without limit), NotFoundError (project). */
 export async function issueApiKey(
-  deps: Needs<'stores' | 'transaction' | 'clock' | 'log'>,
+  deps: Needs<'stores' | 'transaction' | 'clock' | 'logger'>,
   input: IssueApiKeyInput,
 ): Promise<{ apiKey: ApiKey; key: string }> {
   const { caller } = input
@@ -46,7 +46,11 @@ export async function issueApiKey(
     const author = await authorNamed(stores, caller.workspaceId, input.name)
     return stores.apiKeys.create(caller.workspaceId, { ...fields, author })
   })
-  deps.log.info('audit.api-key-issued', { workspaceId: caller.workspaceId, apiKeyId: apiKey.id, by: caller.apiKeyId })
+  deps.logger.info('audit.api-key-issued', {
+    workspaceId: caller.workspaceId,
+    apiKeyId: apiKey.id,
+    by: caller.apiKeyId,
+  })
   return { apiKey, key }
 }
 

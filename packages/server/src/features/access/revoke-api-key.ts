@@ -6,7 +6,7 @@ import type { Caller } from './caller.ts'
 
 /** Idempotent. @throws AppError NotFoundError; ConflictError for the last unrevoked, unexpired admin key. */
 export async function revokeApiKey(
-  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'log'>,
+  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
   input: { caller: Caller; id: number },
 ): Promise<ApiKey> {
   const { workspaceId } = input.caller
@@ -24,6 +24,6 @@ export async function revokeApiKey(
     return { key: { ...found, revokedAt: now }, isNew: true }
   })
   deps.liveCache.drop(`key:${key.hash}`)
-  if (isNew) deps.log.info('audit.api-key-revoked', { workspaceId, apiKeyId: key.id, by: input.caller.apiKeyId })
+  if (isNew) deps.logger.info('audit.api-key-revoked', { workspaceId, apiKeyId: key.id, by: input.caller.apiKeyId })
   return key
 }

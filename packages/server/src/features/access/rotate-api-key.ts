@@ -13,7 +13,7 @@ export interface RotateApiKeyInput {
 
 /** @throws AppError NotFoundError; ConflictError for a key that is revoked or expired. */
 export async function rotateApiKey(
-  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'log'>,
+  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
   { caller, id, overlapSeconds }: RotateApiKeyInput,
 ): Promise<{ apiKey: ApiKey; key: string }> {
   const { workspaceId } = caller
@@ -29,7 +29,7 @@ export async function rotateApiKey(
     return { apiKey: await stores.apiKeys.create(workspaceId, successorOf(old, key)), oldHash: old.hash }
   })
   deps.liveCache.drop(`key:${oldHash}`)
-  deps.log.info('audit.api-key-rotated', { workspaceId, apiKeyId: id, successorId: apiKey.id, by: caller.apiKeyId })
+  deps.logger.info('audit.api-key-rotated', { workspaceId, apiKeyId: id, successorId: apiKey.id, by: caller.apiKeyId })
   return { apiKey, key }
 }
 

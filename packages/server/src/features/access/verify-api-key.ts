@@ -18,7 +18,7 @@ interface KnownKey {
  * @throws AppError UnauthorizedError, or RateLimitError once an address has failed too often.
  */
 export async function verifyApiKey(
-  deps: Needs<'stores' | 'liveCache' | 'clock' | 'log'> & { failures: FailureLimiter },
+  deps: Needs<'stores' | 'liveCache' | 'clock' | 'logger'> & { failures: FailureLimiter },
   input: { token: string | undefined; address: string },
 ): Promise<Caller> {
   if (input.token === undefined || input.token === '') {
@@ -74,19 +74,19 @@ async function refuseFlood(deps: { failures: FailureLimiter }, address: string):
   if (retryAfter > 0) throw refuse('failed-authentications', { retryAfter })
 }
 
-async function refuseKey(deps: Needs<'log'> & { failures: FailureLimiter }, address: string): Promise<never> {
+async function refuseKey(deps: Needs<'logger'> & { failures: FailureLimiter }, address: string): Promise<never> {
   await refuseFlood(deps, address)
   await deps.failures.record(address)
-  if ((await deps.failures.blockedSeconds(address)) > 0) deps.log.warn('audit.authentication-burst', { address })
+  if ((await deps.failures.blockedSeconds(address)) > 0) deps.logger.warn('audit.authentication-burst', { address })
   throw refuse('unknown-key')
 }
 
-function touch(deps: Needs<'stores' | 'log'>, known: KnownKey, now: Date): void {
+function touch(deps: Needs<'stores' | 'logger'>, known: KnownKey, now: Date): void {
   if (now.getTime() - known.touchedAtMs < touchIntervalMs) return
   known.touchedAtMs = now.getTime()
   known.key.lastUsedAt = now
   deps.stores.apiKeys.touch(known.key.id, now).catch((error: unknown) => {
-    deps.log.warn('api-key.touch-failed', {
+    deps.logger.warn('api-key.touch-failed', {
       apiKeyId: known.key.id,
       reason: error instanceof Error ? error.name : 'unknown',
     })

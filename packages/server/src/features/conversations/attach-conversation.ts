@@ -9,7 +9,7 @@ import type { RunLogReader, StoredConversation } from '../runs/ports.ts'
 import type { RunResult } from '../runs/run.ts'
 import { type ConversationAddress, type FindDeps, findRun, findStored, type RunAddress } from './find-conversation.ts'
 
-export type AttachDeps = FindDeps & Needs<'eventLog' | 'storedLogs'>
+export type AttachDeps = FindDeps & Needs<'runs'>
 
 export interface AttachedStream extends Pick<StartedRun, 'conversationUuid' | 'frames'> {
   release(): void
@@ -93,11 +93,11 @@ async function readerOf(
     const run = { ...state, firstEventId: 1, lastEventId: 2, result, createdAt, endedAt: createdAt }
     return storedReader(endOfRun(conversation, run, result), afterId)
   }
-  const live = deps.eventLog.follow(latestRun.uuid, afterId)
+  const live = deps.runs.eventLog.follow(latestRun.uuid, afterId)
   if (live) return live
   const { result } = latestRun
   if (isActive(conversation) || !result) return undefined
-  const log = await deps.storedLogs.open(workspaceId, latestRun.uuid)
+  const log = await deps.runs.storedLogs.open(workspaceId, latestRun.uuid)
   return storedReader(log ?? endOfRun(conversation, latestRun, result), afterId)
 }
 

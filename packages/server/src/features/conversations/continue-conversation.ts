@@ -1,12 +1,13 @@
 /** Continues a conversation with one model step and its stored configuration. At most one run is active at a time. */
+
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller, Claim, Needs } from '../deps.ts'
 import { deletedProjects } from '../documents/version-ref.ts'
 import { type StartedRun, watchRun } from '../runs/events/watch-run.ts'
-import { planChat } from '../runs/execute-run.ts'
 import type { NewRun, StoredConversation } from '../runs/ports.ts'
-import { createRunProgress } from '../runs/run-step.ts'
+import { planChat } from '../runs/run-plan.ts'
+import { createRunProgress } from '../runs/run-progress.ts'
 import { runState, storedOrAbandoned } from '../runs/start-run.ts'
 import { type SuperviseDeps, superviseRun } from '../runs/supervise-run.ts'
 import { awaitedTools } from '../runs/tools/tool.ts'
@@ -29,17 +30,19 @@ export interface ContinueInput extends ConversationAddress {
  * Later failures are errors of the run itself.
  */
 export async function continueConversation(deps: SuperviseDeps, input: ContinueInput): Promise<StartedRun> {
-  deps.runs.assertOpen()
+  deps.runs.store.assertOpen()
   const found = await findStored(deps, input)
   if (found.status === 'running' || found.status === 'queued') throw busy()
   const added = [...answerPendingCalls(found.messages, input.messages), ...input.messages]
   const messages = [...found.messages, ...added]
   const run = nextRun(deps, found)
   // Unlike a first run it can lose to another chat, so it is stored before the provider is called.
-  if (!(await storedOrAbandoned(deps, run, deps.runs.createNext(run, added, input.claim)))) {
-    throw (await deps.runs.findConversation(found.workspaceId, found.uuid)) ? busy() : refuse('unknown-conversation')
+  if (!(await storedOrAbandoned(deps, run, deps.runs.store.createNext(run, added, input.claim)))) {
+    throw (await deps.runs.store.findConversation(found.workspaceId, found.uuid))
+      ? busy()
+      : refuse('unknown-conversation')
   }
-  deps.activeRuns.forget(found.uuid)
+  deps.runs.active.forget(found.uuid)
   const { epoch, createdAt } = run
   const latestRun = runState(run)
   const supervised = superviseRun(deps, {
@@ -69,12 +72,12 @@ export async function continueConversation(deps: SuperviseDeps, input: ContinueI
   return watchRun(supervised, found)
 }
 
-function nextRun(deps: Pick<SuperviseDeps, 'runSettings' | 'clock'>, conversation: StoredConversation): NewRun {
+function nextRun(deps: Pick<SuperviseDeps, 'runs' | 'clock'>, conversation: StoredConversation): NewRun {
   return {
     uuid: randomUUID(),
     conversationUuid: conversation.uuid,
     workspaceId: conversation.workspaceId,
-    ownerId: deps.runSettings.instanceId,
+    ownerId: deps.runs.settings.instanceId,
     epoch: conversation.epoch + 1,
     firstEventId: conversation.lastEventId + 1,
     createdAt: deps.clock.now(),
@@ -127,15 +130,15 @@ export interface AnswerToolCallInput {
  * @throws AppError NotFoundError for a tool call that is unknown in the workspace, or hidden from the key.
  */
 export async function answerToolCall(
-  deps: Needs<'toolCalls' | 'toolSignals' | 'stores' | 'liveCache' | 'clock'>,
+  deps: Needs<'runs' | 'stores' | 'liveCache' | 'clock'>,
   { caller, toolCallId, result, isError }: AnswerToolCallInput,
 ): Promise<void> {
   const { workspaceId } = caller
-  const projectId = await deps.toolCalls.findProject(workspaceId, toolCallId)
+  const projectId = await deps.runs.toolCalls.findProject(workspaceId, toolCallId)
   const isSeen = projectId !== null && (caller.projectId === null || caller.projectId === projectId)
   if (!isSeen || (await deletedProjects(deps)).has(projectId)) {
     throw refuse('unissued-tool-call')
   }
   const answer = { id: toolCallId, workspaceId, result, isError, answeredAt: deps.clock.now() }
-  if (await deps.toolCalls.answer(answer)) deps.toolSignals.notify(toolCallId)
+  if (await deps.runs.toolCalls.answer(answer)) deps.runs.toolSignals.notify(toolCallId)
 }

@@ -11,7 +11,7 @@ export interface ConversationAddress {
   conversationUuid: string
 }
 
-export type FindDeps = Needs<'runs' | 'activeRuns' | 'stores' | 'liveCache'>
+export type FindDeps = Needs<'runs' | 'stores' | 'liveCache'>
 
 /** Readable from the moment its uuid is known. @throws AppError NotFoundError, for foreign and malformed ids too. */
 export async function findConversation(deps: FindDeps, address: ConversationAddress): Promise<Conversation> {
@@ -26,9 +26,9 @@ export async function findStored(
   const uuid = readUuid(conversationUuid)
   if (uuid === undefined) throw unknown()
   const found =
-    deps.activeRuns.find(caller.workspaceId, uuid)?.view() ??
-    deps.activeRuns.findIdle(caller.workspaceId, uuid) ??
-    (await deps.runs.findConversation(caller.workspaceId, uuid))
+    deps.runs.active.find(caller.workspaceId, uuid)?.view() ??
+    deps.runs.active.findIdle(caller.workspaceId, uuid) ??
+    (await deps.runs.store.findConversation(caller.workspaceId, uuid))
   if (!found || (caller.projectId !== null && caller.projectId !== found.projectId)) throw unknown()
   if ((await deletedProjects(deps)).has(found.projectId)) throw unknown()
   return found
@@ -44,11 +44,11 @@ export async function findRun(
   { caller, conversationUuid, runUuid }: RunAddress,
 ): Promise<StoredConversation> {
   const { workspaceId } = caller
-  const active = deps.activeRuns.find(workspaceId, conversationUuid)
+  const active = deps.runs.active.find(workspaceId, conversationUuid)
   if (active?.runUuid === runUuid) return active.view()
-  const ended = deps.activeRuns.findIdle(workspaceId, conversationUuid)
+  const ended = deps.runs.active.findIdle(workspaceId, conversationUuid)
   if (ended?.latestRun?.uuid === runUuid) return ended
-  const found = await deps.runs.findRun(workspaceId, runUuid)
+  const found = await deps.runs.store.findRun(workspaceId, runUuid)
   if (!found) throw unknown()
   return found
 }

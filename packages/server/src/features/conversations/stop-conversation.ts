@@ -7,7 +7,7 @@ import type { RunStatus } from '../runs/run.ts'
 import { isActive } from './attach-conversation.ts'
 import { type ConversationAddress, type FindDeps, findStored } from './find-conversation.ts'
 
-type StopDeps = FindDeps & Needs<'eventLog' | 'runQueue' | 'runSettings' | 'runSignals' | 'clock'>
+type StopDeps = FindDeps & Needs<'runs' | 'clock'>
 
 /** Coarse on purpose: every tick drifts when the event loop is busy. */
 const tickMs = 500
@@ -24,12 +24,12 @@ export async function stopConversation(deps: StopDeps, address: ConversationAddr
   const found = await findStored(deps, address)
   const { uuid, latestRun } = found
   if (!latestRun || !isActive(found)) return { uuid, stopped: false, status: found.status }
-  const isFirst = await deps.runs.requestStop(latestRun.uuid)
+  const isFirst = await deps.runs.store.requestStop(latestRun.uuid)
   if (found.status === 'queued' && (await endQueued(deps, found, latestRun))) {
-    deps.runQueue.remove(latestRun.uuid)
+    deps.runs.queue.remove(latestRun.uuid)
     return { uuid, stopped: isFirst, status: 'stopped' }
   }
-  deps.runSignals.stop(latestRun.uuid)
+  deps.runs.signals.stop(latestRun.uuid)
   await untilEnded(deps, found, latestRun.uuid)
   const { status } = await findStored(deps, address)
   return { uuid, stopped: isFirst && status !== 'completed' && status !== 'error', status }
@@ -37,12 +37,12 @@ export async function stopConversation(deps: StopDeps, address: ConversationAddr
 
 /** Waits for the end of the run, within bounds. */
 async function untilEnded(deps: StopDeps, found: StoredConversation, runUuid: string): Promise<void> {
-  const active = deps.activeRuns.find(found.workspaceId, found.uuid)
-  const reader = active ? undefined : deps.eventLog.follow(runUuid, Number.MAX_SAFE_INTEGER)
+  const active = deps.runs.active.find(found.workspaceId, found.uuid)
+  const reader = active ? undefined : deps.runs.eventLog.follow(runUuid, Number.MAX_SAFE_INTEGER)
   let isOver = false
   let stopTimer = () => {}
   const limit = new Promise<void>((resolve) => {
-    stopTimer = afterListening(deps.runSettings.stopWaitMs, resolve, tickMs)
+    stopTimer = afterListening(deps.runs.settings.stopWaitMs, resolve, tickMs)
   })
   const ended = async () => {
     if (active) await active.ended

@@ -20,7 +20,7 @@ export interface ProjectWriter {
  * @throws AppError NotFoundError `Project not found`.
  */
 export async function changeProject<T>(
-  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'log'>,
+  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
   { caller, projectId }: { caller: Caller; projectId: number },
   work: (writer: ProjectWriter) => Promise<T>,
 ): Promise<T> {
@@ -42,7 +42,7 @@ export async function changeProject<T>(
         audit: (event, fields) => void lines.push([event, fields]),
       })
     })
-    for (const [event, fields] of lines) deps.log.info(event, fields)
+    for (const [event, fields] of lines) deps.logger.info(event, fields)
     return result
   } finally {
     // After a failure too, because a connection that broke during the commit leaves its outcome unknown.

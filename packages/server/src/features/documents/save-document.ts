@@ -12,7 +12,7 @@ import { assertPreconditions, type Preconditions } from './preconditions.ts'
 import { describePrompt, documentNotFound, findPrompt } from './read-document.ts'
 import { findVersionRow, ownerOf, resolveVersion, type VersionAddress } from './version-ref.ts'
 
-type Writes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'log'>
+type Writes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
 
 export interface DocumentInput extends VersionAddress {
   path: string
@@ -173,7 +173,7 @@ export interface DeleteDocumentInput extends VersionAddress {
 
 /** @throws AppError BadRequestError for a merged version, NotFoundError, PreconditionFailedError. */
 export async function deleteDocument(
-  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'log'>,
+  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
   input: DeleteDocumentInput,
 ): Promise<{ documentUuid: string; path: string }> {
   const path = normalizeDocumentPath(input.path)

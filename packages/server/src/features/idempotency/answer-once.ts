@@ -11,7 +11,7 @@ import {
 } from './idempotency-key.ts'
 import type { KeptAnswer } from './ports.ts'
 
-type OnceDeps = Needs<'stores' | 'secrets' | 'runSettings' | 'claimsInWork'> & TransactionDeps
+type OnceDeps = Needs<'stores' | 'secrets' | 'runs' | 'idempotency'> & TransactionDeps
 
 export interface AnswerOnceInput {
   claim: Claim
@@ -34,23 +34,23 @@ export async function answerOnce(
   input: AnswerOnceInput,
 ): Promise<{ answer: KeptAnswer; isReplayed: boolean }> {
   const { claim } = input
-  const inWork = deps.claimsInWork.get(claim.id)
+  const inWork = deps.idempotency.claimsInWork.get(claim.id)
   if (inWork !== undefined) throw inWork === claim.requestHash ? inProgress() : otherRequest()
   // Before the first await: a record of this process that is not in the map is abandoned.
-  deps.claimsInWork.set(claim.id, claim.requestHash)
+  deps.idempotency.claimsInWork.set(claim.id, claim.requestHash)
   try {
     const earlier = await findEarlier(deps, input)
     if (earlier) return { answer: earlier, isReplayed: true }
     return { answer: await workOnce(deps, input), isReplayed: false }
   } finally {
-    deps.claimsInWork.delete(claim.id)
+    deps.idempotency.claimsInWork.delete(claim.id)
   }
 }
 
 /** The stored response of an earlier request; undefined once the claim is ours. */
 async function findEarlier(deps: OnceDeps, { claim, isSecret }: AnswerOnceInput): Promise<KeptAnswer | undefined> {
   const { idempotency } = deps.stores
-  const ownerId = deps.runSettings.instanceId
+  const ownerId = deps.runs.settings.instanceId
   for (;;) {
     if (await idempotency.claim(claim, ownerId)) return undefined
     const record = await idempotency.find(claim.id)
@@ -66,7 +66,7 @@ async function findEarlier(deps: OnceDeps, { claim, isSecret }: AnswerOnceInput)
 async function workOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<KeptAnswer> {
   const { id } = input.claim
   const subjectOf = input.subjectOf ?? (() => ({}))
-  const ownerId = deps.runSettings.instanceId
+  const ownerId = deps.runs.settings.instanceId
   const keep = ({ idempotency }: Pick<Stores, 'idempotency'>, answer: KeptAnswer, subject: AnswerSubject) => {
     const text = writeAnswer(deps, { id, isSecret: input.isSecret }, answer)
     return idempotency.complete(id, ownerId, { ...subject, text })
@@ -90,11 +90,11 @@ async function afterwards(deps: OnceDeps, finish: () => Promise<unknown>): Promi
   try {
     await finish()
   } catch {
-    deps.log.warn('idempotency.answer-not-kept')
+    deps.logger.warn('idempotency.answer-not-kept')
   }
 }
 
-export type TransactionDeps = Needs<'transaction' | 'liveCache' | 'logs' | 'log'>
+export type TransactionDeps = Needs<'transaction' | 'liveCache' | 'externalLogs' | 'logger'>
 
 /**
  * Stores the response in the transaction of the work: after a crash both exist, or neither. The transaction is held open
@@ -155,8 +155,10 @@ function heldBack(deps: TransactionDeps, transaction: TransactionDeps['transacti
   const own: TransactionDeps = {
     transaction,
     liveCache: { ...deps.liveCache, drop: (scope) => void scopes.add(scope) },
-    logs: { create: (conversation, entry) => transaction((stores) => stores.logs.create(conversation, entry)) },
-    log: { ...deps.log, info: (event, fields) => void lines.push(() => deps.log.info(event, fields)) },
+    externalLogs: {
+      create: (conversation, entry) => transaction((stores) => stores.externalLogs.create(conversation, entry)),
+    },
+    logger: { ...deps.logger, info: (event, fields) => void lines.push(() => deps.logger.info(event, fields)) },
   }
   return {
     own,

@@ -5,26 +5,26 @@ import type { Needs } from '../deps.ts'
 const keptMs = 24 * 3_600_000
 const dropEveryMs = 60_000
 
-export function dropIdempotencyRecords(deps: Needs<'idempotencyUpkeep' | 'clock' | 'log'>): Repeated {
+export function dropIdempotencyRecords(deps: Needs<'idempotency' | 'clock' | 'logger'>): Repeated {
   return repeat(dropEveryMs, async () => {
     try {
       await dropOldRecords(deps)
     } catch {
-      deps.log.warn('idempotency.records-not-dropped')
+      deps.logger.warn('idempotency.records-not-dropped')
     }
   })
 }
 
-export async function dropOldRecords(deps: Needs<'idempotencyUpkeep' | 'clock'>): Promise<void> {
+export async function dropOldRecords(deps: Needs<'idempotency' | 'clock'>): Promise<void> {
   const before = new Date(deps.clock.now().getTime() - keptMs)
-  while ((await deps.idempotencyUpkeep.dropBefore(before)) > 0);
+  while ((await deps.idempotency.upkeep.dropBefore(before)) > 0);
 }
 
 /**
  * A record of a dead owner must not block its key for a day. An owner with a lease may still finish its record, for example
  * a server that is stopping. The next request with the key takes over what remains.
  */
-export async function releaseLostClaims(deps: Needs<'idempotencyUpkeep' | 'runSettings' | 'log'>): Promise<void> {
-  const count = await deps.idempotencyUpkeep.releaseOthers(deps.runSettings.instanceId)
-  if (count > 0) deps.log.warn('idempotency.claims-lost', { count })
+export async function releaseLostClaims(deps: Needs<'idempotency' | 'runs' | 'logger'>): Promise<void> {
+  const count = await deps.idempotency.upkeep.releaseOthers(deps.runs.settings.instanceId)
+  if (count > 0) deps.logger.warn('idempotency.claims-lost', { count })
 }

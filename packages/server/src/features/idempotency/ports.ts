@@ -51,3 +51,9 @@ export interface IdempotencyUpkeep {
   /** Drops a batch of records made before the instant; returns their number. */
   dropBefore(before: Date): Promise<number>
 }
+
+export interface IdempotencyDeps {
+  upkeep: IdempotencyUpkeep
+  /** Claims that this process works on now, with the hashes of their requests. */
+  claimsInWork: Map<string, string>
+}

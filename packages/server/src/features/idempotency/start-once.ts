@@ -16,7 +16,7 @@ export interface StartOnceInput<T> {
 
 /** @throws errors of `start`; AppError UnprocessableEntityError for another body with the same key. */
 export async function startOnce<T>(
-  deps: Needs<'stores' | 'secrets' | 'runSettings'>,
+  deps: Needs<'stores' | 'secrets' | 'runs'>,
   { claim, start, failure }: StartOnceInput<T>,
 ): Promise<StartOutcome<T>> {
   try {
@@ -46,13 +46,9 @@ async function findEarlier(
 }
 
 /** False if another request came first. */
-function keepFailure(
-  deps: Needs<'stores' | 'secrets' | 'runSettings'>,
-  claim: Claim,
-  answer: KeptAnswer,
-): Promise<boolean> {
+function keepFailure(deps: Needs<'stores' | 'secrets' | 'runs'>, claim: Claim, answer: KeptAnswer): Promise<boolean> {
   const text = writeAnswer(deps, formOf(claim), answer)
-  return deps.stores.idempotency.claim(claim, deps.runSettings.instanceId, text)
+  return deps.stores.idempotency.claim(claim, deps.runs.settings.instanceId, text)
 }
 
 function formOf({ id }: Claim) {

@@ -16,7 +16,7 @@ export interface ProviderEntry {
 
 /** Costs no statement when warm. */
 export function listProviders(
-  deps: Needs<'stores' | 'liveCache' | 'environmentProviders'>,
+  deps: Needs<'stores' | 'liveCache' | 'providers'>,
   workspaceId: number,
 ): Promise<readonly ProviderEntry[]> {
   return deps.liveCache.read(workspaceScope(workspaceId), listKey, async () => {
@@ -27,11 +27,11 @@ export function listProviders(
 
 /** For people, by name. */
 export async function listProviderKeys(
-  deps: Needs<'stores' | 'environmentProviders'>,
+  deps: Needs<'stores' | 'providers'>,
   input: { workspaceId: number },
 ): Promise<ListedProviderKey[]> {
   const { stored, others } = await loadProviders(deps, input.workspaceId)
-  const { since } = deps.environmentProviders
+  const { since } = deps.providers.environment
   const shown = others.map((provider) => ({
     id: 0,
     name: provider.name,
@@ -47,10 +47,10 @@ export async function listProviderKeys(
   return [...stored, ...shown].sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))
 }
 
-async function loadProviders(deps: Needs<'stores' | 'environmentProviders'>, workspaceId: number) {
+async function loadProviders(deps: Needs<'stores' | 'providers'>, workspaceId: number) {
   const stored = await deps.stores.providerKeys.list(workspaceId)
   const taken = new Set(stored.map((key) => providerNameKey(key.name)))
-  const others = deps.environmentProviders.list().filter(({ name }) => !taken.has(providerNameKey(name)))
+  const others = deps.providers.environment.list().filter(({ name }) => !taken.has(providerNameKey(name)))
   return { stored, others }
 }
 

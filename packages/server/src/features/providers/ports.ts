@@ -1,5 +1,6 @@
 /** Ports of providers: stored keys, providers of the environment, encryption and prices. */
-import type { ProviderSettings } from './model-driver.ts'
+import type { LRUCache } from 'lru-cache'
+import type { ModelDriver, ModelDrivers, ProviderSettings } from './model-driver.ts'
 import type { ProviderKey } from './provider-key.ts'
 import type { Usage } from './usage.ts'
 
@@ -66,4 +67,23 @@ export interface ModelPrices {
 
 export interface PriceBook {
   pricesOf(provider: ProviderSettings): ModelPrices
+}
+
+export interface ResolvedProvider {
+  name: string
+  kind: string
+  driver: ModelDriver
+  prices: ModelPrices
+}
+
+/** By the revision of the entry, so that a changed key is never found. */
+export type ResolvedProviders = LRUCache<string, { provider: ResolvedProvider; notedUseAt: number }>
+
+/** What calls to providers need. */
+export interface ProviderDeps {
+  drivers: ModelDrivers
+  resolved: ResolvedProviders
+  environment: EnvironmentProviders
+  addressGuard: AddressGuard
+  prices: PriceBook
 }

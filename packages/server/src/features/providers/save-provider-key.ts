@@ -5,9 +5,7 @@ import { workspaceScope } from './list-providers.ts'
 import { priceRuleProblem } from './price-rule.ts'
 import { maskToken, type ProviderKey, tokenContext } from './provider-key.ts'
 
-type SaveDeps = Needs<
-  'resolvedProviders' | 'stores' | 'transaction' | 'liveCache' | 'secrets' | 'addressGuard' | 'clock' | 'log'
->
+type SaveDeps = Needs<'providers' | 'stores' | 'transaction' | 'liveCache' | 'secrets' | 'clock' | 'logger'>
 
 export interface CreateProviderKeyInput {
   workspaceId: number
@@ -95,13 +93,13 @@ function noteChange(
   { workspaceId, apiKeyId }: UpdateProviderKeyInput | CreateProviderKeyInput,
   isPlainHttp: boolean,
 ): void {
-  deps.log.info('audit.provider-key-saved', { workspaceId, providerKeyId: id, by: apiKeyId })
-  if (isPlainHttp) deps.log.warn('provider-key.plain-http', { workspaceId, providerKeyId: id })
+  deps.logger.info('audit.provider-key-saved', { workspaceId, providerKeyId: id, by: apiKeyId })
+  if (isPlainHttp) deps.logger.warn('provider-key.plain-http', { workspaceId, providerKeyId: id })
 }
 
 /** @returns whether the token will travel unencrypted to a public host. */
 async function checkFields(
-  deps: Pick<SaveDeps, 'addressGuard'>,
+  deps: Needs<'providers'>,
   input: Pick<UpdateProviderKeyInput, 'token' | 'url' | 'configuration'>,
 ): Promise<boolean> {
   // A header value with a line end or other characters would fail only when the first run uses it.
@@ -113,7 +111,7 @@ async function checkFields(
   let isPlainHttp = false
   for (const address of [input.url, input.configuration?.['baseUrl']]) {
     if (typeof address !== 'string') continue
-    const reach = await deps.addressGuard.assertOutboundAddress(address)
+    const reach = await deps.providers.addressGuard.assertOutboundAddress(address)
     isPlainHttp ||= reach === 'public' && new URL(address).protocol === 'http:'
   }
   return isPlainHttp
@@ -148,7 +146,7 @@ function refused(path: string, reason: string) {
 
 /** @throws NotFoundError; ConflictError for entries that need no row (id 0). */
 export async function deleteProviderKey(
-  deps: Needs<'stores' | 'resolvedProviders' | 'liveCache' | 'log'>,
+  deps: Needs<'stores' | 'providers' | 'liveCache' | 'logger'>,
   input: { workspaceId: number; id: number; apiKeyId: number },
 ): Promise<ProviderKey> {
   const { workspaceId, id } = input
@@ -157,12 +155,12 @@ export async function deleteProviderKey(
   if (!key) throw refuse('unknown-provider-key')
   await deps.stores.providerKeys.delete(workspaceId, id)
   forgetProviders(deps, workspaceId)
-  deps.log.info('audit.provider-key-deleted', { workspaceId, providerKeyId: id, by: input.apiKeyId })
+  deps.logger.info('audit.provider-key-deleted', { workspaceId, providerKeyId: id, by: input.apiKeyId })
   return key
 }
 
 /** Clears every resolved provider, because the old token must not stay in memory. */
-function forgetProviders(deps: Needs<'resolvedProviders' | 'liveCache'>, workspaceId: number): void {
+function forgetProviders(deps: Needs<'providers' | 'liveCache'>, workspaceId: number): void {
   deps.liveCache.drop(workspaceScope(workspaceId))
-  deps.resolvedProviders.clear()
+  deps.providers.resolved.clear()
 }

@@ -1,10 +1,11 @@
 /** The ports of runs: rows with group commit, the live event log, the queue, signals and leases; and the settings of this server. */
 import type { ConversationOrigin, RunErrorCode } from '@stet/contract/vocabulary'
+import type { RunError } from '../../shared/app-error.ts'
 import type { Claim } from '../deps.ts'
 import type { Usage } from '../providers/usage.ts'
 import type { Message, ToolCall } from '../templates/message.ts'
-import type { PromptInput } from './execute-run.ts'
-import type { RunStatus, StepResponse } from './run.ts'
+import type { PromptInput, RunStatus, StepResponse } from './run.ts'
+import type { ServerTools, ToolCallStore, ToolSignals } from './tools/tool.ts'
 
 export interface RunSettings {
   /** This process, as an owner of runs. */
@@ -258,4 +259,75 @@ export interface RunEventLog {
   open(runUuid: string, onListeners: (count: number) => void): RunLogWriter
   /** Events with an id above `afterId`, then live ones; undefined if this process does not have the log. */
   follow(runUuid: string, afterId: number): RunLogReader | undefined
+}
+
+export interface StoredLog {
+  messages: readonly EncodedMessage[]
+  entries: readonly (LogEntry | StoredFrames)[]
+}
+
+export interface StoredLogs {
+  /** Null if the event log was dropped or is unreadable. It is shared for as long as a reader references it. */
+  open(workspaceId: number, runUuid: string): Promise<StoredLog | null>
+}
+
+export interface ActiveRun {
+  runUuid: string
+  conversationUuid: string
+  workspaceId: number
+  /** The current state of the conversation. */
+  view(): StoredConversation
+  /** Settles when the run has left this process. */
+  ended: Promise<void>
+  /** Ends the run with `reason` as its error. */
+  abort(reason: RunError): void
+}
+
+/** The row of a run that this process has queued. */
+export interface QueuedHere {
+  conversation: StoredConversation
+  /** JSON of what the run starts with. */
+  input: string
+}
+
+export type AbandonedRun = Pick<ActiveRun, 'runUuid' | 'conversationUuid' | 'workspaceId'>
+
+export interface ActiveRuns {
+  add(run: ActiveRun): void
+  /** @param outcome the conversation as stored; undefined when nothing was stored here. */
+  remove(run: ActiveRun, outcome: StoredConversation | undefined): void
+  /** No end could be stored. The reaper ends the row. */
+  abandon(run: AbandonedRun): void
+  /** Runs abandoned since the last call. */
+  takeAbandoned(): AbandonedRun[]
+  find(workspaceId: number, conversationUuid: string): ActiveRun | undefined
+  /** Queued or ended here lately. */
+  findIdle(workspaceId: number, conversationUuid: string): StoredConversation | undefined
+  /** @param isAlone no other process changes the row, so the conversation is read from memory until the run starts. */
+  rememberQueued(runUuid: string, queued: QueuedHere, isAlone: boolean): void
+  /** Returns a run once. Its row wins where the two differ. */
+  takeQueued(runUuid: string): QueuedHere | undefined
+  /** The next run of the conversation has started: the remembered state is outdated. */
+  forget(conversationUuid: string): void
+  /** Forgets all conversations: another server may have continued any of them. */
+  forgetAll(): void
+  list(): ActiveRun[]
+}
+
+/** What runs need: their stores, the live events, the queue, and the settings of this server. */
+export interface RunDeps {
+  /** Run rows go through the write batch, hence outside `stores`. */
+  store: RunStore
+  queue: RunQueue
+  signals: RunSignals
+  leases: LeaseStore
+  /** The events of runs that this process supervises, or ended lately. */
+  eventLog: RunEventLog
+  storedLogs: StoredLogs
+  active: ActiveRuns
+  settings: RunSettings
+  toolCalls: ToolCallStore
+  toolSignals: ToolSignals
+  /** Tools that the operator supplies. */
+  serverTools: ServerTools
 }

@@ -1,24 +1,25 @@
 /** One step of a run: model calls and tool calls until the model needs no further tool, or only tools of the caller. */
+
 import { RunError } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { chooseModel, chooseProvider } from '../providers/choose-provider.ts'
 import { listProviders } from '../providers/list-providers.ts'
-import { type ResolvedProvider, resolveProvider } from '../providers/resolve-provider.ts'
-import { addUsage, type Usage, usageOf } from '../providers/usage.ts'
+import type { ResolvedProvider } from '../providers/ports.ts'
+import { resolveProvider } from '../providers/resolve-provider.ts'
 import type { Message, ToolCall } from '../templates/message.ts'
 import { type PromptConfig, readPromptConfig } from '../templates/prompt-config.ts'
 import { callModel, type ModelAnswer, readStructuredAnswer } from './call-model.ts'
-import { createMessageList, type MessageList } from './encoding/message-list.ts'
-import type { LatitudeEvent, RunEvent } from './events/run-event.ts'
-import type { RunPlan } from './execute-run.ts'
+import type { RunEvent } from './events/run-event.ts'
 import type { RunSpending, StepResponse } from './run.ts'
+import type { RunPlan } from './run-plan.ts'
+import { addSpending, latitude, nothingSpent, type RunProgress, type RunWatch, spendingOf } from './run-progress.ts'
 import { type AnswerDeps, answerCalls } from './tools/answer-calls.ts'
 import { gatherTools, type ToolboxDeps } from './tools/gather-tools.ts'
-import type { ExecuteRun, RunWatch } from './tools/run-agent.ts'
+import type { ExecuteRun } from './tools/run-agent.ts'
 import { createShownCalls, isAwaited } from './tools/shown-calls.ts'
 import type { StepTool, Toolbox } from './tools/tool.ts'
 
-export type StepDeps = AnswerDeps & Needs<'prices'>
+export type StepDeps = AnswerDeps & Needs<'providers'>
 
 /** Limit of model calls of a run, over all steps and agents. */
 const maxModelCalls = 150
@@ -96,10 +97,6 @@ function isRequest(tool: StepTool | undefined): boolean {
   return tool?.source === 'client' && !isAwaited(tool)
 }
 
-export function latitude(progress: RunProgress, event: LatitudeEvent): RunEvent {
-  return { latitude: event, covers: progress.list.messages.length }
-}
-
 function assertMayCall(progress: RunProgress, setUp: StepSetUp, callNumber: number): void {
   const { maxSteps } = setUp.prompt
   const limit =
@@ -150,8 +147,7 @@ function completion(progress: RunProgress, response: StepResponse): RunEvent[] {
   ]
 }
 
-export type SetUpDeps = ToolboxDeps &
-  Needs<'environmentProviders' | 'resolvedProviders' | 'models' | 'prices' | 'secrets' | 'clock' | 'log'>
+export type SetUpDeps = ToolboxDeps & Needs<'providers' | 'secrets' | 'clock' | 'logger'>
 
 export interface StepSetUp {
   prompt: PromptConfig
@@ -164,58 +160,23 @@ export interface StepSetUp {
 
 /** Resolves configuration, provider, model and tools of a step. @throws RunError for any that is invalid or missing. */
 export async function setUpStep(deps: SetUpDeps, plan: RunPlan, written: Record<string, unknown>): Promise<StepSetUp> {
-  const prompt = readPromptConfig(written, plan.path, [...deps.serverTools.keys()])
+  const prompt = readPromptConfig(written, plan.path, [...deps.runs.serverTools.keys()])
   const entries = await listProviders(deps, plan.workspaceId)
-  const { environmentProviders } = deps
+  const { environment } = deps.providers
   const entry = chooseProvider(entries, {
     path: plan.path,
     named: prompt.provider,
     projectDefault: plan.projectDefaults.provider,
-    serverDefault: environmentProviders.defaultProvider,
+    serverDefault: environment.defaultProvider,
   })
   const model = chooseModel(entry, {
     path: plan.path,
     named: prompt.model,
     projectDefault: plan.projectDefaults.model,
-    serverDefault: environmentProviders.defaultModel,
+    serverDefault: environment.defaultModel,
   })
   const provider = resolveProvider(deps, entry)
   const toolbox = await gatherTools(deps, plan.tools, prompt)
   const config = { ...written, provider: provider.name, model }
   return { prompt, provider, model, toolbox, config }
-}
-
-interface RunBudget {
-  modelCalls: number
-}
-
-export interface RunProgress {
-  readonly list: MessageList
-  spending: RunSpending
-  /** Shared with the runs of agents. */
-  readonly budget: RunBudget
-  /** Tool calls that currently wait for the caller. */
-  awaitedCalls: number
-  response: StepResponse | undefined
-}
-
-export function createRunProgress(earlier: readonly Message[], budget: RunBudget = { modelCalls: 0 }): RunProgress {
-  return { list: createMessageList(earlier), spending: nothingSpent(), budget, awaitedCalls: 0, response: undefined }
-}
-
-function nothingSpent(): RunSpending {
-  return { tokenUsage: usageOf({}), cost: 0, costUnknown: false }
-}
-
-function addSpending(left: RunSpending, right: RunSpending): RunSpending {
-  return {
-    tokenUsage: addUsage(left.tokenUsage, right.tokenUsage),
-    // Sums of binary fractions drift; prices have 12 decimals.
-    cost: Math.round((left.cost + right.cost) * 1e12) / 1e12,
-    costUnknown: left.costUnknown || right.costUnknown,
-  }
-}
-
-function spendingOf(usage: Usage, price: { cost: number; known: boolean }): RunSpending {
-  return { tokenUsage: usage, cost: price.cost, costUnknown: !price.known }
 }

@@ -7,6 +7,7 @@ import type {
   RunResult as WireResult,
 } from '@stet/contract/vocabulary'
 import type { Message } from '../templates/message.ts'
+import type { TemplateSource } from '../templates/template-engine.ts'
 
 /**
  *   queued ──▶ running ──▶ completed   (also with tool requests)
@@ -50,4 +51,45 @@ export interface RunSpending {
   cost: number
   /** The price of some model call is unknown, so `cost` is a lower bound. */
   costUnknown: boolean
+}
+
+/** Used where a prompt names no provider or model. */
+export interface ProjectDefaults {
+  provider: string | null
+  model: string | null
+}
+
+export interface ToolScope {
+  workspaceId: number
+  projectId: number
+  versionUuid: string
+  conversationUuid: string
+  /** Null in the run of an agent: its calls are not visible, so no caller can answer them. */
+  runUuid: string | null
+  /** Client tools whose calls wait for a result. */
+  awaited: readonly string[]
+  /** Paths from the document that was run to this one. */
+  lineage: readonly string[]
+}
+
+/** The input of a prompt's steps. */
+export interface PromptSteps {
+  workspaceId: number
+  /** Absent in runs that an older release has queued. */
+  apiKeyId?: number | undefined
+  source: TemplateSource
+  parameters: Record<string, unknown>
+  usesSteps: boolean
+  /** The configuration if no step is rendered. */
+  config: Record<string, unknown>
+  /** The caller's, appended after the compiled prompt. */
+  messages: Message[]
+}
+
+export interface PromptInput extends PromptSteps {
+  /** `awaited` has the names that the caller sent, in every mode. */
+  tools: Omit<ToolScope, 'runUuid'>
+  projectDefaults: ProjectDefaults
+  /** The caller is a legacy client. */
+  declaredSdk: boolean
 }

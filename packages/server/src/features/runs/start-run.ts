@@ -1,4 +1,5 @@
 /** Starts a run of a prompt. Every refusal happens here; after that the run continues on its own. */
+
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../shared/app-error.ts'
 import { similarNames } from '../../shared/text/similar-names.ts'
@@ -13,9 +14,10 @@ import {
   withUserMessage,
 } from '../templates/template-engine.ts'
 import { type StartedRun, watchRun } from './events/watch-run.ts'
-import { type PromptInput, planOf, renderAhead } from './execute-run.ts'
 import type { NewConversation, NewRun, StoredConversation, StoredRun } from './ports.ts'
-import { createRunProgress } from './run-step.ts'
+import type { PromptInput } from './run.ts'
+import { planOf, renderAhead } from './run-plan.ts'
+import { createRunProgress } from './run-progress.ts'
 import { type SuperviseDeps, superviseRun } from './supervise-run.ts'
 
 export interface StartRunInput {
@@ -58,13 +60,13 @@ export async function startRun(
   deps: StartDeps,
   input: StartRunInput & { mode: 'json' | 'stream' },
 ): Promise<StartedRun> {
-  deps.runs.assertOpen()
+  deps.runs.store.assertOpen()
   const { conversation, prompt } = await prepareRun(deps, input, 'run')
   const run = newRun(deps, conversation)
   const plan = planOf(deps, prompt, { runUuid: run.uuid, stream: input.mode === 'stream' })
   const ready = await renderAhead(plan, input.signal)
-  const mustBeStored = input.claim !== undefined || deps.runs.isStorageInDoubt()
-  const created = deps.runs.create(conversation, run, input.claim)
+  const mustBeStored = input.claim !== undefined || deps.runs.store.isStorageInDoubt()
+  const created = deps.runs.store.create(conversation, run, input.claim)
   // Otherwise the row is written beside the provider call, so that the call does not wait for a commit.
   if (mustBeStored) requireFirstUse(await storedOrAbandoned(deps, run, created))
   const supervised = superviseRun(deps, {
@@ -113,13 +115,17 @@ export async function prepareRun(
   }
 }
 
-function warnOfUnknown(deps: Needs<'log'>, input: StartRunInput, { scan, text, loggedWarnings }: PreparedPrompt): void {
+function warnOfUnknown(
+  deps: Needs<'logger'>,
+  input: StartRunInput,
+  { scan, text, loggedWarnings }: PreparedPrompt,
+): void {
   const warning = unknownParameters(scan, input.parameters)
   if (warning === undefined) return
   input.warn?.(warning)
   if (loggedWarnings.has(warning) || loggedWarnings.size >= mostLogged) return
   loggedWarnings.add(warning)
-  deps.log.warn('run.unknown-parameters', { workspaceId: input.caller.workspaceId, path: text.path, warning })
+  deps.logger.warn('run.unknown-parameters', { workspaceId: input.caller.workspaceId, path: text.path, warning })
 }
 
 /** @throws AppError ConflictError if another request with the same Idempotency-Key came first. */
@@ -128,11 +134,11 @@ export function requireFirstUse(isStored: boolean): void {
 }
 
 /** If the acknowledgment of a row is lost, the row may exist without an owner. The reaper ends it. */
-export async function storedOrAbandoned<T>(deps: Needs<'activeRuns'>, run: NewRun, stored: Promise<T>): Promise<T> {
+export async function storedOrAbandoned<T>(deps: Needs<'runs'>, run: NewRun, stored: Promise<T>): Promise<T> {
   try {
     return await stored
   } catch (error) {
-    deps.activeRuns.abandon({ ...run, runUuid: run.uuid })
+    deps.runs.active.abandon({ ...run, runUuid: run.uuid })
     throw error
   }
 }
@@ -170,12 +176,12 @@ function globalConfig({ project, scan }: PreparedPrompt): Record<string, unknown
   }
 }
 
-function newRun(deps: Needs<'runSettings'>, conversation: NewConversation): NewRun {
+function newRun(deps: Needs<'runs'>, conversation: NewConversation): NewRun {
   return {
     uuid: randomUUID(),
     conversationUuid: conversation.uuid,
     workspaceId: conversation.workspaceId,
-    ownerId: deps.runSettings.instanceId,
+    ownerId: deps.runs.settings.instanceId,
     epoch: 1,
     firstEventId: 1,
     createdAt: conversation.createdAt,

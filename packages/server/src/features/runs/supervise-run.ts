@@ -7,9 +7,9 @@ import { createEventEncoder, type EventEncoder } from './encoding/encode-event.t
 import { packEventLog } from './encoding/event-log-file.ts'
 import type { RunEvent, RunFailure, ShowEvents } from './events/run-event.ts'
 import { createRunRecorder, type RunRecorder } from './events/run-recorder.ts'
-import { type ExecuteDeps, executeRun, type RunCompletion, type RunPlan } from './execute-run.ts'
-import type { ActiveRun } from './leases/active-runs.ts'
+import { type ExecuteDeps, executeRun } from './execute-run.ts'
 import type {
+  ActiveRun,
   NewRun,
   RunEnd,
   RunLogReader,
@@ -19,9 +19,10 @@ import type {
   StoredRunResult,
 } from './ports.ts'
 import type { RunSpending } from './run.ts'
-import { latitude, type RunProgress } from './run-step.ts'
+import type { RunPlan } from './run-plan.ts'
+import { latitude, type RunCompletion, type RunProgress } from './run-progress.ts'
 
-export type SuperviseDeps = ExecuteDeps & Needs<'runs' | 'runSettings' | 'runSignals' | 'eventLog' | 'activeRuns'>
+export type SuperviseDeps = ExecuteDeps & Needs<'runs'>
 
 export interface SuperviseInput {
   /** The state at the start of the run. */
@@ -51,18 +52,18 @@ export function superviseRun(deps: SuperviseDeps, input: SuperviseInput): Superv
   const { run, progress, conversation } = input
   const controller = new AbortController()
   const abort = (reason: RunError) => controller.abort(reason)
-  const { runTimeoutMs, graceMs } = deps.runSettings
+  const { runTimeoutMs, graceMs } = deps.runs.settings
   const limits = startLimits({ runTimeoutMs, graceMs: input.isBackground ? undefined : graceMs }, abort)
-  const unlisten = deps.runSignals.onStop(run.uuid, () => abort(stopped()))
-  const log = deps.eventLog.open(run.uuid, limits.listenersChanged)
+  const unlisten = deps.runs.signals.onStop(run.uuid, () => abort(stopped()))
+  const log = deps.runs.eventLog.open(run.uuid, limits.listenersChanged)
   const encoder = createEventEncoder({
     conversationUuid: conversation.uuid,
     source: conversation,
     firstEventId: run.firstEventId,
     clock: deps.clock,
   })
-  const recorder = createRunRecorder(deps.runSettings, encoder, progress.list, log)
-  const reader = deps.eventLog.follow(run.uuid, run.firstEventId - 1)
+  const recorder = createRunRecorder(deps.runs.settings, encoder, progress.list, log)
+  const reader = deps.runs.eventLog.follow(run.uuid, run.firstEventId - 1)
   if (!reader) throw new Error('A log that was just opened can be followed')
 
   const committed = input.stored.catch((cause: unknown) => {
@@ -85,7 +86,7 @@ export function superviseRun(deps: SuperviseDeps, input: SuperviseInput): Superv
     ended,
     abort,
   }
-  deps.activeRuns.add(active)
+  deps.runs.active.add(active)
   const own = { input, committed, active, recorder, log, encoder }
   const ending = consume(deps, input, { recorder, log }, controller)
     .finally(() => {
@@ -95,8 +96,8 @@ export function superviseRun(deps: SuperviseDeps, input: SuperviseInput): Superv
     .then((end) => storeAndShow(deps, own, end))
     .catch((failure: unknown) => {
       // An end that is not stored is not shown: readers may attach again later.
-      deps.activeRuns.remove(active, undefined)
-      deps.activeRuns.abandon(active)
+      deps.runs.active.remove(active, undefined)
+      deps.runs.active.abandon(active)
       log.close()
       throw failure
     })
@@ -137,7 +138,7 @@ function logUnforeseen(deps: SuperviseDeps, runUuid: string, cause: unknown): vo
   if (cause === undefined) return
   const frames =
     cause instanceof Error ? cause.stack?.split('\n').filter((line) => line.startsWith('    at ')) : undefined
-  deps.log.error('run.unforeseen-failure', { runUuid, reason: nameOf(cause), frames: frames?.join('\n') })
+  deps.logger.error('run.unforeseen-failure', { runUuid, reason: nameOf(cause), frames: frames?.join('\n') })
 }
 
 function nameOf(cause: unknown): string {
@@ -174,7 +175,7 @@ async function storeAndShow(deps: SuperviseDeps, own: OwnRun, ending: Ending): P
     endedAt,
   }
   // May share a batch with the start. If the start fails, so does the end.
-  const attempt = deps.runs.end(end)
+  const attempt = deps.runs.store.end(end)
   attempt.catch(() => undefined)
   await own.committed
   if (!(await storeEnd(deps, end, attempt))) {
@@ -182,7 +183,7 @@ async function storeAndShow(deps: SuperviseDeps, own: OwnRun, ending: Ending): P
   }
   const { createdAt, firstEventId } = run
   const latestRun = { ...shared, uuid: run.uuid, firstEventId, result, stopRequestedAt: null, createdAt, endedAt }
-  deps.activeRuns.remove(active, { ...conversation, ...shared, updatedAt: endedAt, latestRun })
+  deps.runs.active.remove(active, { ...conversation, ...shared, updatedAt: endedAt, latestRun })
   recorder.publish(terminal)
   log.close()
   logEnd(deps, own.input, status, endedAt)
@@ -190,7 +191,7 @@ async function storeAndShow(deps: SuperviseDeps, own: OwnRun, ending: Ending): P
 }
 
 function logEnd(deps: SuperviseDeps, { run, conversation }: SuperviseInput, status: string, endedAt: Date): void {
-  deps.log.info('run.ended', {
+  deps.logger.info('run.ended', {
     runUuid: run.uuid,
     conversationUuid: conversation.uuid,
     status,
@@ -304,19 +305,18 @@ export const retryMs = 500
  * another owner by now or the database stayed away.
  * @param first the attempt in progress.
  */
-async function storeEnd(
-  deps: Needs<'runs' | 'runSettings' | 'log'>,
-  end: RunEnd,
-  first: Promise<boolean>,
-): Promise<boolean> {
-  const giveUpAt = performance.now() + deps.runSettings.storeWaitMs
-  for (let attempt = first; ; attempt = deps.runs.end(end)) {
+async function storeEnd(deps: Needs<'runs' | 'logger'>, end: RunEnd, first: Promise<boolean>): Promise<boolean> {
+  const giveUpAt = performance.now() + deps.runs.settings.storeWaitMs
+  for (let attempt = first; ; attempt = deps.runs.store.end(end)) {
     try {
       return await attempt
     } catch (error) {
       const isAway = isUnavailable(error)
       if (!isAway || performance.now() >= giveUpAt) {
-        deps.log.error('run.end-not-stored', { runUuid: end.runUuid, reason: error instanceof Error ? error.name : '' })
+        deps.logger.error('run.end-not-stored', {
+          runUuid: end.runUuid,
+          reason: error instanceof Error ? error.name : '',
+        })
         return false
       }
       await pause(retryMs)

@@ -11,7 +11,7 @@ export interface CreateVersionInput {
 
 /** @throws AppError NotFoundError `Project not found`. */
 export async function createVersion(
-  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'log'>,
+  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
   input: CreateVersionInput,
 ): Promise<Version> {
   const { workspaceId, author } = input.caller

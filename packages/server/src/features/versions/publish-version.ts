@@ -19,7 +19,7 @@ export interface PublishVersionInput extends VersionAddress {
   force: boolean
 }
 
-type Publishes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'log'>
+type Publishes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
 
 // An attempt fails only if another write came between compilation and lock. Compiled texts are cached.
 const maxAttempts = 20

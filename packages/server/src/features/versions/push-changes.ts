@@ -35,7 +35,7 @@ export interface PushResult {
  * with every `baseHash` and `liveHash` that does not hold.
  */
 export async function pushChanges(
-  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'log'>,
+  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
   input: VersionAddress & { changes: readonly Change[] },
 ): Promise<PushResult> {
   const changes = readChanges(input.changes)

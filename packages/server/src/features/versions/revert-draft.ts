@@ -21,7 +21,7 @@ export interface RevertDraftInput extends VersionAddress {
 
 /** @throws AppError BadRequestError for a merged version, NotFoundError for the project or the version. */
 export async function revertDraft(
-  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'log'>,
+  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
   input: RevertDraftInput,
 ): Promise<{ versionUuid: string; reverted: Reverted[] }> {
   const { workspaceId, apiKeyId } = input.caller

@@ -58,7 +58,10 @@ export class ResponseCache {
       context.route = contract.documents.get.path
       writeReady(res, kept, req.headers['if-none-match'])
     } catch (error) {
-      this.#deps.log.error('http.unforeseen-failure', { requestId: contextOf(res).requestId, ...failureFields(error) })
+      this.#deps.logger.error('http.unforeseen-failure', {
+        requestId: contextOf(res).requestId,
+        ...failureFields(error),
+      })
       res.destroy()
     }
   }

@@ -34,7 +34,7 @@ export async function startedOnce<T>(deps: HttpDeps, res: Response, { claim, sta
 
 /** Answers once the run is stored: with its end, or with its events as they come. */
 export async function runAnswer(
-  deps: Pick<HttpDeps, 'log'> & { unread: UnreadBudget },
+  deps: Pick<HttpDeps, 'logger'> & { unread: UnreadBudget },
   res: Response,
   run: StartedRun,
   mode: 'json' | 'stream',
@@ -57,11 +57,11 @@ export async function runAnswer(
   }
 }
 
-export function streamAnswer({ log }: Pick<HttpDeps, 'log'>, res: Response, run: StreamedRun): ResponseTap {
+export function streamAnswer({ logger }: Pick<HttpDeps, 'logger'>, res: Response, run: StreamedRun): ResponseTap {
   const isDeclared = contextOf(res).client.declared
   return new ResponseTap((response) => {
     // A stream may be open for long, so it keeps neither the router's chain nor the parsed body.
     Object.assign(response.req, { next: undefined, body: undefined })
-    writeRunStream(response, run, { isDeclared, log })
+    writeRunStream(response, run, { isDeclared, log: logger })
   })
 }

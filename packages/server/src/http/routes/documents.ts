@@ -98,7 +98,7 @@ function etagOf({ contentHash, resolvedContent, hasReferences }: Document): stri
 
 /** The kind of the provider key that the document's runs would use; undefined when none fits. */
 function documentProvider(
-  deps: Pick<HttpDeps, 'environmentProviders'>,
+  deps: Pick<HttpDeps, 'providers'>,
   document: Pick<Document, 'config'>,
   project: Pick<Project, 'defaultProvider'>,
   providers: readonly ProviderEntry[],
@@ -108,7 +108,7 @@ function documentProvider(
     return chooseProvider(providers, {
       named: typeof named === 'string' ? named : undefined,
       projectDefault: project.defaultProvider,
-      serverDefault: deps.environmentProviders.defaultProvider,
+      serverDefault: deps.providers.environment.defaultProvider,
     }).kind
   } catch (error) {
     if (error instanceof RunError) return undefined

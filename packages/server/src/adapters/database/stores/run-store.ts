@@ -1,8 +1,8 @@
 /** Conversations and runs in the database: writes by group commit, reads by the client. */
+
 import type { Conversation, Run } from '../../../../generated/prisma/client.ts'
-import type { PromptInput } from '../../../features/runs/execute-run.ts'
 import type { ConversationOrigin, RunStore, StoredConversation, StoredRun } from '../../../features/runs/ports.ts'
-import type { RunStatus } from '../../../features/runs/run.ts'
+import type { PromptInput, RunStatus } from '../../../features/runs/run.ts'
 import { type DatabaseClient, fromJson } from '../database.ts'
 import { diskFull } from '../database-error.ts'
 import type { SqlSession } from '../sql-session.ts'

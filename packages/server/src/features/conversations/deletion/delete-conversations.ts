@@ -9,26 +9,26 @@ import type { Erasure, ErasureRequest, SweepPlace } from './ports.ts'
 
 /** @throws AppError NotFoundError; ConflictError while a run is active. */
 export async function deleteConversation(
-  deps: FindDeps & Needs<'deletions' | 'deletionWork' | 'log'>,
+  deps: FindDeps & Needs<'deletions' | 'logger'>,
   address: ConversationAddress,
 ): Promise<{ uuid: string }> {
   const found = await findStored(deps, address)
   const { uuid, workspaceId } = found
   if (isActive(found)) throw busy()
-  if (!(await deps.deletions.hideConversation(workspaceId, uuid))) {
+  if (!(await deps.deletions.store.hideConversation(workspaceId, uuid))) {
     // A chat or another deletion came first; memory may be outdated.
-    if (await deps.runs.findConversation(workspaceId, uuid)) throw busy()
+    if (await deps.runs.store.findConversation(workspaceId, uuid)) throw busy()
     throw refuse('unknown-conversation')
   }
   // A chat may have just ended in the database; its process remembers the conversation only after that.
-  await deps.activeRuns.find(workspaceId, uuid)?.ended
-  deps.activeRuns.forget(uuid)
-  deps.log.info('audit.conversation-deleted', {
+  await deps.runs.active.find(workspaceId, uuid)?.ended
+  deps.runs.active.forget(uuid)
+  deps.logger.info('audit.conversation-deleted', {
     workspaceId,
     conversationUuid: uuid,
     by: address.caller.apiKeyId,
   })
-  deps.deletionWork.wake()
+  deps.deletions.work.wake()
   return { uuid }
 }
 
@@ -48,11 +48,11 @@ export interface ErasedConversations {
   active: number
 }
 
-type EraseDeps = Needs<'deletions' | 'deletionWork' | 'activeRuns'>
+type EraseDeps = Needs<'deletions' | 'runs'>
 
 /** @throws AppError NotFoundError for the project. */
 export async function eraseConversations(
-  deps: EraseDeps & Needs<'stores' | 'liveCache' | 'clock' | 'log'>,
+  deps: EraseDeps & Needs<'stores' | 'liveCache' | 'clock' | 'logger'>,
   { caller, customIdentifier, projectId }: EraseInput,
 ): Promise<ErasedConversations> {
   if (projectId !== undefined) await findProject(deps, caller, projectId)
@@ -63,46 +63,46 @@ export async function eraseConversations(
     customIdentifier,
     createdAt: deps.clock.now(),
   }
-  const id = await deps.deletions.beginErasure(request)
-  deps.deletionWork.erasing.add(id)
+  const id = await deps.deletions.store.beginErasure(request)
+  deps.deletions.work.erasing.add(id)
   try {
     const deleted = await hideErased(deps, request)
-    const left = new Set([...(await deps.deletions.listLeft(request)), ...activeHere(deps, request)])
-    await deps.deletions.endErasure(id)
+    const left = new Set([...(await deps.deletions.store.listLeft(request)), ...activeHere(deps, request)])
+    await deps.deletions.store.endErasure(id)
     // Not the identifier: it may name a person.
-    deps.log.info('audit.conversations-erased', { workspaceId, count: deleted, by: apiKeyId })
+    deps.logger.info('audit.conversations-erased', { workspaceId, count: deleted, by: apiKeyId })
     return { deleted, active: left.size }
   } finally {
-    deps.deletionWork.erasing.delete(id)
-    deps.deletionWork.wake()
+    deps.deletions.work.erasing.delete(id)
+    deps.deletions.work.wake()
   }
 }
 
 /** Finishes erasures of an earlier process or of a failed request. */
 export async function finishErasures(deps: EraseDeps): Promise<void> {
-  for (const erasure of await deps.deletions.listErasures()) {
-    if (!deps.deletionWork.erasing.has(erasure.id)) await finishErasure(deps, erasure)
+  for (const erasure of await deps.deletions.store.listErasures()) {
+    if (!deps.deletions.work.erasing.has(erasure.id)) await finishErasure(deps, erasure)
   }
 }
 
 async function finishErasure(deps: EraseDeps, erasure: Erasure): Promise<void> {
   await hideErased(deps, erasure)
-  await deps.deletions.endErasure(erasure.id)
+  await deps.deletions.store.endErasure(erasure.id)
 }
 
 async function hideErased(deps: EraseDeps, request: ErasureRequest): Promise<number> {
   let count = 0
   for (;;) {
-    const hidden = await deps.deletions.hideErased(request, activeHere(deps, request))
-    for (const uuid of hidden) deps.activeRuns.forget(uuid)
+    const hidden = await deps.deletions.store.hideErased(request, activeHere(deps, request))
+    for (const uuid of hidden) deps.runs.active.forget(uuid)
     count += hidden.length
     if (hidden.length === 0) return count
   }
 }
 
 /** Runs of this process count until their end is shown, even if their rows have ended before. */
-function activeHere(deps: Needs<'activeRuns'>, request: ErasureRequest): string[] {
-  return deps.activeRuns
+function activeHere(deps: Needs<'runs'>, request: ErasureRequest): string[] {
+  return deps.runs.active
     .list()
     .map((run) => run.view())
     .filter(
@@ -114,7 +114,7 @@ function activeHere(deps: Needs<'activeRuns'>, request: ErasureRequest): string[
     .map(({ uuid }) => uuid)
 }
 
-type RetentionDeps = Needs<'deletions' | 'deletionWork' | 'activeRuns' | 'runSettings' | 'log'>
+type RetentionDeps = Needs<'deletions' | 'runs' | 'logger'>
 
 const applyEveryMs = 10 * 60_000
 
@@ -124,7 +124,7 @@ export function keepRetention(deps: RetentionDeps): Repeated {
     try {
       await applyRetention(deps)
     } catch {
-      deps.log.warn('deletion.retention-not-applied')
+      deps.logger.warn('deletion.retention-not-applied')
     }
   })
 }
@@ -132,19 +132,19 @@ export function keepRetention(deps: RetentionDeps): Repeated {
 /** @returns how many conversations were deleted. */
 export async function applyRetention(deps: RetentionDeps): Promise<number> {
   let count = 0
-  for (const project of await deps.deletions.listRetained(deps.runSettings.retentionDays)) {
+  for (const project of await deps.deletions.store.listRetained(deps.runs.settings.retentionDays)) {
     // Each batch continues after the previous one, so rows to keep are read only once.
     for (let after: SweepPlace | undefined; ; ) {
-      const hidden = await deps.deletions.hideExpired(project, after)
-      for (const { uuid } of hidden) deps.activeRuns.forget(uuid)
+      const hidden = await deps.deletions.store.hideExpired(project, after)
+      for (const { uuid } of hidden) deps.runs.active.forget(uuid)
       count += hidden.length
       after = hidden.at(-1)
       if (!after) break
     }
   }
   if (count > 0) {
-    deps.log.info('deletion.retention-applied', { count })
-    deps.deletionWork.wake()
+    deps.logger.info('deletion.retention-applied', { count })
+    deps.deletions.work.wake()
   }
   return count
 }

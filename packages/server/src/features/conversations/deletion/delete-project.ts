@@ -12,7 +12,7 @@ export interface DeleteProjectInput {
 
 /** @throws AppError NotFoundError; BadRequestError for another name; ConflictError while runs of it are active. */
 export async function deleteProject(
-  deps: Needs<'transaction' | 'liveCache' | 'activeRuns' | 'deletionWork' | 'log'>,
+  deps: Needs<'transaction' | 'liveCache' | 'runs' | 'deletions' | 'logger'>,
   { caller, projectId, name }: DeleteProjectInput,
 ): Promise<void> {
   const { workspaceId, apiKeyId } = caller
@@ -24,17 +24,17 @@ export async function deleteProject(
       if (!project) throw refuse('unknown-project')
       if (project.name !== name) throw refuse('wrong-project-name')
       // Runs that are not stored yet are known only here.
-      const isActiveHere = deps.activeRuns.list().some((run) => run.view().projectId === projectId)
+      const isActiveHere = deps.runs.active.list().some((run) => run.view().projectId === projectId)
       if (isActiveHere || (await projects.hasActiveRuns(projectId))) {
         throw refuse('project-busy')
       }
       keyHashes = await projects.markDeleted(projectId)
     })
-    deps.log.info('audit.project-deleted', { workspaceId, projectId, by: apiKeyId })
+    deps.logger.info('audit.project-deleted', { workspaceId, projectId, by: apiKeyId })
   } finally {
     // Also after a failure: if the connection broke during the commit, the outcome is unknown.
     for (const scope of [deletedProjectsScope, projectScope(projectId)]) deps.liveCache.drop(scope)
     for (const hash of keyHashes) deps.liveCache.drop(`key:${hash}`)
-    deps.deletionWork.wake()
+    deps.deletions.work.wake()
   }
 }

@@ -89,3 +89,17 @@ export interface DeletionStore {
 
 /** Rows of one statement. Runs and conversations hold large values: fewer of them go at once. */
 export const purgeBatch = { rows: 500, largeRows: 100 } as const
+
+export interface DeletionWork {
+  /** Something was hidden. */
+  wake(): void
+  onWake(hear: () => void): void
+  /** Ids of erasures that a request works on. */
+  erasing: Set<number>
+}
+
+export interface DeletionDeps {
+  /** Outside `stores`: it works in batches of its own. */
+  store: DeletionStore
+  work: DeletionWork
+}

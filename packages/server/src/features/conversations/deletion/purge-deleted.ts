@@ -1,14 +1,13 @@
 /** Purges deleted rows in batches. A process that dies leaves the rest to the next one. */
+
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Repeated } from '../../../shared/time/repeat.ts'
 import type { Needs } from '../../deps.ts'
 import { deletedProjects, deletedProjectsScope } from '../../documents/version-ref.ts'
 import { finishErasures } from './delete-conversations.ts'
-import { conversationTables, type PurgedRows, projectTables, purgeBatch } from './ports.ts'
+import { conversationTables, type DeletionWork, type PurgedRows, projectTables, purgeBatch } from './ports.ts'
 
-export type PurgeDeps = Needs<
-  'deletions' | 'deletionWork' | 'activeRuns' | 'eventLog' | 'runs' | 'runSignals' | 'stores' | 'liveCache' | 'log'
->
+export type PurgeDeps = Needs<'deletions' | 'runs' | 'stores' | 'liveCache' | 'logger'>
 
 const purgeEveryMs = 60_000
 
@@ -25,7 +24,7 @@ export function purgeDeleted(deps: PurgeDeps): Repeated {
         await purgeOnce(deps, stopping.signal)
       } catch (error) {
         if (!stopping.signal.aborted) {
-          deps.log.warn('deletion.not-purged', { reason: error instanceof Error ? error.name : '' })
+          deps.logger.warn('deletion.not-purged', { reason: error instanceof Error ? error.name : '' })
         }
       }
     }
@@ -35,7 +34,7 @@ export function purgeDeleted(deps: PurgeDeps): Repeated {
     isWoken = true
     running ??= purge()
   }
-  deps.deletionWork.onWake(wake)
+  deps.deletions.work.onWake(wake)
   const timer = setInterval(wake, purgeEveryMs).unref()
   wake()
   return {
@@ -55,33 +54,33 @@ async function purgeOnce(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
 
 async function purgeHidden(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
   for (;;) {
-    const uuids = await deps.deletions.listHidden()
+    const uuids = await deps.deletions.store.listHidden()
     if (uuids.length === 0) return
     for (const table of conversationTables) {
-      const runs = await purgeTable(signal, () => deps.deletions.purgeConversations(table, uuids))
-      for (const runUuid of runs) deps.eventLog.drop(runUuid)
+      const runs = await purgeTable(signal, () => deps.deletions.store.purgeConversations(table, uuids))
+      for (const runUuid of runs) deps.runs.eventLog.drop(runUuid)
     }
   }
 }
 
 async function purgeProject(deps: PurgeDeps, projectId: number, signal: AbortSignal): Promise<void> {
   for (;;) {
-    const hidden = await deps.deletions.hideOfProject(projectId)
+    const hidden = await deps.deletions.store.hideOfProject(projectId)
     if (hidden.length === 0) break
-    for (const uuid of hidden) deps.activeRuns.forget(uuid)
+    for (const uuid of hidden) deps.runs.active.forget(uuid)
     await purgeHidden(deps, signal)
   }
   // They began while the project was being deleted. The next pass finds them ended.
-  for (const runUuid of await deps.deletions.listActiveRuns(projectId)) {
-    await deps.runs.requestStop(runUuid)
-    deps.runSignals.stop(runUuid)
+  for (const runUuid of await deps.deletions.store.listActiveRuns(projectId)) {
+    await deps.runs.store.requestStop(runUuid)
+    deps.runs.signals.stop(runUuid)
   }
-  if (await deps.deletions.hasConversations(projectId)) return
+  if (await deps.deletions.store.hasConversations(projectId)) return
   for (const table of projectTables) {
-    const keyHashes = await purgeTable(signal, () => deps.deletions.purgeProject(table, projectId))
+    const keyHashes = await purgeTable(signal, () => deps.deletions.store.purgeProject(table, projectId))
     for (const hash of keyHashes) deps.liveCache.drop(`key:${hash}`)
   }
-  if (await deps.deletions.removeProject(projectId)) deps.liveCache.drop(deletedProjectsScope)
+  if (await deps.deletions.store.removeProject(projectId)) deps.liveCache.drop(deletedProjectsScope)
 }
 
 /** Purges until nothing is left. Pauses as long as it works, so that requests have half of the database. */
@@ -95,14 +94,6 @@ async function purgeTable(signal: AbortSignal, purge: () => Promise<PurgedRows>)
     if (count < purgeBatch.largeRows) return keys
     await pause(performance.now() - start)
   }
-}
-
-export interface DeletionWork {
-  /** Something was hidden. */
-  wake(): void
-  onWake(hear: () => void): void
-  /** Ids of erasures that a request works on. */
-  erasing: Set<number>
 }
 
 export function createDeletionWork(): DeletionWork {

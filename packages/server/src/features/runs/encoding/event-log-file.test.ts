@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { LogEntry, StoredFrames } from '../ports.ts'
-import { entriesAfter, packEventLog, type StoredLog, unpackEventLog } from './event-log-file.ts'
+import type { LogEntry, StoredFrames, StoredLog } from '../ports.ts'
+import { entriesAfter, packEventLog, unpackEventLog } from './event-log-file.ts'
 import { addFrame } from './frames.ts'
 import { encodeMessage } from './message-list.ts'
 

@@ -1,9 +1,10 @@
 /** The stored event log of an ended run: self-contained, so that a replay gives the same bytes. */
+
 import { promisify } from 'node:util'
 import { deflateRaw, deflateRawSync, inflateRaw } from 'node:zlib'
 import { jsonPieces } from '../../../shared/text/json-pieces.ts'
 import type { Message } from '../../templates/message.ts'
-import type { EncodedMessage, LogEntry, StoredFrames } from '../ports.ts'
+import type { EncodedMessage, LogEntry, StoredFrames, StoredLog } from '../ports.ts'
 import { deflatePieces } from './deflate-pieces.ts'
 import { encodeMessage } from './message-list.ts'
 
@@ -97,11 +98,6 @@ function* textsOf(messages: readonly EncodedMessage[], parts: readonly (LogEntry
 function placeOf({ id, frames }: ReadyFrames): FramePlace {
   const byteLength = frames.reduce((sum, frame) => sum + Buffer.byteLength(frame), 0)
   return { id, lastId: id + frames.length - 1, byteLength }
-}
-
-export interface StoredLog {
-  messages: readonly EncodedMessage[]
-  entries: readonly (LogEntry | StoredFrames)[]
 }
 
 /** The unpacked log: its frames are the bytes that live readers got. Null for an obsolete format. */

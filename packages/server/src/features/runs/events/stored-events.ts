@@ -5,16 +5,20 @@ import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
 import type { Needs } from '../../deps.ts'
 import { usageOf } from '../../providers/usage.ts'
 import { createEventEncoder } from '../encoding/encode-event.ts'
-import { entriesAfter, type StoredLog, unpackEventLog } from '../encoding/event-log-file.ts'
-import type { LogEntry, RunLogReader, RunStore, StoredConversation, StoredRun, StoredRunResult } from '../ports.ts'
-import { createRunProgress } from '../run-step.ts'
+import { entriesAfter, unpackEventLog } from '../encoding/event-log-file.ts'
+import type {
+  LogEntry,
+  RunLogReader,
+  RunStore,
+  StoredConversation,
+  StoredLog,
+  StoredLogs,
+  StoredRun,
+  StoredRunResult,
+} from '../ports.ts'
+import { createRunProgress } from '../run-progress.ts'
 import { terminalEvent } from '../supervise-run.ts'
 import type { RunEvent } from './run-event.ts'
-
-export interface StoredLogs {
-  /** Null if the event log was dropped or is unreadable. It is shared for as long as a reader references it. */
-  open(workspaceId: number, runUuid: string): Promise<StoredLog | null>
-}
 
 export function createStoredLogs(runs: Pick<RunStore, 'findEventLog'>): StoredLogs {
   // Weak: the last reader needs no release call.
@@ -123,17 +127,17 @@ export function resultOfLog({ messages }: Pick<StoredConversation, 'messages'>):
 const dropEveryMs = 60_000
 
 /** Drops event logs and tool results after their retention time, once a minute. Results and conversations stay. */
-export function dropEventLogs(deps: Needs<'runs' | 'toolCalls' | 'runSettings' | 'clock' | 'log'>): Repeated {
+export function dropEventLogs(deps: Needs<'runs' | 'clock' | 'logger'>): Repeated {
   // Runs that ended before `from` were handled by an earlier round.
   let from = new Date(0)
   return repeat(dropEveryMs, async () => {
-    const before = new Date(deps.clock.now().getTime() - deps.runSettings.eventRetentionMs)
+    const before = new Date(deps.clock.now().getTime() - deps.runs.settings.eventRetentionMs)
     try {
-      while ((await deps.runs.dropEventLogs(from, before)) > 0);
-      while ((await deps.toolCalls.dropAnswers(from, before)) > 0);
+      while ((await deps.runs.store.dropEventLogs(from, before)) > 0);
+      while ((await deps.runs.toolCalls.dropAnswers(from, before)) > 0);
       from = before
     } catch {
-      deps.log.warn('runs.event-logs-not-dropped')
+      deps.logger.warn('runs.event-logs-not-dropped')
     }
   })
 }

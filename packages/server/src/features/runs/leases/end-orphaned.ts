@@ -1,15 +1,16 @@
 /** Ends runs without a supervisor: orphaned ones, and those stopped while queued. Each gets exactly one terminal event. */
+
 import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import type { Message } from '../../templates/message.ts'
 import { createEventEncoder } from '../encoding/encode-event.ts'
 import { packEventLog } from '../encoding/event-log-file.ts'
-import { planOf } from '../execute-run.ts'
 import type { RunEnd, StoredConversation, StoredRun } from '../ports.ts'
-import { createRunProgress } from '../run-step.ts'
+import { planOf } from '../run-plan.ts'
+import { createRunProgress } from '../run-progress.ts'
 import { statusOf, stopped, storedResult, terminalEvent } from '../supervise-run.ts'
 
-type EndDeps = Needs<'runs' | 'eventLog' | 'activeRuns' | 'clock'>
+type EndDeps = Needs<'runs' | 'clock'>
 type OrphanDeps = EndDeps & Needs<'templates'>
 
 // The terminal event ranks above events that the dead owner showed but did not record.
@@ -29,7 +30,7 @@ export async function endOrphaned(deps: OrphanDeps, lost: StoredConversation, ru
 
 /** Rendered again from the input of a queued run. None for other runs: their callers still have the request. */
 async function firstMessages(deps: OrphanDeps, run: StoredRun): Promise<Message[]> {
-  const input = await deps.runs.findInput(run.uuid)
+  const input = await deps.runs.store.findInput(run.uuid)
   if (!input) return []
   const plan = planOf(deps, input, { runUuid: run.uuid, stream: true })
   return plan.nextStep(undefined, { isRun: true }).then(
@@ -72,16 +73,16 @@ async function endUnsupervised(
   const shared = { status, messages, lastEventId: encoder.lastId() }
   const end = { ...shared, runUuid: run.uuid, conversationUuid, epoch: run.epoch, epochAfter, from, result, endedAt }
   const { encoded } = progress.list
-  if (!(await deps.runs.end({ ...end, eventLog: await packEventLog(encoded, [terminal]) }))) return false
-  deps.activeRuns.forget(conversationUuid)
+  if (!(await deps.runs.store.end({ ...end, eventLog: await packEventLog(encoded, [terminal]) }))) return false
+  deps.runs.active.forget(conversationUuid)
   if (from === 'queued') {
     // Readers wait for the first event, which is also the last.
-    const log = deps.eventLog.open(run.uuid, () => {})
+    const log = deps.runs.eventLog.open(run.uuid, () => {})
     log.append(encoded, [terminal])
     log.close()
   } else {
     // Releases readers that wait for the dead owner's first event: the stored end answers them.
-    deps.eventLog.forget(run.uuid)
+    deps.runs.eventLog.forget(run.uuid)
   }
   return true
 }

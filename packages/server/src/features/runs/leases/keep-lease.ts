@@ -3,9 +3,7 @@ import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
 import type { Needs } from '../../deps.ts'
 import { endOrphaned } from './end-orphaned.ts'
 
-type LeaseDeps = Needs<
-  'runs' | 'leases' | 'eventLog' | 'activeRuns' | 'runSettings' | 'runSignals' | 'templates' | 'clock' | 'log'
->
+type LeaseDeps = Needs<'runs' | 'templates' | 'clock' | 'logger'>
 
 const renewEveryMs = 3_000
 const leaseMs = 10_000
@@ -14,27 +12,27 @@ const reapEveryMs = 5_000
 const standstillMs = leaseMs - renewEveryMs - 1_000
 
 /** Before this process owns anything that others could take for orphaned. */
-export async function takeLease(deps: Needs<'leases' | 'runSettings'>): Promise<void> {
-  const { sharesDatabase, instanceId } = deps.runSettings
-  if (sharesDatabase) await deps.leases.renew(instanceId, leaseMs)
+export async function takeLease(deps: Needs<'runs'>): Promise<void> {
+  const { sharesDatabase, instanceId } = deps.runs.settings
+  if (sharesDatabase) await deps.runs.leases.renew(instanceId, leaseMs)
 }
 
 /** Call after `takeLease`. `stop` resolves when neither renewing nor reaping is in progress. */
 export function keepLease(deps: LeaseDeps): Repeated {
-  const { runSettings } = deps
+  const { settings } = deps.runs
   /** Since then every renewal has succeeded; undefined after a failure. */
   let healthySince: number | undefined = performance.now()
   let renewedAt = healthySince
 
   const renew = async () => {
-    if (!runSettings.sharesDatabase && deps.activeRuns.list().length === 0) return
+    if (!settings.sharesDatabase && deps.runs.active.list().length === 0) return
     try {
-      const toStop = await deps.leases.renew(runSettings.instanceId, leaseMs)
+      const toStop = await deps.runs.leases.renew(settings.instanceId, leaseMs)
       const now = performance.now()
       // After a standstill the count restarts; this process may have lost its own runs.
       if (now - renewedAt > standstillMs) healthySince = now
       renewedAt = now
-      for (const runUuid of toStop) deps.runSignals.stop(runUuid)
+      for (const runUuid of toStop) deps.runs.signals.stop(runUuid)
     } catch {
       healthySince = undefined
       renewedAt = Number.NEGATIVE_INFINITY
@@ -46,11 +44,11 @@ export function keepLease(deps: LeaseDeps): Repeated {
     // After an outage of the database, owners renew first: healthy runs must not be reaped.
     const now = performance.now()
     const isHealthy = healthySince !== undefined && now - healthySince >= leaseMs && now - renewedAt <= standstillMs
-    if (runSettings.sharesDatabase && isHealthy) await endOrphanedRuns(deps)
+    if (settings.sharesDatabase && isHealthy) await endOrphanedRuns(deps)
   }
 
   const renewing = repeat(renewEveryMs, renew)
-  const reaping = repeat(reapEveryMs, () => reap().catch(() => deps.log.warn('runs.reap-failed')))
+  const reaping = repeat(reapEveryMs, () => reap().catch(() => deps.logger.warn('runs.reap-failed')))
   return {
     async stop() {
       await Promise.all([renewing.stop(), reaping.stop()])
@@ -60,27 +58,25 @@ export function keepLease(deps: LeaseDeps): Repeated {
 
 /** Runs that this process abandoned because their end could not be stored. Its own lease hides them from other reapers. */
 async function endAbandoned(deps: LeaseDeps): Promise<void> {
-  for (const run of deps.activeRuns.takeAbandoned()) {
+  for (const run of deps.runs.active.takeAbandoned()) {
     try {
-      const found = await deps.runs.findConversation(run.workspaceId, run.conversationUuid)
+      const found = await deps.runs.store.findConversation(run.workspaceId, run.conversationUuid)
       const latest = found?.latestRun
       if (found && latest?.uuid === run.runUuid && latest.status === 'running') await endOrphaned(deps, found, latest)
     } catch (error) {
-      deps.activeRuns.abandon(run)
+      deps.runs.active.abandon(run)
       throw error
     }
   }
 }
 
 /** Ends runs whose owner's lease has ended, as `worker_lost`. @returns their number. */
-export async function endOrphanedRuns(
-  deps: Needs<'runs' | 'eventLog' | 'activeRuns' | 'runSettings' | 'templates' | 'clock' | 'log'>,
-): Promise<number> {
+export async function endOrphanedRuns(deps: Needs<'runs' | 'templates' | 'clock' | 'logger'>): Promise<number> {
   let ended = 0
-  for (const conversation of await deps.runs.listOrphaned(deps.runSettings.instanceId)) {
+  for (const conversation of await deps.runs.store.listOrphaned(deps.runs.settings.instanceId)) {
     const { latestRun } = conversation
     if (latestRun && (await endOrphaned(deps, conversation, latestRun))) ended += 1
   }
-  if (ended > 0) deps.log.warn('runs.lost', { count: ended })
+  if (ended > 0) deps.logger.warn('runs.lost', { count: ended })
   return ended
 }

@@ -4,30 +4,30 @@ import { refuse } from '../../../shared/app-error.ts'
 import type { ClaimedRun, Needs } from '../../deps.ts'
 import { firstState, prepareRun, requireFirstUse, type StartDeps, type StartRunInput } from '../start-run.ts'
 
-export type QueueDeps = StartDeps & Needs<'runQueue'>
+export type QueueDeps = StartDeps & Needs<'runs'>
 
 const retryAfterSeconds = 5
 
 /** @throws as `startRun`; AppError ServiceUnavailableError, nothing stored, when the key has too many queued runs. */
 export async function queueRun(deps: QueueDeps, input: StartRunInput): Promise<ClaimedRun> {
-  deps.runs.assertOpen()
+  deps.runs.store.assertOpen()
   const { conversation, prompt } = await prepareRun(deps, input, 'background')
   const { apiKeyId } = input.caller
   const { uuid: conversationUuid, workspaceId, createdAt } = conversation
   const run = { uuid: randomUUID(), conversationUuid, workspaceId, epoch: 1, firstEventId: 1, createdAt }
-  if (!deps.runQueue.reserve(run.uuid, apiKeyId)) {
+  if (!deps.runs.queue.reserve(run.uuid, apiKeyId)) {
     throw refuse('queue-full', { retryAfter: retryAfterSeconds })
   }
-  deps.eventLog.expect(run.uuid)
+  deps.runs.eventLog.expect(run.uuid)
   try {
-    requireFirstUse(await deps.runs.create(conversation, { ...run, apiKeyId, input: prompt }, input.claim))
+    requireFirstUse(await deps.runs.store.create(conversation, { ...run, apiKeyId, input: prompt }, input.claim))
   } catch (error) {
-    deps.runQueue.remove(run.uuid)
-    deps.eventLog.forget(run.uuid)
+    deps.runs.queue.remove(run.uuid)
+    deps.runs.eventLog.forget(run.uuid)
     throw error
   }
   const queued = { conversation: firstState(conversation, run, 'queued'), input: JSON.stringify(prompt) }
-  deps.activeRuns.rememberQueued(run.uuid, queued, !deps.runSettings.sharesDatabase)
-  deps.runQueue.add({ runUuid: run.uuid, apiKeyId })
+  deps.runs.active.rememberQueued(run.uuid, queued, !deps.runs.settings.sharesDatabase)
+  deps.runs.queue.add({ runUuid: run.uuid, apiKeyId })
   return { conversationUuid, runUuid: run.uuid }
 }

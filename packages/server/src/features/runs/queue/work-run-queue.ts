@@ -4,49 +4,52 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isUnavailable } from '../../../shared/app-error.ts'
 import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
 import type { Needs } from '../../deps.ts'
-import { type PromptInput, planOf } from '../execute-run.ts'
 import { endQueued } from '../leases/end-orphaned.ts'
 import type { NewRun, StoredConversation } from '../ports.ts'
-import { createRunProgress } from '../run-step.ts'
+import type { PromptInput } from '../run.ts'
+import { planOf } from '../run-plan.ts'
+import { createRunProgress } from '../run-progress.ts'
 import { runState, type StartDeps } from '../start-run.ts'
 import { retryMs, type SuperviseDeps, superviseRun } from '../supervise-run.ts'
 
-type WorkDeps = StartDeps & Needs<'runQueue'>
+type WorkDeps = StartDeps & Needs<'runs'>
 
 const sweepEveryMs = 5_000
 
 /** Resolves when all stored queued runs are in the queue, in the order of their creation. */
 export async function workRunQueue(deps: WorkDeps): Promise<Repeated> {
   await enterQueued(deps)
-  deps.runQueue.work((runUuid) =>
+  deps.runs.queue.work((runUuid) =>
     startQueuedRun(deps, runUuid).catch((error: unknown) => {
       // The row is still queued: the next sweep queues it again.
-      deps.log.warn('run.start-failed', { runUuid, reason: error instanceof Error ? error.name : '' })
+      deps.logger.warn('run.start-failed', { runUuid, reason: error instanceof Error ? error.name : '' })
     }),
   )
-  const sweeping = repeat(sweepEveryMs, () => enterQueued(deps).catch(() => deps.log.warn('runs.queue-sweep-failed')))
+  const sweeping = repeat(sweepEveryMs, () =>
+    enterQueued(deps).catch(() => deps.logger.warn('runs.queue-sweep-failed')),
+  )
   return {
     async stop() {
-      deps.runQueue.stop()
+      deps.runs.queue.stop()
       await sweeping.stop()
     },
   }
 }
 
 async function enterQueued(deps: WorkDeps): Promise<void> {
-  for (const run of await deps.runs.listQueued()) {
-    deps.eventLog.expect(run.runUuid)
-    deps.runQueue.add(run)
+  for (const run of await deps.runs.store.listQueued()) {
+    deps.runs.eventLog.expect(run.runUuid)
+    deps.runs.queue.add(run)
   }
 }
 
 /** Starts a queued run at most once and resolves at its end. @throws AppError ServiceUnavailableError if it is still queued. */
 export async function startQueuedRun(deps: StartDeps, runUuid: string): Promise<void> {
-  const known = deps.activeRuns.takeQueued(runUuid)
+  const known = deps.runs.active.takeQueued(runUuid)
   if (known && (await superviseQueued(deps, known.conversation, JSON.parse(known.input) as PromptInput))) return
-  const found = await deps.runs.findQueued(runUuid)
+  const found = await deps.runs.store.findQueued(runUuid)
   const queued = found?.conversation.latestRun
-  if (!queued) return deps.eventLog.forget(runUuid)
+  if (!queued) return deps.runs.eventLog.forget(runUuid)
   if (queued.stopRequestedAt) await endQueued(deps, found.conversation, queued)
   else await superviseQueued(deps, found.conversation, found.input)
 }
@@ -62,7 +65,7 @@ async function superviseQueued(
   const { uuid: runUuid, firstEventId, createdAt } = queued
   const { uuid: conversationUuid, workspaceId } = conversation
   const epoch = queued.epoch + 1
-  const ownerId = deps.runSettings.instanceId
+  const ownerId = deps.runs.settings.instanceId
   const run = { uuid: runUuid, conversationUuid, workspaceId, ownerId, epoch, firstEventId, createdAt }
   if (!(await claimQueued(deps, run))) return false
   const latestRun = runState(run)
@@ -82,14 +85,14 @@ async function superviseQueued(
 
 // If the answer was lost, the run may be claimed already: the repeated claim then finds its own.
 async function claimQueued(deps: SuperviseDeps, run: NewRun): Promise<boolean> {
-  const giveUpAt = performance.now() + deps.runSettings.storeWaitMs
+  const giveUpAt = performance.now() + deps.runs.settings.storeWaitMs
   for (let isRepeat = false; ; isRepeat = true) {
     try {
-      return await deps.runs.startQueued(run, isRepeat)
+      return await deps.runs.store.startQueued(run, isRepeat)
     } catch (error) {
       const isAway = isUnavailable(error)
       if (!isAway || performance.now() >= giveUpAt) {
-        deps.activeRuns.abandon({ ...run, runUuid: run.uuid })
+        deps.runs.active.abandon({ ...run, runUuid: run.uuid })
         throw error
       }
       await pause(retryMs)

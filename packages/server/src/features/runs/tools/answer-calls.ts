@@ -5,14 +5,14 @@ import type { Needs } from '../../deps.ts'
 import type { Message, MessagePart, ToolCall } from '../../templates/message.ts'
 import type { FaultyCall } from '../call-model.ts'
 import type { ProviderEvent } from '../events/run-event.ts'
-import type { RunPlan } from '../execute-run.ts'
-import type { RunSpending } from '../run.ts'
-import type { RunProgress } from '../run-step.ts'
-import { type ExecuteRun, type RunWatch, runAgent } from './run-agent.ts'
+import type { RunSpending, ToolScope } from '../run.ts'
+import type { RunPlan } from '../run-plan.ts'
+import type { RunProgress, RunWatch } from '../run-progress.ts'
+import { type ExecuteRun, runAgent } from './run-agent.ts'
 import { type ShowDeps, type ShownCalls, timedOut } from './shown-calls.ts'
-import type { ServerTool, Toolbox, ToolOutcome, ToolScope } from './tool.ts'
+import type { ServerTool, Toolbox, ToolOutcome } from './tool.ts'
 
-export type AnswerDeps = ShowDeps & Needs<'templates' | 'log'>
+export type AnswerDeps = ShowDeps & Needs<'templates' | 'logger'>
 
 export interface ToolAnswers extends RunWatch {
   plan: RunPlan
@@ -104,10 +104,10 @@ const shownCharacters = 2_000
 
 /** @throws the reason of `signal`, nothing else. */
 async function runServerTool(
-  deps: Needs<'runSettings' | 'log'>,
+  deps: Needs<'runs' | 'logger'>,
   { tool, call, scope, signal }: { tool: ServerTool; call: ToolCall; scope: ToolScope; signal: AbortSignal },
 ): Promise<ToolOutcome> {
-  const { toolWaitMs } = deps.runSettings
+  const { toolWaitMs } = deps.runs.settings
   const { conversationUuid, workspaceId, projectId } = scope
   const limit = AbortSignal.timeout(toolWaitMs)
   const both = AbortSignal.any([signal, limit])
@@ -118,7 +118,7 @@ async function runServerTool(
   } catch (error) {
     signal.throwIfAborted()
     if (limit.aborted) return timedOut(toolWaitMs)
-    deps.log.warn('run.server-tool-failed', { tool: tool.name, reason: error instanceof Error ? error.name : '' })
+    deps.logger.warn('run.server-tool-failed', { tool: tool.name, reason: error instanceof Error ? error.name : '' })
     const failure = (error instanceof Error ? error.message : String(error)).slice(0, shownCharacters)
     return { result: failure, isError: true, failure }
   }

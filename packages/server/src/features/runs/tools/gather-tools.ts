@@ -1,4 +1,5 @@
 /** Gathers the tools of a step: the caller's, the operator's, and other prompts (agents). Their names must differ. */
+
 import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { normalizeDocumentPath } from '../../documents/document-path.ts'
@@ -6,9 +7,10 @@ import { preparePrompt } from '../../documents/read-document.ts'
 import { argumentsOf } from '../../templates/parameters.ts'
 import type { PromptConfig } from '../../templates/prompt-config.ts'
 import { configError, isToolName, toolNames } from '../../templates/prompt-tools.ts'
-import type { AgentTool, StepTool, Toolbox, ToolScope } from './tool.ts'
+import type { ToolScope } from '../run.ts'
+import type { AgentTool, StepTool, Toolbox } from './tool.ts'
 
-export type ToolboxDeps = AgentDeps & Needs<'serverTools'>
+export type ToolboxDeps = AgentDeps & Needs<'runs'>
 
 /** @throws RunError `document_config_error`; `unsupported_feature_error` for a caller's tool in an agent. */
 export async function gatherTools(deps: ToolboxDeps, scope: ToolScope, prompt: PromptConfig): Promise<Toolbox> {
@@ -18,7 +20,7 @@ export async function gatherTools(deps: ToolboxDeps, scope: ToolScope, prompt: P
     return { source: 'client', definition, isAwaited: scope.awaited.includes(definition.name) }
   })
   const serverTools = prompt.serverTools.flatMap((name): StepTool[] => {
-    const tool = deps.serverTools.get(name)
+    const tool = deps.runs.serverTools.get(name)
     if (!tool) return []
     const { description, parameters } = tool
     const definition = { name: modelName(name), ...(description !== undefined && { description }), parameters }

@@ -1,18 +1,13 @@
 /** Runs another prompt to answer a tool call. A failure becomes an error result; the parent run pays for it. */
+
 import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { parameterValues } from '../../templates/parameters.ts'
 import { assertCompiles } from '../../templates/template-engine.ts'
-import type { ShowEvents } from '../events/run-event.ts'
-import { planPrompt, type RunCompletion, type RunPlan } from '../execute-run.ts'
 import type { RunSpending } from '../run.ts'
-import { createRunProgress, type RunProgress } from '../run-step.ts'
+import { planPrompt, type RunPlan } from '../run-plan.ts'
+import { createRunProgress, type RunCompletion, type RunProgress, type RunWatch } from '../run-progress.ts'
 import type { AgentTool, ToolOutcome } from './tool.ts'
-
-export interface RunWatch {
-  showEvents: ShowEvents
-  signal: AbortSignal
-}
 
 /** `executeRun`, as a parameter to avoid an import cycle. */
 export type ExecuteRun = (plan: RunPlan, progress: RunProgress, watch: RunWatch) => Promise<RunCompletion>
@@ -28,7 +23,7 @@ export interface AgentCall {
 }
 
 /** @throws the reason of `signal`, nothing else. */
-export async function runAgent(deps: Needs<'templates' | 'clock' | 'log'>, call: AgentCall): Promise<ToolOutcome> {
+export async function runAgent(deps: Needs<'templates' | 'clock' | 'logger'>, call: AgentCall): Promise<ToolOutcome> {
   const { agent, plan, signal } = call
   const progress = createRunProgress([], call.progress.budget)
   try {
@@ -39,7 +34,7 @@ export async function runAgent(deps: Needs<'templates' | 'clock' | 'log'>, call:
   } catch (error) {
     const value = messageOf(error)
     if (value === undefined && !signal.aborted) {
-      deps.log.error('run.agent-failed', { path: agent.path, parent: plan.path, reason: nameOf(error) })
+      deps.logger.error('run.agent-failed', { path: agent.path, parent: plan.path, reason: nameOf(error) })
     }
     return failed(value ?? 'The agent failed unexpectedly', progress.spending)
   }

@@ -1,11 +1,13 @@
 /** The tool calls of one model call: stored before they are shown, awaited from then on, answered once. */
+
 import { isUnavailable } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import type { ToolCall } from '../../templates/message.ts'
-import type { RunProgress } from '../run-step.ts'
-import type { StepTool, ToolAnswer, Toolbox, ToolOutcome, ToolScope } from './tool.ts'
+import type { ToolScope } from '../run.ts'
+import type { RunProgress } from '../run-progress.ts'
+import type { StepTool, ToolAnswer, Toolbox, ToolOutcome } from './tool.ts'
 
-export type ShowDeps = Needs<'toolCalls' | 'toolSignals' | 'runSettings' | 'clock'>
+export type ShowDeps = Needs<'runs' | 'clock'>
 
 export interface ShownCalls {
   /** Resolves when the calls are stored and may be shown. */
@@ -32,7 +34,7 @@ export function createShownCalls(
 ): ShownCalls {
   const waiting = new Map<string, Waiting>()
   const { workspaceId, projectId, runUuid } = scope
-  const { toolWaitMs } = deps.runSettings
+  const { toolWaitMs } = deps.runs.settings
 
   const settle = (id: string) => {
     waiting.get(id)?.stop()
@@ -50,7 +52,7 @@ export function createShownCalls(
         }
         return { id, workspaceId, projectId, runUuid, isWaiting, createdAt }
       })
-      await deps.toolCalls.issue(rows)
+      await deps.runs.toolCalls.issue(rows)
     },
     async answerOf(id, signal) {
       const own = waiting.get(id)
@@ -71,12 +73,12 @@ export function isAwaited(tool: StepTool | undefined): boolean {
   return tool?.source === 'client' && tool.isAwaited
 }
 
-function subscribe(deps: Needs<'toolSignals'>, id: string): Pick<Waiting, 'changed' | 'stop'> {
+function subscribe(deps: Needs<'runs'>, id: string): Pick<Waiting, 'changed' | 'stop'> {
   let wake = () => {}
   const changed = new Promise<void>((resolve) => {
     wake = resolve
   })
-  return { changed, stop: deps.toolSignals.subscribe(id, () => wake()) }
+  return { changed, stop: deps.runs.toolSignals.subscribe(id, () => wake()) }
 }
 
 async function answerWithin(
@@ -96,18 +98,18 @@ async function answerWithin(
     const answer = await findAnswer(deps, call)
     if (answer) return answer
     if (performance.now() < waiting.deadline) continue
-    if (await deps.toolCalls.close(call)) return timedOut(deps.runSettings.toolWaitMs)
+    if (await deps.runs.toolCalls.close(call)) return timedOut(deps.runs.settings.toolWaitMs)
     // The answer came first: read it.
     waiting.deadline = performance.now() + lookAgainMs
   }
 }
 
 async function findAnswer(
-  deps: Needs<'toolCalls'>,
+  deps: Needs<'runs'>,
   { id, workspaceId }: { id: string; workspaceId: number },
 ): Promise<ToolAnswer | null> {
   try {
-    return await deps.toolCalls.findAnswer(workspaceId, id)
+    return await deps.runs.toolCalls.findAnswer(workspaceId, id)
   } catch (error) {
     // Retried until the deadline while the database is away.
     if (isUnavailable(error)) return null

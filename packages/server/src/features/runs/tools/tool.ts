@@ -1,8 +1,8 @@
 /** The tools of a run: their definitions, their origins, and the ports for tool calls that wait for the caller. */
+
 import type { ToolDefinition } from '../../providers/model-driver.ts'
 import type { TemplateScan, TemplateSource } from '../../templates/template-engine.ts'
-import type { ProjectDefaults } from '../execute-run.ts'
-import type { RunSpending } from '../run.ts'
+import type { ProjectDefaults, RunSpending } from '../run.ts'
 
 /** A tool of the caller. Its call either waits for a result or ends the run with a tool request. */
 interface ClientTool {
@@ -64,19 +64,6 @@ export interface ServerTool {
 
 /** By the name in prompts. */
 export type ServerTools = ReadonlyMap<string, ServerTool>
-
-export interface ToolScope {
-  workspaceId: number
-  projectId: number
-  versionUuid: string
-  conversationUuid: string
-  /** Null in the run of an agent: its calls are not visible, so no caller can answer them. */
-  runUuid: string | null
-  /** Client tools whose calls wait for a result. */
-  awaited: readonly string[]
-  /** Paths from the document that was run to this one. */
-  lineage: readonly string[]
-}
 
 /** The caller of a JSON run cannot post results in time, so its tool calls end the run. */
 export function awaitedTools(mode: 'json' | 'stream', names: readonly string[]): readonly string[] {

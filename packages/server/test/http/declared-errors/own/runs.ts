@@ -56,10 +56,10 @@ export const runCauses: Record<string, Scenario> = {
   'runs.attach run-out-of-reach': async (world) => {
     const { deps } = world.bench.server
     const [uuid, ownerId, createdAt] = [randomUUID(), randomUUID(), new Date()]
-    await deps.leases.renew(ownerId, 600_000)
+    await deps.runs.leases.renew(ownerId, 600_000)
     const text = { path: 'hello', contentHash: 'a'.repeat(64), customIdentifier: null, config: {} }
     const place = { workspaceId: 1, projectId: world.project.id, versionUuid: randomUUID(), documentUuid: randomUUID() }
-    await deps.runs.create(
+    await deps.runs.store.create(
       { uuid, ...place, ...text, origin: 'run', createdAt },
       { uuid: randomUUID(), conversationUuid: uuid, workspaceId: 1, ownerId, epoch: 1, firstEventId: 1, createdAt },
     )

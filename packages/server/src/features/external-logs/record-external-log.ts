@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Caller, Needs } from '../deps.ts'
 import { preparePrompt } from '../documents/read-document.ts'
-import type { NewConversation } from '../runs/ports.ts'
 import { newConversation } from '../runs/start-run.ts'
 import type { Message } from '../templates/message.ts'
+import type { ExternalLog, LoggedConversation, NewExternalLog } from './ports.ts'
 
-export interface RecordLogInput {
+export interface RecordExternalLogInput {
   caller: Caller
   projectId: number
   versionRef: string
@@ -21,10 +21,10 @@ export interface RecordLogInput {
 }
 
 /** @throws AppError NotFoundError (project, version, document). The document does not have to compile. */
-export async function recordLog(
-  deps: Needs<'stores' | 'liveCache' | 'templates' | 'logs' | 'clock'>,
-  input: RecordLogInput,
-): Promise<LogEntry> {
+export async function recordExternalLog(
+  deps: Needs<'stores' | 'liveCache' | 'templates' | 'externalLogs' | 'clock'>,
+  input: RecordExternalLogInput,
+): Promise<ExternalLog> {
   const prepared = await preparePrompt(deps, input)
   const conversation: LoggedConversation = {
     ...newConversation(deps, input, prepared, 'log'),
@@ -32,14 +32,14 @@ export async function recordLog(
     messages: input.response === undefined ? [...input.messages] : [...input.messages, answer(input.response)],
   }
   const traceId = randomBytes(16).toString('hex')
-  const entry: NewLogEntry = {
+  const entry: NewExternalLog = {
     versionId: prepared.version.id,
     parameters: input.parameters,
     durationMs: input.durationMs ?? null,
     promptSpan: { id: newSpanId(), traceId },
     completionSpan: { id: newSpanId(), traceId },
   }
-  const id = await deps.logs.create(conversation, entry)
+  const id = await deps.externalLogs.create(conversation, entry)
   return { ...entry, id, conversation, resolvedContent: prepared.scan.resolvedContent }
 }
 
@@ -49,37 +49,4 @@ function answer(text: string): Message {
 
 function newSpanId(): string {
   return randomBytes(8).toString('hex')
-}
-
-/** Trace position in hex: 16 and 32 digits. */
-export interface Span {
-  id: string
-  traceId: string
-}
-
-/** A conversation that never ran in stet. */
-export interface LoggedConversation extends NewConversation {
-  origin: 'log'
-  messages: Message[]
-}
-
-/** The data stored beside the conversation. */
-export interface NewLogEntry {
-  /** The addressed version. */
-  versionId: number
-  parameters: Record<string, unknown>
-  durationMs: number | null
-  promptSpan: Span
-  completionSpan: Span
-}
-
-export interface LogEntry extends NewLogEntry {
-  id: number
-  conversation: LoggedConversation
-  resolvedContent: string
-}
-
-export interface LogStore {
-  /** Writes both rows or none. Resolves with the id after the commit. */
-  create(conversation: LoggedConversation, entry: NewLogEntry): Promise<number>
 }

@@ -1,5 +1,5 @@
 /** External logs in the database: each is a conversation that never ran, and its log entry. */
-import type { LoggedConversation, LogStore, NewLogEntry } from '../../../features/logs/record-log.ts'
+import type { ExternalLogStore, LoggedConversation, NewExternalLog } from '../../../features/external-logs/ports.ts'
 import { storableJson } from '../../../shared/storable-json.ts'
 import type { DatabaseClient } from '../database.ts'
 import type { RowKind, WriteBatch } from '../write-batch.ts'
@@ -7,7 +7,7 @@ import { conversationPart, conversationRow } from './conversation-store.ts'
 
 interface Log {
   conversation: LoggedConversation
-  entry: NewLogEntry
+  entry: NewExternalLog
 }
 
 // Epoch 0, no events: the first chat starts the first run.
@@ -47,19 +47,25 @@ function logRow({ conversation, entry }: Log) {
 }
 
 /** By group commit. */
-export function postgresLogStore({ client, writeBatch }: { client: DatabaseClient; writeBatch: WriteBatch }): LogStore {
-  return logStore(client, (log) => writeBatch.write(logs, log))
+export function postgresExternalLogStore({
+  client,
+  writeBatch,
+}: {
+  client: DatabaseClient
+  writeBatch: WriteBatch
+}): ExternalLogStore {
+  return externalLogStore(client, (log) => writeBatch.write(logs, log))
 }
 
 /** In the transaction of the client. */
-export function transactionLogStore(client: DatabaseClient): LogStore {
-  return logStore(client, (log) => {
+export function transactionExternalLogStore(client: DatabaseClient): ExternalLogStore {
+  return externalLogStore(client, (log) => {
     const { sql, params } = logs.statement([log])
     return client.$executeRawUnsafe(sql, ...params)
   })
 }
 
-function logStore(client: DatabaseClient, write: (log: Log) => Promise<unknown>): LogStore {
+function externalLogStore(client: DatabaseClient, write: (log: Log) => Promise<unknown>): ExternalLogStore {
   return {
     async create(conversation, entry) {
       await write({ conversation, entry })

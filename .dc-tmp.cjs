@@ -1,0 +1,207 @@
+// The rooms and their directions. Rule names are sentences; all are errors.
+const S = '^packages/server/src'
+const F = `${S}/features`
+
+/** A feature may import only itself, the listed features and deps.ts. */
+const featureMayImport = (name, allowed) => ({
+  name: allowed.length ? `${name}-may-import-only-${allowed.join('-and-')}` : `${name}-imports-no-feature`,
+  severity: 'error',
+  from: { path: `${F}/${name}/` },
+  to: { path: `${F}/(?!(${[name, ...allowed].join('|')})/|deps\\.ts$)` },
+})
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      // what is built has cycles of its own: parts that load on demand share files with what loads them
+      from: { pathNot: '/dist/' },
+      to: { circular: true },
+    },
+
+    // the four rooms
+    {
+      name: 'shared-is-the-floor',
+      severity: 'error',
+      from: { path: `${S}/shared/` },
+      to: { path: [`${S}/(?!shared/)`, '^packages/contract/(?!src/vocabulary/)'] },
+    },
+    {
+      name: 'features-know-no-technology',
+      severity: 'error',
+      from: { path: `${F}/` },
+      to: {
+        path: [
+          `${S}/(http|adapters)/`,
+          `${S}/[^/]+\\.ts$`,
+          'node_modules/(express|@prisma|@electric-sql|@ts-rest|openai|@anthropic-ai|ioredis|bullmq|promptl-ai|undici)',
+          '^packages/contract/(?!src/vocabulary/)',
+        ],
+      },
+    },
+    {
+      name: 'adapters-see-only-ports-and-entities',
+      severity: 'error',
+      from: { path: `${S}/adapters/` },
+      to: { path: [`${S}/(http/|[^/]+\\.ts$)`, '^packages/contract/(?!src/vocabulary/)'] },
+    },
+    {
+      name: 'adapters-do-not-call-each-other',
+      severity: 'error',
+      from: { path: `${S}/adapters/([^/]+)/` },
+      to: { path: `${S}/adapters/`, pathNot: `${S}/adapters/$1/` },
+    },
+    {
+      name: 'http-never-touches-adapters',
+      severity: 'error',
+      from: { path: `${S}/http/` },
+      to: { path: `${S}/adapters/` },
+    },
+    {
+      name: 'routes-are-siblings',
+      severity: 'error',
+      from: { path: `${S}/http/routes/` },
+      to: { path: `${S}/http/routes/` },
+    },
+    {
+      name: 'only-mount-knows-ts-rest-express',
+      severity: 'error',
+      from: { path: `${S}/`, pathNot: `${S}/http/mount\\.ts$` },
+      to: { path: 'node_modules/@ts-rest/express' },
+    },
+    {
+      name: 'only-compose-and-main-wire',
+      severity: 'error',
+      from: { path: `${S}/(?!(main|compose|start-up|shut-down|operator-commands|data-files)\\.ts)` },
+      to: { path: `${S}/(compose|main|config)\\.ts$` },
+    },
+
+    // the order between features
+    ...['templates', 'access', 'idempotency', 'projects'].map((name) => featureMayImport(name, [])),
+    featureMayImport('providers', ['templates']),
+    featureMayImport('documents', ['templates']),
+    featureMayImport('versions', ['documents', 'templates']),
+    featureMayImport('runs', ['documents', 'providers', 'templates']),
+    featureMayImport('conversations', ['runs', 'documents', 'providers', 'templates']),
+    featureMayImport('evaluations', ['conversations', 'runs', 'documents', 'providers', 'templates']),
+    featureMayImport('logs', ['conversations', 'runs', 'documents', 'providers', 'templates']),
+
+    // the template worker is a program of its own: it loads the template engine and nothing of ours but its protocol
+    {
+      name: 'the-template-worker-is-alone',
+      severity: 'error',
+      from: { path: `${S}/adapters/template-workers/worker/` },
+      to: { path: `${S}/`, pathNot: `${S}/adapters/template-workers/(worker/|protocol\\.ts$)` },
+    },
+    {
+      name: 'only-template-workers-load-promptl',
+      severity: 'error',
+      from: {
+        path: '^packages/(server|contract|cli)/src',
+        pathNot: `${S}/adapters/template-workers/worker/`,
+      },
+      to: { path: 'node_modules/promptl-ai' },
+    },
+
+    {
+      name: 'only-the-embedded-database-loads-pglite',
+      severity: 'error',
+      from: { path: '^packages/[^/]+/src/', pathNot: '^packages/embedded-postgres/' },
+      to: { path: 'node_modules/(@electric-sql|pglite-prisma-adapter)' },
+    },
+
+    // packages
+    {
+      name: 'embedded-postgres-stands-alone',
+      severity: 'error',
+      from: { path: '^packages/embedded-postgres/src' },
+      to: {
+        path: '.',
+        pathNot:
+          '^packages/embedded-postgres/src/|(node_modules/|^)(@electric-sql/pglite/|pglite-prisma-adapter/|@prisma/driver-adapter-utils/|tar/)',
+        dependencyTypesNot: ['core'],
+      },
+    },
+    {
+      name: 'only-the-database-adapter-and-compose-know-the-embedded-database',
+      severity: 'error',
+      from: {
+        path: '^packages/[^/]+/src/',
+        pathNot: `^packages/embedded-postgres/|${S}/(adapters/database/|compose\\.ts$)`,
+      },
+      to: { path: '^packages/embedded-postgres/' },
+    },
+    {
+      name: 'contract-stands-alone',
+      severity: 'error',
+      from: { path: '^packages/contract/src' },
+      to: { path: '^packages/(server|sdk|cli)/' },
+    },
+    {
+      name: 'vocabulary-and-routes-are-plain',
+      severity: 'error',
+      from: { path: '^packages/contract/src/(vocabulary/|routes\\.ts$)' },
+      to: { pathNot: '^packages/contract/src/(vocabulary/|error-causes\\.ts$)' },
+    },
+    {
+      name: 'clients-take-the-vocabulary-and-the-routes-from-contract',
+      severity: 'error',
+      from: { path: '^packages/(sdk|cli)/src' },
+      to: { path: '^packages/contract/', pathNot: '^packages/contract/src/(vocabulary/index|routes)\\.ts$' },
+    },
+    {
+      name: 'sdk-takes-the-vocabulary-as-types',
+      severity: 'error',
+      from: { path: '^packages/sdk/src' },
+      to: { path: '^packages/contract/src/vocabulary/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'clients-load-no-zod-and-no-ts-rest',
+      severity: 'error',
+      from: { path: '^packages/(sdk|cli)/src' },
+      to: { path: 'node_modules/(zod|@ts-rest)' },
+    },
+    {
+      name: 'sdk-runs-anywhere',
+      severity: 'error',
+      from: { path: '^packages/sdk/src', pathNot: '^packages/sdk/src/testing/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'sdk-stands-alone',
+      severity: 'error',
+      from: { path: '^packages/sdk/src' },
+      to: { path: '^packages/(server|cli)/' },
+    },
+    {
+      name: 'cli-uses-the-sdk-only',
+      severity: 'error',
+      from: { path: '^packages/cli/src' },
+      to: { path: '^packages/server' },
+    },
+    {
+      name: 'only-compile-loads-the-template-engine',
+      severity: 'error',
+      from: { path: '^packages/cli/src', pathNot: '^packages/cli/src/compile/' },
+      to: { path: '^packages/template', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'only-questions-load-the-prompt-library',
+      severity: 'error',
+      from: { path: '^packages/cli/src', pathNot: '^packages/cli/src/ui/questions\\.ts$' },
+      to: { path: 'node_modules/@clack' },
+    },
+    {
+      name: 'no-test-code-in-src',
+      severity: 'error',
+      from: { path: '^packages/[^/]+/src', pathNot: '\\.test\\.ts$' },
+      to: { path: '(/test/|\\.test\\.ts$)' },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { extensions: ['.ts', '.js', '.mjs', '.cjs'] },
+  },
+}

@@ -1,0 +1,23 @@
+import type { LogEntry } from '@stet/contract'
+import type { ExternalLog } from '../../features/external-logs/ports.ts'
+import { timestamp } from './timestamp.ts'
+
+export function externalLogBody(log: ExternalLog): LogEntry {
+  const { conversation } = log
+  return {
+    id: log.id,
+    uuid: conversation.uuid,
+    documentUuid: conversation.documentUuid,
+    commitId: log.versionId,
+    resolvedContent: log.resolvedContent,
+    contentHash: conversation.contentHash,
+    parameters: log.parameters,
+    customIdentifier: conversation.customIdentifier,
+    duration: log.durationMs,
+    source: 'api',
+    createdAt: timestamp(conversation.createdAt),
+    updatedAt: timestamp(conversation.createdAt),
+    promptSpan: { id: log.promptSpan.id, traceId: log.promptSpan.traceId },
+    completionSpan: { id: log.completionSpan.id, traceId: log.completionSpan.traceId },
+  }
+}
