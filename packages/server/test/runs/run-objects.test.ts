@@ -6,7 +6,7 @@ import { responseReader } from '../../src/adapters/providers/openai/responses/an
 import { createEventEncoder } from '../../src/features/runs/encoding/encode-event.ts'
 import { createRunRecorder } from '../../src/features/runs/events/run-recorder.ts'
 import { framesOf } from '../../src/features/runs/events/watch-run.ts'
-import { createRunProgress } from '../../src/features/runs/run-progress.ts'
+import { createRunProgress } from '../../src/features/runs/steps/run-progress.ts'
 import { providerAt, serviceOf } from '../support/model-request.ts'
 
 /** Names of accessors, which make an engine keep all properties of an object literal in a dictionary: 250 to 450 bytes. */

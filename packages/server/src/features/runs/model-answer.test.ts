@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { usageOf } from '../providers/usage.ts'
-import { createModelAnswer, readStructuredAnswer } from './call-model.ts'
+import { createModelAnswer, readStructuredAnswer } from './steps/call-model.ts'
 
 it('keeps the order of reasoning, text and calls, and maps ids to its own', () => {
   const answer = createModelAnswer(1, new Map([['look', { source: 'client' }]]))

@@ -16,8 +16,8 @@ import {
 import { type StartedRun, watchRun } from './events/watch-run.ts'
 import type { NewConversation, NewRun, StoredConversation, StoredRun } from './ports.ts'
 import type { PromptInput } from './run.ts'
-import { planOf, renderAhead } from './run-plan.ts'
-import { createRunProgress } from './run-progress.ts'
+import { planOf, renderAhead } from './steps/run-plan.ts'
+import { createRunProgress } from './steps/run-progress.ts'
 import { type SuperviseDeps, superviseRun } from './supervise-run.ts'
 
 export interface StartRunInput {

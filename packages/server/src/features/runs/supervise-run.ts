@@ -19,8 +19,8 @@ import type {
   StoredRunResult,
 } from './ports.ts'
 import type { RunSpending } from './run.ts'
-import type { RunPlan } from './run-plan.ts'
-import { latitude, type RunCompletion, type RunProgress } from './run-progress.ts'
+import type { RunPlan } from './steps/run-plan.ts'
+import { latitude, type RunCompletion, type RunProgress } from './steps/run-progress.ts'
 
 export type SuperviseDeps = ExecuteDeps & Needs<'runs'>
 

@@ -16,7 +16,7 @@ import type {
   StoredRun,
   StoredRunResult,
 } from '../ports.ts'
-import { createRunProgress } from '../run-progress.ts'
+import { createRunProgress } from '../steps/run-progress.ts'
 import { terminalEvent } from '../supervise-run.ts'
 import type { RunEvent } from './run-event.ts'
 

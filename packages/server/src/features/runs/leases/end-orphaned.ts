@@ -6,8 +6,8 @@ import type { Message } from '../../templates/message.ts'
 import { createEventEncoder } from '../encoding/encode-event.ts'
 import { packEventLog } from '../encoding/event-log-file.ts'
 import type { RunEnd, StoredConversation, StoredRun } from '../ports.ts'
-import { planOf } from '../run-plan.ts'
-import { createRunProgress } from '../run-progress.ts'
+import { planOf } from '../steps/run-plan.ts'
+import { createRunProgress } from '../steps/run-progress.ts'
 import { statusOf, stopped, storedResult, terminalEvent } from '../supervise-run.ts'
 
 type EndDeps = Needs<'runs' | 'clock'>

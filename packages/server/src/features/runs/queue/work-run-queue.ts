@@ -7,9 +7,9 @@ import type { Needs } from '../../deps.ts'
 import { endQueued } from '../leases/end-orphaned.ts'
 import type { NewRun, StoredConversation } from '../ports.ts'
 import type { PromptInput } from '../run.ts'
-import { planOf } from '../run-plan.ts'
-import { createRunProgress } from '../run-progress.ts'
 import { runState, type StartDeps } from '../start-run.ts'
+import { planOf } from '../steps/run-plan.ts'
+import { createRunProgress } from '../steps/run-progress.ts'
 import { retryMs, type SuperviseDeps, superviseRun } from '../supervise-run.ts'
 
 type WorkDeps = StartDeps & Needs<'runs'>

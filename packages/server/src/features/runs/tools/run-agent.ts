@@ -5,8 +5,8 @@ import type { Needs } from '../../deps.ts'
 import { parameterValues } from '../../templates/parameters.ts'
 import { assertCompiles } from '../../templates/template-engine.ts'
 import type { RunSpending } from '../run.ts'
-import { planPrompt, type RunPlan } from '../run-plan.ts'
-import { createRunProgress, type RunCompletion, type RunProgress, type RunWatch } from '../run-progress.ts'
+import { planPrompt, type RunPlan } from '../steps/run-plan.ts'
+import { createRunProgress, type RunCompletion, type RunProgress, type RunWatch } from '../steps/run-progress.ts'
 import type { AgentTool, ToolOutcome } from './tool.ts'
 
 /** `executeRun`, as a parameter to avoid an import cycle. */

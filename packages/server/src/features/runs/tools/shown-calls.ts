@@ -4,7 +4,7 @@ import { isUnavailable } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import type { ToolCall } from '../../templates/message.ts'
 import type { ToolScope } from '../run.ts'
-import type { RunProgress } from '../run-progress.ts'
+import type { RunProgress } from '../steps/run-progress.ts'
 import type { StepTool, ToolAnswer, Toolbox, ToolOutcome } from './tool.ts'
 
 export type ShowDeps = Needs<'runs' | 'clock'>

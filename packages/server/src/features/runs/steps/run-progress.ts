@@ -1,9 +1,9 @@
 /** The state of a run while it executes: its messages, spending and budget. */
-import { addUsage, type Usage, usageOf } from '../providers/usage.ts'
-import type { Message, ToolCall } from '../templates/message.ts'
-import { createMessageList, type MessageList } from './encoding/message-list.ts'
-import type { LatitudeEvent, RunEvent, ShowEvents } from './events/run-event.ts'
-import type { RunSpending, StepResponse } from './run.ts'
+import { addUsage, type Usage, usageOf } from '../../providers/usage.ts'
+import type { Message, ToolCall } from '../../templates/message.ts'
+import { createMessageList, type MessageList } from '../encoding/message-list.ts'
+import type { LatitudeEvent, RunEvent, ShowEvents } from '../events/run-event.ts'
+import type { RunSpending, StepResponse } from '../run.ts'
 
 export interface RunWatch {
   showEvents: ShowEvents

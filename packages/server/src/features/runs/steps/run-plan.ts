@@ -1,11 +1,11 @@
 /** The steps of a run before they are run: rendered by the template engine, or the single step of a chat. */
-import { AppError, RunError } from '../../shared/app-error.ts'
-import type { Needs } from '../deps.ts'
-import { type HeldFiles, heldFiles } from '../templates/held-files.ts'
-import type { Message } from '../templates/message.ts'
-import type { EvaluationOwner, TemplateStep } from '../templates/template-engine.ts'
-import type { ProjectDefaults, PromptInput, PromptSteps, ToolScope } from './run.ts'
-import { awaitedTools } from './tools/tool.ts'
+import { AppError, RunError } from '../../../shared/app-error.ts'
+import type { Needs } from '../../deps.ts'
+import { type HeldFiles, heldFiles } from '../../templates/held-files.ts'
+import type { Message } from '../../templates/message.ts'
+import type { EvaluationOwner, TemplateStep } from '../../templates/template-engine.ts'
+import type { ProjectDefaults, PromptInput, PromptSteps, ToolScope } from '../run.ts'
+import { awaitedTools } from '../tools/tool.ts'
 
 interface PlannedStep {
   done: false

@@ -1,18 +1,18 @@
 /** One model call: gathers its chunks into a message and shows them as events. A failed call keeps its partial message. */
 
-import { RunError } from '../../shared/app-error.ts'
-import { newToolCallId } from '../../shared/ids.ts'
-import { parseStorable, storableText } from '../../shared/storable-json.ts'
-import type { FinishReason, GeneratedFile, ModelChunk, PartSeal } from '../providers/model-driver.ts'
-import type { ResolvedProvider } from '../providers/ports.ts'
-import { ProviderError } from '../providers/provider-error.ts'
-import { type Usage, usageOf } from '../providers/usage.ts'
-import type { Message, MessagePart, ToolCall } from '../templates/message.ts'
-import type { ProviderEvent, RunEvent, ShowEvents, ToolSource } from './events/run-event.ts'
+import { RunError } from '../../../shared/app-error.ts'
+import { newToolCallId } from '../../../shared/ids.ts'
+import { parseStorable, storableText } from '../../../shared/storable-json.ts'
+import type { FinishReason, GeneratedFile, ModelChunk, PartSeal } from '../../providers/model-driver.ts'
+import type { ResolvedProvider } from '../../providers/ports.ts'
+import { ProviderError } from '../../providers/provider-error.ts'
+import { type Usage, usageOf } from '../../providers/usage.ts'
+import type { Message, MessagePart, ToolCall } from '../../templates/message.ts'
+import type { ProviderEvent, RunEvent, ShowEvents, ToolSource } from '../events/run-event.ts'
+import type { ShownCalls } from '../tools/shown-calls.ts'
 import type { RunPlan } from './run-plan.ts'
 import type { RunProgress } from './run-progress.ts'
 import type { StepSetUp } from './run-step.ts'
-import type { ShownCalls } from './tools/shown-calls.ts'
 
 export interface ModelCall {
   setUp: StepSetUp
