@@ -21,7 +21,7 @@ Every error has the same JSON body:
 }
 \`\`\`
 
-Act on \`details.reason\`: it names the cause, and it is stable. Messages may grow more precise. In the SDK, \`error.details\` holds it.
+Act on \`details.reason\`: it names the cause, and it is stable. Messages may grow more precise. In the SDK, it is \`error.reason\`.
 
 ## Refused requests
 `

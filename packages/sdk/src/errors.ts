@@ -1,6 +1,6 @@
 import { type RateLimitInfo, readRateLimit } from './transport/rate-limit.ts'
 import { isRetryable } from './transport/retry.ts'
-import type { Message, ToolCall } from './types.ts'
+import type { ErrorReason, Message, ToolCall } from './types.ts'
 
 const brands = new WeakMap<object, symbol>()
 
@@ -66,14 +66,16 @@ export interface ApiErrorInit extends ErrorFacts {
 }
 
 /**
- * The server refused or failed. Act on `errorCode` and `details`; quote `requestId` when asking the operator.
+ * The server refused or failed. Act on `reason` and `details`; quote `requestId` when asking the operator.
  *
- * @example if (e instanceof ApiError && e.status === 413) splitTheUpload()
+ * @example if (e instanceof ApiError && e.reason === 'body-too-large') splitTheUpload()
  */
 export class ApiError extends StetError {
   declare readonly status: number
   declare readonly errorCode: string
   declare readonly details: unknown
+  /** The cause from `details.reason`, see docs/errors.md. A newer server may send others. A failed run has an `errorCode` instead. */
+  readonly reason: ErrorReason | (string & {}) | undefined
   readonly retryable: boolean
   declare readonly attempts: number
   declare readonly requestId: string | null
@@ -82,11 +84,13 @@ export class ApiError extends StetError {
   declare readonly method: string
   declare readonly url: string
 
-  constructor(init: ApiErrorInit, reason = `${init.status} ${init.message}`) {
+  constructor(init: ApiErrorInit, what = `${init.status} ${init.message}`) {
     const { message, context, prompt, ...facts } = init
     const { status, requestId } = facts
-    super(`${reason}${context ? ` (${context})` : ''}${requestId ? ` [${requestId}]` : ''}`, facts)
-    this.retryable = isRetryable(status, facts.headers, facts.details)
+    super(`${what}${context ? ` (${context})` : ''}${requestId ? ` [${requestId}]` : ''}`, facts)
+    const { reason } = (facts.details ?? {}) as Record<string, unknown>
+    this.reason = typeof reason === 'string' ? reason : undefined
+    this.retryable = isRetryable(status, facts.headers, this.reason)
   }
 }
 

@@ -81,6 +81,7 @@ export type {
   ConversationOrigin,
   ConversationSummary,
   DiffSide,
+  ErrorReason,
   Evaluation,
   EvaluationInput,
   FetchedPrompt,

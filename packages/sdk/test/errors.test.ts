@@ -55,6 +55,20 @@ it('the message contains status, scope and request id', async () => {
   })
 })
 
+describe('the reason is the cause from the details', () => {
+  it.each([
+    ['{"details":{"reason":"unknown-document"}}', 'unknown-document'],
+    ['{"details":{"reason":"a cause of a newer server"}}', 'a cause of a newer server'],
+    ['{"details":{"reason":5}}', undefined],
+    ['{"details":{}}', undefined],
+    ['{"details":"text"}', undefined],
+    ['{"details":null}', undefined],
+    ['{}', undefined],
+  ])('%s', async (body, reason) => {
+    expect(await failing(body, 404)).toHaveProperty('reason', reason)
+  })
+})
+
 describe('bodies of other servers', () => {
   it('HTML of a proxy', async () => {
     const error = await failing(`<html>${'x'.repeat(9000)}</html>`, 502, { 'Content-Type': 'text/html' })

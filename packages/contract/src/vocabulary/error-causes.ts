@@ -267,3 +267,14 @@ export const ERROR_CAUSES = {
 } as const satisfies Record<string, CauseEntry>
 
 export type ErrorCause = keyof typeof ERROR_CAUSES
+
+type Refusal<Cause extends ErrorCause> = (typeof ERROR_CAUSES)[Cause] extends infer Entry
+  ? Entry extends { code: 'DocumentRunError' }
+    ? never
+    : Entry extends { reason: infer Reason }
+      ? Reason
+      : Cause
+  : never
+
+/** A value of `details.reason`. A failed run has none: its `errorCode` names the cause. */
+export type ErrorReason = { [Cause in ErrorCause]: Refusal<Cause> }[ErrorCause]

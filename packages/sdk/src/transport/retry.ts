@@ -5,11 +5,11 @@ const LONGEST_ORDERED_WAIT_MS = 60_000
 const JITTER = 0.25
 
 /** Whether an answer is worth a second attempt; the server's `x-should-retry` wins over its status. */
-export function isRetryable(status: number, headers: Headers, details: unknown): boolean {
+export function isRetryable(status: number, headers: Headers, reason: unknown): boolean {
   const wish = headers.get('x-should-retry')
   if (wish === 'true' || wish === 'false') return wish === 'true'
   // 409 means a version conflict, except while the first attempt under the same idempotency key still runs
-  if (status === 409) return (details as { reason?: unknown } | null)?.reason === 'in_progress'
+  if (status === 409) return reason === 'in_progress'
   return RETRYABLE.test(`${status}`)
 }
 

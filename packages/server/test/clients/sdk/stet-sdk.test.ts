@@ -1,4 +1,5 @@
 /** The real client against the real server: streams that are cut on their way, tools, jobs, the cache. */
+import { randomUUID } from 'node:crypto'
 import { type AbortError, RunError, RunStream, Stet, type StreamEvent, tool } from '@stet/sdk'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
@@ -53,6 +54,40 @@ it.each([true, false])("a provider refusal shows the provider's words without th
   expect(error).toBeInstanceOf(RunError)
   const sentence = 'openai: 401 Incorrect API key provided: *** (prompt hello)'
   expect(error.message).toBe(`${sentence} [${error.requestId}]`)
+})
+
+describe('the cause of an error is its reason', () => {
+  const caught = (call: Promise<unknown>) => call.catch((e: unknown) => e)
+
+  it('for refusals of every class', async () => {
+    const misspelled = await caught(stet.prompts.get('helo'))
+    expect(misspelled).toMatchObject({ name: 'NotFoundError', reason: 'unknown-document' })
+    expect(misspelled).toMatchObject({ details: { suggestions: ['hello'], reason: 'unknown-document' } })
+    const stranger = stet.withOptions({ apiKey: 'stet_unknown' })
+    expect(await caught(stranger.me())).toMatchObject({ name: 'UnauthorizedError', reason: 'unknown-key' })
+    const merged = await caught(stet.prompts.createOrUpdate('hello', { prompt: 'Hi' }))
+    expect(merged).toMatchObject({ name: 'BadRequestError', reason: 'merged-without-force' })
+    const idempotencyKey = randomUUID()
+    await stet.versions.create('one', { idempotencyKey })
+    const reused = await caught(stet.versions.create('another', { idempotencyKey }))
+    expect(reused).toMatchObject({ name: 'UnprocessableEntityError', reason: 'idempotency-key-reused' })
+  })
+
+  it('for a conversation that a run uses, before the stream starts', async () => {
+    bench.fake.enqueue({ deltas: ['a ', 'b'], hang: 'mid-stream' })
+    const first = stet.prompts.stream('hello')
+    await vi.waitFor(() => expect(first.text).not.toBe(''), 20_000)
+    const chat = stet.prompts.chatStream(first.conversationUuid ?? '', 'And then?')
+    expect(await caught(chat.finalText())).toMatchObject({ name: 'ConflictError', reason: 'conversation-busy' })
+    first.abort()
+    await caught(first.finalText())
+  })
+
+  it.each([true, false])('but not for a failed run, which has an error code (stream: %s)', async (stream) => {
+    bench.fake.enqueue({ status: 400, body: { error: { message: 'No' } } })
+    const error = await caught(stet.prompts.run('hello', { stream }))
+    expect(error).toMatchObject({ name: 'RunError', errorCode: 'ai_run_error', reason: undefined })
+  })
 })
 
 describe('a stream that is cut on its way', () => {
