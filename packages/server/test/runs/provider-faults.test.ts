@@ -104,6 +104,8 @@ async function endOf(bench: RunBench, { path, fault, mode }: Case): Promise<Reco
   expect(attached.last).toMatchObject({ messages, cost: 0, tokenUsage: { totalTokens: 0 } })
   expect(error).toMatchObject({ name: 'DocumentRunError', errorCode: code, code, message: expect.stringMatching(/\w/) })
   expect(error['details']).toMatchObject({ errorCode: code, model: path, provider: expect.any(String), ...details })
+  const { provider, status, providerMessage } = error['details'] as Record<string, unknown>
+  if (providerMessage) expect(error['message']).toBe(`${provider}: ${status ?? 'error'} ${providerMessage}`)
   expect(conversation).toMatchObject({ status: 'error', error: { errorCode: code, message: error['message'] } })
   expect(conversation['conversation']).toEqual(messages)
   const told = { ...(error['details'] as Record<string, unknown>), conversationUuid: uuid }

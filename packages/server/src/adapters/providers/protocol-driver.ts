@@ -45,7 +45,9 @@ export function protocolDriver(deps: CallDeps, provider: ProviderSettings, proto
         // A stream that ended because of an abort must not look complete.
         signal.throwIfAborted()
       } catch (error) {
-        throw signal.aborted ? signal.reason : error
+        if (signal.aborted) throw signal.reason
+        if (error instanceof ProviderError) error.provider = provider.name
+        throw error
       }
     },
   }

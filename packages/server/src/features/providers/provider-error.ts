@@ -13,6 +13,8 @@ export type ProviderErrorKind =
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   readonly kind: ProviderErrorKind
+  /** The name of the provider key. The driver sets it, because what reads a response does not have it. */
+  provider = ''
   readonly status: number | undefined
   readonly retryAfterMs: number | undefined
   /** The provider's own text, cut to 2,000 characters and scrubbed of secrets. */

@@ -4,7 +4,6 @@ import { RunError } from '../../../shared/app-error.ts'
 import { newToolCallId } from '../../../shared/ids.ts'
 import { parseStorable, storableText } from '../../../shared/storable-json.ts'
 import type { FinishReason, GeneratedFile, ModelChunk, PartSeal } from '../../providers/model-driver.ts'
-import type { ResolvedProvider } from '../../providers/ports.ts'
 import { ProviderError } from '../../providers/provider-error.ts'
 import { type Usage, usageOf } from '../../providers/usage.ts'
 import type { Message, MessagePart, ToolCall } from '../../templates/message.ts'
@@ -48,7 +47,7 @@ export async function callModel(call: ModelCall): Promise<ModelAnswer> {
     if (partial) call.progress.list.append([partial])
     if (!(failure instanceof ProviderError)) throw failure
     call.showEvents([{ provider: failureEvent(failure) }])
-    throw toRunError(failure, provider, model)
+    throw toRunError(failure, model)
   }
   call.showEvents([{ provider: { type: 'finish-step', finishReason: answer.finishReason, usage: answer.usage } }])
   return answer
@@ -234,26 +233,25 @@ function sealReasoning(parts: MessagePart[], id: string, seal: PartSeal): void {
   else parts.push({ type: 'reasoning', text: '', id, ...seal })
 }
 
-function toRunError(failure: ProviderError, provider: ResolvedProvider, model: string): RunError {
+function toRunError(failure: ProviderError, model: string): RunError {
   if (failure.kind === 'uncarried') {
     const details = { type: failure.contentType ?? 'unknown' }
     return new RunError('unsupported_provider_response_type_error', failure.message, { details, cause: failure })
   }
-  const details = {
-    provider: provider.name,
-    model,
-    ...defined({ status: failure.status, providerMessage: failure.providerMessage }),
-  }
+  const { provider, status, providerMessage } = failure
+  const details = { provider, model, ...defined({ status, providerMessage }) }
+  // Many clients show only the message.
+  const message = providerMessage ? `${provider}: ${status ?? 'error'} ${providerMessage}` : failure.message
   if (failure.kind === 'rate_limited') {
     const retryAfter =
       failure.retryAfterMs === undefined ? undefined : Math.max(1, Math.ceil(failure.retryAfterMs / 1000))
-    return new RunError('rate_limit_error', failure.message, {
+    return new RunError('rate_limit_error', message, {
       details: { ...details, ...defined({ retryAfter }) },
       cause: failure,
     })
   }
   const code = failure.kind === 'misconfigured' ? 'ai_provider_config_error' : 'ai_run_error'
-  return new RunError(code, failure.message, { details, cause: failure })
+  return new RunError(code, message, { details, cause: failure })
 }
 
 function failureEvent(failure: ProviderError): ProviderEvent {
