@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import { type Prisma, PrismaClient } from '../../../generated/prisma/client.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { afterListening } from '../../shared/time/listening-time.ts'
@@ -8,7 +9,6 @@ import type { Engine } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
 import type { ReplicaLock } from './postgres/replica-lock.ts'
-import type { SqlSession } from './sql-session.ts'
 import { gatedAdapter, gatedSession, type StatementGate, statementGate } from './statement-gate.ts'
 import { createWriteBatch, type WriteBatch } from './write-batch.ts'
 

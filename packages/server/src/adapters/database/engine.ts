@@ -1,6 +1,6 @@
 import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils'
+import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { ReplicaLock } from './postgres/replica-lock.ts'
-import type { SqlSession } from './sql-session.ts'
 
 /** An open database of either kind. */
 export interface Engine {

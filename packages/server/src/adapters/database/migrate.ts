@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { SqlQueries, SqlSession } from '@stet/embedded-postgres/sql-session'
 import { OperatorError } from '../../shared/app-error.ts'
-import type { SqlQueries, SqlSession } from './sql-session.ts'
 
 /** The key that Prisma's own `migrate deploy` locks, so that the two exclude each other. */
 const PRISMA_LOCK = 72_707_369

@@ -1,7 +1,7 @@
 import type { SqlDriverAdapter, SqlDriverAdapterFactory, SqlQueryable, Transaction } from '@prisma/driver-adapter-utils'
+import type { SqlQueries, SqlSession } from '@stet/embedded-postgres/sql-session'
 import { AppError } from '../../shared/app-error.ts'
 import { codeOf, databaseAway, diskFull, translateDatabaseError, translating } from './database-error.ts'
-import type { SqlQueries, SqlSession } from './sql-session.ts'
 
 /** Every SQL statement passes here. It is counted; writes are refused while the disk is almost full. */
 export interface StatementGate {
@@ -59,11 +59,14 @@ export function statementGate(writesClosed: () => boolean = () => false): Statem
 export function gatedSession(session: SqlSession, gate: StatementGate): SqlSession {
   return {
     ...gatedQueries(session, gate),
-    batch: (statements) =>
-      translating(async () => {
+    async batch(statements) {
+      try {
         for (const { sql } of statements) gate.pass(sql)
-        return session.batch(statements)
-      }),
+        return await session.batch(statements)
+      } catch (error) {
+        throw translateDatabaseError(error)
+      }
+    },
     transaction: (work) => translating(() => session.transaction((queries) => work(gatedQueries(queries, gate)))),
   }
 }

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import type { SqlSession, SqlStatement } from '@stet/embedded-postgres/sql-session'
 import { isUnavailable } from '../../shared/app-error.ts'
 import { heldBytes } from '../../shared/text/held-bytes.ts'
-import type { SqlSession } from './sql-session.ts'
 
 /** The shortest and longest time between two commits under load. Rows that arrive meanwhile share the next one. */
 const LOAD_INTERVAL_MS = { least: 5, most: 20 }
@@ -18,6 +18,10 @@ const FULL_BATCH_BYTES = 2_097_152
 /** For how long a commit is evidence that the database stores rows. */
 const PROOF_MS = 1_000
 
+interface BatchStatement extends SqlStatement {
+  returnsKeys?: boolean
+}
+
 /** A kind of write whose rows share one statement. */
 export interface RowKind<Row> {
   name: string
@@ -29,7 +33,7 @@ export interface RowKind<Row> {
    * The statement for these rows. With `RETURNING … AS key` (text) a row counts as written when its key comes back:
    * this is how a compare-and-set learns whether it won. Otherwise every row counts as written.
    */
-  statement(rows: readonly Row[]): { sql: string; params: readonly unknown[]; returnsKeys?: boolean }
+  statement(rows: readonly Row[]): BatchStatement
 }
 
 /** One row of some kind, sealed by `batchEntry`. */
@@ -72,12 +76,17 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
     await nextTurn()
     while (waiting.length > 0) {
       const rest = mayStartAt - performance.now()
-      if (rest > 0 && waiting.length < FULL_BATCH) await new Promise((done) => setTimeout(done, rest))
+      if (rest > 0 && waiting.length < FULL_BATCH) await delay(rest)
       const start = performance.now()
-      const batch = takeBatch(waiting)
-      waiting = waiting.filter((group) => !batch.has(group))
-      provenAt = (await commitBatch(session, [...batch])) ? performance.now() : Number.NEGATIVE_INFINITY
-      mayStartAt = start + intervalAfter(batch.size, performance.now() - start)
+      const { taken, left } = takeBatch(waiting)
+      waiting = left
+      const isStored = await commitBatch(session, taken)
+      const end = performance.now()
+      provenAt = isStored ? end : Number.NEGATIVE_INFINITY
+      const { least, most } = LOAD_INTERVAL_MS
+      // A single row is not load.
+      const share = taken.length > 1 ? Math.min(most, LOAD_INTERVAL_COMMITS * (end - start)) : 0
+      mayStartAt = start + Math.max(least, share)
     }
     draining = undefined
   }
@@ -96,43 +105,41 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
   }
 }
 
-/** Time from the start of a batch that took `durationMs` to the start of the next. A single row is not load. */
-function intervalAfter(groups: number, durationMs: number): number {
-  const { least, most } = LOAD_INTERVAL_MS
-  return groups > 1 ? Math.max(least, Math.min(most, LOAD_INTERVAL_COMMITS * durationMs)) : least
-}
-
-function nameOf(kind: { name: string }, key: string): string {
-  return `${kind.name}\n${key}`
-}
-
 /** Takes groups from the front; the order per key is kept. */
-function takeBatch(waiting: readonly Group[]): Set<Group> {
-  const taken = new Set<Group>()
+function takeBatch(waiting: Group[]): { taken: Group[]; left: Group[] } {
+  if (waiting.length === 1) return { taken: waiting, left: [] }
+  const taken: Group[] = []
+  const left: Group[] = []
   const keys = new Set<string>()
   let bytes = 0
-  for (const group of waiting) {
+  for (const [place, group] of waiting.entries()) {
     bytes += heldBytes(group.entries)
-    if (taken.size >= FULL_BATCH || (taken.size > 0 && bytes > FULL_BATCH_BYTES)) break
-    const own = group.entries.map(({ kind, row }) => nameOf(kind, kind.key(row)))
-    if (!own.some((key) => keys.has(key))) taken.add(group)
+    const isFull = taken.length >= FULL_BATCH || (taken.length > 0 && bytes > FULL_BATCH_BYTES)
+    if (isFull) return { taken, left: left.concat(waiting.slice(place)) }
+    const own: string[] = []
+    for (const { kind, row } of group.entries) own.push(`${kind.name}\n${kind.key(row)}`)
+    if (own.some((key) => keys.has(key))) left.push(group)
+    else taken.push(group)
     for (const key of own) keys.add(key)
   }
-  return taken
+  return { taken, left }
 }
 
 /** False if the database was unavailable. */
 async function commitBatch(session: SqlSession, groups: readonly Group[]): Promise<boolean> {
   try {
-    const entries = groups.flatMap((group) => group.entries)
-    const written = await writeEntries(session, entries)
-    for (const group of groups) group.resolve(group.entries.map((entry) => written.get(entry) === true))
+    const written = await writeGroups(session, groups)
+    for (const { entries, resolve } of groups) {
+      const results: boolean[] = []
+      for (const entry of entries) results.push(written.has(entry))
+      resolve(results)
+    }
     return true
   } catch (error) {
-    const [only, ...others] = groups
-    if (only !== undefined && (others.length === 0 || isUnavailable(error))) {
+    const isAway = isUnavailable(error)
+    if (groups.length === 1 || isAway) {
       for (const group of groups) group.reject(error)
-      return !isUnavailable(error)
+      return !isAway
     }
     // One of them is refused. Writing each alone keeps the others from failing with it.
     let isThere = true
@@ -141,17 +148,30 @@ async function commitBatch(session: SqlSession, groups: readonly Group[]): Promi
   }
 }
 
-async function writeEntries(session: SqlSession, entries: readonly BatchEntry[]): Promise<Map<BatchEntry, boolean>> {
-  const kinds = [...new Set(entries.map(({ kind }) => kind))].sort((one, other) => one.order - other.order)
-  const parts = kinds.map((kind) => {
-    const own = entries.filter((entry) => entry.kind === kind)
-    return { kind, own, statement: kind.statement(own.map(({ row }) => row)) }
-  })
-  const results = await session.batch(parts.map(({ statement }) => statement))
-  const written = new Map<BatchEntry, boolean>()
-  for (const [place, { kind, own, statement }] of parts.entries()) {
-    const keys = new Set(results[place]?.map((row) => row['key']))
-    for (const entry of own) written.set(entry, statement.returnsKeys !== true || keys.has(kind.key(entry.row)))
+/** The rows that were written: all but those that lost a compare-and-set. */
+async function writeGroups(session: SqlSession, groups: readonly Group[]): Promise<Set<BatchEntry>> {
+  const byKind = new Map<RowKind<unknown>, BatchEntry[]>()
+  for (const { entries } of groups) {
+    for (const entry of entries) {
+      const own = byKind.get(entry.kind)
+      if (own) own.push(entry)
+      else byKind.set(entry.kind, [entry])
+    }
+  }
+  const parts = [...byKind].sort(([one], [other]) => one.order - other.order)
+  const statements: BatchStatement[] = []
+  for (const [kind, own] of parts) statements.push(kind.statement(own.map(rowOf)))
+  const results = await session.batch(statements)
+  const written = new Set<BatchEntry>()
+  for (const [place, [kind, own]] of parts.entries()) {
+    const keys = new Set<unknown>()
+    for (const row of results[place] ?? []) keys.add(row['key'])
+    const isConditional = statements[place]?.returnsKeys === true
+    for (const entry of own) if (!isConditional || keys.has(kind.key(entry.row))) written.add(entry)
   }
   return written
+}
+
+function rowOf({ row }: BatchEntry): unknown {
+  return row
 }

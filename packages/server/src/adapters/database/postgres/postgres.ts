@@ -1,8 +1,8 @@
 import { PrismaPg } from '@prisma/adapter-pg'
+import type { SqlQueries, SqlSession, SqlStatement } from '@stet/embedded-postgres/sql-session'
 import type pg from 'pg'
 import type { Logger } from '../../../shared/logger.ts'
 import type { Engine } from '../engine.ts'
-import type { SqlQueries, SqlSession, SqlStatement } from '../sql-session.ts'
 import { Connection, SharedPool, watchConnections } from './postgres-pool.ts'
 import { ReplicaLock } from './replica-lock.ts'
 

@@ -1,8 +1,8 @@
-/** Conversations in the database: lists paged by position, and the columns that batched statements write. */
+/** Conversations in the database: lists paged by position. */
 import type { Prisma } from '../../../../generated/prisma/client.ts'
 import type { StoredSummary } from '../../../features/conversations/conversation.ts'
 import type { ConversationFilter, ConversationPlace, ConversationStore } from '../../../features/conversations/ports.ts'
-import type { ConversationOrigin, NewConversation } from '../../../features/runs/ports.ts'
+import type { ConversationOrigin } from '../../../features/runs/ports.ts'
 import type { RunStatus } from '../../../features/runs/run.ts'
 import type { DatabaseClient } from '../database.ts'
 
@@ -58,35 +58,4 @@ async function listResults(client: DatabaseClient, uuids: readonly string[]): Pr
 function toSummary({ runs: [run], ...row }: SummaryRow, results: ReadonlyMap<string, ShownResult>): StoredSummary {
   const latestRun = run ? { endedAt: run.endedAt, result: results.get(run.uuid) ?? null } : null
   return { ...row, status: row.status as RunStatus, origin: row.origin as ConversationOrigin, latestRun }
-}
-
-/** Part of a batched statement: its fields of the input `i`, its columns, and their values. */
-export interface RowPart {
-  input: string
-  columns: string
-  values: string
-}
-
-/** The part of a conversation that never changes. */
-export const conversationPart: RowPart = {
-  input:
-    'uuid uuid, workspace int, project int, version uuid, document uuid, path text, hash text, identifier text, origin text, config json',
-  columns:
-    'uuid, workspace_id, project_id, version_uuid, document_uuid, path, content_hash, custom_identifier, origin, config',
-  values: 'i.uuid, i.workspace, i.project, i.version, i.document, i.path, i.hash, i.identifier, i.origin, i.config',
-}
-
-export function conversationRow(conversation: NewConversation) {
-  return {
-    uuid: conversation.uuid,
-    workspace: conversation.workspaceId,
-    project: conversation.projectId,
-    version: conversation.versionUuid,
-    document: conversation.documentUuid,
-    path: conversation.path,
-    hash: conversation.contentHash,
-    identifier: conversation.customIdentifier,
-    origin: conversation.origin,
-    config: conversation.config,
-  }
 }

@@ -1,4 +1,6 @@
 /** Hides and purges rows in the database, on a session whose statements are not counted as those of requests. */
+
+import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import {
   type ConversationTable,
   type DeletionStore,
@@ -7,7 +9,6 @@ import {
   type PurgedRows,
   purgeBatch,
 } from '../../../features/conversations/deletion/ports.ts'
-import type { SqlSession } from '../sql-session.ts'
 
 const { rows: most, largeRows } = purgeBatch
 

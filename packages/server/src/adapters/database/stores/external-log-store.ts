@@ -3,7 +3,7 @@ import type { ExternalLogStore, LoggedConversation, NewExternalLog } from '../..
 import { storableJson } from '../../../shared/storable-json.ts'
 import type { DatabaseClient } from '../database.ts'
 import type { RowKind, WriteBatch } from '../write-batch.ts'
-import { conversationPart, conversationRow } from './conversation-store.ts'
+import { conversationPart, conversationRow } from './run-rows.ts'
 
 interface Log {
   conversation: LoggedConversation

@@ -1,8 +1,9 @@
 /** Idempotency records in the database. Records of runs are written with their runs. */
+
+import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { IdempotencyRecord } from '../../../../generated/prisma/client.ts'
 import type { IdempotencyStore, IdempotencyUpkeep } from '../../../features/idempotency/ports.ts'
 import type { DatabaseClient } from '../database.ts'
-import type { SqlSession } from '../sql-session.ts'
 
 const unfinished = { answer: null, runUuid: null } as const
 const subject = { deletedAt: true, projectId: true } as const

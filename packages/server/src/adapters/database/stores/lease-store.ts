@@ -1,6 +1,7 @@
 /** Leases of processes. One statement renews a lease and reads requested stops, for any number of runs. */
+
+import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { LeaseStore } from '../../../features/runs/ports.ts'
-import type { SqlSession } from '../sql-session.ts'
 
 export function postgresLeaseStore(session: SqlSession): LeaseStore {
   return {

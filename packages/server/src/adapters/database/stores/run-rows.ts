@@ -9,7 +9,37 @@ import type { Message } from '../../../features/templates/message.ts'
 import { storableJson } from '../../../shared/storable-json.ts'
 import { isLarge } from '../../../shared/text/json-pieces.ts'
 import type { RowKind } from '../write-batch.ts'
-import { conversationPart, conversationRow, type RowPart } from './conversation-store.ts'
+
+/** Part of a batched statement: its fields of the input `i`, its columns, and their values. */
+export interface RowPart {
+  input: string
+  columns: string
+  values: string
+}
+
+/** The part of a conversation that never changes. */
+export const conversationPart: RowPart = {
+  input:
+    'uuid uuid, workspace int, project int, version uuid, document uuid, path text, hash text, identifier text, origin text, config json',
+  columns:
+    'uuid, workspace_id, project_id, version_uuid, document_uuid, path, content_hash, custom_identifier, origin, config',
+  values: 'i.uuid, i.workspace, i.project, i.version, i.document, i.path, i.hash, i.identifier, i.origin, i.config',
+}
+
+export function conversationRow(conversation: NewConversation) {
+  return {
+    uuid: conversation.uuid,
+    workspace: conversation.workspaceId,
+    project: conversation.projectId,
+    version: conversation.versionUuid,
+    document: conversation.documentUuid,
+    path: conversation.path,
+    hash: conversation.contentHash,
+    identifier: conversation.customIdentifier,
+    origin: conversation.origin,
+    config: conversation.config,
+  }
+}
 
 const runStart: RowPart = {
   input: 'run uuid, owner text, epoch int, first_event int, begun timestamptz',
@@ -23,11 +53,6 @@ const runEnd = {
   columns: 'status, last_event_id, error_code, error_message, result, ended_at',
 } satisfies Omit<RowPart, 'values'>
 
-/** @param isAlone whether the result is a parameter of its own. */
-const endValues = (isAlone: boolean) =>
-  `i.status, i.last_event, i.error_code, i.error_message, ${isAlone ? '$4::json' : 'i.result'}, i.at`
-const eventLog = 'substring($2::bytea FROM i.log_from FOR i.log_bytes)'
-
 const idempotencyRecord: RowPart = {
   input: 'claim text, request_hash text, claimant text',
   columns: 'id, request_hash, owner_id, conversation_uuid, run_uuid',
@@ -40,13 +65,39 @@ interface FirstRun {
   run: NewRun | NewQueuedRun
 }
 
+const firstRunInput = `input AS (
+        SELECT * FROM json_to_recordset($1::json) AS i(
+          ${conversationPart.input}, ${runStart.input}, status text, input text, queued_by int,
+          ${idempotencyRecord.input})
+      )`
+
+const insertFirstRuns = (source: 'input' | 'accepted') => `conversations AS (
+        INSERT INTO conversation (${conversationPart.columns}, status, epoch, created_at, updated_at)
+        SELECT ${conversationPart.values}, i.status, i.epoch, i.begun, i.begun FROM ${source} i
+      )
+      INSERT INTO run (${runStart.columns}, status, input, queued_by)
+      SELECT ${runStart.values}, i.status, i.input, i.queued_by FROM ${source} i`
+
+const firstRunSql = `WITH ${firstRunInput}, ${insertFirstRuns('input')}`
+
+const claimedFirstRunSql = `
+  WITH ${firstRunInput}, records AS (
+    INSERT INTO idempotency_record (${idempotencyRecord.columns})
+    SELECT ${idempotencyRecord.values} FROM input i
+    ON CONFLICT (id) DO NOTHING
+    RETURNING run_uuid
+  ), accepted AS (
+    SELECT input.* FROM input JOIN records ON records.run_uuid = input.run
+  ), ${insertFirstRuns('accepted')}
+  RETURNING uuid::text AS key`
+
 /** A conversation with its first run. */
 export const firstRuns: RowKind<FirstRun> = {
   name: 'first-run',
   order: 10,
   key: ({ run }) => run.uuid,
   statement: (rows) => ({
-    sql: `WITH ${firstRunInput}, ${insertFirstRuns('input')}`,
+    sql: firstRunSql,
     params: [storableJson(rows.map(firstRunRow))],
   }),
 }
@@ -57,33 +108,11 @@ export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
   order: 10,
   key: ({ run }) => run.uuid,
   statement: (rows) => ({
-    sql: `
-      WITH ${firstRunInput}, records AS (
-        INSERT INTO idempotency_record (${idempotencyRecord.columns})
-        SELECT ${idempotencyRecord.values} FROM input i
-        ON CONFLICT (id) DO NOTHING
-        RETURNING run_uuid
-      ), accepted AS (
-        SELECT input.* FROM input JOIN records ON records.run_uuid = input.run
-      ), ${insertFirstRuns('accepted')}
-      RETURNING uuid::text AS key`,
+    sql: claimedFirstRunSql,
     params: [storableJson(rows.map((row) => ({ ...firstRunRow(row), ...claimRow(row.claim, row.run) })))],
     returnsKeys: true,
   }),
 }
-
-const firstRunInput = `input AS (
-        SELECT * FROM json_to_recordset($1::json) AS i(
-          ${conversationPart.input}, ${runStart.input}, status text, input text, queued_by int,
-          ${idempotencyRecord.input})
-      )`
-
-const insertFirstRuns = (source: string) => `conversations AS (
-        INSERT INTO conversation (${conversationPart.columns}, status, epoch, created_at, updated_at)
-        SELECT ${conversationPart.values}, i.status, i.epoch, i.begun, i.begun FROM ${source} i
-      )
-      INSERT INTO run (${runStart.columns}, status, input, queued_by)
-      SELECT ${runStart.values}, i.status, i.input, i.queued_by FROM ${source} i`
 
 // A record with a run needs no owner to finish it. Queued runs have none yet.
 function claimRow({ id, requestHash }: Claim, run: NewRun | NewQueuedRun) {
@@ -209,6 +238,36 @@ export const stops: RowKind<{ runUuid: string }> = {
   }),
 }
 
+/** @param isAlone whether messages and result are parameters of their own. */
+const endSql = (isAlone: boolean) => `
+  WITH input AS (
+    SELECT i.*, substring($2::bytea FROM i.log_from FOR i.log_bytes) AS log FROM json_to_recordset($1::json) AS i(
+      run uuid, uuid uuid, epoch int, epoch_after int, from_status text, ${runEnd.input})
+    WHERE from_status IN ('queued', 'running')
+  ), ended AS (
+    UPDATE run r SET (${runEnd.columns}, event_log, input) = (
+      i.status, i.last_event, i.error_code, i.error_message, ${isAlone ? '$4::json' : 'i.result'}, i.at, i.log, NULL)
+    FROM input i
+    WHERE r.uuid = i.run AND r.epoch = i.epoch AND r.status IS NOT DISTINCT FROM i.from_status
+    RETURNING i.run, i.uuid, i.status, i.messages, i.last_event, i.epoch_after, i.at
+  ), conversations AS (
+    UPDATE conversation c SET status = e.status, messages = ${isAlone ? '$3::json' : 'e.messages'},
+      last_event_id = e.last_event, epoch = e.epoch_after, updated_at = e.at
+    FROM ended e
+    WHERE c.uuid = e.uuid
+  )
+  SELECT run::text AS key FROM ended
+  UNION ALL
+  SELECT r.uuid::text FROM run r JOIN input i ON r.uuid = i.run AND r.epoch = i.epoch
+  WHERE r.ended_at IS NOT DISTINCT FROM i.at AND r.last_event_id = i.last_event
+    AND i.from_status = 'running' AND i.epoch_after = i.epoch`
+
+const endsSql = endSql(false)
+const endAloneSql = endSql(true)
+
+/** An end of this size is large. */
+const largeCharacters = 1_048_576
+
 /**
  * The end of a run with its messages, result and event log, by compare-and-set on run, epoch and state. An owner that
  * repeats an end after a lost acknowledgment also wins: it finds its own time. Reapers do not: two may share a millisecond.
@@ -218,74 +277,29 @@ export const ends: RowKind<RunEnd> = {
   order: 30,
   key: (end) => end.runUuid,
   statement(rows) {
-    const { endRows, isAlone, params } = endParts(rows)
-    return {
-      sql: `
-      WITH input AS (
-        SELECT i.*, ${eventLog} AS log FROM json_to_recordset($1::json) AS i(
-          run uuid, uuid uuid, epoch int, epoch_after int, from_status text, ${runEnd.input})
-        WHERE from_status IN ('queued', 'running')
-      ), ended AS (
-        UPDATE run r SET (${runEnd.columns}) = (${endValues(isAlone)}), event_log = i.log, input = NULL
-        FROM input i
-        WHERE r.uuid = i.run AND r.epoch = i.epoch AND r.status IS NOT DISTINCT FROM i.from_status
-        RETURNING i.run, i.uuid, i.status, i.messages, i.last_event, i.epoch_after, i.at
-      ), conversations AS (
-        UPDATE conversation c SET status = e.status, messages = ${isAlone ? '$3::json' : 'e.messages'},
-          last_event_id = e.last_event, epoch = e.epoch_after, updated_at = e.at
-        FROM ended e
-        WHERE c.uuid = e.uuid
-      )
-      SELECT run::text AS key FROM ended
-      UNION ALL
-      SELECT r.uuid::text FROM run r JOIN input i ON r.uuid = i.run AND r.epoch = i.epoch
-      WHERE r.ended_at IS NOT DISTINCT FROM i.at AND r.last_event_id = i.last_event
-        AND i.from_status = 'running' AND i.epoch_after = i.epoch`,
-      params: [storableJson(endRows), ...params],
-      returnsKeys: true,
+    const [first] = rows
+    // PostgreSQL copies a JSON list several times while reading it. A large end, which a batch writes alone, therefore
+    // has its messages and its result as parameters of their own, after the list.
+    const alone = rows.length === 1 && first && isLarge(first.messages, largeCharacters) ? first : undefined
+    // The event logs are one parameter, and each row has its place in it, from 1. So the statement and its query plan
+    // are the same for any number of rows.
+    const logs: Uint8Array[] = []
+    const list: object[] = []
+    let logFrom = 1
+    for (const end of rows) {
+      const { eventLog, messages, result } = end
+      logs.push(eventLog)
+      list.push({ ...endRow(end, logFrom), ...(alone ? {} : { messages, result }) })
+      logFrom += eventLog.length
     }
+    const params = [storableJson(list), Buffer.concat(logs)]
+    if (!alone) return { sql: endsSql, params, returnsKeys: true }
+    const large = [storableJson(alone.messages), storableJson(alone.result)]
+    return { sql: endAloneSql, params: [...params, ...large], returnsKeys: true }
   },
 }
 
-/** An end of this size is large. */
-const largeCharacters = 1_048_576
-
-/**
- * PostgreSQL copies a JSON list several times while reading it. A large end, which a batch writes alone, therefore has
- * its messages and its result as parameters of their own, after the list.
- */
-function endParts(ends: readonly RunEnd[]) {
-  const [first] = ends
-  const alone = ends.length === 1 && first && isLarge(first.messages, largeCharacters) ? first : undefined
-  const place = logPlaces()
-  return {
-    isAlone: alone !== undefined,
-    endRows: ends.map((end) => ({ ...endRow(end), ...(alone ? {} : jsonOf(end)), ...place(end) })),
-    params: [
-      Buffer.concat(ends.map(({ eventLog: file }) => file)),
-      ...(alone ? [storableJson(alone.messages), storableJson(alone.result)] : []),
-    ],
-  }
-}
-
-function jsonOf({ messages, result }: RunEnd): Pick<RunEnd, 'messages' | 'result'> {
-  return { messages, result }
-}
-
-/**
- * The position of each event log in their concatenation, from 1. They are one parameter, so that the statement and its
- * query plan are the same for any number of rows.
- */
-function logPlaces(): (end: RunEnd) => { log_from: number; log_bytes: number } {
-  let next = 1
-  return ({ eventLog }) => {
-    const from = next
-    next += eventLog.length
-    return { log_from: from, log_bytes: eventLog.length }
-  }
-}
-
-function endRow(end: RunEnd) {
+function endRow(end: RunEnd, logFrom: number) {
   return {
     run: end.runUuid,
     uuid: end.conversationUuid,
@@ -297,5 +311,7 @@ function endRow(end: RunEnd) {
     error_message: end.result.error?.message ?? null,
     at: end.endedAt.toISOString(),
     from_status: end.from,
+    log_from: logFrom,
+    log_bytes: end.eventLog.length,
   }
 }

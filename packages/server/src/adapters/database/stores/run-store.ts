@@ -1,11 +1,11 @@
 /** Conversations and runs in the database: writes by group commit, reads by the client. */
 
+import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { Conversation, Run } from '../../../../generated/prisma/client.ts'
 import type { ConversationOrigin, RunStore, StoredConversation, StoredRun } from '../../../features/runs/ports.ts'
 import type { PromptInput, RunStatus } from '../../../features/runs/run.ts'
 import { type DatabaseClient, fromJson } from '../database.ts'
 import { diskFull } from '../database-error.ts'
-import type { SqlSession } from '../sql-session.ts'
 import type { WriteBatch } from '../write-batch.ts'
 import { claimedFirstRuns, ends, firstRuns, nextRuns, queueClaims, stops } from './run-rows.ts'
 

@@ -1,8 +1,9 @@
 /** Tool calls in the database: writes by group commit, reads by the client. */
+
+import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { GivenAnswer, NewToolCall, ToolCallState, ToolCallStore } from '../../../features/runs/tools/tool.ts'
 import { storableJson } from '../../../shared/storable-json.ts'
 import type { DatabaseClient } from '../database.ts'
-import type { SqlSession } from '../sql-session.ts'
 import { batchEntry, type RowKind, type WriteBatch } from '../write-batch.ts'
 
 const state = { waiting: 'waiting', answered: 'answered', closed: 'closed' } as const satisfies Record<
