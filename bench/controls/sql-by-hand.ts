@@ -8,8 +8,8 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { SqlQueries } from '../../packages/embedded-postgres/src/sql-session.ts'
 import { openDatabase } from '../../packages/server/src/adapters/database/database.ts'
-import type { SqlQueries } from '../../packages/server/src/adapters/database/sql-session.ts'
 import { listen } from './listen.ts'
 
 const silent = () => undefined
