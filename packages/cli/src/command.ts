@@ -87,3 +87,9 @@ export function parseDuration(text: string, flag: string): number {
   if (seconds !== undefined) return Number(count) * seconds
   throw new CliError('usage', `${flag}: a number with s, m, h, d or w, such as 24h, not "${text}"`)
 }
+
+/** A command as the table lists it, loaded when it is called. */
+export interface TableEntry {
+  summary: string
+  load(): Promise<{ command: Command }>
+}

@@ -1,9 +1,4 @@
-import type { Command } from '../command.ts'
-
-export interface TableEntry {
-  summary: string
-  load(): Promise<{ command: Command }>
-}
+import type { TableEntry } from '../command.ts'
 
 /** All commands. Modules load when their command is called, which keeps the start fast. */
 export const commandTable: Readonly<Record<string, TableEntry>> = {

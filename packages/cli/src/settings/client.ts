@@ -1,13 +1,14 @@
 import type { Hooks, Stet, StetOptions } from '@stet/sdk'
-import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
+import type { Io } from '../io.ts'
+import type { GlobalFlags } from './global-flags.ts'
 import type { Settings } from './resolve.ts'
 
 /** Attempts to rejoin a broken stream before it counts as lost; each new event resets them. */
 export const maxReconnects = 3
 
 /** The client for the resolved settings; fails without a key. */
-export async function createClient(ctx: Context, settings: Settings): Promise<Stet> {
+export async function createClient(ctx: { flags: GlobalFlags; io: Io }, settings: Settings): Promise<Stet> {
   const { apiKey, baseUrl, withheld, projectId, timeoutMs } = settings
   if (!apiKey && withheld) throw new CliError('not_allowed', withheld.message, { hint: withheld.hint })
   if (!apiKey) throw new CliError('not_allowed', 'No API key', { hint: 'stet login, or STET_API_KEY' })
@@ -17,12 +18,12 @@ export async function createClient(ctx: Context, settings: Settings): Promise<St
   if (projectId) options.projectId = projectId.value
   if (timeoutMs !== undefined) options.timeout = timeoutMs
   if (!ctx.flags.retry) options.maxRetries = 0
-  if (ctx.flags.debug || ctx.io.env['STET_DEBUG'] === 'api') options.hooks = debugHooks(ctx)
+  if (ctx.flags.debug || ctx.io.env['STET_DEBUG'] === 'api') options.hooks = debugHooks(ctx.io)
   return new Stet(options)
 }
 
 // Prints only headers without secrets.
-function debugHooks({ io }: Context): Hooks {
+function debugHooks(io: Io): Hooks {
   return {
     onRequest: ({ method, url, attempt }) => io.err(`> ${method} ${url} (attempt ${attempt}, key masked)\n`),
     onResponse: ({ status, requestId, durationMs }) =>

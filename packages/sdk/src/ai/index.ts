@@ -1,2 +1,3 @@
-export type { UIMessageChunk, UIMessageOptions, UIMessageSource } from './ui-message-stream.ts'
+export type { UIMessageOptions, UIMessageSource } from './ui-message-stream.ts'
 export { toUIMessageStream, toUIMessageStreamResponse } from './ui-message-stream.ts'
+export type { UIMessageChunk } from './ui-message-writer.ts'

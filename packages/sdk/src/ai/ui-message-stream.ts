@@ -1,9 +1,6 @@
 import { AbortError, type AsyncIterableStream, RunError, type StreamEvent } from '../index.ts'
 import { readableOf } from '../stream/views.ts'
-import { UIMessageWriter } from './ui-message-writer.ts'
-
-/** One part of the protocol by which AI SDK front ends read an answer. */
-export type UIMessageChunk = { type: string; [key: string]: unknown }
+import { type UIMessageChunk, UIMessageWriter } from './ui-message-writer.ts'
 
 /** A `RunStream` of any kind of response. */
 export interface UIMessageSource extends AsyncIterable<StreamEvent> {

@@ -1,6 +1,8 @@
 import type { LatitudeEventData, Message, ProviderEventData, StreamEvent } from '../index.ts'
 import { figures } from '../views/page-events.ts'
-import type { UIMessageChunk } from './ui-message-stream.ts'
+
+/** One part of the protocol by which AI SDK front ends read an answer. */
+export type UIMessageChunk = { type: string; [key: string]: unknown }
 
 type Chunks = Generator<UIMessageChunk, void>
 type Completed = Extract<LatitudeEventData, { type: 'chain-completed' }>

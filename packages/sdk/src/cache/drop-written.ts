@@ -1,22 +1,22 @@
-import type { Api } from '../transport/api.ts'
+import type { Settings } from '../settings.ts'
 import type { Exchange } from '../transport/exchange.ts'
-import { cacheOf, cacheOptions, keyPrefix } from './fetch-prompt.ts'
+import { cacheOf, cacheOptions, keyPrefix } from './kept-prompts.ts'
 
 /**
  * Forgets the prompts that a write may have changed: all of its version, since prompts include each other, and those of
  * `live` where the write reaches them.
  */
-export async function dropWritten(api: Api, exchange: Exchange, answer: unknown): Promise<void> {
-  const { logger } = api.settings
-  const options = cacheOptions(api, true)
+export async function dropWritten(settings: Settings, exchange: Exchange, answer: unknown): Promise<void> {
+  const { logger } = settings
+  const options = cacheOptions(settings, true)
   const [, versions, addressed] = /^(.*\/versions\/)([^/]+)/.exec(exchange.url) ?? []
   const { force } = (exchange.body as { force?: boolean } | undefined) ?? {}
   const { versionUuid } = (answer ?? {}) as { versionUuid?: string }
   const reached = new Set([addressed, versionUuid, (force || exchange.url.endsWith('/publish')) && 'live'])
   try {
-    const prefix = await keyPrefix(api, exchange)
+    const prefix = await keyPrefix(settings, exchange)
     for (const version of reached) {
-      if (version) await cacheOf(api, options).drop(`${prefix}${versions}${version}/`, { options, logger })
+      if (version) await cacheOf(settings, options).drop(`${prefix}${versions}${version}/`, { options, logger })
     }
   } catch (error) {
     // The write succeeded, so its result is returned even if the cache fails.

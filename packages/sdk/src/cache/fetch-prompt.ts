@@ -1,15 +1,13 @@
 import type { Outcome } from '../api-promise.ts'
 import { ApiError, ConnectionError, StetError } from '../errors.ts'
 import type { RequestOptions, Scope } from '../options.ts'
-import { hexOf, randomUuid } from '../runtime.ts'
 import type { Api } from '../transport/api.ts'
 import type { Exchange } from '../transport/exchange.ts'
-import { requestHeaders } from '../transport/headers.ts'
 import { parseAnswer } from '../transport/parse-answer.ts'
 import { send, untilAborted } from '../transport/request.ts'
 import type { FetchedPrompt, Prompt } from '../types.ts'
 import type { CacheOptions, PromptFallback } from './cache-options.ts'
-import { PromptCache } from './prompt-cache.ts'
+import { cacheOf, cacheOptions, keyPrefix, sha256 } from './kept-prompts.ts'
 
 type GetOptions = Scope & RequestOptions & { cache?: boolean | CacheOptions; fallback?: PromptFallback }
 
@@ -35,21 +33,15 @@ async function cachedPrompt(api: Api, path: string, o: Scope & RequestOptions, c
   // the request may serve others too: leaving it ends one caller's wait, not theirs
   const { signal, ...shared } = o
   const exchange = api.exchange('prompts.get', { path }, shared)
-  const options = cacheOptions(api, cache)
+  const options = cacheOptions(settings, cache)
   const request = {
-    key: `${await keyPrefix(api, exchange)}${exchange.url}|`,
+    key: `${await keyPrefix(settings, exchange)}${exchange.url}|`,
     load: (etag: string | undefined) => loadPrompt(api, exchange, etag),
     options,
     now: settings.runtime.now,
     logger: settings.logger,
   }
-  return untilAborted(cacheOf(api, options).get(request), signal)
-}
-
-/** The cache of a client and of those made from it. */
-export function cacheOf({ settings: { prompts } }: Api, { max }: CacheOptions): PromptCache {
-  prompts.cache ??= new PromptCache(max)
-  return prompts.cache
+  return untilAborted(cacheOf(settings, options).get(request), signal)
 }
 
 async function loadPrompt(
@@ -60,24 +52,6 @@ async function loadPrompt(
   const headers = { ...exchange.options.headers, ...(etag && { 'If-None-Match': etag }) }
   const answer = await send(api.settings, { ...exchange, options: { ...exchange.options, headers } })
   return etag && answer.response.status === 304 ? undefined : parseAnswer<Prompt>(answer)
-}
-
-/** Prefix of all cache keys of an API key, so that its prompts are not shown to another. */
-export async function keyPrefix(api: Api, exchange: Exchange): Promise<string> {
-  const { prompts } = api.settings
-  const headers = await requestHeaders(api.settings, exchange, 0, null)
-  const authorization = headers.get('authorization') ?? ''
-  // stores the promise rather than its result, so that concurrent calls share one request
-  if (prompts.caller?.authorization !== authorization) {
-    // without a hash of the key, only this caller may find its entries
-    prompts.caller = { authorization, hash: sha256(authorization).then((hash) => hash || randomUuid()) }
-  }
-  return `${(await prompts.caller.hash).slice(0, 16)}|`
-}
-
-/** The options of a call over those of the client. */
-export function cacheOptions({ settings }: Api, own: boolean | CacheOptions | undefined): CacheOptions {
-  return { ...(settings.cache as object), ...(own as object) }
 }
 
 // an answer that says no, such as 404, is never masked
@@ -116,10 +90,4 @@ async function standIn(
     source: 'fallback',
     fetchedAt: now,
   }
-}
-
-/** Empty in a page over plain http, which cannot compute it. */
-async function sha256(text: string): Promise<string> {
-  if (!crypto.subtle) return ''
-  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))
 }

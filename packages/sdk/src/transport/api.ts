@@ -59,7 +59,7 @@ export class Api {
         const { prompts, cache } = this.settings
         if (prompts.cache ?? cache) {
           const { dropWritten } = await import('../cache/drop-written.ts')
-          await dropWritten(this, exchange, outcome?.data)
+          await dropWritten(this.settings, exchange, outcome?.data)
         }
       }
     }

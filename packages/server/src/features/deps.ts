@@ -14,13 +14,6 @@ import type { RunDeps } from './runs/ports.ts'
 import type { TemplateEngine } from './templates/template-engine.ts'
 import type { VersionStore } from './versions/ports.ts'
 
-// Features that may not import each other still speak of who calls, of projects and versions, and of claims.
-export type { Caller } from './access/caller.ts'
-export type { Version } from './documents/document.ts'
-export type { Claim } from './idempotency/idempotency-key.ts'
-export type { ClaimedRun } from './idempotency/ports.ts'
-export type { Project } from './projects/project.ts'
-
 /** The stores of one database handle. Inside a transaction the parameter shadows the outer ones. */
 export interface Stores {
   workspaces: WorkspaceStore

@@ -3,7 +3,6 @@ import type { FailureLimiter, RateLimiter } from '../features/access/ports.ts'
 import type { Deps } from '../features/deps.ts'
 import type { UnreadSettings } from './limits/unread-budget.ts'
 import type { Metric } from './operations/metric.ts'
-import type { Place } from './request/admit.ts'
 import type { Drain } from './request/drain.ts'
 
 interface HttpSettings {
@@ -24,6 +23,14 @@ interface HttpSettings {
   unread: UnreadSettings
   /** Check response bodies against the contract: tests and development only. */
   validateResponses: boolean
+}
+
+/** Without Redis one server answers for a database at a time. Whether it is this one is asked before everything of the API. */
+export interface Place {
+  /** Whether no other server can answer at this moment. Costs nothing. */
+  isConfirmed(): boolean
+  /** The same; asks the database where it last did so too long ago. */
+  confirm(): Promise<boolean>
 }
 
 export interface HttpDeps extends Deps {

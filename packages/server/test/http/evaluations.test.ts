@@ -1,7 +1,7 @@
 import { Annotation, Evaluation } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Caller } from '../../src/features/access/caller.ts'
 import { annotate as annotateConversation } from '../../src/features/evaluations/annotate.ts'
+import type { Caller } from '../../src/shared/caller.ts'
 import type { TestServer } from '../support/test-server.ts'
 import { apiCaller } from './api-call.ts'
 import { type Api, createTestProject, issueKey, openServer, openTenant, type TestProject } from './scenario.ts'

@@ -1,8 +1,9 @@
 /** The ways in which a provider fails, each with the bytes that it sends in a protocol and the end that a run must have. */
+
 import { expect } from 'vitest'
 import { anthropicWire } from '../support/fake-anthropic-wire.ts'
-import type { FakeAnswer, FakeReply, FakeRequest } from '../support/fake-provider.ts'
-import { chatWire, type FakeWire } from '../support/fake-provider-wire.ts'
+import type { FakeReply, FakeRequest } from '../support/fake-provider.ts'
+import { chatWire, type FakeAnswer, type FakeWire } from '../support/fake-provider-wire.ts'
 import { responsesWire } from '../support/fake-responses-wire.ts'
 import type { RunBench } from './run-bench.ts'
 

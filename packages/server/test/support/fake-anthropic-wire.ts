@@ -1,6 +1,13 @@
 /** The bodies of Anthropic's Messages protocol, as the fake provider sends them. */
-import type { FakeAnswer, FakeToolCall } from './fake-provider.ts'
-import { argumentsOf, type FakeWire, slices, textOf, words } from './fake-provider-wire.ts'
+import {
+  argumentsOf,
+  type FakeAnswer,
+  type FakeToolCall,
+  type FakeWire,
+  slices,
+  textOf,
+  words,
+} from './fake-provider-wire.ts'
 
 type Body = Record<string, unknown>
 

@@ -4,40 +4,8 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { anthropicWire } from './fake-anthropic-wire.ts'
-import { chatWire, type FakeWire } from './fake-provider-wire.ts'
+import { chatWire, type FakeAnswer, type FakeWire } from './fake-provider-wire.ts'
 import { responsesWire } from './fake-responses-wire.ts'
-
-export interface FakeToolCall {
-  id: string
-  name: string
-  /** An object is sent as its JSON, a string as it is (so that it may be no JSON). */
-  arguments: Record<string, unknown> | string
-  /** Into how many pieces the arguments are cut when streamed; 2 by default. */
-  fragments?: number
-}
-
-export interface FakeAnswer {
-  text?: string
-  /** The pieces of a streamed text; by default the words of `text`. */
-  deltas?: readonly string[]
-  /** Sent as `text`, being its JSON. */
-  object?: unknown
-  reasoning?: string | readonly string[]
-  toolCalls?: readonly FakeToolCall[]
-  /** The usage object as it is on the wire; null sends none. */
-  usage?: Record<string, unknown> | null
-  finishReason?: string
-  /** Pause between streamed frames, or before a plain answer. */
-  delayMs?: number
-  /** Awaited after `gateAfter` content frames (1 by default), or before a plain answer. */
-  gate?: Promise<unknown>
-  gateAfter?: number
-  /** Destroys the connection after so many content frames, or in the middle of a plain answer. */
-  cut?: number
-  /** Neither finish reason, usage nor `[DONE]`: the body just ends. */
-  noEndMark?: boolean
-  hang?: 'before-head' | 'after-head' | 'mid-stream'
-}
 
 export interface FakeFailure {
   status: number

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Version } from '../../src/features/deps.ts'
+import type { Version } from '../../src/features/projects/project.ts'
 import { AppError } from '../../src/shared/app-error.ts'
 import { count, seed, timeFor } from '../support/counts.ts'
 import { recordHistory } from './history.ts'

@@ -1,8 +1,7 @@
-import { type Command, defineCommand } from '../../command.ts'
+import { type Command, defineCommand, type TableEntry } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { globalFlags } from '../../settings/global-flags.ts'
 import { type CompletionWords, completionScript, shells } from '../completion/script.ts'
-import type { TableEntry } from '../table.ts'
 
 /** Takes the command table as a parameter, because the table contains this command too. */
 export function commandOf(table: Readonly<Record<string, TableEntry>>, groups: CompletionWords['groups']): Command {

@@ -4,9 +4,9 @@ import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { KeyPlan } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
-import type { Author } from '../../shared/author.ts'
+import type { Author } from '../../shared/caller.ts'
 import { randomText } from '../../shared/text/random-text.ts'
-import type { Scope } from './caller.ts'
+import type { Scope } from './scopes.ts'
 
 export interface ApiKey {
   id: number

@@ -1,9 +1,10 @@
 /** Issues a further key of a workspace. The clear key is returned once and stored nowhere. */
+
 import { issueAt, refuse } from '../../shared/app-error.ts'
-import type { Author } from '../../shared/author.ts'
+import type { Author, Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey, limitOf, type Plan } from './api-key.ts'
-import { type Caller, defaultScopes, type Scope } from './caller.ts'
+import { defaultScopes, type Scope } from './scopes.ts'
 
 export interface IssueApiKeyInput {
   caller: Caller

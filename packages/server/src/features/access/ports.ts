@@ -1,5 +1,5 @@
 /** Ports of access: keys, workspaces and a counter of requests. */
-import type { Author } from '../../shared/author.ts'
+import type { Author } from '../../shared/caller.ts'
 import type { ApiKey } from './api-key.ts'
 
 export type NewApiKey = Omit<ApiKey, 'id' | 'lastUsedAt' | 'revokedAt' | 'createdAt' | 'limit'> & {

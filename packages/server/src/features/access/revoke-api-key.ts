@@ -1,8 +1,9 @@
 /** Revokes a key at once. A workspace always keeps one usable admin key. */
+
 import { refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'
 import type { ApiKey } from './api-key.ts'
-import type { Caller } from './caller.ts'
 
 /** Idempotent. @throws AppError NotFoundError; ConflictError for the last unrevoked, unexpired admin key. */
 export async function revokeApiKey(

@@ -1,8 +1,9 @@
 /** Replaces a key by a new one with the same rights. The old key ends at once, or after the requested overlap. */
+
 import { refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey } from './api-key.ts'
-import type { Caller } from './caller.ts'
 
 export interface RotateApiKeyInput {
   caller: Caller

@@ -1,8 +1,9 @@
 /** Turns a bearer token into its caller. All bad keys get the same error; malformed ones cost no statement. */
+
 import { refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'
 import { type ApiKey, hashApiKey, isWellFormedApiKey } from './api-key.ts'
-import type { Caller } from './caller.ts'
 import type { FailureLimiter } from './ports.ts'
 
 const touchIntervalMs = 60_000

@@ -2,8 +2,10 @@
 
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../shared/app-error.ts'
-import type { Caller, Claim, Needs } from '../deps.ts'
+import type { Caller } from '../../shared/caller.ts'
+import type { Needs } from '../deps.ts'
 import { deletedProjects } from '../documents/version-ref.ts'
+import type { Claim } from '../idempotency/ports.ts'
 import { type StartedRun, watchRun } from '../runs/events/watch-run.ts'
 import type { NewRun, StoredConversation } from '../runs/ports.ts'
 import { runState, storedOrAbandoned } from '../runs/start-run.ts'

@@ -1,7 +1,9 @@
 /** Finds a conversation: in a run of this process, among those just ended, or in the database. */
+
 import { refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
 import { readUuid } from '../../shared/uuid.ts'
-import type { Caller, Needs } from '../deps.ts'
+import type { Needs } from '../deps.ts'
 import { deletedProjects } from '../documents/version-ref.ts'
 import type { StoredConversation } from '../runs/ports.ts'
 import { type Conversation, toConversation } from './conversation.ts'

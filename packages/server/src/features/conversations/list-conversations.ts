@@ -1,8 +1,9 @@
 /** Lists conversations in pages, newest first. Pages do not shift when conversations are added. */
 
 import { issueAt, refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
 import { readUuid } from '../../shared/uuid.ts'
-import type { Caller, Needs } from '../deps.ts'
+import type { Needs } from '../deps.ts'
 import { normalizeDocumentPath } from '../documents/document-path.ts'
 import { deletedProjects, findProject } from '../documents/version-ref.ts'
 import { type ConversationSummary, toSummary } from './conversation.ts'

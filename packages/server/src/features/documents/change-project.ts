@@ -1,7 +1,10 @@
 /** Every write in a project: one writer at a time, and reads after its response see the new state. */
+
 import { refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
 import type { LogFields } from '../../shared/logger.ts'
-import type { Caller, Needs, Project, Stores, Version } from '../deps.ts'
+import type { Needs, Stores } from '../deps.ts'
+import type { Project, Version } from '../projects/project.ts'
 import { assertVisible, projectScope } from './version-ref.ts'
 
 export interface ProjectWriter {

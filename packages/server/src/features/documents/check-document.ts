@@ -1,7 +1,9 @@
 /** Compiles a text with the references of one version. Faults become `errors`. */
+
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { Needs, Version } from '../deps.ts'
+import type { Needs } from '../deps.ts'
+import type { Version } from '../projects/project.ts'
 import { wireParameters } from '../templates/parameters.ts'
 import {
   EvaluationCanceled,

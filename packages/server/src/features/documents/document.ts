@@ -1,6 +1,5 @@
 /** A document (prompt) as a version shows it, and the version: an editable draft over live, or a merged set with its number. */
 
-import type { Author } from '../../shared/author.ts'
 import type { CompileIssue } from '../templates/template-engine.ts'
 
 /** One stored text. */
@@ -31,20 +30,4 @@ export interface Document extends DocumentText {
   /** Wire form: `type` is only ever text, image or file. */
   parameters: Record<string, { type: 'text' | 'image' | 'file'; [extra: string]: unknown }>
   errors: CompileIssue[]
-}
-
-export interface Version {
-  id: number
-  uuid: string
-  projectId: number
-  title: string
-  description: string | null
-  author: Author
-  /** Null while a draft. */
-  number: number | null
-  parentVersionUuid: string | null
-  isLive: boolean
-  mergedAt: Date | null
-  createdAt: Date
-  updatedAt: Date
 }

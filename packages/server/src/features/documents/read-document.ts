@@ -1,6 +1,8 @@
 /** Reads documents of a version and compiles them. */
+
 import { isUnavailable, refuse } from '../../shared/app-error.ts'
-import type { Needs, Project, Version } from '../deps.ts'
+import type { Needs } from '../deps.ts'
+import type { Project, Version } from '../projects/project.ts'
 import {
   type CheckedText,
   checkText,

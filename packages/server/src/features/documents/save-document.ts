@@ -1,7 +1,9 @@
 /** Writes or deletes one document of a version: a draft's overlay, or by force a merged set in place. */
+
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../shared/app-error.ts'
-import type { Needs, Version } from '../deps.ts'
+import type { Needs } from '../deps.ts'
+import type { Version } from '../projects/project.ts'
 import { changeProject, type ProjectWriter } from './change-project.ts'
 import { checkText, describeChecked, hashContent, loadFromVersion, loadWith, scanText } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'

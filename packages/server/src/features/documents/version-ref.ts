@@ -1,7 +1,10 @@
 /** Finds the project and the version of a request. Foreign, hidden and malformed ids count as unknown. */
+
 import { refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
 import { readUuid } from '../../shared/uuid.ts'
-import type { Caller, Needs, Project, Stores, Version } from '../deps.ts'
+import type { Needs, Stores } from '../deps.ts'
+import type { Project, Version } from '../projects/project.ts'
 import type { EvaluationOwner } from '../templates/template-engine.ts'
 
 export interface VersionAddress {

@@ -1,8 +1,10 @@
 /** Scores a conversation, active or ended. Each call creates a new annotation, which never changes. */
+
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
 import { type FindDeps, findConversation } from '../conversations/find-conversation.ts'
-import type { Caller, Needs } from '../deps.ts'
+import type { Needs } from '../deps.ts'
 import { resolveVersion } from '../documents/version-ref.ts'
 import { readScore } from './evaluation.ts'
 import { findEvaluation } from './find-evaluation.ts'

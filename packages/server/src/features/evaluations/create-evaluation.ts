@@ -1,7 +1,9 @@
 /** Creates an evaluation for a project, or for one of its prompts. */
+
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../shared/app-error.ts'
-import type { Caller, Needs } from '../deps.ts'
+import type { Caller } from '../../shared/caller.ts'
+import type { Needs } from '../deps.ts'
 import { findProject } from '../documents/version-ref.ts'
 import { completeConfiguration, type Evaluation, type EvaluationConfiguration, type Metric } from './evaluation.ts'
 

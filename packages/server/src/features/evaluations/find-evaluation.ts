@@ -1,7 +1,9 @@
 /** Finds evaluations that a key may see. Foreign, hidden and malformed ids are treated as unknown. */
+
 import { refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
 import { readUuid } from '../../shared/uuid.ts'
-import type { Caller, Needs } from '../deps.ts'
+import type { Needs } from '../deps.ts'
 import { deletedProjects, findProject } from '../documents/version-ref.ts'
 import type { Evaluation } from './evaluation.ts'
 

@@ -1,6 +1,8 @@
 /** Stores an execution from outside stet as a conversation. Nothing runs, and a chat can continue it. */
+
 import { randomBytes } from 'node:crypto'
-import type { Caller, Needs } from '../deps.ts'
+import type { Caller } from '../../shared/caller.ts'
+import type { Needs } from '../deps.ts'
 import { preparePrompt } from '../documents/read-document.ts'
 import { newConversation } from '../runs/start-run.ts'
 import type { Message } from '../templates/message.ts'

@@ -1,15 +1,8 @@
 /** Does the work of a request once per Idempotency-Key. Repeated requests get the stored response. */
+
 import type { Needs, Stores } from '../deps.ts'
-import {
-  type AnswerSubject,
-  type Claim,
-  inProgress,
-  isKept,
-  otherRequest,
-  readAnswer,
-  writeAnswer,
-} from './idempotency-key.ts'
-import type { KeptAnswer } from './ports.ts'
+import { inProgress, isKept, otherRequest, readAnswer, writeAnswer } from './idempotency-key.ts'
+import type { AnswerSubject, Claim, KeptAnswer } from './ports.ts'
 
 type OnceDeps = Needs<'stores' | 'secrets' | 'runs' | 'idempotency'> & TransactionDeps
 

@@ -2,20 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type AppError, issueAt, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
-import type { KeptAnswer } from './ports.ts'
-
-/** The subject of a stored response. It is deleted together with its subject. */
-export interface AnswerSubject {
-  projectId?: number
-  conversationUuid?: string
-}
-
-export interface Claim extends AnswerSubject {
-  /** SHA-256 of API key, method, path and Idempotency-Key. */
-  id: string
-  /** SHA-256 of the body. The same key with another body is refused. */
-  requestHash: string
-}
+import type { AnswerSubject, Claim, KeptAnswer } from './ports.ts'
 
 export interface ClaimInput extends AnswerSubject {
   apiKeyId: number

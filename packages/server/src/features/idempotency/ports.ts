@@ -1,5 +1,17 @@
 /** The port for idempotency records: one for each key that was used, kept for a day. */
-import type { AnswerSubject, Claim } from './idempotency-key.ts'
+
+/** The subject of a stored response. It is deleted together with its subject. */
+export interface AnswerSubject {
+  projectId?: number
+  conversationUuid?: string
+}
+
+export interface Claim extends AnswerSubject {
+  /** SHA-256 of API key, method, path and Idempotency-Key. */
+  id: string
+  /** SHA-256 of the body. The same key with another body is refused. */
+  requestHash: string
+}
 
 /** A stored response. */
 export interface KeptAnswer {

@@ -1,7 +1,8 @@
 /** Starts a run once per Idempotency-Key. Repeated requests get the same run. */
+
 import type { Needs } from '../deps.ts'
-import { type Claim, isKept, otherRequest, readAnswer, writeAnswer } from './idempotency-key.ts'
-import type { ClaimedRun, KeptAnswer } from './ports.ts'
+import { isKept, otherRequest, readAnswer, writeAnswer } from './idempotency-key.ts'
+import type { Claim, ClaimedRun, KeptAnswer } from './ports.ts'
 
 /** Started now, or the run of an earlier request, or its stored refusal. */
 export type StartOutcome<T> = { started: T } | { run: ClaimedRun } | { answer: KeptAnswer }

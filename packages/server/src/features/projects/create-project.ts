@@ -1,7 +1,9 @@
 /** Creates a project with its first draft. Nothing in it is live yet. */
+
 import { refuse } from '../../shared/app-error.ts'
-import type { Caller, Needs, Stores, Version } from '../deps.ts'
-import type { Project } from './project.ts'
+import type { Caller } from '../../shared/caller.ts'
+import type { Needs, Stores } from '../deps.ts'
+import type { Project, Version } from './project.ts'
 
 export interface CreateProjectInput {
   caller: Caller

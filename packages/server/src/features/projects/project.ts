@@ -1,4 +1,6 @@
 /** A project: a tree of prompts with its versions, one of which may be live. */
+import type { Author } from '../../shared/caller.ts'
+
 export interface Project {
   id: number
   workspaceId: number
@@ -10,6 +12,23 @@ export interface Project {
   liveVersionId: number | null
   liveVersionUuid: string | null
   lastEditedAt: Date
+  createdAt: Date
+  updatedAt: Date
+}
+
+/** An editable draft over live, or a merged set of prompts with its number. */
+export interface Version {
+  id: number
+  uuid: string
+  projectId: number
+  title: string
+  description: string | null
+  author: Author
+  /** Null while a draft. */
+  number: number | null
+  parentVersionUuid: string | null
+  isLive: boolean
+  mergedAt: Date | null
   createdAt: Date
   updatedAt: Date
 }

@@ -1,6 +1,8 @@
 /** Renames a project or changes its defaults. Absent fields stay. */
+
 import { refuse } from '../../shared/app-error.ts'
-import type { Caller, Needs } from '../deps.ts'
+import type { Caller } from '../../shared/caller.ts'
+import type { Needs } from '../deps.ts'
 import type { Project, ProjectChange } from './project.ts'
 
 export interface UpdateProjectInput {

@@ -4,7 +4,8 @@ import { RunError } from '../../shared/app-error.ts'
 import type { Message } from '../templates/message.ts'
 import type { RunPlan } from './steps/run-plan.ts'
 import { latitude, type RunCompletion, type RunProgress, type RunWatch } from './steps/run-progress.ts'
-import { runStep, type SetUpDeps, type StepDeps, setUpStep } from './steps/run-step.ts'
+import { runStep, type StepDeps } from './steps/run-step.ts'
+import { type SetUpDeps, setUpStep } from './steps/set-up-step.ts'
 import type { ExecuteRun } from './tools/run-agent.ts'
 
 export type ExecuteDeps = SetUpDeps & StepDeps

@@ -1,7 +1,8 @@
 /** The ports of runs: rows with group commit, the live event log, the queue, signals and leases; and the settings of this server. */
+
 import type { ConversationOrigin, RunErrorCode } from '@stet/contract/vocabulary'
 import type { RunError } from '../../shared/app-error.ts'
-import type { Claim } from '../deps.ts'
+import type { Claim } from '../idempotency/ports.ts'
 import type { Usage } from '../providers/usage.ts'
 import type { Message, ToolCall } from '../templates/message.ts'
 import type { PromptInput, RunStatus, StepResponse } from './run.ts'

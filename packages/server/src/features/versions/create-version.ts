@@ -1,7 +1,9 @@
 /** Opens a new draft over what is live. */
 
-import type { Caller, Needs, Version } from '../deps.ts'
+import type { Caller } from '../../shared/caller.ts'
+import type { Needs } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
+import type { Version } from '../projects/project.ts'
 
 export interface CreateVersionInput {
   caller: Caller

@@ -1,10 +1,12 @@
 /** Lists what one version changes against another, by path. */
+
 import type { DiffSide } from '@stet/contract/vocabulary'
-import type { Needs, Version } from '../deps.ts'
+import type { Needs } from '../deps.ts'
 import type { DocumentText } from '../documents/document.ts'
 import { comparePaths } from '../documents/document-path.ts'
 import { isConflict } from '../documents/overlay.ts'
 import { resolveVersion, type VersionAddress } from '../documents/version-ref.ts'
+import type { Version } from '../projects/project.ts'
 
 export interface DiffChange {
   path: string

@@ -1,6 +1,7 @@
 /** Ports of versions. The live version of a project is the one with the highest number. */
+
 import type { VersionStatus } from '@stet/contract/vocabulary'
-import type { Version } from '../documents/document.ts'
+import type { Version } from '../projects/project.ts'
 
 export interface NewVersion {
   title: string

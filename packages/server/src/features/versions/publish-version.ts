@@ -1,13 +1,15 @@
 /** Makes a draft the live version. It refuses to overwrite newer changes of live unseen, and texts that do not compile. */
+
 import { createHash } from 'node:crypto'
 import { AppError, refuse } from '../../shared/app-error.ts'
-import type { Needs, Stores, Version } from '../deps.ts'
+import type { Needs, Stores } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
 import { type CheckedText, checkTexts, hashContent, loadFromVersion } from '../documents/check-document.ts'
 import { comparePaths } from '../documents/document-path.ts'
 import { isChange, isConflict } from '../documents/overlay.ts'
 import type { Slot } from '../documents/ports.ts'
 import { findProject, findVersionRow, ownerOf, type VersionAddress } from '../documents/version-ref.ts'
+import type { Version } from '../projects/project.ts'
 import type { EvaluationOwner } from '../templates/template-engine.ts'
 
 export interface PublishVersionInput extends VersionAddress {

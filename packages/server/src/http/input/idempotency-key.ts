@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express'
-import { type AnswerSubject, type Claim, claimFor } from '../../features/idempotency/idempotency-key.ts'
+import { claimFor } from '../../features/idempotency/idempotency-key.ts'
+import type { AnswerSubject, Claim } from '../../features/idempotency/ports.ts'
 import { readUuid } from '../../shared/uuid.ts'
 import { callerOf } from '../request/request-context.ts'
 

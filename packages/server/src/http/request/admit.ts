@@ -1,18 +1,10 @@
 import type { RequestHandler } from 'express'
 import { refuse } from '../../shared/app-error.ts'
-import type { HttpDeps } from '../http-deps.ts'
+import type { HttpDeps, Place } from '../http-deps.ts'
 import { authenticate } from './authenticate.ts'
 import { refuseWhileStopping } from './drain.ts'
 import { limitRate } from './rate-limit.ts'
 import { contextOf } from './request-context.ts'
-
-/** Without Redis one server answers for a database at a time. Whether it is this one is asked before everything of the API. */
-export interface Place {
-  /** Whether no other server can answer at this moment. Costs nothing. */
-  isConfirmed(): boolean
-  /** The same; asks the database where it last did so too long ago. */
-  confirm(): Promise<boolean>
-}
 
 /** The checks of every request under the API prefix before its route, in order. */
 export function admit(deps: HttpDeps): RequestHandler {

@@ -1,6 +1,6 @@
 import type { Request } from 'express'
-import type { Caller } from '../../features/access/caller.ts'
 import { verifyApiKey } from '../../features/access/verify-api-key.ts'
+import type { Caller } from '../../shared/caller.ts'
 import type { HttpDeps } from '../http-deps.ts'
 
 /** Bearer key -> caller. @throws AppError UnauthorizedError, RateLimitError. */

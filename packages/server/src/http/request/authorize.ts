@@ -1,6 +1,6 @@
 import type { RouteMetadata } from '@stet/contract'
 import type { RequestHandler } from 'express'
-import { requireScope, requireUnrestricted } from '../../features/access/caller.ts'
+import { requireScope, requireUnrestricted } from '../../features/access/scopes.ts'
 import { matchedRoute } from '../mount.ts'
 import { callerOf, contextOf } from './request-context.ts'
 

@@ -1,7 +1,8 @@
 /** The context of one request beside its input: id, caller, client generation, route. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Caller } from '../../features/access/caller.ts'
 import type { SpentPoint } from '../../features/access/ports.ts'
+import type { Caller } from '../../shared/caller.ts'
 import { type ClientGeneration, clientGeneration } from './client-generation.ts'
 import { requestIdFrom } from './request-id.ts'
 

@@ -1,9 +1,9 @@
 /** Does the work of a request once per `Idempotency-Key`; repetitions get the stored response. Runs have `run-answer.ts`. */
+
 import type { RouteMetadata } from '@stet/contract'
 import type { Request, Response } from 'express'
 import { answerOnce } from '../../features/idempotency/answer-once.ts'
-import type { AnswerSubject } from '../../features/idempotency/idempotency-key.ts'
-import type { KeptAnswer } from '../../features/idempotency/ports.ts'
+import type { AnswerSubject, KeptAnswer } from '../../features/idempotency/ports.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { idempotencyClaim } from '../input/idempotency-key.ts'
 import { matchedRoute, ResponseTap } from '../mount.ts'

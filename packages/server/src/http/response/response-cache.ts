@@ -1,10 +1,11 @@
 /** Ready responses of `GET document`: a repeated read costs neither the router nor the use case. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { API_PREFIX, contract } from '@stet/contract'
 import { LRUCache } from 'lru-cache'
 import { hashApiKey } from '../../features/access/api-key.ts'
-import type { Caller } from '../../features/access/caller.ts'
 import { keyScope } from '../../features/access/verify-api-key.ts'
+import type { Caller } from '../../shared/caller.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { bearerToken } from '../request/authenticate.ts'
 import { spendPoint } from '../request/rate-limit.ts'

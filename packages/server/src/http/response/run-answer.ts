@@ -1,7 +1,8 @@
 /** Answers with a run in the form that was asked for: one JSON body, or its event stream. */
+
 import type { RunResult as RunResultBody } from '@stet/contract'
 import type { Response } from 'express'
-import type { Claim, ClaimedRun } from '../../features/deps.ts'
+import type { Claim, ClaimedRun } from '../../features/idempotency/ports.ts'
 import { startOnce } from '../../features/idempotency/start-once.ts'
 import type { StartedRun } from '../../features/runs/events/watch-run.ts'
 import type { HttpDeps } from '../http-deps.ts'

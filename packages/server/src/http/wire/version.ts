@@ -1,5 +1,5 @@
 import type { Version as VersionBody } from '@stet/contract'
-import type { Version } from '../../features/documents/document.ts'
+import type { Version } from '../../features/projects/project.ts'
 import { optionalTimestamp, timestamp } from './timestamp.ts'
 
 export function versionBody(version: Version): VersionBody {

@@ -1,11 +1,12 @@
 /** API keys in the database; only their hashes are stored. */
 
 import { KEY_PLANS, KEY_SCOPES } from '@stet/contract/vocabulary'
-import type { ApiKey as ApiKeyRow, Author } from '../../../../generated/prisma/client.ts'
+import type { ApiKey as ApiKeyRow } from '../../../../generated/prisma/client.ts'
 import { type ApiKey, limitOf, type Plan } from '../../../features/access/api-key.ts'
-import type { Scope } from '../../../features/access/caller.ts'
 import type { ApiKeyStore } from '../../../features/access/ports.ts'
+import type { Scope } from '../../../features/access/scopes.ts'
 import { refuse } from '../../../shared/app-error.ts'
+import type { Author } from '../../../shared/caller.ts'
 import type { DatabaseClient } from '../database.ts'
 
 const withAuthor = { author: true } as const

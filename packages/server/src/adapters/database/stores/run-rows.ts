@@ -3,7 +3,7 @@
  * that every row meets: PostgreSQL then expects one row instead of a hundred and uses the index of the other table.
  * Comparisons of states and times are written so that no index serves them, because those match most of the table.
  */
-import type { Claim } from '../../../features/idempotency/idempotency-key.ts'
+import type { Claim } from '../../../features/idempotency/ports.ts'
 import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../features/runs/ports.ts'
 import type { Message } from '../../../features/templates/message.ts'
 import { storableJson } from '../../../shared/storable-json.ts'

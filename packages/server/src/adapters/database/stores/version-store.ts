@@ -1,7 +1,8 @@
 /** Versions in the database. */
+
 import { randomUUID } from 'node:crypto'
 import type { Prisma } from '../../../../generated/prisma/client.ts'
-import type { Version } from '../../../features/documents/document.ts'
+import type { Version } from '../../../features/projects/project.ts'
 import type { VersionStore } from '../../../features/versions/ports.ts'
 import { refuse } from '../../../shared/app-error.ts'
 import type { DatabaseClient } from '../database.ts'

@@ -1,7 +1,9 @@
 /** Deletes an ended conversation: no reader finds it any more, and its rows are purged in the background. */
+
 import { refuse } from '../../../shared/app-error.ts'
+import type { Caller } from '../../../shared/caller.ts'
 import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
-import type { Caller, Needs } from '../../deps.ts'
+import type { Needs } from '../../deps.ts'
 import { findProject } from '../../documents/version-ref.ts'
 import { isActive } from '../attach-conversation.ts'
 import { type ConversationAddress, type FindDeps, findStored } from '../find-conversation.ts'

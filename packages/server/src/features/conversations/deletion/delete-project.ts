@@ -1,6 +1,8 @@
 /** Deletes a project: at once for every reader and for the keys restricted to it; its rows are purged in the background. */
+
 import { refuse } from '../../../shared/app-error.ts'
-import type { Caller, Needs } from '../../deps.ts'
+import type { Caller } from '../../../shared/caller.ts'
+import type { Needs } from '../../deps.ts'
 import { assertVisible, deletedProjectsScope, projectScope } from '../../documents/version-ref.ts'
 
 export interface DeleteProjectInput {

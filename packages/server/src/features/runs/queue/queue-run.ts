@@ -1,7 +1,9 @@
 /** Queues a run of a prompt. The run and its input are stored before its uuid is returned. */
+
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../../shared/app-error.ts'
-import type { ClaimedRun, Needs } from '../../deps.ts'
+import type { Needs } from '../../deps.ts'
+import type { ClaimedRun } from '../../idempotency/ports.ts'
 import { firstState, prepareRun, requireFirstUse, type StartDeps, type StartRunInput } from '../start-run.ts'
 
 export type QueueDeps = StartDeps & Needs<'runs'>

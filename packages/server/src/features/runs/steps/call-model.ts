@@ -11,7 +11,7 @@ import type { ProviderEvent, RunEvent, ShowEvents, ToolSource } from '../events/
 import type { ShownCalls } from '../tools/shown-calls.ts'
 import type { RunPlan } from './run-plan.ts'
 import type { RunProgress } from './run-progress.ts'
-import type { StepSetUp } from './run-step.ts'
+import type { StepSetUp } from './set-up-step.ts'
 
 export interface ModelCall {
   setUp: StepSetUp

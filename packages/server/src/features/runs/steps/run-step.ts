@@ -2,22 +2,17 @@
 
 import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
-import { chooseModel, chooseProvider } from '../../providers/choose-provider.ts'
-import { listProviders } from '../../providers/list-providers.ts'
-import type { ResolvedProvider } from '../../providers/ports.ts'
-import { resolveProvider } from '../../providers/resolve-provider.ts'
 import type { Message, ToolCall } from '../../templates/message.ts'
-import { type PromptConfig, readPromptConfig } from '../../templates/prompt-config.ts'
 import type { RunEvent } from '../events/run-event.ts'
 import type { RunSpending, StepResponse } from '../run.ts'
 import { type AnswerDeps, answerCalls } from '../tools/answer-calls.ts'
-import { gatherTools, type ToolboxDeps } from '../tools/gather-tools.ts'
 import type { ExecuteRun } from '../tools/run-agent.ts'
 import { createShownCalls, isAwaited } from '../tools/shown-calls.ts'
-import type { StepTool, Toolbox } from '../tools/tool.ts'
+import type { StepTool } from '../tools/tool.ts'
 import { callModel, type ModelAnswer, readStructuredAnswer } from './call-model.ts'
 import type { RunPlan } from './run-plan.ts'
 import { addSpending, latitude, nothingSpent, type RunProgress, type RunWatch, spendingOf } from './run-progress.ts'
+import type { StepSetUp } from './set-up-step.ts'
 
 export type StepDeps = AnswerDeps & Needs<'providers'>
 
@@ -145,38 +140,4 @@ function completion(progress: RunProgress, response: StepResponse): RunEvent[] {
     latitude(progress, { type: 'provider-completed', response, tokenUsage: usage, finishReason }),
     latitude(progress, { type: 'step-completed' }),
   ]
-}
-
-export type SetUpDeps = ToolboxDeps & Needs<'providers' | 'secrets' | 'clock' | 'logger'>
-
-export interface StepSetUp {
-  prompt: PromptConfig
-  provider: ResolvedProvider
-  model: string
-  toolbox: Toolbox
-  /** Shown by `provider-started`. */
-  config: Record<string, unknown>
-}
-
-/** Resolves configuration, provider, model and tools of a step. @throws RunError for any that is invalid or missing. */
-export async function setUpStep(deps: SetUpDeps, plan: RunPlan, written: Record<string, unknown>): Promise<StepSetUp> {
-  const prompt = readPromptConfig(written, plan.path, [...deps.runs.serverTools.keys()])
-  const entries = await listProviders(deps, plan.workspaceId)
-  const { environment } = deps.providers
-  const entry = chooseProvider(entries, {
-    path: plan.path,
-    named: prompt.provider,
-    projectDefault: plan.projectDefaults.provider,
-    serverDefault: environment.defaultProvider,
-  })
-  const model = chooseModel(entry, {
-    path: plan.path,
-    named: prompt.model,
-    projectDefault: plan.projectDefaults.model,
-    serverDefault: environment.defaultModel,
-  })
-  const provider = resolveProvider(deps, entry)
-  const toolbox = await gatherTools(deps, plan.tools, prompt)
-  const config = { ...written, provider: provider.name, model }
-  return { prompt, provider, model, toolbox, config }
 }

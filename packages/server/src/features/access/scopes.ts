@@ -1,22 +1,9 @@
-/** The caller that a valid API key identifies. Every use case takes one; every store call carries its workspace. */
+/** What a caller may do: the scopes of its key, and its restriction to a project. */
 import type { KeyScope } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
-import type { Author } from '../../shared/author.ts'
+import type { Caller } from '../../shared/caller.ts'
 
 export type Scope = KeyScope
-
-export interface Caller {
-  apiKeyId: number
-  workspaceId: number
-  author: Author
-  scopes: readonly Scope[]
-  /** The only project that the key sees; null = every project of the workspace. */
-  projectId: number | null
-  /** Requests per second. */
-  limit: number
-  /** null = never. */
-  expiresAt: Date | null
-}
 
 export const defaultScopes: readonly Scope[] = ['read', 'run', 'write', 'publish']
 

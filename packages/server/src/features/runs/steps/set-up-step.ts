@@ -1,0 +1,44 @@
+/** What a step needs before its first model call: configuration, provider, model and tools. */
+import type { Needs } from '../../deps.ts'
+import { chooseModel, chooseProvider } from '../../providers/choose-provider.ts'
+import { listProviders } from '../../providers/list-providers.ts'
+import type { ResolvedProvider } from '../../providers/ports.ts'
+import { resolveProvider } from '../../providers/resolve-provider.ts'
+import { type PromptConfig, readPromptConfig } from '../../templates/prompt-config.ts'
+import { gatherTools, type ToolboxDeps } from '../tools/gather-tools.ts'
+import type { Toolbox } from '../tools/tool.ts'
+import type { RunPlan } from './run-plan.ts'
+
+export type SetUpDeps = ToolboxDeps & Needs<'providers' | 'secrets' | 'clock' | 'logger'>
+
+export interface StepSetUp {
+  prompt: PromptConfig
+  provider: ResolvedProvider
+  model: string
+  toolbox: Toolbox
+  /** Shown by `provider-started`. */
+  config: Record<string, unknown>
+}
+
+/** Resolves configuration, provider, model and tools of a step. @throws RunError for any that is invalid or missing. */
+export async function setUpStep(deps: SetUpDeps, plan: RunPlan, written: Record<string, unknown>): Promise<StepSetUp> {
+  const prompt = readPromptConfig(written, plan.path, [...deps.runs.serverTools.keys()])
+  const entries = await listProviders(deps, plan.workspaceId)
+  const { environment } = deps.providers
+  const entry = chooseProvider(entries, {
+    path: plan.path,
+    named: prompt.provider,
+    projectDefault: plan.projectDefaults.provider,
+    serverDefault: environment.defaultProvider,
+  })
+  const model = chooseModel(entry, {
+    path: plan.path,
+    named: prompt.model,
+    projectDefault: plan.projectDefaults.model,
+    serverDefault: environment.defaultModel,
+  })
+  const provider = resolveProvider(deps, entry)
+  const toolbox = await gatherTools(deps, plan.tools, prompt)
+  const config = { ...written, provider: provider.name, model }
+  return { prompt, provider, model, toolbox, config }
+}
