@@ -1,7 +1,7 @@
 /** Config -> Deps -> app: the only file that imports all adapters. */
 
 import { randomUUID } from 'node:crypto'
-import type { RequestListener, Server } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { startSnapshots } from '@stet/embedded-postgres'
 import { LRUCache } from 'lru-cache'
@@ -52,7 +52,8 @@ import type { RunSettings } from './features/runs/ports.ts'
 import type { ServerTools } from './features/runs/tools/tool.ts'
 import { createApp } from './http/app.ts'
 import type { Place } from './http/http-deps.ts'
-import { createDrain } from './http/request/drain.ts'
+import { Drain } from './http/operations/drain.ts'
+import type { HttpServer } from './http/server.ts'
 import { systemClock } from './shared/clock.ts'
 import type { Logger } from './shared/logger.ts'
 import { shutDown } from './shut-down.ts'
@@ -69,7 +70,7 @@ export interface Composition {
   /** Resolves when another server has taken the database from this one: it must drain and end. */
   superseded: Promise<void>
   /** Drains and closes everything; `server` is the one that serves `app`. */
-  shutDown(server: Server): Promise<void>
+  shutDown(server: HttpServer): Promise<void>
   /** Closes everything at once: for a server that never listened. */
   close(): Promise<void>
 }
@@ -130,7 +131,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
   let work: StartedWork | undefined
   const isReadOnly = () => database.writesClosed() || work?.queueWork.hasBegun() === false
   const deps = createDeps({ config, database, encryptionKeys, serverTools, logger, limits, isReadOnly })
-  const drain = createDrain()
+  const drain = new Drain()
   const start = async (): Promise<StartedWork | undefined> => {
     if (!(await database.take())) return undefined
     const { writesClosed } = database

@@ -3,7 +3,7 @@ import type { Server } from 'node:http'
 import { type Composition, compose } from './compose.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { makeDataFolder } from './data-files.ts'
-import { createHttpServer } from './http/server.ts'
+import { HttpServer } from './http/server.ts'
 import { runOperatorCommand } from './operator-commands.ts'
 import { AppError, OperatorError } from './shared/app-error.ts'
 import type { StartedWork } from './start-up.ts'
@@ -27,7 +27,7 @@ async function serve(config: Config): Promise<void> {
   const composition = await compose(config)
   // Before listening, which may fail: the key is printed only once.
   if (!composition.isWaiting) tellFirstKey(await composition.started)
-  const server = createHttpServer(composition.app, { maxConnections: config.maxConnections })
+  const server = new HttpServer(composition.app, { maxConnections: config.maxConnections })
   try {
     await listen(server, config)
   } catch (error) {
@@ -77,7 +77,7 @@ function addressOf(server: Server, config: Config): string {
 // The first signal drains, a second one leaves at once. The end of a parent that keeps a channel (`stet serve`, however it
 // ended) is a first signal: nothing else would stop this process, which holds the port and the lock. @returns a function that
 // drains for another reason, which the last line reports.
-function drainOnSignal(server: Server, composition: Composition): (reason: OperatorError) => void {
+function drainOnSignal(server: HttpServer, composition: Composition): (reason: OperatorError) => void {
   let isDraining = false
   let isSignalled = false
   const drain = (reason?: OperatorError): void => {

@@ -1,16 +1,16 @@
-import { createServer } from 'node:http'
 import { expect, it } from 'vitest'
 import { createActiveRuns } from './features/runs/leases/active-runs.ts'
-import { createDrain } from './http/request/drain.ts'
+import { Drain } from './http/operations/drain.ts'
+import { HttpServer } from './http/server.ts'
 import { shutDown } from './shut-down.ts'
 
 it('ends with an error when something does not close in time', async () => {
-  const server = createServer().listen(0, '127.0.0.1')
+  const server = new HttpServer(() => undefined).listen(0, '127.0.0.1')
   const logger = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
   const closing = shutDown(
     {
       server,
-      drain: createDrain(),
+      drain: new Drain(),
       deps: { runs: { active: createActiveRuns(1_000_000) }, logger },
       queueWork: { stop: () => Promise.resolve() },
       config: { drainDelayMs: 0, databaseUrl: undefined },

@@ -1,10 +1,9 @@
 /** SIGTERM: stop accepting, let runs and answers end, give the rest up with a definite state, close everything in order. */
-import type { Server } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import type { Config } from './config.ts'
 import type { Deps } from './features/deps.ts'
-import type { Drain } from './http/request/drain.ts'
-import { endConnections } from './http/server.ts'
+import type { Drain } from './http/operations/drain.ts'
+import type { HttpServer } from './http/server.ts'
 import { OperatorError, RunError } from './shared/app-error.ts'
 import type { Logger } from './shared/logger.ts'
 
@@ -18,7 +17,7 @@ const closingWaitMs = 20_000
 const lookMs = 20
 
 interface ShutDownInput {
-  server: Server
+  server: HttpServer
   drain: Drain
   deps: { runs: Pick<Deps['runs'], 'active'>; logger: Logger }
   /** Takes no more runs once stopped. */
@@ -61,7 +60,7 @@ async function drainAndClose(input: ShutDownInput, drainDelayMs: number): Promis
   // Runs that are still on their way keep their lease: the next server leaves them alone.
   await handOver()
   await runsAndAnswersEnd(drain, deps)
-  await endConnections(server)
+  await server.endConnections()
   await closed
   await close()
   deps.logger.info('server.closed')

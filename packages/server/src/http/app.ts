@@ -2,24 +2,19 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import { API_PREFIX, contract } from '@stet/contract'
 import express, { type Express, Router } from 'express'
-import { readInput } from './body/read-input.ts'
+import { admit, admitToRoute } from './auth/admit.ts'
+import { answersPreflight } from './auth/cors.ts'
+import { openContext } from './auth/request-context.ts'
+import { encodeDocumentPathTail, originForm } from './body/address.ts'
+import { errorHandler, nameConversation } from './body/error-response.ts'
+import { ResponseCache } from './body/response-cache.ts'
 import type { HttpDeps } from './http-deps.ts'
-import { encodeDocumentPathTail } from './input/document-path-tail.ts'
-import { createPipelineLimit } from './limits/pipelined.ts'
-import { UnreadBudget } from './limits/unread-budget.ts'
-import { mountContract, type Routes } from './mount.ts'
+import { mountContract, type Routes, unmatchedRoute } from './mount.ts'
 import { operations } from './operations/operations.ts'
 import { RequestFigures } from './operations/request-figures.ts'
-import { admit, keepsPlace } from './request/admit.ts'
-import { authorize } from './request/authorize.ts'
-import { cors } from './request/cors.ts'
-import { originForm } from './request/origin-form.ts'
-import { openContext } from './request/request-context.ts'
-import { unmatchedRoute } from './request/unmatched-route.ts'
-import { errorHandler } from './response/error-response.ts'
-import { writeJson } from './response/json-answer.ts'
-import { nameConversation } from './response/named-conversation.ts'
-import { ResponseCache } from './response/response-cache.ts'
+import { connectionOf } from './rate-limit/connection.ts'
+import { UnreadBudget } from './rate-limit/unread-budget.ts'
+import { writeJson } from './raw-response.ts'
 import { apiKeyRoutes } from './routes/api-keys.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { documentRoutes } from './routes/documents.ts'
@@ -31,31 +26,31 @@ import { runRoutes } from './routes/runs.ts'
 import { toolRoutes } from './routes/tools.ts'
 import { versionRoutes } from './routes/versions.ts'
 
-/** Requests of one connection that are processed concurrently. Published clients do not pipeline. */
-const pipelinedRequests = 8
-
 export function createApp(deps: HttpDeps): RequestListener {
   const { drain, settings } = deps
   const figures = new RequestFigures(deps.logger)
   const responses = new ResponseCache(deps)
   const unread = new UnreadBudget(settings.unread)
   const general = expressApp(deps, { figures, responses, unread })
-  const servePipelined = createPipelineLimit(pipelinedRequests)
-  const answersPreflight = cors(settings.corsOrigins)
+  const corsOrigins = new Set(settings.corsOrigins)
   // One function for all responses, on whichever it is called.
   function closed(this: ServerResponse): void {
     drain.leave(this)
     unread.leave(this)
     figures.note(this)
   }
+  const answer = (res: ServerResponse): void => {
+    if (res.req.method === 'GET') void responses.respond(res.req, res, () => general(res.req, res))
+    else general(res.req, res)
+  }
   return (req, res) => {
-    if (req.url !== undefined) req.url = originForm(req.url)
+    if (req.url?.startsWith('/') === false) req.url = originForm(req.url)
     openContext(req, res)
     drain.enter(res)
     unread.enter(res)
     res.on('close', closed)
-    if (answersPreflight(req, res)) return
-    servePipelined(req, res, () => void responses.respond(req, res, () => general(req, res)))
+    if (corsOrigins.size > 0 && answersPreflight(corsOrigins, req, res)) return
+    connectionOf(req.socket).process(res, answer)
   }
 }
 
@@ -87,7 +82,7 @@ function api(deps: HttpDeps, own: Own): Router {
     contract,
     routes: allRoutes(deps, own),
     router,
-    before: [authorize, readInput(deps.settings.bodyLimitBytes), keepsPlace(deps)],
+    before: [admitToRoute(deps)],
     validateResponses: deps.settings.validateResponses,
   })
   router.use(nameConversation(deps))

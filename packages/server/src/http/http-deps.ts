@@ -1,9 +1,9 @@
 /** The dependencies of http: those of the use cases, limiters, settings, the drain and two probes of the process. */
 import type { FailureLimiter, RateLimiter } from '../features/access/ports.ts'
 import type { Deps } from '../features/deps.ts'
-import type { UnreadSettings } from './limits/unread-budget.ts'
+import type { Drain } from './operations/drain.ts'
 import type { Metric } from './operations/metric.ts'
-import type { Drain } from './request/drain.ts'
+import type { UnreadSettings } from './rate-limit/unread-budget.ts'
 
 interface HttpSettings {
   /** Name and version for `/health`. */

@@ -1,33 +1,14 @@
-/** The only importer of @ts-rest/express: contract + handlers -> routes. */
-import { Stream } from 'node:stream'
+/** Contract + handlers -> routes; the only importer of @ts-rest/express. */
+import type { RouteMetadata } from '@stet/contract'
 import type { AppRouter } from '@ts-rest/core'
 import { createExpressEndpoints } from '@ts-rest/express'
-import type { Request, RequestHandler, Response, Router } from 'express'
+import type { Request, RequestHandler, Router } from 'express'
 import { z } from 'zod'
-import { checkedBody } from './body/checked-body.ts'
-import { invalidRequest, type RequestIssue } from './body/invalid-request.ts'
+import { refuse } from '../shared/app-error.ts'
+import { checkedBody, invalidRequest, type RequestIssue } from './body/check-input.ts'
 
 /** The handlers of one router of the contract. */
 export type Routes<T extends AppRouter> = Parameters<typeof createExpressEndpoints<T>>[1]
-
-/**
- * A body that writes the response itself: event streams and ready-made bytes. ts-rest only tests for `Stream` and then
- * calls `pipe`; a real Readable would be piped without content type, error listener or clean-up.
- */
-export class ResponseTap extends Stream {
-  readonly #write: (res: Response) => void
-
-  constructor(write: (res: Response) => void) {
-    super()
-    this.#write = write
-  }
-
-  override pipe<T extends NodeJS.WritableStream>(destination: T): T {
-    // ts-rest hands over nothing but the Express response here.
-    this.#write(destination as unknown as Response)
-    return destination
-  }
-}
 
 /** @param before run for a matched route, before validation and handler; the request has the route. */
 export function mountContract<T extends AppRouter>(options: {
@@ -71,7 +52,7 @@ export function matchedRoute(req: Request): MatchedRoute {
 export interface MatchedRoute {
   method: string
   path: string
-  metadata: unknown
+  metadata: RouteMetadata
 }
 
 function requestIssue(issue: object): RequestIssue {
@@ -82,4 +63,26 @@ function requestIssue(issue: object): RequestIssue {
 function issueKey(part: unknown): PropertyKey {
   if (typeof part === 'object' && part !== null && 'key' in part) return issueKey(part.key)
   return typeof part === 'number' ? part : String(part)
+}
+
+/** Refuses a request that matches no route: 405 for a known path, otherwise 404. @param routes methods and paths with `:parameters`. */
+export function unmatchedRoute(routes: readonly Pick<MatchedRoute, 'method' | 'path'>[]): RequestHandler {
+  const known = routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }))
+  return (req) => {
+    const path = req.path
+    const methods = new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))
+    if (methods.size === 0) throw refuse('unknown-route', { method: req.method, path: req.baseUrl + path })
+    if (methods.has('GET')) methods.add('HEAD')
+    const allow = [...methods].sort()
+    throw refuse('method-not-allowed', { method: req.method, allow })
+  }
+}
+
+function patternOf(path: string): RegExp {
+  const segments = path.split('/').map((segment) => (segment.startsWith(':') ? '[^/]+' : escapeRegExp(segment)))
+  return new RegExp(`^${segments.join('/')}/?$`)
+}
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }

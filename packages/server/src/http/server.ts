@@ -1,9 +1,9 @@
 /** The HTTP server: sockets, time limits and the answers that the parser gives before a route is known. */
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { type IncomingMessage, type RequestListener, Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type AppError, refuse } from '../shared/app-error.ts'
-import { newRequestId } from './request/request-id.ts'
-import { closeWithConnection } from './response/close-queued.ts'
+import { newRequestId } from './auth/request-context.ts'
+import { connectionOf } from './rate-limit/connection.ts'
 
 const keepAliveMs = 65_000
 const headerLimitBytes = 16_384
@@ -27,17 +27,12 @@ interface ServerLimits {
   maxConnections?: number
 }
 
-export function createHttpServer(app: RequestListener, limits: ServerLimits = {}): Server {
-  const limitMs = limits.slowSenderMs ?? slowSenderMs
-  const serve: RequestListener = (req, res) => {
-    closeWithConnection(res)
-    // Its connection was ended with a response that it has not read yet.
-    if (req.socket.writableEnded) return
-    if (!hasValidHost(req)) answerInTurn(res, parserError(400))
-    else app(req, res)
-  }
-  const server = createServer(
-    {
+export class HttpServer extends Server {
+  readonly #open = new Set<AnsweringSocket>()
+
+  constructor(app: RequestListener, limits: ServerLimits = {}) {
+    const limitMs = limits.slowSenderMs ?? slowSenderMs
+    super({
       noDelay: true,
       keepAliveTimeout: keepAliveMs,
       maxHeaderSize: headerLimitBytes,
@@ -46,33 +41,36 @@ export function createHttpServer(app: RequestListener, limits: ServerLimits = {}
       connectionsCheckingInterval: Math.min(5_000, limitMs),
       // Node answers a missing Host without a body; ours is below.
       requireHostHeader: false,
-    },
-    serve,
-  )
-  if (limits.maxConnections !== undefined) server.maxConnections = limits.maxConnections
-  const open = new Set<AnsweringSocket>()
-  connections.set(server, open)
-  server.on('connection', (socket: AnsweringSocket) => {
-    open.add(socket)
-    socket.once('close', () => open.delete(socket))
-  })
-  server.on('clientError', answerParserError)
-  server.on('checkExpectation', serve)
-  return server
-}
+    })
+    const serve: RequestListener = (req, res) => {
+      // Its turn on the connection has not come.
+      if (!res.socket) connectionOf(req.socket).queue(res)
+      // Its connection was ended with a response that it has not read yet.
+      if (req.socket.writableEnded) return
+      if (hasValidHost(req)) app(req, res)
+      else answerInTurn(res, parserError(400))
+    }
+    if (limits.maxConnections !== undefined) this.maxConnections = limits.maxConnections
+    this.on('connection', (socket: AnsweringSocket) => {
+      this.#open.add(socket)
+      socket.once('close', () => this.#open.delete(socket))
+    })
+    this.on('clientError', answerParserError)
+    this.on('request', serve)
+    this.on('checkExpectation', serve)
+  }
 
-const connections = new WeakMap<Server, Set<AnsweringSocket>>()
-
-/**
- * Ends every connection. An idle one may have a request in flight: it gets a response that the server is stopping, and is read
- * until the client closes it. Simply closing the connection would reset it.
- */
-export async function endConnections(server: Server): Promise<void> {
-  const idle = [...(connections.get(server) ?? [])].filter(({ _httpMessage }) => !_httpMessage)
-  const closed = idle.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
-  for (const socket of idle) socket.end(asText(stopping()))
-  await Promise.race([Promise.all(closed), new Promise((resolve) => setTimeout(resolve, lingerMs))])
-  server.closeAllConnections()
+  /**
+   * Ends every connection. An idle one may have a request in flight: it gets a response that the server is stopping, and is read
+   * until the client closes it. Simply closing the connection would reset it.
+   */
+  async endConnections(): Promise<void> {
+    const idle = [...this.#open].filter(({ _httpMessage }) => !_httpMessage)
+    const closed = idle.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
+    for (const socket of idle) socket.end(asText(stopping()))
+    await Promise.race([Promise.all(closed), new Promise((resolve) => setTimeout(resolve, lingerMs))])
+    this.closeAllConnections()
+  }
 }
 
 /** RFC 9112, 3.2: one Host, which HTTP/1.0 may leave out. Node drops a second one, a proxy in front may route by it. */

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { endConnections } from '../../src/http/server.ts'
 import { listening } from './listening.ts'
 
 const question = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
@@ -26,7 +25,7 @@ it('a connection that is idle at the end, or whose request is on its way, is ans
   )
   // In one turn: the server ends its connections while requests are between the two.
   for (const { socket, asksAgain } of clients) if (asksAgain) socket.write(question)
-  const ending = endConnections(served.server)
+  const ending = served.server.endConnections()
   for (const { ended } of clients) {
     const text = await ended
     expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/)

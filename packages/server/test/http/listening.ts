@@ -1,9 +1,9 @@
-import type { RequestListener, Server } from 'node:http'
+import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createHttpServer } from '../../src/http/server.ts'
+import { HttpServer } from '../../src/http/server.ts'
 
 export interface Listening {
-  server: Server
+  server: HttpServer
   port: number
   url: string
   close(): Promise<void>
@@ -12,9 +12,9 @@ export interface Listening {
 /** Our HTTP server in front of any listener, on a free port. */
 export async function listening(
   listener: RequestListener,
-  limits?: Parameters<typeof createHttpServer>[1],
+  limits?: ConstructorParameters<typeof HttpServer>[1],
 ): Promise<Listening> {
-  const server = createHttpServer(listener, limits)
+  const server = new HttpServer(listener, limits)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {

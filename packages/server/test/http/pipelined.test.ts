@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { expect, it } from 'vitest'
-import { createPipelineLimit } from '../../src/http/limits/pipelined.ts'
+import { connectionOf } from '../../src/http/rate-limit/connection.ts'
 
 const connections = 2
 const requests = 20_000
@@ -18,12 +18,11 @@ const sender = `
 `
 
 it('continues to read a connection only when its earlier requests have been answered', async () => {
-  const servePipelined = createPipelineLimit(8)
   let [waiting, most, answered] = [0, 0, 0]
   const server = createServer((req, res) => {
     waiting += 1
     most = Math.max(most, waiting)
-    servePipelined(req, res, () => {
+    connectionOf(req.socket).process(res, () => {
       waiting -= 1
       res.end('x'.repeat(300))
       answered += 1

@@ -2,8 +2,8 @@
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createPipelineLimit } from '../../src/http/limits/pipelined.ts'
-import { UnreadBudget, type UnreadSettings } from '../../src/http/limits/unread-budget.ts'
+import { connectionOf } from '../../src/http/rate-limit/connection.ts'
+import { UnreadBudget, type UnreadSettings } from '../../src/http/rate-limit/unread-budget.ts'
 import { type Listening, listening } from './listening.ts'
 import { openServer } from './scenario.ts'
 
@@ -66,11 +66,10 @@ it('unread responses together are bounded in bytes: stalled ones are closed', as
 })
 
 it('a connection has a limited number of requests in progress; the others follow in order', async () => {
-  const servePipelined = createPipelineLimit(2)
   const held: (() => void)[] = []
   let [open, most, served] = [0, 0, 0]
   const server = await listening((req, res) =>
-    servePipelined(req, res, () => {
+    connectionOf(req.socket).process(res, () => {
       open += 1
       served += 1
       most = Math.max(most, open)
@@ -81,7 +80,7 @@ it('a connection has a limited number of requests in progress; the others follow
     }),
   )
   onTestFinished(() => server.close())
-  const paths = Array.from({ length: 20 }, (_, place) => `/${place}`)
+  const paths = Array.from({ length: 80 }, (_, place) => `/${place}`)
   const socket = ask(server.port, paths.map(get).join(''))
   let text = ''
   socket.setEncoding('utf8').on('data', (part: string) => {
@@ -95,7 +94,7 @@ it('a connection has a limited number of requests in progress; the others follow
       return answered()
     }, wait)
     .toEqual(paths)
-  expect({ most, served }).toEqual({ most: 2, served: paths.length })
+  expect({ most, served }).toEqual({ most: 8, served: paths.length })
 })
 
 it('connections beyond the limit are closed at once', async () => {

@@ -7,7 +7,7 @@ import { createJsonLogger } from '../../src/adapters/logging/json-logger.ts'
 import type { MessageForm } from '../../src/features/runs/encoding/frames.ts'
 import { framesOf, type RunFrames } from '../../src/features/runs/events/watch-run.ts'
 import type { RunLogWriter } from '../../src/features/runs/ports.ts'
-import { writeRunStream } from '../../src/http/response/sse.ts'
+import { writeRunStream } from '../../src/http/sse.ts'
 
 let server: Server
 let writer: RunLogWriter
@@ -37,7 +37,7 @@ beforeEach(async () => {
     if (!reader) throw new Error('The log is open')
     const logger = { ...createJsonLogger(process.stderr, 'off'), error: (event: string) => void failures.push(event) }
     const run = { conversationUuid: 'c', frames: (form: MessageForm) => frames ?? framesOf(reader, form) }
-    writeRunStream(res, run, { isDeclared: false, log: logger })
+    writeRunStream(res, run, { isDeclared: false, logger })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -8,7 +8,7 @@ import { readConfig } from '../../src/config.ts'
 import { generateEncryptionKey } from '../../src/data-files.ts'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
 import type { Deps, Stores } from '../../src/features/deps.ts'
-import { createHttpServer } from '../../src/http/server.ts'
+import { HttpServer } from '../../src/http/server.ts'
 import { testDatabase } from './test-database.ts'
 
 export interface TestServer {
@@ -51,7 +51,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const composition = await compose(config, options.providerLimits)
   // A stop is answered with the end of its run, however long a slow disk takes to keep it.
   composition.deps.runs.settings.stopWaitMs = 60_000
-  const server = createHttpServer(composition.app)
+  const server = new HttpServer(composition.app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {

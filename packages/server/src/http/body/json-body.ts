@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { refuse } from '../../shared/app-error.ts'
 import { hasMoreKeys, inputBounds, type JsonBounds, JsonMeter } from '../../shared/text/json-bounds.ts'
 import { refuseValue, tooDeep } from '../../shared/text-guard.ts'
-import { invalidRequest, type RequestIssue } from './invalid-request.ts'
+import { invalidRequest, type RequestIssue } from './check-input.ts'
 import { readBody } from './read-body.ts'
 
 const jsonType = /^application\/json$|^[^/\s]+\/[^/\s]+\+json$/
@@ -11,8 +11,6 @@ const refusals: Record<keyof JsonBounds, string> = {
   values: `must not hold more than ${inputBounds.values} values`,
   keys: `must not hold more than ${inputBounds.keys} different keys`,
 }
-// A body this short can only exceed the depth, and after parsing the error can name the place.
-const shortBytes = 32_768
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
@@ -21,20 +19,20 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  * @throws AppError as `readBody`, UnsupportedMediaTypeError, BadRequestError.
  */
 export async function readJsonBody(req: IncomingMessage, limitBytes: number): Promise<unknown> {
-  if (!isJson(req.headers['content-type'])) {
+  const { 'content-type': type } = req.headers
+  if (type !== 'application/json' && !isJson(type)) {
     if ((await readBody(req, limitBytes)).length === 0) return {}
     throw refuse('unsupported-content-type')
   }
-  const meter = new JsonMeter(inputBounds)
-  let exceeded: keyof JsonBounds | undefined
-  let size = 0
+  let meter: JsonMeter | undefined
   const bytes = await readBody(req, limitBytes, (part) => {
-    size += part.length
-    exceeded ??= meter.add(part)
-    if (exceeded && size > shortBytes) throw refused([], refusals[exceeded])
+    meter ??= new JsonMeter(inputBounds)
+    const exceeded = meter.add(part)
+    if (exceeded) throw refused([], refusals[exceeded])
   })
   if (bytes.length === 0) return {}
-  if (meter.members > inputBounds.keys && hasMoreKeys(bytes, inputBounds.keys)) throw refused([], refusals.keys)
+  if (meter && meter.members > inputBounds.keys && hasMoreKeys(bytes, inputBounds.keys))
+    throw refused([], refusals.keys)
   const value = parse(bytes)
   const refusal = refuseValue(value)
   if (refusal) throw refused(refusal.path, refusal.reason)

@@ -1,8 +1,9 @@
 /** Receives request bodies within the limits of bytes, depth and values, and discards the rest of refused ones. */
 import type { IncomingMessage } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
-import { type AppError, refuse } from '../../shared/app-error.ts'
+import { AppError, refuse } from '../../shared/app-error.ts'
 import { afterListening } from '../../shared/time/listening-time.ts'
 
 type Decompress = (data: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>
@@ -14,6 +15,8 @@ const decompressors = new Map<string, Decompress>([
   ['br', promisify(brotliDecompress)],
 ])
 
+/** A shorter body is checked after parsing: it can be nested too deeply, but its values and keys are few. */
+const shortBytes = 32_768
 /** A connection that has sent this much is read once per turn of the event loop, so the others are served in between. */
 const unpacedBytes = 65_536
 const discardLimitBytes = 64 * 1024 * 1024
@@ -23,7 +26,7 @@ const tickMs = 1_000
 
 /**
  * The decompressed body. Never more than the limit is in memory.
- * @param check called with each part of an uncompressed body; if it throws, the rest is not received.
+ * @param check called with each part of a body that is longer than `shortBytes`; if it throws, the rest is not received.
  * @throws AppError PayloadTooLargeError, UnsupportedMediaTypeError (encoding), BadRequestError (broken body).
  */
 export async function readBody(
@@ -34,45 +37,30 @@ export async function readBody(
   const encoding = req.headers['content-encoding']?.trim().toLowerCase() || 'identity'
   const isPlain = encoding === 'identity'
   if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes)
-  const raw = await receive(req, limitBytes, isPlain ? check : undefined)
-  if (raw.length === 0 || isPlain) return raw
+  const parts: Buffer[] = []
+  let [size, checked] = [0, 0]
+  try {
+    // The rest of a refused body is discarded later, so leaving the loop must not close the request.
+    for await (const part of req.iterator({ destroyOnReturn: false })) {
+      parts.push(part)
+      size += part.length
+      if (size > limitBytes) throw tooLarge(limitBytes)
+      if (isPlain && check && size > shortBytes) {
+        for (const next of parts.slice(checked)) check(next)
+        checked = parts.length
+      }
+      if (size > unpacedBytes) await nextTurn()
+    }
+  } catch (error) {
+    throw error instanceof AppError ? error : refuse('incomplete-body')
+  }
+  const raw = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts, size)
+  if (size === 0 || isPlain) return raw
   const decompress = decompressors.get(encoding)
   if (!decompress) throw refuse('unsupported-content-encoding')
   const body = await decompressWithin(decompress, raw, limitBytes)
-  check?.(body)
+  if (body.length > shortBytes) check?.(body)
   return body
-}
-
-function receive(req: IncomingMessage, limitBytes: number, check?: (part: Buffer) => void): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const parts: Buffer[] = []
-    let size = 0
-    const settle = (finish: () => void): void => {
-      req.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken)
-      finish()
-    }
-    const onData = (part: Buffer): void => {
-      size += part.length
-      try {
-        if (size > limitBytes) throw tooLarge(limitBytes)
-        check?.(part)
-      } catch (error) {
-        req.pause()
-        settle(() => reject(error))
-        return
-      }
-      parts.push(part)
-      if (size > unpacedBytes) pauseForOneTurn(req)
-    }
-    const onEnd = (): void => settle(() => resolve(Buffer.concat(parts, size)))
-    const onBroken = (): void => settle(() => reject(refuse('incomplete-body')))
-    req.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken)
-  })
-}
-
-function pauseForOneTurn(req: IncomingMessage): void {
-  req.pause()
-  setImmediate(() => req.resume())
 }
 
 async function decompressWithin(decompress: Decompress, raw: Buffer, limitBytes: number): Promise<Buffer> {
@@ -100,7 +88,10 @@ export function discardBody(req: IncomingMessage): Promise<void> {
     function onData(part: Buffer): void {
       size += part.length
       if (size > discardLimitBytes) finish()
-      else pauseForOneTurn(req)
+      else {
+        req.pause()
+        setImmediate(() => req.resume())
+      }
     }
     function finish(): void {
       stopTimer()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { renderMetrics } from './metric.ts'
 import { isLoopback, permitMetrics } from './operations.ts'
-import { renderReference } from './reference-page.ts'
+import { renderReference } from './reference.ts'
 
 describe('permitMetrics', () => {
   it('serves loopback only while no token is configured', () => {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Logger } from '../../shared/logger.ts'
-import { contextOf } from '../request/request-context.ts'
+import { contextOf } from '../auth/request-context.ts'
 import type { Metric } from './metric.ts'
 
 interface Figure {

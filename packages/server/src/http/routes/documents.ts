@@ -14,13 +14,13 @@ import type { Project } from '../../features/projects/project.ts'
 import { chooseProvider } from '../../features/providers/choose-provider.ts'
 import { listProviders, type ProviderEntry, workspaceScope } from '../../features/providers/list-providers.ts'
 import { RunError } from '../../shared/app-error.ts'
+import { callerOf, whileOpen } from '../auth/request-context.ts'
+import { preconditions, versionAddress } from '../body/address.ts'
+import { type ResponseCache, writeReady } from '../body/response-cache.ts'
 import type { HttpDeps } from '../http-deps.ts'
-import { preconditions } from '../input/preconditions.ts'
-import { versionAddress } from '../input/version-address.ts'
-import { ResponseTap, type Routes } from '../mount.ts'
-import { callerOf, whileOpen } from '../request/request-context.ts'
-import { onlyOnce } from '../response/only-once.ts'
-import { type ResponseCache, writeReady } from '../response/response-cache.ts'
+import { onlyOnce } from '../idempotency/only-once.ts'
+import type { Routes } from '../mount.ts'
+import { RawResponse } from '../raw-response.ts'
 import { documentBody } from '../wire/document.ts'
 
 type Address = ReturnType<typeof addressOf>
@@ -46,7 +46,7 @@ export function documentRoutes(deps: HttpDeps, responses: ResponseCache): Routes
       const body = JSON.stringify((await bodyFor(deps, address))(document))
       const ready = { etag: etagOf(document), body, bytes: Buffer.byteLength(body) }
       responses.keep(res, ready, [projectScope(address.projectId), workspaceScope(address.caller.workspaceId)])
-      return { status: 200, body: new ResponseTap((to) => writeReady(to, ready, req.headers['if-none-match'])) }
+      return { status: 200, body: new RawResponse((to) => writeReady(to, ready, req.headers['if-none-match'])) }
     },
     getOrCreate: async ({ params, body, req, res }) =>
       onlyOnce(deps, { req, res, status: 200 }, async (own) => {

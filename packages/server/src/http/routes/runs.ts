@@ -1,57 +1,44 @@
-import type { contract } from '@stet/contract'
+import type { contract, RunResult as RunResultBody } from '@stet/contract'
 import type { Request, Response } from 'express'
 import type { z } from 'zod'
 import { attachResult, attachStream, joinRun } from '../../features/conversations/attach-conversation.ts'
 import { continueConversation } from '../../features/conversations/continue-conversation.ts'
 import { stopConversation } from '../../features/conversations/stop-conversation.ts'
+import type { StartedRun } from '../../features/runs/events/watch-run.ts'
 import { queueRun } from '../../features/runs/queue/queue-run.ts'
 import { startRun } from '../../features/runs/start-run.ts'
+import { callerOf, contextOf, whileOpen } from '../auth/request-context.ts'
+import { lastEventId, versionAddress } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
-import { idempotencyClaim } from '../input/idempotency-key.ts'
-import { lastEventId } from '../input/last-event-id.ts'
-import { versionAddress } from '../input/version-address.ts'
-import type { UnreadBudget } from '../limits/unread-budget.ts'
+import { idempotencyClaim, startedOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
-import { callerOf, contextOf, whileOpen } from '../request/request-context.ts'
-import { createStreamLimit } from '../request/stream-limit.ts'
-import { sizedBody } from '../response/large-body.ts'
-import { runAnswer, startedOnce, streamAnswer } from '../response/run-answer.ts'
+import { StreamLimit } from '../rate-limit/rate-limit.ts'
+import type { UnreadBudget } from '../rate-limit/unread-budget.ts'
+import { RawResponse, sizedBody } from '../raw-response.ts'
+import { type StreamedRun, writeRunStream } from '../sse.ts'
 import { attachResultBody } from '../wire/attach-result.ts'
+import { runResultBody } from '../wire/run-result.ts'
 
-export function runRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.runs> {
-  const streams = createStreamLimit(deps.settings.maxStreamsPerKey)
-  /** The drain waits for a response that follows a run. @throws AppError RateLimitError for one stream too many. */
-  const follow = (res: Response, isStream: boolean) => {
-    deps.drain.followRun(res)
-    if (isStream) streams.enter(callerOf(res).apiKeyId, res)
-  }
+interface RunDeps extends HttpDeps {
+  unread: UnreadBudget
+  streams: StreamLimit
+}
+
+export function runRoutes(httpDeps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.runs> {
+  const deps: RunDeps = { ...httpDeps, unread, streams: new StreamLimit(httpDeps.settings.maxStreamsPerKey) }
   return {
     run: async ({ params, body, req, res }) => {
-      const { background } = body
-      const input = inputOf({ params, body, req, res })
+      const input = runInput({ params, body, req, res })
+      if (body.background) return { status: 200, body: await runInBackground(deps, res, input, body.stream) }
       const { caller, claim } = input
-      const isStream = body.stream && (!background || contextOf(res).client.backgroundStreams)
-      const mode = isStream ? 'stream' : 'json'
-      if (!background || isStream) follow(res, isStream)
-      if (!background) {
-        const run = await startedOnce(deps, res, {
-          claim,
-          start: () => startRun(deps, { ...input, mode }),
-          join: (earlier) => joinRun(deps, { caller, ...earlier, mode }, whileOpen(res)),
-        })
-        return { status: 200, body: await runAnswer({ ...deps, unread }, res, run, mode) }
-      }
-      const queued = await startedOnce(deps, res, {
+      const mode = body.stream ? 'stream' : 'json'
+      follow(deps, res, body.stream)
+      const run = await startedOnce(deps, res, {
         claim,
-        start: () => queueRun(deps, input),
-        join: async (earlier) => earlier,
+        start: () => startRun(deps, { ...input, mode }),
+        join: (earlier) => joinRun(deps, { caller, ...earlier, mode }, whileOpen(res)),
       })
-      if (isStream) {
-        const run = await joinRun(deps, { caller, ...queued, mode }, whileOpen(res))
-        return { status: 200, body: streamAnswer(deps, res, run) }
-      }
-      res.setHeader('X-Conversation-Uuid', queued.conversationUuid)
-      return { status: 200, body: { uuid: queued.conversationUuid } }
+      return { status: 200, body: await runResponse(deps, res, run, mode) }
     },
     chat: async ({ params, body, req, res }) => {
       const { conversationUuid } = params
@@ -60,23 +47,23 @@ export function runRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof c
       const caller = callerOf(res)
       const declaredSdk = contextOf(res).client.declared
       const claim = idempotencyClaim(req, res)
-      follow(res, stream)
+      follow(deps, res, stream)
       const run = await startedOnce(deps, res, {
         claim,
         start: () =>
           continueConversation(deps, { caller, conversationUuid, messages, tools, declaredSdk, claim, mode }),
         join: (earlier) => joinRun(deps, { caller, ...earlier, mode }, whileOpen(res)),
       })
-      return { status: 200, body: await runAnswer({ ...deps, unread }, res, run, mode) }
+      return { status: 200, body: await runResponse(deps, res, run, mode) }
     },
     attach: async ({ params, body, req, res }) => {
       const address = { caller: callerOf(res), conversationUuid: params.conversationUuid }
-      follow(res, body.stream)
+      follow(deps, res, body.stream)
       if (body.stream) {
         const run = await attachStream(deps, { ...address, afterId: lastEventId(req.get('last-event-id')) })
         // A caller that disconnected before the head was written never reads.
         if (res.closed) run.release()
-        return { status: 200, body: streamAnswer(deps, res, run) }
+        return { status: 200, body: runStream(deps, res, run) }
       }
       const result = await attachResult(deps, address, whileOpen(res))
       res.setHeader('X-Conversation-Uuid', result.uuid)
@@ -96,7 +83,7 @@ interface RunCall {
   res: Response
 }
 
-function inputOf({ params, body, req, res }: RunCall) {
+function runInput({ params, body, req, res }: RunCall) {
   const { userMessage, customIdentifier } = body
   return {
     // Checked first: a bad `Idempotency-Key` is reported before an unknown project.
@@ -113,4 +100,64 @@ function inputOf({ params, body, req, res }: RunCall) {
     warn: (warning: string) => void res.setHeader('X-Stet-Warning', warning),
     signal: whileOpen(res),
   }
+}
+
+/** The drain waits for a response that follows a run. @throws AppError RateLimitError for one stream too many. */
+function follow({ drain, streams }: RunDeps, res: Response, isStream: boolean): void {
+  drain.followRun(res)
+  if (isStream) streams.enter(callerOf(res).apiKeyId, res)
+}
+
+/** Responds with the run's uuid at once; legacy clients that read streams of background runs get one. */
+async function runInBackground(
+  deps: RunDeps,
+  res: Response,
+  input: ReturnType<typeof runInput>,
+  wantsStream: boolean,
+): Promise<RawResponse | { uuid: string }> {
+  const { caller, claim } = input
+  const isStream = wantsStream && contextOf(res).client.backgroundStreams
+  if (isStream) follow(deps, res, isStream)
+  const queued = await startedOnce(deps, res, {
+    claim,
+    start: () => queueRun(deps, input),
+    join: async (earlier) => earlier,
+  })
+  if (isStream) return runStream(deps, res, await joinRun(deps, { caller, ...queued, mode: 'stream' }, whileOpen(res)))
+  res.setHeader('X-Conversation-Uuid', queued.conversationUuid)
+  return { uuid: queued.conversationUuid }
+}
+
+/** Responds once the run is stored: with its end, or with its events as they come. */
+async function runResponse(
+  deps: RunDeps,
+  res: Response,
+  run: StartedRun,
+  mode: 'json' | 'stream',
+): Promise<RawResponse | RunResultBody> {
+  if (mode === 'stream') {
+    await run.committed
+    return runStream(deps, res, run)
+  }
+  try {
+    const result = await run.result(whileOpen(res))
+    res.setHeader('X-Conversation-Uuid', run.conversationUuid)
+    return sizedBody(deps.unread, res, runResultBody(result, contextOf(res).client.declared))
+  } catch (failure) {
+    // A failure names the conversation too, unless the run was never stored.
+    await run.committed.then(
+      () => void res.setHeader('X-Conversation-Uuid', run.conversationUuid),
+      () => undefined,
+    )
+    throw failure
+  }
+}
+
+function runStream({ logger }: RunDeps, res: Response, run: StreamedRun): RawResponse {
+  const isDeclared = contextOf(res).client.declared
+  return new RawResponse((response) => {
+    // A stream may be open for long, so it keeps neither the router's chain nor the parsed body.
+    Object.assign(response.req, { next: undefined, body: undefined })
+    writeRunStream(response, run, { isDeclared, logger })
+  })
 }

@@ -1,8 +1,8 @@
 import type { contract } from '@stet/contract'
 import { answerToolCall } from '../../features/conversations/continue-conversation.ts'
+import { callerOf } from '../auth/request-context.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import type { Routes } from '../mount.ts'
-import { callerOf } from '../request/request-context.ts'
 
 export function toolRoutes(deps: HttpDeps): Routes<typeof contract.tools> {
   return {

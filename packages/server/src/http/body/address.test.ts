@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { encodeDocumentPathTail } from './document-path-tail.ts'
+import { encodeDocumentPathTail } from './address.ts'
 
 const base = '/projects/1/versions/live/documents'
 

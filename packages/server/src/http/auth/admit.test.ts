@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bearerToken } from './authenticate.ts'
+import { bearerToken } from './admit.ts'
 
 describe('bearerToken', () => {
   it.each([

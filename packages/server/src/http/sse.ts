@@ -1,8 +1,8 @@
 /** Tap 2: the frames of a run -> one response. A slow reader delays itself only; one that leaves is released at once. */
 import type { ServerResponse } from 'node:http'
-import type { RunFrames, StartedRun } from '../../features/runs/events/watch-run.ts'
-import type { Logger } from '../../shared/logger.ts'
-import { failureFields } from './failure-fields.ts'
+import type { RunFrames, StartedRun } from '../features/runs/events/watch-run.ts'
+import type { Logger } from '../shared/logger.ts'
+import { failureFields } from './body/error-response.ts'
 
 /** The interval of checks and the silence before a ping: at most 15 s pass without a byte. */
 const beatMs = 5_000
@@ -18,7 +18,7 @@ export type StreamedRun = Pick<StartedRun, 'conversationUuid' | 'frames'>
 interface OpenStream {
   res: ServerResponse
   frames: RunFrames
-  log: Logger
+  logger: Logger
   lastByteAt: number
   /** Set while the socket takes nothing. */
   stalledSince: number | undefined
@@ -62,7 +62,7 @@ function lookAfter(stream: OpenStream): void {
 export function writeRunStream(
   res: ServerResponse,
   run: StreamedRun,
-  { isDeclared, log }: { isDeclared: boolean; log: Logger },
+  { isDeclared, logger }: { isDeclared: boolean; logger: Logger },
 ): void {
   res.statusCode = 200
   res.setHeader('Content-Type', 'text/event-stream; charset=utf-8')
@@ -75,7 +75,7 @@ export function writeRunStream(
   res.flushHeaders()
   const frames = run.frames(isDeclared ? 'declared' : 'whole')
   const lastByteAt = performance.now()
-  const stream = { res, frames, log, lastByteAt, stalledSince: undefined, isHeld: false }
+  const stream = { res, frames, logger, lastByteAt, stalledSince: undefined, isHeld: false }
   res.once('close', () => leave(stream))
   // A reset connection also emits an error; the `close` event that follows suffices.
   res.on('error', () => leave(stream))
@@ -103,7 +103,7 @@ function orClose(stream: OpenStream, work: (stream: OpenStream) => void): void {
   try {
     work(stream)
   } catch (error) {
-    stream.log.error('http.stream-failed', failureFields(error))
+    stream.logger.error('http.stream-failed', failureFields(error))
     stream.res.destroy()
   }
 }

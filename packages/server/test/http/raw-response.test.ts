@@ -2,7 +2,8 @@ import { initContract } from '@ts-rest/core'
 import express, { type Response, Router } from 'express'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { mountContract, ResponseTap, type Routes } from '../../src/http/mount.ts'
+import { mountContract, type Routes } from '../../src/http/mount.ts'
+import { RawResponse } from '../../src/http/raw-response.ts'
 import { type Listening, listening } from './listening.ts'
 
 const c = initContract()
@@ -21,7 +22,7 @@ async function serve(write: (res: Response) => void): Promise<{ url: string; fai
   const app = express()
   const router = Router()
   const routes: Routes<typeof contract> = {
-    tapped: async () => ({ status: 200, body: new ResponseTap(write) }),
+    tapped: async () => ({ status: 200, body: new RawResponse(write) }),
     checked: async () => ({ status: 200, body: { a: 'no number' } as never }),
   }
   mountContract({ contract, routes, router, before: [], validateResponses: true })

@@ -1,13 +1,14 @@
 /** Failures -> status, headers and the one error body; nothing of drivers, paths or secrets passes. */
-
 import { STATUS_BY_CODE } from '@stet/contract'
+import type { ErrorCode } from '@stet/contract/vocabulary'
 import type { ErrorRequestHandler, Request, Response } from 'express'
+import { findConversation } from '../../features/conversations/find-conversation.ts'
 import type { KeptAnswer } from '../../features/idempotency/ports.ts'
 import { AppError, RunError, refuse } from '../../shared/app-error.ts'
-import type { Logger } from '../../shared/logger.ts'
-import { discardBody } from '../body/read-body.ts'
-import { contextOf } from '../request/request-context.ts'
-import { failureFields } from './failure-fields.ts'
+import type { LogFields, Logger } from '../../shared/logger.ts'
+import { callerOf, contextOf } from '../auth/request-context.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import { discardBody } from './read-body.ts'
 
 interface ErrorBody {
   name: string
@@ -121,4 +122,36 @@ function allowedMethods(allow: unknown): string {
 // Express throws a URIError with status 400 for a path parameter with a broken percent escape.
 function isRefusedByRouter(error: unknown): boolean {
   return error instanceof URIError && 'status' in error && error.status === 400
+}
+
+/** The log fields of an unexpected failure, without the message: those of drivers quote statements and values, and no prompt may reach a log. */
+export function failureFields(error: unknown): LogFields {
+  if (!(error instanceof Error)) return { reason: typeof error, code: undefined, frames: undefined }
+  const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '))
+  return { reason: error.name, code: codeOf(error), frames: frames?.join('\n') }
+}
+
+function codeOf(error: Error): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+const conversationPath = /^\/conversations\/([^/]+)\/(?:chat|attach)\/?$/
+
+// If the caller may not see the conversation, or it cannot be looked up.
+const silent = new Set<ErrorCode>(['ForbiddenError', 'NotFoundError', 'InternalServerError', 'ServiceUnavailableError'])
+
+/**
+ * Refusals of chat and attach name the conversation, as every other response there does. Runs before the error handler, because a
+ * refused body never reached its conversation.
+ */
+export function nameConversation(deps: HttpDeps): ErrorRequestHandler {
+  return async (error, req, res, next) => {
+    const [, conversationUuid] = conversationPath.exec(req.path) ?? []
+    if (conversationUuid !== undefined && error instanceof AppError && !silent.has(error.code)) {
+      // A conversation that is missing or cannot be looked up is not named; the error stays unchanged.
+      const found = await findConversation(deps, { caller: callerOf(res), conversationUuid }).catch(() => undefined)
+      if (found) res.setHeader('X-Conversation-Uuid', found.uuid)
+    }
+    next(error)
+  }
 }

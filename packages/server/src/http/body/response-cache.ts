@@ -6,11 +6,11 @@ import { LRUCache } from 'lru-cache'
 import { hashApiKey } from '../../features/access/api-key.ts'
 import { keyScope } from '../../features/access/verify-api-key.ts'
 import type { Caller } from '../../shared/caller.ts'
+import { bearerToken } from '../auth/admit.ts'
+import { callerOf, contextOf } from '../auth/request-context.ts'
 import type { HttpDeps } from '../http-deps.ts'
-import { bearerToken } from '../request/authenticate.ts'
-import { spendPoint } from '../request/rate-limit.ts'
-import { callerOf, contextOf } from '../request/request-context.ts'
-import { failureFields } from './failure-fields.ts'
+import { spendPoint } from '../rate-limit/rate-limit.ts'
+import { failureFields } from './error-response.ts'
 
 export interface ReadyResponse {
   etag: string

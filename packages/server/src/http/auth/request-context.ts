@@ -3,8 +3,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { SpentPoint } from '../../features/access/ports.ts'
 import type { Caller } from '../../shared/caller.ts'
+import { randomText } from '../../shared/text/random-text.ts'
 import { type ClientGeneration, clientGeneration } from './client-generation.ts'
-import { requestIdFrom } from './request-id.ts'
 
 export interface RequestContext {
   requestId: string
@@ -27,14 +27,18 @@ export interface RequestContext {
 const contextKey = Symbol('request context')
 type WithContext = ServerResponse & { [contextKey]?: RequestContext }
 
+const harmlessId = /^[A-Za-z0-9._-]{1,128}$/
+
 /** First of all: the id and the headers that every response carries. */
 export function openContext(req: IncomingMessage, res: ServerResponse): void {
-  const requestId = requestIdFrom(textOf(req.headers['x-request-id']))
+  // Node joins repeated headers of these names into one text; only its types allow lists.
+  const { 'x-request-id': givenId = '', 'x-latitude-sdk-version': sdkVersion } = req.headers
+  const requestId = harmlessId.test(String(givenId)) ? String(givenId) : newRequestId()
   const open: WithContext = res
   open[contextKey] = {
     requestId,
     startedAtMs: performance.now(),
-    client: clientGeneration(textOf(req.headers['x-latitude-sdk-version'])),
+    client: clientGeneration(sdkVersion?.toString()),
     caller: undefined,
     point: undefined,
     route: undefined,
@@ -48,37 +52,33 @@ export function openContext(req: IncomingMessage, res: ServerResponse): void {
   res.setHeader('Cache-Control', 'no-store')
 }
 
+export function newRequestId(): string {
+  return `req_${randomText(22)}`
+}
+
 export function contextOf(res: ServerResponse): RequestContext {
   const { [contextKey]: context } = res as WithContext
   if (!context) throw new Error('openContext must run before everything else')
   return context
 }
 
+/** The caller of an authenticated route. */
+export function callerOf(res: ServerResponse): Caller {
+  const { caller } = contextOf(res)
+  if (!caller) throw new Error('admit must run before the routes')
+  return caller
+}
+
 /** Aborted when the caller leaves before its answer: a waiting caller is a listener like any other. */
 export function whileOpen(res: ServerResponse): AbortSignal {
   const context = contextOf(res)
-  context.open ??= openSignal(res)
-  return context.open
-}
-
-function openSignal(res: ServerResponse): AbortSignal {
+  if (context.open) return context.open
   const controller = new AbortController()
   if (res.closed) controller.abort()
   // Not after the answer: an abort makes an error with its stack, which costs more than the rest.
   res.once('close', () => {
     if (!res.writableFinished) controller.abort()
   })
-  return controller.signal
-}
-
-/** The caller of an authenticated route. */
-export function callerOf(res: ServerResponse): Caller {
-  const { caller } = contextOf(res)
-  if (!caller) throw new Error('authenticate must run before the routes')
-  return caller
-}
-
-// Node joins repeated headers of these names into one text; only its types allow lists.
-function textOf(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header.join(', ') : header
+  context.open = controller.signal
+  return context.open
 }

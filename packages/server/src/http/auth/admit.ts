@@ -1,0 +1,73 @@
+/** The checks of every API request: before its route is known, and once it is. */
+import { type KeyScope, readsBody } from '@stet/contract'
+import type { RequestHandler } from 'express'
+import { requireScope, requireUnrestricted } from '../../features/access/scopes.ts'
+import { verifyApiKey } from '../../features/access/verify-api-key.ts'
+import { refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
+import { refuseQuery } from '../body/check-input.ts'
+import { readJsonBody } from '../body/json-body.ts'
+import type { HttpDeps, Place } from '../http-deps.ts'
+import { type MatchedRoute, matchedRoute } from '../mount.ts'
+import { spendPoint } from '../rate-limit/rate-limit.ts'
+import { callerOf, contextOf } from './request-context.ts'
+
+/** Before the route, in this order: the server accepts work and has its database, the key is valid, the key has a point left. */
+export function admit(deps: HttpDeps): RequestHandler {
+  return async (req, res, next) => {
+    if (deps.drain.isRefusing) throw refuse('server-stopping')
+    if (!deps.place.isConfirmed()) await requirePlace(deps.place)
+    const caller = await verifyApiKey(deps, {
+      token: bearerToken(req.headers.authorization),
+      // Read for failures only, because computing it takes longer than finding the key.
+      get address() {
+        return req.ip ?? ''
+      },
+    })
+    contextOf(res).caller = caller
+    const { allowed, resetAtMs } = await spendPoint(deps, res)
+    if (!allowed) {
+      const waitMs = resetAtMs - deps.clock.now().getTime()
+      throw refuse('rate-limited', { limit: caller.limit, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) })
+    }
+    next()
+  }
+}
+
+/** Once the route is known: the key's scope, then the query, then the body. */
+export function admitToRoute({ place, settings }: Pick<HttpDeps, 'place' | 'settings'>): RequestHandler {
+  return async (req, res, next) => {
+    const route = matchedRoute(req)
+    contextOf(res).route = route.path
+    authorize(callerOf(res), route)
+    refuseQuery(req.query)
+    if (route.metadata.ignoresBody) req.body = {}
+    else if (readsBody(req, route.metadata)) req.body = await readJsonBody(req, settings.bodyLimitBytes)
+    // Again, because a body can take half a minute to arrive, and the place can be lost by then.
+    if (!place.isConfirmed()) await requirePlace(place)
+    next()
+  }
+}
+
+/** The token of an `Authorization` header; undefined for a single word, and of another scheme a text that no key can equal. */
+export function bearerToken(header: string | undefined): string | undefined {
+  const trimmed = header?.trim()
+  if (trimmed === undefined || trimmed === '') return undefined
+  const space = trimmed.search(/\s/)
+  if (space === -1) return undefined
+  return trimmed.slice(0, space).toLowerCase() === 'bearer' ? trimmed.slice(space).trimStart() : trimmed
+}
+
+/** @throws AppError ServiceUnavailableError, before everything that begins work or reads a cache. */
+async function requirePlace(place: Place): Promise<void> {
+  if (!(await place.confirm())) throw refuse('database-unavailable')
+}
+
+/** Keys of one project are kept away from what belongs to the workspace. @throws AppError ForbiddenError. */
+function authorize(caller: Caller, { method, path, metadata: { scope } }: MatchedRoute): void {
+  if (scope !== 'any') requireScope(caller, [scope].flat() as [KeyScope, ...KeyScope[]])
+  const belongsToWorkspace = workspacePath.test(path) || (method === 'POST' && path === '/projects')
+  if (belongsToWorkspace) requireUnrestricted(caller)
+}
+
+const workspacePath = /^\/(provider-api-keys|api-keys)(\/|$)/

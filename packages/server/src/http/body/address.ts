@@ -1,0 +1,86 @@
+/** Addresses and headers that name things: request targets, document paths, ids, preconditions. */
+import type { Request } from 'express'
+import { normalizeDocumentPath } from '../../features/documents/document-path.ts'
+import { refuse } from '../../shared/app-error.ts'
+import { refuseText } from '../../shared/text-guard.ts'
+
+const documentsAddress = /^(\/projects\/[^/]+\/versions\/[^/]+\/documents)(?:\/(.*))?$/
+const postWords = new Set(['run', 'logs', 'get-or-create', 'create-or-update'])
+
+/**
+ * Document paths contain slashes: brings every form of a documents address into one that a route can match.
+ * @param url path and query below the API prefix.
+ * @returns the url with the document path as one encoded segment; other urls unchanged.
+ * @throws AppError BadRequestError `Malformed path`.
+ */
+export function encodeDocumentPathTail(method: string, url: string): string {
+  const queryAt = url.indexOf('?')
+  const address = queryAt === -1 ? url : url.slice(0, queryAt)
+  const [, base, tail] = documentsAddress.exec(address) ?? []
+  if (base === undefined) return url
+  const query = queryAt === -1 ? '' : url.slice(queryAt)
+  if (tail === undefined) return url
+  if (method === 'POST' && postWords.has(tail.replace(/\/$/, ''))) return url
+  const path = readTail(tail)
+  if (path === '') return base + query
+  // Paths are normalized again where they are used, which removes one more trailing slash.
+  return `${base}/${encodeURIComponent(path.endsWith('/') ? `${path}/` : path)}${query}`
+}
+
+/** The document path that the end of an address means. @throws AppError BadRequestError `Malformed path`. */
+function readTail(tail: string): string {
+  let path: string
+  try {
+    path = decodeURIComponent(tail)
+  } catch {
+    throw refuse('malformed-path')
+  }
+  if (refuseText(path) !== undefined) throw refuse('malformed-path')
+  return normalizeDocumentPath(path)
+}
+
+/** Path and query of a request target in absolute form (`GET http://host/path`, RFC 9112, 3.2.2). */
+export function originForm(url: string): string {
+  if (url.startsWith('/')) return url
+  const [origin] = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i.exec(url) ?? []
+  if (origin === undefined) return url
+  const rest = url.slice(origin.length)
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
+
+export const largestId = 2_147_483_647
+
+/** An id of a path: positive, 32 bit. A malformed id is refused as unknown. @throws AppError `unknown`. */
+export function pathId(text: string, unknown: 'unknown-project' | 'unknown-api-key' | 'unknown-provider-key'): number {
+  const id = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : Number.NaN
+  if (!(id <= largestId)) throw refuse(unknown)
+  return id
+}
+
+/** Project and version of an address; both kinds of malformed ids are unknown ids. */
+export function versionAddress(params: { projectId: string; versionUuid: string }): {
+  projectId: number
+  versionRef: string
+} {
+  return { projectId: pathId(params.projectId, 'unknown-project'), versionRef: params.versionUuid }
+}
+
+export interface Preconditions {
+  ifMatch?: string
+  ifNoneMatch?: string
+}
+
+/** `If-Match` and `If-None-Match` as they were sent. */
+export function preconditions(req: Pick<Request, 'headers'>): Preconditions {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = req.headers
+  return {
+    ...(ifMatch === undefined ? {} : { ifMatch }),
+    ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
+  }
+}
+
+/** The event that a reader saw last, from `Last-Event-ID`; 0 when it has seen none or shows no integer. */
+export function lastEventId(header: string | undefined): number {
+  if (header === undefined || !/^\s*\d+\s*$/.test(header)) return 0
+  return Math.min(Number(header), Number.MAX_SAFE_INTEGER)
+}

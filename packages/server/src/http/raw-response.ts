@@ -1,0 +1,57 @@
+/** Responses that are written here and not by Express: ready bytes, event streams, and JSON of any size. */
+import { Readable, Stream } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Response } from 'express'
+import { charactersIn, jsonPieces } from '../shared/text/json-pieces.ts'
+import { evenTexts } from '../shared/text/text-parts.ts'
+import type { UnreadBudget } from './rate-limit/unread-budget.ts'
+
+/**
+ * A body that writes the response itself. ts-rest only tests for `Stream` and then calls `pipe`; a real Readable would be piped
+ * without content type, error listener or clean-up.
+ */
+export class RawResponse extends Stream {
+  readonly #write: (res: Response) => void
+
+  constructor(write: (res: Response) => void) {
+    super()
+    this.#write = write
+  }
+
+  override pipe<T extends NodeJS.WritableStream>(destination: T): T {
+    // ts-rest hands over nothing but the Express response here.
+    this.#write(destination as unknown as Response)
+    return destination
+  }
+}
+
+/** Up to this length a body goes as a text: Node joins it with the head and sends both in one write. */
+const joinedCharacters = 65_536
+
+/** Replaces Express's `res.json`, which asks for settings, charset and freshness that are the same for all. */
+export function writeJson(this: Response, value: unknown): Response {
+  const text = JSON.stringify(value)
+  const body = text.length <= joinedCharacters ? text : Buffer.from(text)
+  this.setHeader('Content-Type', 'application/json; charset=utf-8')
+  this.setHeader('Content-Length', Buffer.byteLength(body))
+  return this.end(body)
+}
+
+const wholeCharacters = 1_048_576
+const pieceCharacters = 65_536
+
+/** The body itself, or a response that sends it in pieces and counts against the budget until it has been read. */
+export function sizedBody<T>(unread: Pick<UnreadBudget, 'hold'>, res: Response, body: T): T | RawResponse {
+  const characters = charactersIn(body)
+  const isLarge = characters > wholeCharacters
+  unread.hold(res, isLarge ? characters : 0)
+  return isLarge ? new RawResponse((response) => writePieces(response, body)) : body
+}
+
+/** The whole text and its bytes would be two more copies in memory. */
+function writePieces(res: Response, body: unknown): void {
+  res.setHeader('Content-Type', 'application/json; charset=utf-8')
+  const texts = Readable.from(evenTexts(jsonPieces(body), pieceCharacters), { objectMode: true, highWaterMark: 1 })
+  // Fails only when the client disconnects, and then there is no one to answer.
+  pipeline(texts, res).catch(() => undefined)
+}
