@@ -47,12 +47,12 @@ export async function onlyOnce<S extends number, B>(
 }
 
 /** The response to a failure, as it is stored. */
-export function keptFailure(res: Response, error: unknown): KeptAnswer {
+function keptFailure(res: Response, error: unknown): KeptAnswer {
   return { ...errorResponse(error, contextOf(res).requestId) }
 }
 
 /** Marks the response as that of an earlier request. */
-export function markReplayed(res: Response): void {
+function markReplayed(res: Response): void {
   res.setHeader('Idempotency-Replayed', 'true')
 }
 
