@@ -11,6 +11,6 @@ export default defineConfig({
   // The template engine comes along, in a chunk of its own that only compiling commands load. Its parser and its YAML reader, most of
   // its size, stay dependencies (acorn, yaml).
   minify: true,
-  deps: { onlyBundle: ['promptl-ai', 'zod', 'fast-sha256', 'diff', 'node-diff3', 'picomatch'] },
+  deps: { onlyBundle: ['promptl-ai', 'zod', 'fast-sha256', 'diff', 'node-diff3', 'picomatch', '@handlebars/parser'] },
   outputOptions: { chunkFileNames: '[name]-[hash].mjs' },
 })

@@ -204,6 +204,38 @@ test('dotprompt: a partial gets its context, including list items and objects', 
   expect(message?.text.replaceAll(/\s+/g, ' ')).toBe('pen from A; ink from B; cap from us Yours, Ana')
 })
 
+test('dotprompt: strings, inverted blocks and outer contexts convert; subexpressions and raw blocks are reported', async () => {
+  const person = new Person(await temporaryFolder(), nowhere)
+  await mkdir(join(person.folder, 'in'))
+  const lines = [
+    '{{#each shops}}{{#each orders}}{{title}} at {{../name}} for {{../../buyer}}; {{/each}}{{/each}}',
+    '{{^closed}}open{{/closed}} {{#ifEquals tone "a }} b"}}yes{{else}}no{{/ifEquals}} {{>sign from="us east"}}',
+    'C:\\\\{{buyer}}',
+    '{{#if (eq tone "kind")}}kind{{else}}stern{{/if}}',
+    '{{{{raw}}}} {{as it is}} {{{{/raw}}}}',
+    "{{it's}} {{{buyer}}} {{~buyer~}}",
+  ]
+  await writeFile(join(person.folder, 'in', 'shop.prompt'), lines.join('\n'))
+  await writeFile(join(person.folder, 'in', '_sign.prompt'), 'Yours, {{from}}')
+  const ended = await person.stet(['import', 'dotprompt', 'in', '--json'])
+  const { losses }: Imported = JSON.parse(ended.stdout)
+  const reported = ['{{#if (eq tone "kind")}}', '{{{{raw}}}} {{as it is}} {{{{/raw}}}}', "{{it's}}"]
+  expect(losses.map(({ message }) => message)).toEqual(
+    reported.map((tag, at) => `Line ${at + 4}: ${tag} has no counterpart and stays as text: rewrite or remove it`),
+  )
+  const read = (path: string) => readFile(join(person.folder, 'prompts', `${path}.promptl`), 'utf8')
+  const values = { shops: [{ name: 'A', orders: [{ title: 'pen' }] }], buyer: 'Ana', closed: false, tone: 'a }} b' }
+  const [message] = await render(await read('shop'), values, inSupport({ sign: await read('sign') }))
+  expect(message?.text.split('\n').map((line) => line.trim())).toEqual([
+    'pen at A for Ana;',
+    'open yes Yours, us east',
+    'C:\\Ana',
+    '{{#if (eq tone "kind")}}kind{{else}}stern{{/if}}',
+    '{{{{raw}}}} {{as it is}} {{{{/raw}}}}',
+    "{{it's}} Ana Ana",
+  ])
+})
+
 test('OpenAI: instructions, input, defaults, tools and format', async () => {
   const { read, losses } = await importFrom('openai', fixture('openai.json'))
   const text = await read('pmpt_123')

@@ -1,8 +1,8 @@
 import { escapeText, markReference, type Reference, type TextMessage, variableName } from '../prompt-text.ts'
+import { type Call, readTag, splitTags, type Tag, type Value } from './handlebars-tags.ts'
 
-/** An open block. `item` is the object that names within it belong to; undefined if the block does not change that. */
 interface Block {
-  close: string
+  /** The object that names within the block belong to; absent if the block does not change that. */
   item?: string
   /** The closing tag in stet's language; empty without a counterpart. */
   end: string
@@ -19,8 +19,6 @@ interface State {
   /** The current tag's line, from 1. */
   line: number
 }
-
-const tag = /\\?\{\{!--[\s\S]*?--\}\}|\\?\{\{\{[\s\S]*?\}\}\}|\\?\{\{[\s\S]*?\}\}/g
 
 /**
  * A Handlebars template with the helpers of dotprompt as messages. Variables, `if`, `unless`, `each`, `ifEquals`, `unlessEquals`,
@@ -40,16 +38,12 @@ export function convertHandlebars(
     losses,
     line: firstLine,
   }
-  let done = 0
-  for (const match of template.matchAll(tag)) {
-    const before = template.slice(done, match.index)
+  for (const { before, source } of splitTags(template)) {
     write(state, escapeText(before))
     state.line += countLineEnds(before)
-    convertTag(state, match[0])
-    state.line += countLineEnds(match[0])
-    done = match.index + match[0].length
+    if (source !== '') write(state, convertTag(state, readTag(source), source))
+    state.line += countLineEnds(source)
   }
-  write(state, escapeText(template.slice(done)))
   const { messages, references, types } = state
   return { messages: messages.filter(({ content }) => content.trim() !== ''), references, types }
 }
@@ -58,129 +52,153 @@ function countLineEnds(text: string): number {
   return text.split('\n').length - 1
 }
 
-function write(state: State, text: string): void {
-  const last = state.messages.at(-1)
+function write({ messages }: State, text: string): void {
+  const last = messages.at(-1)
   if (last) last.content += text
 }
 
-function convertTag(state: State, source: string): void {
-  if (source.startsWith('\\')) {
-    write(state, escapeText(source.slice(1)))
-    return
+function convertTag(state: State, tag: Tag, source: string): string {
+  switch (tag.kind) {
+    case 'text':
+      return escapeText(tag.text)
+    case 'comment':
+      return ''
+    case 'open':
+      return openBlock(state, tag, source)
+    case 'close':
+      return state.blocks.pop()?.end || escapeText(source)
+    case 'else':
+      return state.blocks.at(-1)?.end === '' ? escapeText(source) : '{{ else }}'
+    case 'else-block': {
+      const [condition] = tag.call.args
+      if (tag.name !== 'if' || !condition) return lose(state, source)
+      return `{{ else if ${translate(state, condition)} }}`
+    }
+    case 'partial':
+      return convertPartial(state, tag.call)
+    case 'value':
+      return convertValue(state, tag.call, source)
+    case 'unknown':
+      return lose(state, source)
   }
-  const inside = source
-    .replace(/^\{{2,3}~?/, '')
-    .replace(/~?\}{2,3}$/, '')
-    .trim()
-  if (inside.startsWith('!')) return
-  const words = inside.match(/"[^"]*"|'[^']*'|\S+/g) ?? []
-  const [head = '', ...rest] = words
-  if (head.startsWith('#')) openBlock(state, head.slice(1), rest, source)
-  else if (head.startsWith('/')) closeBlock(state, head.slice(1))
-  else if (head === 'else' || head === '^') otherwise(state, rest, source)
-  else if (head.startsWith('>')) includePartial(state, [head.slice(1), ...rest].filter(Boolean))
-  else if (rest.length > 0 || head === 'history') callHelper(state, head, rest, source)
-  else write(state, `{{ ${translate(state, head)} }}`)
 }
 
-function openBlock(state: State, name: string, args: readonly string[], source: string): void {
-  const [first = '', second = ''] = args.map((arg) => translate(state, arg))
-  const conditions: Record<string, string> = {
-    if: first,
-    unless: `!${first}`,
-    ifEquals: `${first} == ${second}`,
-    unlessEquals: `${first} != ${second}`,
-  }
-  const condition = Object.hasOwn(conditions, name) ? conditions[name] : undefined
+function openBlock(state: State, { name, isInverted, call }: Tag & { kind: 'open' }, source: string): string {
+  const condition = call && conditionOf(state, isInverted ? 'unless' : name, isInverted ? [call.callee] : call.args)
+  const [list] = call?.args ?? []
   if (condition !== undefined) {
-    write(state, `{{ if ${condition} }}`)
-    state.blocks.push({ close: name, end: '{{ endif }}' })
-  } else if (name === 'each') {
-    const depth = state.blocks.filter(({ item }) => item !== undefined).length
-    const named = /as\s+\|\s*(\w+)/.exec(args.join(' '))?.[1]
-    const item = named ?? (depth === 0 ? 'item' : `item${depth + 1}`)
-    state.types.set(first, 'array')
-    write(state, `{{ for ${item}, ${item}Index in ${first} }}`)
-    state.blocks.push({ close: name, item, end: '{{ endfor }}' })
-  } else {
-    lose(state, source)
-    state.blocks.push({ close: name, end: '' })
+    state.blocks.push({ end: '{{ endif }}' })
+    return `{{ if ${condition} }}`
   }
+  if (name === 'each' && call && list) {
+    const listName = translate(state, list)
+    const depth = state.blocks.filter(({ item }) => item !== undefined).length
+    const item = call.blockParams[0] ?? (depth === 0 ? 'item' : `item${depth + 1}`)
+    state.types.set(listName, 'array')
+    state.blocks.push({ item, end: '{{ endfor }}' })
+    return `{{ for ${item}, ${item}Index in ${listName} }}`
+  }
+  state.blocks.push({ end: '' })
+  return lose(state, source)
 }
 
-function closeBlock(state: State, name: string): void {
-  const block = state.blocks.pop()
-  write(state, block?.end || escapeText(`{{/${name}}}`))
+function conditionOf(state: State, helper: string, args: readonly Value[]): string | undefined {
+  const [first = '', second = ''] = args.map((arg) => translate(state, arg))
+  const conditions = new Map([
+    ['if', first],
+    ['unless', `!${first}`],
+    ['ifEquals', `${first} == ${second}`],
+    ['unlessEquals', `${first} != ${second}`],
+  ])
+  return conditions.get(helper)
 }
 
-function otherwise(state: State, [helper, ...args]: readonly string[], source: string): void {
-  if (helper === undefined) write(state, '{{ else }}')
-  else if (helper === 'if') write(state, `{{ else if ${translate(state, args[0] ?? '')} }}`)
-  else lose(state, source)
-}
-
-function includePartial(state: State, [target = '', ...args]: readonly string[]): void {
-  const passed = new Map<string, string>()
+function convertPartial(state: State, { callee, args, named }: Call): string {
+  const passed = new Map([...named].map(([key, value]) => [variableName(key, state.losses), translate(state, value)]))
   // A partial sees its surrounding context, or the named object.
   let context = state.blocks.findLast(({ item }) => item !== undefined)?.item
-  for (const arg of args) {
-    const [, key, value = ''] = /^(\w+)=([\s\S]*)$/.exec(arg) ?? []
-    if (key !== undefined) passed.set(variableName(key, state.losses), translate(state, value))
-    else if (arg !== 'this' && arg !== '.') {
-      context = translate(state, arg)
-      state.types.set(context, 'object')
-    }
+  const [given] = args
+  if (given && !isThis(given)) {
+    context = translate(state, given)
+    state.types.set(context, 'object')
   }
-  write(state, markReference({ target, passed, ...(context !== undefined && { context }) }, state.references))
+  const inContext = context === undefined ? {} : { context }
+  return markReference({ target: textOf(callee), passed, ...inContext }, state.references)
 }
 
-function callHelper(state: State, name: string, args: readonly string[], source: string): void {
-  const [first = ''] = args
-  if (name === 'json') write(state, `{{ ${translate(state, first)} }}`)
-  else if (name === 'media') {
-    const url = args.find((arg) => arg.startsWith('url='))?.slice(4) ?? ''
-    write(state, `<content-image>{{ ${translate(state, url)} }}</content-image>`)
-  } else if (name === 'role') beginMessage(state, first.slice(1, -1))
-  else if (name === 'history') {
-    note(state, '{{history}} was dropped: messages that a caller passes come at the end')
-  } else lose(state, source)
+function convertValue(state: State, { callee, args, named }: Call, source: string): string {
+  const name = textOf(callee)
+  const [first] = args
+  const url = named.get('url')
+  if (name === 'history') {
+    return drop(state, '{{history}} was dropped: messages that a caller passes come at the end')
+  }
+  if (args.length === 0 && named.size === 0) return `{{ ${translate(state, callee)} }}`
+  if (name === 'json' && first) return `{{ ${translate(state, first)} }}`
+  if (name === 'media' && url) return `<content-image>{{ ${translate(state, url)} }}</content-image>`
+  if (name === 'role' && first) return beginMessage(state, textOf(first))
+  return lose(state, source)
 }
 
-function beginMessage(state: State, role: string): void {
+function beginMessage(state: State, role: string): string {
   if (state.blocks.length > 0 || state.isPartial) {
-    note(state, `{{role "${role}"}} within a block or a partial was dropped: a message cannot begin there`)
-  } else state.messages.push({ role: role === 'model' ? 'assistant' : role, content: '' })
+    return drop(state, `{{role "${role}"}} within a block or a partial was dropped: a message cannot begin there`)
+  }
+  state.messages.push({ role: role === 'model' ? 'assistant' : role, content: '' })
+  return ''
 }
 
-function lose(state: State, source: string): void {
-  note(state, `${source} has no counterpart and stays as text: rewrite or remove it`)
-  write(state, escapeText(source))
+function lose(state: State, source: string): string {
+  state.losses.push(`Line ${state.line}: ${source} has no counterpart and stays as text: rewrite or remove it`)
+  return escapeText(source)
 }
 
-function note({ line, losses }: State, message: string): void {
+function drop({ line, losses }: State, message: string): '' {
   losses.push(`Line ${line}: ${message}`)
+  return ''
 }
 
-/** A name or literal in stet's language; within `each` a bare name belongs to the item. */
-function translate(state: State, text: string): string {
-  if (/^("[^"]*"|'[^']*'|-?\d+(\.\d+)?|true|false|null|undefined)$/.test(text)) return text
+/** The name of a path as written, or the value of a literal. */
+function textOf(value: Value): string {
+  if (value.type === 'PathExpression' || value.type === 'StringLiteral') return value.original
+  return 'value' in value ? String(value.value) : ''
+}
+
+function isThis(value: Value): boolean {
+  return value.type === 'PathExpression' && /^(this|\.)$/.test(value.original)
+}
+
+/** A value in stet's language; within `each` a bare name belongs to the item. */
+function translate(state: State, value: Value): string {
+  switch (value.type) {
+    case 'StringLiteral':
+      return JSON.stringify(value.value)
+    case 'NumberLiteral':
+    case 'BooleanLiteral':
+      return String(value.value)
+    case 'NullLiteral':
+      return 'null'
+    case 'UndefinedLiteral':
+      return 'undefined'
+    case 'PathExpression':
+      return translatePath(state, value)
+  }
+}
+
+function translatePath(state: State, { data, depth, parts, original }: Value & { type: 'PathExpression' }): string {
   const loops = state.blocks.map(({ item }) => item).filter((item) => item !== undefined)
   const item = loops.at(-1)
-  if (text === '@index' || text === '@key') return item ? `${item}Index` : 'index'
-  if (text === '@first') return item ? `${item}Index == 0` : 'first'
-  if (text === 'this' || text === '.') return item ?? 'input'
-  if (text.startsWith('@root.')) return names(text.slice(6), state)
-  if (text.startsWith('../')) {
-    const outer = loops.at(-2)
-    return names(`${outer ? `${outer}.` : ''}${text.slice(3)}`, state)
-  }
-  const bare = text.replace(/^(this\.|\.\/)/, '')
-  const isNamed = loops.includes(bare.split('.')[0] ?? '')
-  return names(item !== undefined && !isNamed ? `${item}.${bare}` : bare, state)
+  if (original === '@index' || original === '@key') return item ? `${item}Index` : 'index'
+  if (original === '@first') return item ? `${item}Index == 0` : 'first'
+  const path = parts.map(String)
+  if (data) return path[0] === 'root' ? names(path.slice(1), state) : names([`@${path[0]}`, ...path.slice(1)], state)
+  const owner = loops.at(-1 - depth)
+  if (path.length === 0) return owner ?? 'input'
+  const isOfBlock = depth === 0 && !/^(this|\.)\W/.test(original) && loops.includes(path[0] ?? '')
+  return names(owner === undefined || isOfBlock ? path : [owner, ...path], state)
 }
 
-function names(path: string, { losses, types }: State): string {
-  const [first = '', ...rest] = path.split('.').filter((name) => name !== '')
+function names([first = '', ...rest]: readonly string[], { losses, types }: State): string {
   const variable = variableName(first, losses)
   if (rest.length > 0 && !types.has(variable)) types.set(variable, 'object')
   return [variable, ...rest].join('.')
