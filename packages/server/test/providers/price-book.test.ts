@@ -1,6 +1,8 @@
+import { calcPrice, waitForUpdate } from '@pydantic/genai-prices'
 import { describe, expect, it } from 'vitest'
 import { priceBook } from '../../src/adapters/prices/price-book.ts'
 import type { ProviderSettings } from '../../src/features/providers/model-driver.ts'
+import type { PricedCall } from '../../src/features/providers/ports.ts'
 import { findPriceRule, priceRuleProblem } from '../../src/features/providers/price-rule.ts'
 import { usageOf } from '../../src/features/providers/usage.ts'
 import { providerAt } from '../support/model-request.ts'
@@ -10,6 +12,21 @@ const at = new Date('2026-01-02T03:00:00Z')
 const usage = usageOf({ input: 1000, cachedInput: 600, output: 200, reasoning: 50 })
 const costAt = (provider: Partial<ProviderSettings>, model = 'gpt-4o', more = {}) =>
   prices.pricesOf(providerAt(null, provider)).costOf({ model, usage, at, ...more })
+
+function tablePrice(providerId: string, { model, usage, cacheWriteTokens }: PricedCall) {
+  const counts = {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cache_read_tokens: usage.cachedInputTokens,
+    cache_write_tokens: cacheWriteTokens,
+  }
+  try {
+    const price = calcPrice(counts, model, { providerId, timestamp: at })
+    return price ? { cost: Number(price.total_price.toFixed(12)), known: true } : { cost: 0, known: false }
+  } catch {
+    return { cost: 0, known: false }
+  }
+}
 
 describe('prices', () => {
   it('of the table: cached and reasoning tokens are counted once', () => {
@@ -44,6 +61,26 @@ describe('prices', () => {
     const [before, after] = ['2025-06-09T00:00:00Z', '2025-06-11T00:00:00Z'].map((time) => ({ at: new Date(time) }))
     const asked = [before, after, before].map((more) => costAt({}, 'o3', more).cost)
     expect(asked).toEqual([0.0123, 0.0027, 0.0123])
+  })
+
+  it('of every model of the table are the ones that the table computes', async () => {
+    const counted = [
+      { input: 1000, cachedInput: 600, cacheWriteTokens: 0, output: 200 },
+      { input: 7, cachedInput: 2, cacheWriteTokens: 3, output: 1 },
+      { input: 300_000, cachedInput: 0, cacheWriteTokens: 0, output: 9 },
+    ]
+    let compared = 0
+    for (const { id, models } of (await waitForUpdate()) ?? []) {
+      const own = prices.pricesOf(providerAt(null, { kind: id }))
+      for (const { id: model } of models) {
+        for (const { cacheWriteTokens, ...counts } of counted) {
+          const call = { model, usage: usageOf(counts), cacheWriteTokens, at }
+          expect({ model, ...own.costOf(call) }).toEqual({ model, ...tablePrice(id, call) })
+          compared += 1
+        }
+      }
+    }
+    expect(compared).toBeGreaterThan(3_000)
   })
 
   it('of a gateway go by its own names', () => {

@@ -168,17 +168,17 @@ describe('an engine with a slot plan', () => {
     const plain = sourceOf('---\nmodel: m\n---\nBe brief.\n<user>\n  About {{ topic }}\n</user>')
     const computed = sourceOf('{{ topic + 1 }}')
     const byChild = await engine.step({ source: plain, parameters: { topic: 'rivers' }, now })
-    await engine.scan(plain)
-    await engine.scan(computed)
+    const { slots } = await engine.scan(plain)
+    expect(await engine.scan(computed)).toMatchObject({ slots: undefined })
     await engine.close()
-    const step = await engine.step({ source: plain, parameters: { topic: 'rivers' }, now })
+    const step = await engine.step({ source: plain, slots, parameters: { topic: 'rivers' }, now })
     expect({ ...step, state: undefined }).toEqual({ ...byChild, state: undefined })
     const refused = { code: 'ServiceUnavailableError' }
     await expect(engine.step({ source: computed, parameters: { topic: 1 }, now })).rejects.toMatchObject(refused)
     // A value that is missing, a file, and more text than is joined here take a child.
     const file = { __promptlType: 'file', url: 'http://x', isImage: true }
     for (const parameters of [{}, { topic: file }, { topic: 'x'.repeat(70_000) }]) {
-      await expect(engine.step({ source: plain, parameters, now })).rejects.toMatchObject(refused)
+      await expect(engine.step({ source: plain, slots, parameters, now })).rejects.toMatchObject(refused)
     }
   })
 })

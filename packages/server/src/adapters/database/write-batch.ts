@@ -150,28 +150,25 @@ async function commitBatch(session: SqlSession, groups: readonly Group[]): Promi
 
 /** The rows that were written: all but those that lost a compare-and-set. */
 async function writeGroups(session: SqlSession, groups: readonly Group[]): Promise<Set<BatchEntry>> {
-  const byKind = new Map<RowKind<unknown>, BatchEntry[]>()
+  const parts = new Map<RowKind<unknown>, { entries: BatchEntry[]; rows: unknown[] }>()
   for (const { entries } of groups) {
     for (const entry of entries) {
-      const own = byKind.get(entry.kind)
-      if (own) own.push(entry)
-      else byKind.set(entry.kind, [entry])
+      const part = parts.get(entry.kind) ?? { entries: [], rows: [] }
+      part.entries.push(entry)
+      part.rows.push(entry.row)
+      parts.set(entry.kind, part)
     }
   }
-  const parts = [...byKind].sort(([one], [other]) => one.order - other.order)
+  const sorted = [...parts].sort(([one], [other]) => one.order - other.order)
   const statements: BatchStatement[] = []
-  for (const [kind, own] of parts) statements.push(kind.statement(own.map(rowOf)))
+  for (const [kind, { rows }] of sorted) statements.push(kind.statement(rows))
   const results = await session.batch(statements)
   const written = new Set<BatchEntry>()
-  for (const [place, [kind, own]] of parts.entries()) {
+  for (const [place, [kind, { entries }]] of sorted.entries()) {
     const keys = new Set<unknown>()
     for (const row of results[place] ?? []) keys.add(row['key'])
     const isConditional = statements[place]?.returnsKeys === true
-    for (const entry of own) if (!isConditional || keys.has(kind.key(entry.row))) written.add(entry)
+    for (const entry of entries) if (!isConditional || keys.has(kind.key(entry.row))) written.add(entry)
   }
   return written
-}
-
-function rowOf({ row }: BatchEntry): unknown {
-  return row
 }

@@ -9,12 +9,13 @@ export function createRateLimiter(): RateLimiter {
     async spend(apiKeyId, limit) {
       const limiter = limiters.get(limit) ?? new RateLimiterMemory({ points: limit, duration: 1 })
       limiters.set(limit, limiter)
-      const { allowed, state } = await consume(limiter, String(apiKeyId))
-      return {
-        allowed,
-        remaining: Math.max(0, state.remainingPoints),
-        resetAtMs: Date.now() + state.msBeforeNext,
-      }
+      let allowed = true
+      const state = await limiter.consume(String(apiKeyId)).catch((refusal: unknown) => {
+        allowed = false
+        return stateOf(refusal)
+      })
+      const { remainingPoints, msBeforeNext } = state
+      return { allowed, remaining: Math.max(0, remainingPoints), resetAtMs: Date.now() + msBeforeNext }
     },
   }
 }
@@ -29,17 +30,13 @@ export function createFailureLimiter(limit: number): FailureLimiter {
       return state !== null && state.consumedPoints >= limit ? Math.max(1, Math.ceil(state.msBeforeNext / 1000)) : 0
     },
     async record(address) {
-      if (limit > 0) await consume(limiter, address)
+      if (limit > 0) await limiter.consume(address).catch(stateOf)
     },
   }
 }
 
 // The library rejects with its state, not with an error, when no point is left.
-async function consume(limiter: RateLimiterMemory, key: string): Promise<{ allowed: boolean; state: RateLimiterRes }> {
-  try {
-    return { allowed: true, state: await limiter.consume(key) }
-  } catch (refusal) {
-    if (refusal instanceof RateLimiterRes) return { allowed: false, state: refusal }
-    throw refusal
-  }
+function stateOf(refusal: unknown): RateLimiterRes {
+  if (refusal instanceof RateLimiterRes) return refusal
+  throw refusal
 }

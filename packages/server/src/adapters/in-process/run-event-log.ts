@@ -10,8 +10,15 @@ interface Log {
   entries: LogEntry[]
   isClosed: boolean
   isCallerAwaited: boolean
-  readers: Set<() => void>
-  onListeners: (count: number) => void
+  readers: Set<Waiting>
+  /** Absent once the log has ended. */
+  onListeners?: ((count: number) => void) | undefined
+}
+
+/** A reader that waits for a change, by promise or by callback. */
+interface Waiting {
+  wake?: (() => void) | undefined
+  hear?: (() => void) | undefined
 }
 
 // Then the stored log is read. Larger ones are dropped at their end, so that a few of them do not evict all others.
@@ -53,7 +60,7 @@ export function createRunEventLog(maxBytes: number): RunEventLog {
           log.isClosed = true
           log.isCallerAwaited = false
           // Frees the run, which the callback references.
-          log.onListeners = ignore
+          log.onListeners = undefined
           live.delete(runUuid)
           const bytes = heldBytes(log.messages) + heldBytes(log.entries)
           if (bytes <= maxEndedBytes) ended.set(runUuid, log, bytes)
@@ -77,29 +84,23 @@ function emptyLog(): Log {
     isClosed: false,
     isCallerAwaited: false,
     readers: new Set(),
-    onListeners: ignore,
   }
 }
 
-function ignore(): void {}
-
-function wakeAll(log: Log): void {
-  for (const wake of log.readers) wake()
+function wakeAll({ readers }: Log): void {
+  for (const reader of readers) {
+    reader.wake?.()
+    reader.wake = undefined
+    reader.hear?.()
+  }
 }
 
 function createReader(log: Log, afterId: number): RunLogReader {
   /** Known once there is a first entry. */
   let place: number | undefined
-  let wake: (() => void) | undefined
-  let hear: (() => void) | undefined
-  let isReleased = false
-  const onChange = () => {
-    wake?.()
-    wake = undefined
-    hear?.()
-  }
-  log.readers.add(onChange)
-  log.onListeners(log.readers.size)
+  const waiting: Waiting = {}
+  log.readers.add(waiting)
+  log.onListeners?.(log.readers.size)
   return {
     messages: log.messages,
     take(limit) {
@@ -111,13 +112,14 @@ function createReader(log: Log, afterId: number): RunLogReader {
     },
     changed() {
       place ??= firstAfter(log.entries, afterId)
-      if (isReleased || log.isClosed || (place !== undefined && place < log.entries.length)) return Promise.resolve()
+      if (!log.readers.has(waiting) || log.isClosed || (place !== undefined && place < log.entries.length))
+        return Promise.resolve()
       return new Promise((resolve) => {
-        wake = resolve
+        waiting.wake = resolve
       })
     },
-    listen(listener) {
-      hear = listener
+    listen(hear) {
+      waiting.hear = hear
     },
     isCallerAwaited() {
       return log.isCallerAwaited
@@ -127,12 +129,10 @@ function createReader(log: Log, afterId: number): RunLogReader {
       return log.isClosed && (place === undefined || place >= log.entries.length)
     },
     release() {
-      if (isReleased) return
-      isReleased = true
-      hear = undefined
-      log.readers.delete(onChange)
-      onChange()
-      log.onListeners(log.readers.size)
+      if (!log.readers.delete(waiting)) return
+      waiting.hear = undefined
+      waiting.wake?.()
+      log.onListeners?.(log.readers.size)
     },
   }
 }

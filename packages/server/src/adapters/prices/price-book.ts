@@ -1,9 +1,18 @@
 /** Prices of model calls: the operator's own per provider key first, then the bundled table. No network. */
-import { calcPrice, findProvider, type PriceOptions, type Provider } from '@pydantic/genai-prices'
+import {
+  calcPrice,
+  findProvider,
+  type ModelInfo,
+  type PriceCalculationResult,
+  type PriceOptions,
+  type Provider,
+} from '@pydantic/genai-prices'
 import { LRUCache } from 'lru-cache'
 import type { ProviderSettings } from '../../features/providers/model-driver.ts'
 import type { ModelPrices, PriceBook, PricedCall } from '../../features/providers/ports.ts'
 import { findPriceRule, type PriceRule } from '../../features/providers/price-rule.ts'
+
+type Cost = ReturnType<ModelPrices['costOf']>
 
 const unknown = { cost: 0, known: false }
 const free: ModelPrices = { costOf: () => ({ cost: 0, known: true }) }
@@ -16,11 +25,32 @@ const tableNames: Readonly<Record<string, string>> = {
   anthropic_vertex: 'google',
 }
 
-/** The table's provider with the one requested model; null if the table does not have it. */
-type TableEntry = Provider | null
-
 /** No model in the table has a longer name. Matching a name of several megabytes would take most of a second. */
 const maxNameLength = 500
+
+const decimals = 12
+
+/** US dollars per million tokens. Cached input without a price costs as much as other input. */
+interface Rates {
+  input: number
+  output: number
+  cachedInput?: number | undefined
+  cacheWrite?: number | undefined
+}
+
+/** The price of a model in the table. */
+interface TablePrice {
+  /** The table's provider, with this model only. */
+  entry: Provider
+  model: string
+  /** Undefined if the price depends on the time, the number of tokens or anything else. */
+  rates: Rates | undefined
+}
+
+interface ModelPrice {
+  rule: PriceRule | undefined
+  table: TablePrice | undefined
+}
 
 export function priceBook(): PriceBook {
   return { pricesOf: (provider) => (provider.isDemo ? free : pricesOf(provider)) }
@@ -29,44 +59,40 @@ export function priceBook(): PriceBook {
 function pricesOf(provider: ProviderSettings): ModelPrices {
   // Finding a model compares its name with all models of the provider, which is most of the cost of a price.
   // Callers can choose model names, so the number of entries is limited.
-  const entries = new LRUCache<string, { entry: TableEntry }>({ max: 50 })
-  const entryOf = (model: string, at: Date): TableEntry => {
-    const known = entries.get(model)
-    if (known) return known.entry
-    const entry = findEntry(provider, model, at)
-    entries.set(model, { entry })
-    return entry
-  }
-  const tableCost = (model: string, call: PricedCall): { cost: number; known: boolean } => {
-    if (model.length > maxNameLength) return unknown
-    try {
-      const entry = entryOf(model, call.at)
-      return entry ? entryCost(entry, tableModel(provider, model), call) : unknown
-    } catch {
-      // The table throws if it has no price for a kind of token. The price is then unknown; the run must not fail.
-      return unknown
-    }
+  const found = new LRUCache<string, ModelPrice>({ max: 50 })
+  const priceOf = (model: string, at: Date): ModelPrice => {
+    const known = found.get(model)
+    if (known) return known
+    const rule = findPriceRule(provider.configuration['prices'], model)
+    const price = { rule, table: findInTable(provider, model, at) }
+    found.set(model, price)
+    return price
   }
   return {
     costOf(call) {
-      const rule = findPriceRule(provider.configuration['prices'], call.model)
-      if (rule) return { cost: rounded(ruleCost(rule, call)), known: true }
+      const { rule, table } = priceOf(call.model, call.at)
+      if (rule) return costAt(rule, call)
       // A deployment may have the name of a different model than the one behind it.
-      const served = call.servedModel === undefined ? unknown : tableCost(call.servedModel, call)
-      return served.known ? served : tableCost(call.model, call)
+      const { servedModel } = call
+      const served = servedModel === undefined ? unknown : tableCost(priceOf(servedModel, call.at).table, call)
+      return served.known ? served : tableCost(table, call)
     },
   }
 }
 
-function ruleCost(rule: PriceRule, call: PricedCall): number {
-  const { cached, written, fresh, output } = countsOf(call)
-  const input =
-    fresh * rule.input + cached * (rule.cachedInput ?? rule.input) + written * (rule.cacheWrite ?? rule.input)
-  return (input + output * rule.output) / 1_000_000
+function tableCost(price: TablePrice | undefined, call: PricedCall): Cost {
+  if (!price) return unknown
+  return price.rates ? costAt(price.rates, call) : entryCost(price, call)
 }
 
-/** @throws for a kind of token without a price. */
-function entryCost(provider: Provider, model: string, call: PricedCall): { cost: number; known: boolean } {
+function costAt(rates: Rates, call: PricedCall): Cost {
+  const { cached, written, fresh, output } = countsOf(call)
+  const input =
+    fresh * rates.input + cached * (rates.cachedInput ?? rates.input) + written * (rates.cacheWrite ?? rates.input)
+  return { cost: Number(((input + output * rates.output) / 1_000_000).toFixed(decimals)), known: true }
+}
+
+function entryCost({ entry, model }: TablePrice, call: PricedCall): Cost {
   const { cached, written, output } = countsOf(call)
   const usage = {
     input_tokens: call.usage.inputTokens,
@@ -74,14 +100,36 @@ function entryCost(provider: Provider, model: string, call: PricedCall): { cost:
     cache_read_tokens: cached,
     cache_write_tokens: written,
   }
-  const price = calcPrice(usage, model, { provider, timestamp: call.at })
-  return price && Number.isFinite(price.total_price) ? { cost: rounded(price.total_price), known: true } : unknown
+  const price = askTable(usage, model, { provider: entry, timestamp: call.at })
+  return price && Number.isFinite(price.total_price)
+    ? { cost: Number(price.total_price.toFixed(decimals)), known: true }
+    : unknown
 }
 
-function findEntry(provider: ProviderSettings, model: string, at: Date): TableEntry {
-  const source = tableSource(provider)
-  const found = source && calcPrice({}, tableModel(provider, model), { ...source, timestamp: at })
-  return found ? { ...found.provider, models: [found.model] } : null
+function findInTable(provider: ProviderSettings, named: string, at: Date): TablePrice | undefined {
+  const source = named.length > maxNameLength ? undefined : tableSource(provider)
+  // Google's addresses also accept model names with a folder prefix.
+  const model = provider.kind.startsWith('google') ? named.replace(/^(models|google)\//, '') : named
+  const found = source && askTable({}, model, { ...source, timestamp: at })
+  return found ? { entry: { ...found.provider, models: [found.model] }, model, rates: ratesOf(found.model) } : undefined
+}
+
+function askTable(...question: Parameters<typeof calcPrice>): PriceCalculationResult {
+  try {
+    return calcPrice(...question)
+  } catch {
+    // The table throws if it has no price for a kind of token. The price is then unknown; the run must not fail.
+    return null
+  }
+}
+
+/** Undefined unless each kind of token that we count has one price, and nothing else has. */
+function ratesOf({ prices }: ModelInfo): Rates | undefined {
+  if (Array.isArray(prices) || prices['requests_kcount'] !== undefined) return undefined
+  const { input_mtok: input, output_mtok: output, cache_read_mtok: cachedInput, cache_write_mtok: cacheWrite } = prices
+  if (typeof input !== 'number' || typeof output !== 'number') return undefined
+  if (typeof cachedInput === 'object' || typeof cacheWrite === 'object') return undefined
+  return { input, output, cachedInput, cacheWrite }
 }
 
 function tableSource({ kind, url }: ProviderSettings): PriceOptions | undefined {
@@ -90,18 +138,9 @@ function tableSource({ kind, url }: ProviderSettings): PriceOptions | undefined 
   return { providerApiUrl: url }
 }
 
-// Google's addresses also accept model names with a folder prefix.
-function tableModel({ kind }: ProviderSettings, model: string): string {
-  return kind.startsWith('google') ? model.replace(/^(models|google)\//, '') : model
-}
-
 // A provider that reports more cached tokens than input tokens must not produce a negative price.
 function countsOf({ usage, cacheWriteTokens = 0 }: PricedCall) {
   const cached = Math.min(usage.cachedInputTokens, usage.inputTokens)
   const written = Math.min(Math.max(0, cacheWriteTokens), usage.inputTokens - cached)
   return { cached, written, fresh: usage.inputTokens - cached - written, output: usage.outputTokens }
-}
-
-function rounded(cost: number): number {
-  return Number(cost.toFixed(12))
 }

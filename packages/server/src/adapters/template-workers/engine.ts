@@ -92,17 +92,17 @@ async function readScan(
   const read = 'result' in reply ? scanResult.safeParse(reply.result) : undefined
   if (read?.success) {
     const { slots, ...found } = read.data
-    return { scan: found as TemplateScan, slots: slots && slotPlanOf(slots, found.config), isLasting: true }
+    const plan = slots && slotPlanOf(slots, found.config)
+    return { scan: { ...(found as TemplateScan), slots: plan }, isLasting: true }
   }
   return { scan: failedScan(source, 'failure' in reply ? reply.failure : INVALID_REPLY), isLasting: false }
 }
 
 async function step(workers: Workers, input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep> {
-  const { source, ...rest } = input
-  const text = keyOf(owner, source)
-  const slots = input.state === undefined ? workers.cache.slotsOf(text) : undefined
+  const { source, slots, ...rest } = input
   const joined = slots && joinSlots(slots, input.parameters)
   if (joined) return joined
+  const text = keyOf(owner, source)
   const cause = (): string => stepCause(input)
   if (workers.deaths.isRefused(text, cause)) throw compileError(startIssue(source, REFUSED))
   const outcome = await call(workers, { text, cause, owner, request: { operation: 'step', source, step: rest } })

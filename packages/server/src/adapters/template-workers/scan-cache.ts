@@ -1,11 +1,9 @@
 /** Keeps the scans used last. Parallel calls for one text share a scan. */
 import { LRUCache } from 'lru-cache'
 import type { TemplateScan } from '../../features/templates/template-engine.ts'
-import type { SlotPlan } from './slot-plan.ts'
 
 export interface ScanReading {
   scan: TemplateScan
-  slots?: SlotPlan | undefined
   /** False for a failure that may not happen again. */
   isLasting: boolean
 }
@@ -13,8 +11,6 @@ export interface ScanReading {
 export interface ScanCache {
   /** The kept scan of a text, or the one that `read` makes. */
   get(hash: string, read: () => Promise<ScanReading>): Promise<TemplateScan>
-  /** The slot plan that came with the kept scan of a text. */
-  slotsOf(hash: string): SlotPlan | undefined
 }
 
 const MAX_ENTRIES = 2_000
@@ -25,7 +21,7 @@ export function createScanCache(): ScanCache {
     max: MAX_ENTRIES,
     maxSize: MAX_TOTAL_CHARS,
     // Of the whole scan, because a short text may resolve to a large one.
-    sizeCalculation: ({ scan, slots }) => JSON.stringify([scan, slots]).length,
+    sizeCalculation: ({ scan }) => JSON.stringify(scan).length,
   })
   const running = new Map<string, Promise<ScanReading>>()
   const start = async (hash: string, read: () => Promise<ScanReading>): Promise<ScanReading> => {
@@ -40,7 +36,6 @@ export function createScanCache(): ScanCache {
     }
   }
   return {
-    slotsOf: (hash) => kept.get(hash)?.slots,
     async get(hash, read) {
       for (;;) {
         const known = kept.get(hash)

@@ -1,23 +1,17 @@
 import { z } from 'zod'
 import type { Message } from '../../features/templates/message.ts'
-import type { TemplateStep } from '../../features/templates/template-engine.ts'
+import type { SlotPlan, TemplateStep } from '../../features/templates/template-engine.ts'
 
-/** The messages of a prompt that has only text, role tags and plain names. A worker reads them once. */
+/** The messages of a slot plan, as a worker sends them. */
 export const slotMessages = z.array(
   z.strictObject({
     role: z.enum(['system', 'developer', 'user', 'assistant']),
-    /** Text outside of tags. White space alone makes no message. */
     isStray: z.boolean(),
     pieces: z.array(z.union([z.string(), z.strictObject({ name: z.string() })])),
   }),
 )
 
 type SlotMessages = z.infer<typeof slotMessages>
-
-export interface SlotPlan {
-  messages: SlotMessages
-  config: Record<string, unknown>
-}
 
 export function slotPlanOf(messages: SlotMessages, frontMatter: Record<string, unknown>): SlotPlan {
   // As in a worker: `isolated` has no meaning without steps.
@@ -37,27 +31,18 @@ export function joinSlots(plan: SlotPlan, parameters: Readonly<Record<string, un
   const messages: Message[] = []
   let chars = 0
   for (const { role, isStray, pieces } of plan.messages) {
-    const joined = join(pieces, parameters)
-    chars += joined?.length ?? 0
-    if (joined === undefined || chars > MAX_CHARS) return undefined
+    let joined = ''
+    for (const piece of pieces) {
+      const text = typeof piece === 'string' ? piece : printed(parameters, piece.name)
+      if (text === undefined || chars + text.length > MAX_CHARS) return undefined
+      joined += text
+      chars += text.length
+    }
     const text = withoutCommonIndent(joined)
     if (text !== '') messages.push({ role, content: [{ type: 'text', text: text.replace(UNSTORABLE, '\uFFFD') }] })
     else if (!isStray) messages.push({ role, content: [] })
   }
   return { done: false, input: messages, added: messages, config: plan.config, state: {} }
-}
-
-function join(
-  pieces: SlotMessages[number]['pieces'],
-  parameters: Readonly<Record<string, unknown>>,
-): string | undefined {
-  let joined = ''
-  for (const piece of pieces) {
-    const text = typeof piece === 'string' ? piece : printed(parameters, piece.name)
-    if (text === undefined || joined.length + text.length > MAX_CHARS) return undefined
-    joined += text
-  }
-  return joined
 }
 
 function printed(parameters: Readonly<Record<string, unknown>>, name: string): string | undefined {

@@ -7,7 +7,7 @@ import type {
   RunResult as WireResult,
 } from '@stet/contract/vocabulary'
 import type { Message } from '../templates/message.ts'
-import type { TemplateSource } from '../templates/template-engine.ts'
+import type { SlotPlan, TemplateSource } from '../templates/template-engine.ts'
 
 /**
  *   queued ──▶ running ──▶ completed   (also with tool requests)
@@ -78,6 +78,8 @@ export interface PromptSteps {
   /** Absent in runs that an older release has queued. */
   apiKeyId?: number | undefined
   source: TemplateSource
+  /** Absent if a template worker must render the prompt. */
+  slots?: SlotPlan | undefined
   parameters: Record<string, unknown>
   usesSteps: boolean
   /** The configuration if no step is rendered. */

@@ -107,7 +107,9 @@ export async function prepareRun(
       apiKeyId: input.caller.apiKeyId,
       tools: { workspaceId, projectId, versionUuid, conversationUuid, awaited: input.tools ?? [], lineage: [path] },
       projectDefaults: { provider: project.defaultProvider, model: project.defaultModel },
-      source: input.userMessage === undefined ? prepared.source : withUserMessage(prepared.source, scan),
+      ...(input.userMessage === undefined
+        ? { source: prepared.source, slots: scan.slots }
+        : { source: withUserMessage(prepared.source, scan) }),
       parameters,
       usesSteps: scan.usesSteps,
       config: scan.config,

@@ -13,6 +13,19 @@ export interface TemplateSource {
   documents: Readonly<Record<string, string>>
 }
 
+/** The messages of a prompt that has only text, role tags and plain names. It is rendered without a worker process. */
+export interface SlotPlan {
+  messages: readonly SlotMessage[]
+  config: Record<string, unknown>
+}
+
+interface SlotMessage {
+  role: Exclude<Message['role'], 'tool'>
+  /** Text outside of tags. White space alone makes no message. */
+  isStray: boolean
+  pieces: readonly (string | { name: string })[]
+}
+
 export interface TemplateScan {
   /** The front matter, unmodified; `{}` if it is missing or invalid. */
   config: Record<string, unknown>
@@ -28,10 +41,13 @@ export interface TemplateScan {
   errors: CompileIssue[]
   /** Repaired faults that the author should fix. */
   warnings: CompileIssue[]
+  slots?: SlotPlan | undefined
 }
 
 export interface TemplateStepInput {
   source: TemplateSource
+  /** Of the scan of the same source. */
+  slots?: SlotPlan | undefined
   parameters: Record<string, unknown>
   /** The instant of `$now`, ISO 8601: the same in the whole run. */
   now: string

@@ -63,13 +63,13 @@ export function planPrompt(deps: Needs<'templates' | 'clock'>, prompt: PromptSte
     const isFirst = rendered === 0
     // A prompt without steps has one model step, so the engine is not asked again.
     if (!isFirst && !prompt.usesSteps) return { done: true, added: [] }
-    const { source, parameters, workspaceId, apiKeyId } = prompt
+    const { source, slots, parameters, workspaceId, apiKeyId } = prompt
     const step = await deps.templates.step(
       {
         source,
         parameters,
         now,
-        ...(isFirst ? {} : { state }),
+        ...(isFirst ? { slots } : { state }),
         ...(answer && { answer: held.hide(answer) }),
       },
       { workspaceId, apiKeyId, ...asker },

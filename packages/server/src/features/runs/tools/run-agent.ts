@@ -52,6 +52,7 @@ function planOf(deps: Needs<'templates' | 'clock'>, { agent, args, plan }: Agent
       workspaceId: plan.workspaceId,
       apiKeyId: plan.apiKeyId,
       source: template,
+      slots: scan.slots,
       parameters: parameterValues(scan.config, args),
       usesSteps: scan.usesSteps,
       config: scan.config,
