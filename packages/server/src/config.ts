@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isWellFormedApiKey } from './features/access/api-key.ts'
 import { type Setting, settings } from './settings.ts'
-import { similarNames } from './shared/text/similar-names.ts'
+import { similarNames } from './shared/similar-names.ts'
 
 type Values = { [K in keyof typeof settings]: (typeof settings)[K] extends Setting<infer T> ? T : never }
 

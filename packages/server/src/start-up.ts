@@ -9,7 +9,7 @@ import { dropIdempotencyRecords, releaseLostClaims } from './features/idempotenc
 import { dropEventLogs } from './features/runs/events/stored-events.ts'
 import { endOrphanedRuns, keepLease, takeLease } from './features/runs/leases/keep-lease.ts'
 import { workRunQueue } from './features/runs/queue/work-run-queue.ts'
-import { type Repeated, repeat } from './shared/time/repeat.ts'
+import { type Repeated, repeat } from './shared/clock.ts'
 
 interface StartUpInput {
   deps: Deps

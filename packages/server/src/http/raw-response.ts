@@ -2,8 +2,7 @@
 import { Readable, Stream } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Response } from 'express'
-import { charactersIn, jsonPieces } from '../shared/text/json-pieces.ts'
-import { evenTexts } from '../shared/text/text-parts.ts'
+import { charactersIn, evenTexts, jsonPieces } from '../shared/json-pieces.ts'
 import type { UnreadBudget } from './rate-limit/unread-budget.ts'
 
 /**

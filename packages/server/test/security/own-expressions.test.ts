@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import ts from 'typescript'
 import { afterAll, expect, it } from 'vitest'
-import { afterListening } from '../../src/shared/time/listening-time.ts'
+import { afterListening } from '../../src/shared/clock.ts'
 import { count } from '../support/counts.ts'
 
 interface Expression {

@@ -1,7 +1,7 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { SqlSession, SqlStatement } from '@stet/embedded-postgres/sql-session'
 import { isUnavailable } from '../../shared/app-error.ts'
-import { heldBytes } from '../../shared/text/held-bytes.ts'
+import { heldBytes } from '../../shared/json-pieces.ts'
 
 /** The shortest and longest time between two commits under load. Rows that arrive meanwhile share the next one. */
 const LOAD_INTERVAL_MS = { least: 5, most: 20 }

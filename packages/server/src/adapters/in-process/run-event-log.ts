@@ -1,7 +1,7 @@
 /** Live events of runs in memory: an append-only array for each run, and a cursor for each reader. */
 import type { EncodedMessage, LogEntry, RunEventLog, RunLogReader } from '../../features/runs/ports.ts'
 import { createExpiringMap } from '../../shared/expiring-map.ts'
-import { heldBytes } from '../../shared/text/held-bytes.ts'
+import { heldBytes } from '../../shared/json-pieces.ts'
 
 interface Log {
   /** False while the run is queued. */

@@ -1,6 +1,6 @@
 /** Reads JSON from providers defensively: a value of an unexpected type counts as absent. */
 import { ProviderError } from '../../features/providers/provider-error.ts'
-import { refuseValue } from '../../shared/text-guard.ts'
+import { refuseValue } from '../../shared/text-guards.ts'
 
 export function asObject(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}

@@ -1,7 +1,7 @@
 /** Runs each call in one of `size + 1` worker processes, of which a single workspace uses at most `size`. */
 import type { EvaluationOwner } from '../../features/templates/template-engine.ts'
+import { afterListening } from '../../shared/clock.ts'
 import type { Logger } from '../../shared/logger.ts'
-import { afterListening } from '../../shared/time/listening-time.ts'
 import { createFairQueue, type FairQueue, type QueuedJob } from './fair-queue.ts'
 import { isolation } from './isolation.ts'
 import type { WorkerRequest } from './protocol.ts'

@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib'
 import type { KeyPlan } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Author } from '../../shared/caller.ts'
-import { randomText } from '../../shared/text/random-text.ts'
+import { randomText } from '../../shared/random-text.ts'
 import type { Scope } from './scopes.ts'
 
 export interface ApiKey {

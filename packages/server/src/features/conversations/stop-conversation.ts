@@ -1,5 +1,5 @@
 /** Stops the run of a conversation: stores the stop, then signals the owner, which may be another process. */
-import { afterListening } from '../../shared/time/listening-time.ts'
+import { afterListening } from '../../shared/clock.ts'
 import type { Needs } from '../deps.ts'
 import { endQueued } from '../runs/leases/end-orphaned.ts'
 import type { StoredConversation } from '../runs/ports.ts'

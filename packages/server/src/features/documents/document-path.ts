@@ -1,6 +1,6 @@
 /** Paths of documents: normalization, the grammar of new paths, and suggestions for mistyped ones. */
 import { refuse } from '../../shared/app-error.ts'
-import { similarNames } from '../../shared/text/similar-names.ts'
+import { similarNames } from '../../shared/similar-names.ts'
 
 const segment = /^[\p{L}\p{M}\p{Nd}_.-]+$/u
 const maxBytes = 512

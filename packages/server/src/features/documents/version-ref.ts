@@ -2,7 +2,7 @@
 
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
-import { readUuid } from '../../shared/uuid.ts'
+import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs, Stores } from '../deps.ts'
 import type { Project, Version } from '../projects/project.ts'
 import type { EvaluationOwner } from '../templates/template-engine.ts'

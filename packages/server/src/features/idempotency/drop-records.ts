@@ -1,5 +1,5 @@
 /** Drops idempotency records after 24 hours, and at the start those that a dead process has left unfinished. */
-import { type Repeated, repeat } from '../../shared/time/repeat.ts'
+import { type Repeated, repeat } from '../../shared/clock.ts'
 import type { Needs } from '../deps.ts'
 
 const keptMs = 24 * 3_600_000

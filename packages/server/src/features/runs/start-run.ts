@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
-import { similarNames } from '../../shared/text/similar-names.ts'
+import { similarNames } from '../../shared/similar-names.ts'
 import type { Needs } from '../deps.ts'
 import { type PreparedPrompt, preparePrompt } from '../documents/read-document.ts'
 import type { Claim } from '../idempotency/ports.ts'

@@ -1,8 +1,8 @@
 /** The parameters of a prompt: the values of a run, their description on the wire, and as the arguments of a tool. */
 import { declaredType, readParameters } from '@stet/template/parameters'
 import { refuse } from '../../shared/app-error.ts'
-import { exceededBound, inputBounds } from '../../shared/text/json-bounds.ts'
-import { refuseValue } from '../../shared/text-guard.ts'
+import { exceededBound, inputBounds } from '../../shared/json-bounds.ts'
+import { refuseValue } from '../../shared/text-guards.ts'
 import type { TemplateScan } from './template-engine.ts'
 
 /** A variable on the wire, where strict clients accept only three types. */

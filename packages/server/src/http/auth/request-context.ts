@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { SpentPoint } from '../../features/access/ports.ts'
 import type { Caller } from '../../shared/caller.ts'
-import { randomText } from '../../shared/text/random-text.ts'
+import { randomText } from '../../shared/random-text.ts'
 import { type ClientGeneration, clientGeneration } from './client-generation.ts'
 
 export interface RequestContext {

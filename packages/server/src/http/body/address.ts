@@ -2,7 +2,7 @@
 import type { Request } from 'express'
 import { normalizeDocumentPath } from '../../features/documents/document-path.ts'
 import { refuse } from '../../shared/app-error.ts'
-import { refuseText } from '../../shared/text-guard.ts'
+import { refuseText } from '../../shared/text-guards.ts'
 
 const documentsAddress = /^(\/projects\/[^/]+\/versions\/[^/]+\/documents)(?:\/(.*))?$/
 const postWords = new Set(['run', 'logs', 'get-or-create', 'create-or-update'])

@@ -1,7 +1,7 @@
 /** Queries and bodies against their schemas. Caps the cost of error reporting: it must not exceed that of the body. */
 import type { z } from 'zod'
 import { type AppError, refuse } from '../../shared/app-error.ts'
-import { refuseText } from '../../shared/text-guard.ts'
+import { refuseText } from '../../shared/text-guards.ts'
 
 export interface RequestIssue {
   path: readonly PropertyKey[]

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { refuse } from '../../shared/app-error.ts'
-import { hasMoreKeys, inputBounds, type JsonBounds, JsonMeter } from '../../shared/text/json-bounds.ts'
-import { refuseValue, tooDeep } from '../../shared/text-guard.ts'
+import { hasMoreKeys, inputBounds, type JsonBounds, JsonMeter } from '../../shared/json-bounds.ts'
+import { refuseValue, tooDeep } from '../../shared/text-guards.ts'
 import { invalidRequest, type RequestIssue } from './check-input.ts'
 import { readBody } from './read-body.ts'
 
@@ -36,6 +37,7 @@ export async function readJsonBody(req: IncomingMessage, limitBytes: number): Pr
   const value = parse(bytes)
   const refusal = refuseValue(value)
   if (refusal) throw refused(refusal.path, refusal.reason)
+  if (meter) await nextTurn()
   return value
 }
 

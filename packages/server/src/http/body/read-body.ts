@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { AppError, refuse } from '../../shared/app-error.ts'
-import { afterListening } from '../../shared/time/listening-time.ts'
+import { afterListening } from '../../shared/clock.ts'
 
 type Decompress = (data: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>
 

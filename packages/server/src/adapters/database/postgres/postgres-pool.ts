@@ -1,8 +1,8 @@
 /** Connections to PostgreSQL: cut when the server stops responding, and shared so that a locked table cannot take them all. */
 import { Socket } from 'node:net'
 import pg from 'pg'
+import { afterListening } from '../../../shared/clock.ts'
 import type { Logger } from '../../../shared/logger.ts'
-import { afterListening } from '../../../shared/time/listening-time.ts'
 import { codeOf, databaseAway } from '../database-error.ts'
 
 /** A statement waited too long for a lock. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { afterListening } from '../../../shared/clock.ts'
 import type { Logger } from '../../../shared/logger.ts'
-import { afterListening } from '../../../shared/time/listening-time.ts'
 import { translateDatabaseError } from '../database-error.ts'
 import type { Connection } from './postgres-pool.ts'
 

@@ -1,6 +1,6 @@
 /** External logs in the database: each is a conversation that never ran, and its log entry. */
 import type { ExternalLogStore, LoggedConversation, NewExternalLog } from '../../../features/external-logs/ports.ts'
-import { storableJson } from '../../../shared/storable-json.ts'
+import { storableJson } from '../../../shared/text-guards.ts'
 import type { DatabaseClient } from '../database.ts'
 import type { RowKind, WriteBatch } from '../write-batch.ts'
 import { conversationPart, conversationRow } from './run-rows.ts'

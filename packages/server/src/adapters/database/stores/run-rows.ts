@@ -6,8 +6,8 @@
 import type { Claim } from '../../../features/idempotency/ports.ts'
 import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../features/runs/ports.ts'
 import type { Message } from '../../../features/templates/message.ts'
-import { storableJson } from '../../../shared/storable-json.ts'
-import { isLarge } from '../../../shared/text/json-pieces.ts'
+import { charactersIn } from '../../../shared/json-pieces.ts'
+import { storableJson } from '../../../shared/text-guards.ts'
 import type { RowKind } from '../write-batch.ts'
 
 /** Part of a batched statement: its fields of the input `i`, its columns, and their values. */
@@ -280,7 +280,8 @@ export const ends: RowKind<RunEnd> = {
     const [first] = rows
     // PostgreSQL copies a JSON list several times while reading it. A large end, which a batch writes alone, therefore
     // has its messages and its result as parameters of their own, after the list.
-    const alone = rows.length === 1 && first && isLarge(first.messages, largeCharacters) ? first : undefined
+    const alone =
+      rows.length === 1 && first && charactersIn(first.messages, largeCharacters) > largeCharacters ? first : undefined
     // The event logs are one parameter, and each row has its place in it, from 1. So the statement and its query plan
     // are the same for any number of rows.
     const logs: Uint8Array[] = []

@@ -2,7 +2,7 @@
 
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { GivenAnswer, NewToolCall, ToolCallState, ToolCallStore } from '../../../features/runs/tools/tool.ts'
-import { storableJson } from '../../../shared/storable-json.ts'
+import { storableJson } from '../../../shared/text-guards.ts'
 import type { DatabaseClient } from '../database.ts'
 import { batchEntry, type RowKind, type WriteBatch } from '../write-batch.ts'
 

@@ -1,5 +1,5 @@
 /** Removes secrets from a provider's text before it is shown or logged. */
-import { storableText } from '../../../shared/storable-json.ts'
+import { storableText } from '../../../shared/text-guards.ts'
 
 const longestText = 2_000
 

@@ -2,7 +2,7 @@
 
 import { refuse } from '../../../shared/app-error.ts'
 import type { Caller } from '../../../shared/caller.ts'
-import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
+import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
 import { findProject } from '../../documents/version-ref.ts'
 import { isActive } from '../attach-conversation.ts'

@@ -1,7 +1,7 @@
 /** Purges deleted rows in batches. A process that dies leaves the rest to the next one. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Repeated } from '../../../shared/time/repeat.ts'
+import type { Repeated } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
 import { deletedProjects, deletedProjectsScope } from '../../documents/version-ref.ts'
 import { finishErasures } from './delete-conversations.ts'

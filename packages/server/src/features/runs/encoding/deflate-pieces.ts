@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createDeflateRaw, type ZlibOptions } from 'node:zlib'
-import { evenTexts } from '../../../shared/text/text-parts.ts'
+import { evenTexts } from '../../../shared/json-pieces.ts'
 
 // Small texts go together: each write costs a turn to another thread and back.
 const writeCharacters = 65_536

@@ -2,7 +2,7 @@
 
 import { promisify } from 'node:util'
 import { deflateRaw, deflateRawSync, inflateRaw } from 'node:zlib'
-import { jsonPieces } from '../../../shared/text/json-pieces.ts'
+import { jsonPieces } from '../../../shared/json-pieces.ts'
 import type { Message } from '../../templates/message.ts'
 import type { EncodedMessage, LogEntry, StoredFrames, StoredLog } from '../ports.ts'
 import { deflatePieces } from './deflate-pieces.ts'

@@ -1,5 +1,5 @@
 /** The messages of a conversation during a run: append-only, each encoded once, named by place ever after. */
-import { storableJson } from '../../../shared/storable-json.ts'
+import { storableJson } from '../../../shared/text-guards.ts'
 import type { Message, MessagePart, Role } from '../../templates/message.ts'
 import type { EncodedMessage } from '../ports.ts'
 import type { MessageSlice } from '../run.ts'

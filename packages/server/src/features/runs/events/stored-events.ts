@@ -1,7 +1,7 @@
 /** The stored event logs of ended runs: unpacked once for all readers of a run, replayed, and dropped after their retention time. */
 
 import { RunError } from '../../../shared/app-error.ts'
-import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
+import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
 import { usageOf } from '../../providers/usage.ts'
 import { createEventEncoder } from '../encoding/encode-event.ts'

@@ -1,7 +1,7 @@
 /** Watches a run: its result as one answer, or its frames by cursor. A watcher counts as a reader until it is released. */
 
 import { RunError } from '../../../shared/app-error.ts'
-import { endOfPart } from '../../../shared/text/text-parts.ts'
+import { endOfPart } from '../../../shared/json-pieces.ts'
 import type { Usage } from '../../providers/usage.ts'
 import type { Message, ToolCall } from '../../templates/message.ts'
 import { addFrame, type MessageForm } from '../encoding/frames.ts'

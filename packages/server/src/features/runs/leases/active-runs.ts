@@ -1,7 +1,7 @@
 /** The runs that this process supervises, and conversations that it queued or ended lately. Reading them costs no statement. */
 
 import { createExpiringMap } from '../../../shared/expiring-map.ts'
-import { heldBytes } from '../../../shared/text/held-bytes.ts'
+import { heldBytes } from '../../../shared/json-pieces.ts'
 import type { AbandonedRun, ActiveRun, ActiveRuns, QueuedHere, StoredConversation } from '../ports.ts'
 
 /** Only saves statements: the database has all of it. */

@@ -1,5 +1,5 @@
 /** Renews the lease of this process every 3 s, which covers all of its runs, and ends orphaned runs. */
-import { type Repeated, repeat } from '../../../shared/time/repeat.ts'
+import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
 import { endOrphaned } from './end-orphaned.ts'
 

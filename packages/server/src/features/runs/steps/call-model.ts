@@ -1,8 +1,8 @@
 /** One model call: gathers its chunks into a message and shows them as events. A failed call keeps its partial message. */
 
 import { RunError } from '../../../shared/app-error.ts'
-import { newToolCallId } from '../../../shared/ids.ts'
-import { parseStorable, storableText } from '../../../shared/storable-json.ts'
+import { newToolCallId } from '../../../shared/random-text.ts'
+import { parseStorable, storableText } from '../../../shared/text-guards.ts'
 import type { FinishReason, GeneratedFile, ModelChunk, PartSeal } from '../../providers/model-driver.ts'
 import { ProviderError } from '../../providers/provider-error.ts'
 import { type Usage, usageOf } from '../../providers/usage.ts'

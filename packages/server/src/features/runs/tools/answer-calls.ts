@@ -1,6 +1,6 @@
 /** Answers the tool calls of one model call in parallel. Shows each result as it arrives; one message has all of them. */
 
-import { storableJson } from '../../../shared/storable-json.ts'
+import { storableJson } from '../../../shared/text-guards.ts'
 import type { Needs } from '../../deps.ts'
 import type { Message, MessagePart, ToolCall } from '../../templates/message.ts'
 import type { ProviderEvent } from '../events/run-event.ts'

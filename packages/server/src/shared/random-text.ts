@@ -23,3 +23,8 @@ export function randomText(length: number): string {
   }
   return text
 }
+
+/** `call_` plus 24 base62 characters: unique on the server, and within every provider's limit of 40. */
+export function newToolCallId(): string {
+  return `call_${randomText(24)}`
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { refuseText, refuseValue } from './text-guard.ts'
+import { refuseText, refuseValue, storableJson } from './text-guards.ts'
 
 function nested(depth: number): unknown {
   return JSON.parse('['.repeat(depth) + ']'.repeat(depth))
@@ -34,5 +34,17 @@ describe('refuseValue', () => {
     expect(refuseValue(nested(64))).toBeUndefined()
     expect(refuseValue(nested(65))?.reason).toContain('64')
     expect(refuseValue(nested(5_000))?.reason).toContain('64')
+  })
+})
+
+describe('storableJson', () => {
+  it('leaves what the database can hold as it is', () => {
+    const value = { text: 'ü \u{1F600} \\u0000 \\ud83d', list: [1, null, true] }
+    expect(storableJson(value)).toBe(JSON.stringify(value))
+  })
+
+  it('replaces NUL and lone surrogates, in keys too', () => {
+    const repaired = JSON.parse(storableJson({ 'a\u0000': ['x\ud83d', '\ude00y', '\u{1F600}\u0000'] }))
+    expect(repaired).toEqual({ 'a\ufffd': ['x\ufffd', '\ufffdy', '\u{1F600}\ufffd'] })
   })
 })

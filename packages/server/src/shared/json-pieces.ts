@@ -1,0 +1,106 @@
+/** Values with large text: their size, and their JSON in pieces, because each step with a whole text holds one more copy. */
+
+const pieceCharacters = 65_536
+
+/**
+ * Deeper values are written whole. Each piece passes one generator per level above it, so a model's JSON of thousands
+ * of levels would take quadratic time and overflow the stack.
+ */
+const mostLevels = 64
+
+/** Concatenated, the pieces equal `JSON.stringify` of plain data. */
+export function* jsonPieces(value: unknown, levels = mostLevels): Generator<string> {
+  const isLarge = levels > 0 && charactersIn(value, pieceCharacters) > pieceCharacters
+  if (!isLarge) yield JSON.stringify(value ?? null)
+  else if (typeof value === 'string') yield* stringPieces(value)
+  else if (Array.isArray(value)) yield* listPieces(value, levels - 1)
+  else yield* mapPieces(value as Record<string, unknown>, levels - 1)
+}
+
+/** The characters of all strings in the value together; counting ends soon beyond `most`. */
+export function charactersIn(value: unknown, most = Number.MAX_SAFE_INTEGER): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 0
+  let characters = 0
+  for (const item of Object.values(value)) {
+    characters += charactersIn(item, most - characters)
+    if (characters > most) break
+  }
+  return characters
+}
+
+function* stringPieces(text: string): Generator<string> {
+  yield '"'
+  for (const part of textParts(text, pieceCharacters)) yield JSON.stringify(part).slice(1, -1)
+  yield '"'
+}
+
+function* listPieces(items: readonly unknown[], levels: number): Generator<string> {
+  for (const [place, item] of items.entries()) {
+    yield place === 0 ? '[' : ','
+    yield* jsonPieces(item, levels)
+  }
+  yield ']'
+}
+
+function* mapPieces(values: Record<string, unknown>, levels: number): Generator<string> {
+  let mark = '{'
+  for (const [key, value] of Object.entries(values)) {
+    if (value === undefined) continue
+    yield `${mark}${JSON.stringify(key)}:`
+    yield* jsonPieces(value, levels)
+    mark = ','
+  }
+  yield '}'
+}
+
+/** The end of a part of at most `length` characters, plus one rather than splitting a surrogate pair. */
+export function endOfPart(text: string, start: number, length: number): number {
+  const end = start + length
+  if (end >= text.length) return text.length
+  const last = text.charCodeAt(end - 1)
+  return last >= 0xd800 && last <= 0xdbff ? end + 1 : end
+}
+
+export function* textParts(text: string, length: number): Generator<string> {
+  if (text.length <= length) return yield text
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = endOfPart(text, start, length)
+    yield text.slice(start, end)
+  }
+}
+
+/** Re-chunks to about `characters` each, because every downstream write has a fixed cost. */
+export function* evenTexts(pieces: Iterable<string>, characters: number): Generator<string> {
+  let waiting: string[] = []
+  let length = 0
+  for (const piece of pieces) {
+    for (const part of textParts(piece, characters)) {
+      waiting.push(part)
+      length += part.length
+      if (length < characters) continue
+      yield waiting.join('')
+      waiting = []
+      length = 0
+    }
+  }
+  if (length > 0) yield waiting.join('')
+}
+
+/**
+ * Roughly the memory that plain data fills: two bytes for each character, and what the engine spends on every value.
+ * It is an upper estimate for texts, and costs far less than their JSON would.
+ */
+export function heldBytes(value: unknown): number {
+  if (typeof value === 'string') return bytesPerString + 2 * value.length
+  if (value instanceof Uint8Array) return value.length
+  if (typeof value !== 'object' || value === null) return bytesPerValue
+  let bytes = bytesPerObject
+  if (Array.isArray(value)) for (const item of value) bytes += bytesPerValue + heldBytes(item)
+  else for (const [key, item] of Object.entries(value)) bytes += bytesPerValue + key.length + heldBytes(item)
+  return bytes
+}
+
+const bytesPerValue = 8
+const bytesPerString = 16
+const bytesPerObject = 32
