@@ -62,7 +62,7 @@ export function endOfPart(text: string, start: number, length: number): number {
   return last >= 0xd800 && last <= 0xdbff ? end + 1 : end
 }
 
-export function* textParts(text: string, length: number): Generator<string> {
+function* textParts(text: string, length: number): Generator<string> {
   if (text.length <= length) return yield text
   for (let start = 0, end = 0; start < text.length; start = end) {
     end = endOfPart(text, start, length)
