@@ -132,6 +132,12 @@ module.exports = {
       },
     },
     {
+      name: 'embedded-postgres-tests-use-their-own-support',
+      severity: 'error',
+      from: { path: '^packages/embedded-postgres/test' },
+      to: { path: '^packages/(?!embedded-postgres/)' },
+    },
+    {
       name: 'only-the-database-adapter-and-compose-know-the-embedded-database',
       severity: 'error',
       from: {

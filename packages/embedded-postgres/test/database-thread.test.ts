@@ -5,8 +5,6 @@ import { PGlite } from '@electric-sql/pglite'
 import type { SqlDriverAdapter, SqlQuery } from '@prisma/driver-adapter-utils'
 import { PrismaPGlite } from 'pglite-prisma-adapter'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runProgram } from '../../server/test/support/child-program.ts'
-import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
 import { copyDatabase } from '../src/directory/first-start.ts'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../src/open-embedded.ts'
 import type { SqlSession } from '../src/sql-session.ts'
@@ -14,7 +12,9 @@ import { compiledPglite } from '../src/thread/compiled-pglite.ts'
 import { startDatabaseThread } from '../src/thread/database-thread.ts'
 import { pgliteSession } from '../src/thread/pglite-session.ts'
 import { threadSession } from '../src/thread/thread-client.ts'
+import { runProgram } from './support/child-program.ts'
 import { folderOf, itemTemplate, silent, threadFile } from './support/database.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 interface Ways {
   session: SqlSession

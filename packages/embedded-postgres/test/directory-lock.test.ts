@@ -5,12 +5,12 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startProgram } from '../../server/test/support/child-program.ts'
-import { container, isSkippedWithoutNamespaces } from '../../server/test/support/private-mount.ts'
-import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
 import { lockDirectory } from '../src/directory/directory-lock.ts'
+import { startProgram } from './support/child-program.ts'
 import { folderOf } from './support/database.ts'
+import { container, isSkippedWithoutContainers } from './support/isolation.ts'
 import type { LockAnswer, LockOrder } from './support/lock-child.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 const lockProgram = fileURLToPath(new URL('./support/lock-child.ts', import.meta.url))
 
@@ -133,7 +133,7 @@ describe('directory lock', () => {
   })
 })
 
-const skips = isSkippedWithoutNamespaces('the lock between containers')
+const skips = isSkippedWithoutContainers('the lock between containers')
 
 describe.skipIf(skips)('directory lock between containers', () => {
   let dataDir: string

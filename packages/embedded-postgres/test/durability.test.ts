@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { PGlite } from '@electric-sql/pglite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { runProgram } from '../../server/test/support/child-program.ts'
-import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
 import { copyDatabase } from '../src/directory/first-start.ts'
 import { DurableFs } from '../src/durable/durable-fs.ts'
 import type { MountedOperations, RuntimeModule } from '../src/durable/runtime-fs.ts'
 import { logBytes, startUpkeep, vacuumWornTables } from '../src/maintenance/upkeep.ts'
 import { openPglite } from '../src/open-pglite.ts'
 import { pgliteSession } from '../src/thread/pglite-session.ts'
+import { runProgram } from './support/child-program.ts'
 import { folderOf, itemTemplate, silent } from './support/database.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 /** As PGlite is shipped: a sync is answered with success and reaches nothing. */
 class ShippedFs extends DurableFs {

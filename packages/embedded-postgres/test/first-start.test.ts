@@ -1,13 +1,12 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { programEnd, startProgram } from '../../server/test/support/child-program.ts'
-import { seed } from '../../server/test/support/counts.ts'
-import { seededRandom } from '../../server/test/support/random.ts'
-import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
 import { prepareDirectory } from '../src/directory/first-start.ts'
 import { openPglite } from '../src/open-pglite.ts'
+import { programEnd, startProgram } from './support/child-program.ts'
 import { folderOf, itemTemplate } from './support/database.ts'
+import { seed, seededRandom } from './support/random.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 async function itemsIn(directory: string): Promise<number | undefined> {
   const pglite = await openPglite(folderOf(directory))

@@ -3,22 +3,22 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ProgramEnd, programEnd, startProgram } from '../../server/test/support/child-program.ts'
-import { isSkippedWithoutTmpfs, type PrivateMount, tmpfsOf } from '../../server/test/support/private-mount.ts'
 import { copyDatabase } from '../src/directory/first-start.ts'
 import { openPglite } from '../src/open-pglite.ts'
+import { type ProgramEnd, programEnd, startProgram } from './support/child-program.ts'
 import { folderOf, itemTemplate, threadFile } from './support/database.ts'
+import { isSkippedWithoutSmallDisk, type SmallDisk, smallDisk } from './support/isolation.ts'
 
-const skips = isSkippedWithoutTmpfs('the engine on a full disk')
+const skips = isSkippedWithoutSmallDisk('the engine on a full disk')
 
 describe.skipIf(skips)('the engine on a full disk', () => {
-  let mount: PrivateMount
+  let mount: SmallDisk
   let directory: string
   let child: ChildProcess
   let end: Promise<ProgramEnd>
 
   beforeEach(async () => {
-    mount = tmpfsOf(100)
+    mount = smallDisk(100)
     directory = join(mount.path, 'db')
     await copyDatabase(await itemTemplate(), directory)
     child = startProgram(new URL('support/full-disk-child.ts', import.meta.url), threadFile, directory)

@@ -6,7 +6,6 @@ import type { PGlite } from '@electric-sql/pglite'
 import { create } from 'tar/create'
 import { Header } from 'tar/header'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
 import { backUp } from '../src/backup/backup.ts'
 import { openFiles } from '../src/backup/database-files.ts'
 import { readArchive } from '../src/backup/read-archive.ts'
@@ -14,6 +13,7 @@ import { writeArchive } from '../src/backup/write-archive.ts'
 import { copyDatabase } from '../src/directory/first-start.ts'
 import { openPglite } from '../src/open-pglite.ts'
 import { folderOf, itemTemplate } from './support/database.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 const ACCOUNTS = 2_000
 const SUM = ACCOUNTS * 100

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { getHeapStatistics } from 'node:v8'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
 import { copyDatabase } from '../src/directory/first-start.ts'
 import { compiledPglite } from '../src/thread/compiled-pglite.ts'
 import type { Answer, DatabaseTasks, Input, TaskName } from '../src/thread/messages.ts'
 import { serveDatabase } from '../src/thread/serve-database.ts'
 import { folderOf, itemTemplate } from './support/database.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 let folder: string
 let port: MessagePort

@@ -1,9 +1,9 @@
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../../server/test/support/temporary-folder.ts'
 import { snapshotIfDue, snapshotLooks } from '../src/backup/snapshots.ts'
 import { silent } from './support/database.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 describe('the schedule of snapshots', () => {
   let folder: string

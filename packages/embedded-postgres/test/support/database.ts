@@ -1,11 +1,11 @@
 import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { temporaryRoot } from '../../../server/test/support/temporary-folder.ts'
 import type { DatabaseFolder } from '../../src/directory/database-folder.ts'
 import { makeDatabaseTemplate } from '../../src/directory/database-template.ts'
 import { isDatabase } from '../../src/directory/first-start.ts'
 import type { Log } from '../../src/maintenance/log.ts'
+import { temporaryRoot } from './temporary-folder.ts'
 
 /** The database thread from its source, which needs no build. */
 export const threadFile = fileURLToPath(new URL('database-thread.mjs', import.meta.url))

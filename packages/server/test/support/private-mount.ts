@@ -1,5 +1,5 @@
-/** File systems of their own for tests that fill a disk, cut its power or share it between containers. Linux as root only. */
-import { execFileSync, spawnSync } from 'node:child_process'
+/** Private file systems for tests that fill a disk or cut its power. Linux as root only. */
+import { execFileSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, unlinkSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,19 +8,17 @@ export interface PrivateMount {
   path: string
   /** Leaves `bytes` free. */
   fill(bytes?: number): void
-  /** Gives back what `fill` took. */
+  /** Deletes what `fill` wrote. */
   empty(): void
   close(): void
 }
 
-/** Whether a command of the system succeeds; when not, says loudly which tests are skipped. */
+/** Prints which tests are skipped, and why. */
 function isSkippedWithout(what: string, tests: string, attempt: () => boolean): boolean {
   if (process.platform === 'linux' && process.getuid?.() === 0 && attempt()) return false
   console.warn(`\n*** SKIPPED: ${tests}. This machine does not allow ${what}. ***\n`)
   return true
 }
-
-const succeeds = (command: string, ...args: string[]) => spawnSync(command, args, { stdio: 'ignore' }).status === 0
 
 export function isSkippedWithoutTmpfs(tests: string): boolean {
   return isSkippedWithout('a tmpfs of a limited size', tests, () => {
@@ -43,13 +41,6 @@ export function isSkippedWithoutLoop(tests: string): boolean {
     }
   })
 }
-
-export function isSkippedWithoutNamespaces(tests: string): boolean {
-  return isSkippedWithout('namespaces of its own', tests, () => succeeds('unshare', ...container, 'true'))
-}
-
-/** For `unshare`: processes, sockets, mounts and host name as in a container. The program ends with `unshare`. */
-export const container = ['--net', '--pid', '--mount', '--uts', '--fork', '--mount-proc', '--kill-child']
 
 /** A file system in memory of `megabytes`. */
 export function tmpfsOf(megabytes: number): PrivateMount {
@@ -98,7 +89,7 @@ function mounted(args: string[]): PrivateMount {
       const { bavail, bsize } = statfsSync(path)
       const file = openSync(ballast, 'a')
       try {
-        // Small at the end: a write that finds too little room for all of it takes what there is.
+        // Small writes at the end: a write that does not fit is cut to what fits.
         const block = Buffer.alloc(1024 * 1024)
         for (let left = bavail * bsize - bytes; left > 0; left -= block.length)
           writeSync(file, block, 0, Math.min(left, block.length))

@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Random } from '../../../../server/test/support/random.ts'
+import type { Random } from '../random.ts'
 
 const BLOCK = 4096
 

@@ -1,8 +1,8 @@
 /** One life of the machine: open the database, inspect it, write until the power goes. Started by power-cut.test.ts. */
 import { writeSync } from 'node:fs'
-import { seededRandom } from '../../../../server/test/support/random.ts'
 import { openPglite } from '../../../src/open-pglite.ts'
 import { folderOf } from '../database.ts'
+import { seededRandom } from '../random.ts'
 import { CacheDisk, type CutModel } from './cache-disk.ts'
 import { PowerCutFs } from './power-cut-fs.ts'
 import { inspect, work } from './workload.ts'

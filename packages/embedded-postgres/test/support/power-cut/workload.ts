@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import type { PGlite } from '@electric-sql/pglite'
-import type { Random } from '../../../../server/test/support/random.ts'
+import type { Random } from '../random.ts'
 
 const ACCOUNTS = 20
 const TRANSACTIONS = 400
