@@ -6,7 +6,7 @@ import { causesOf, readsBody } from '../src/causes-of.ts'
 import { type Contract, listRoutes, type Route } from '../src/contract.ts'
 import { CAUSE_DOCS } from '../src/error-docs.ts'
 import { ERROR_STATUSES, ErrorBody, statusOf } from '../src/errors.ts'
-import { type OperationName, operations } from '../src/operations.ts'
+import { type OperatorRouteName, operatorRoutes } from '../src/operator-routes.ts'
 import { API_PREFIX, type RouteMetadata } from '../src/routes.ts'
 import { Document } from '../src/schemas/documents.ts'
 import { RunEvent } from '../src/schemas/run-events.ts'
@@ -45,8 +45,8 @@ export function buildDocument(): JsonSchema {
     const path = entry.route.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [entry.route.method.toLowerCase()]: operation(entry, schemas) }
   }
-  for (const name of Object.keys(operations) as OperationName[]) {
-    paths[operations[name].path] = { servers: [{ url: '/' }], get: operationOutside(name) }
+  for (const name of Object.keys(operatorRoutes) as OperatorRouteName[]) {
+    paths[operatorRoutes[name].path] = { servers: [{ url: '/' }], get: operatorOperation(name) }
   }
   schemas.describe(ErrorBody)
   return {
@@ -162,8 +162,8 @@ function success(schema: z.ZodType, metadata: RouteMetadata, schemas: ComponentS
   }
 }
 
-function operationOutside(name: OperationName): JsonSchema {
-  const { summary, description, contentType, errors } = operations[name]
+function operatorOperation(name: OperatorRouteName): JsonSchema {
+  const { summary, description, contentType, errors } = operatorRoutes[name]
   const causes: readonly ErrorCause[] = [...errors, 'unforeseen']
   const statuses = [...new Set(causes.map(statusOf))].sort()
   return {

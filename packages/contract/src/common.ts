@@ -51,19 +51,19 @@ export type Held<
  * A body that writes the response itself: an event stream, or JSON bytes that are ready. It is never validated.
  * Every Node stream fits.
  */
-export interface ResponseTap {
+export interface RawResponse {
   pipe(destination: never, ...rest: never[]): unknown
 }
 
 /**
- * Lets a handler answer with a {@link ResponseTap} where the contract declares a schema. Callers still see the schema.
+ * Lets a handler answer with a {@link RawResponse} where the contract declares a schema. Callers still see the schema.
  *
  * @example
- * responses: { 200: orTap(RunResult) }
+ * responses: { 200: orRaw(RunResult) }
  */
-export function orTap<S extends z.ZodType>(schema: S): z.ZodType<z.output<S>, z.input<S> | ResponseTap> {
+export function orRaw<S extends z.ZodType>(schema: S): z.ZodType<z.output<S>, z.input<S> | RawResponse> {
   // The server looks for streams before it validates, so at run time the schema never meets a tap.
-  return schema as z.ZodType<z.output<S>, z.input<S> | ResponseTap>
+  return schema as z.ZodType<z.output<S>, z.input<S> | RawResponse>
 }
 
 /**

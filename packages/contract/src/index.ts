@@ -6,13 +6,13 @@ export {
   KeyScope,
   LIMITS,
   PromptText,
-  type ResponseTap,
+  type RawResponse,
   Timestamp,
   Uuid,
 } from './common.ts'
 export { type Contract, contract, listRoutes, type Route } from './contract.ts'
 export { ERROR_STATUSES, ErrorBody, type ErrorStatus, RunErrorCode, STATUS_BY_CODE, statusOf } from './errors.ts'
-export { type OperationName, type OperationRoute, operations } from './operations.ts'
+export { type OperatorRoute, type OperatorRouteName, operatorRoutes } from './operator-routes.ts'
 export { API_PREFIX, type RouteMetadata, routes } from './routes.ts'
 export { ApiKey, CreateApiKeyBody, CreatedApiKey, KeyPlan, Me, RotateApiKeyBody } from './schemas/api-keys.ts'
 export {

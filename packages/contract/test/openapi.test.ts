@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { buildDocument, renderDocument } from '../scripts/openapi-document.ts'
-import { listRoutes, operations } from '../src/index.ts'
+import { listRoutes, operatorRoutes } from '../src/index.ts'
 
 const document = buildDocument()
 
@@ -51,7 +51,7 @@ test('headers are parameters and response headers', () => {
 })
 
 test('the routes outside of the API are described at their own address', () => {
-  for (const { path } of Object.values(operations)) {
+  for (const { path } of Object.values(operatorRoutes)) {
     const { servers, get } = resolve(document, ['paths', path]) as { servers: unknown; get: unknown }
     expect(servers).toEqual([{ url: '/' }])
     expect(get).toMatchObject({ responses: { 200: {}, 500: {} } })

@@ -11,7 +11,7 @@ import {
   type ErrorCause,
   KeyScope,
   listRoutes,
-  operations,
+  operatorRoutes,
   statusOf,
 } from '../src/index.ts'
 
@@ -135,7 +135,7 @@ const causes = Object.keys(ERROR_CAUSES) as ErrorCause[]
 
 test('every cause belongs to a route, or to the causes outside routes', () => {
   const used = new Set(routes.flatMap(({ route, metadata }) => causesOf(route, metadata)))
-  for (const { errors } of Object.values(operations)) for (const cause of errors) used.add(cause)
+  for (const { errors } of Object.values(operatorRoutes)) for (const cause of errors) used.add(cause)
   for (const cause of used) expect(Object.keys(ERROR_STATUSES), cause).toContain(String(statusOf(cause)))
   expect([...used, ...CAUSES_OUTSIDE_ROUTES].sort()).toEqual([...causes].sort())
 })

@@ -8,7 +8,7 @@ import type {
   Document,
   LatitudeEvent,
   MessageInput,
-  ResponseTap,
+  RawResponse,
   RouteMetadata,
   RunDocumentBody,
   RunResult,
@@ -45,7 +45,7 @@ expectTypeOf<{ role: 'user'; content: string }>().toExtend<MessageInput>()
 expectTypeOf<NonNullable<RunBody['messages']>[number]['content']>().toExtend<readonly { type: string }[]>()
 
 // A handler may answer with a body or with a tap, a caller sees the body only.
-expectTypeOf<Readable>().toExtend<ResponseTap>()
+expectTypeOf<Readable>().toExtend<RawResponse>()
 expectTypeOf<Readable>().toExtend<Body200<Route<'documents', 'get'>>>()
 expectTypeOf<Document>().toExtend<Body200<Route<'documents', 'get'>>>()
 expectTypeOf<RunResult>().toExtend<Body200<Route<'runs', 'chat'>>>()

@@ -1,4 +1,4 @@
-import { listRoutes, RunEvent, RunResult, operations as serverRoutes } from '@stet/contract'
+import { listRoutes, operatorRoutes, RunEvent, RunResult } from '@stet/contract'
 import { sampleOf } from '@stet/contract/samples'
 import { describe, expect, it } from 'vitest'
 import { Stet } from '../src/index.ts'
@@ -16,7 +16,7 @@ interface ContractRoute {
 }
 
 /** Operations whose route lies outside the contract: served outside the API prefix, without a key. */
-const OUTSIDE = { health: serverRoutes.health.path }
+const OUTSIDE = { health: operatorRoutes.health.path }
 type InContract = Exclude<OperationName, keyof typeof OUTSIDE>
 
 const placeOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`

@@ -1,6 +1,6 @@
 export { type CompileIssue, CompileIssueError } from './compile-error.ts'
 export { type CompiledPrompt, compilePrompt, type PromptSource } from './compiled-prompt.ts'
-export { type PromptScan, scan, scanOf, step } from './operations.ts'
+export { type PromptScan, scan, scanOf, step } from './scan-and-step.ts'
 export { resolveReferencePath } from './references.ts'
 export type { ChainState } from './rendering/chain-state.ts'
 export { type RenderedStep, renderStep, type StepInput } from './rendering/render-step.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { absent, type Held, Id, IdParams, KeyScope, LIMITS, Name, nullsAbsent, orTap, Timestamp } from '../common.ts'
+import { absent, type Held, Id, IdParams, KeyScope, LIMITS, Name, nullsAbsent, orRaw, Timestamp } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import type * as vocabulary from '../vocabulary/index.ts'
 import { KEY_PLANS } from '../vocabulary/plans.ts'
@@ -99,7 +99,7 @@ export const apiKeyRoutes = {
     summary: 'Create an API key',
     description: 'The response holds the secret; it is shown this once.',
     body: CreateApiKeyBody,
-    responses: withErrors({ 201: orTap(CreatedApiKey) }),
+    responses: withErrors({ 201: orRaw(CreatedApiKey) }),
   },
   rotate: {
     summary: 'Rotate an API key',
@@ -108,7 +108,7 @@ export const apiKeyRoutes = {
       'after the overlap. 409 for a key that has ended already.',
     pathParams: IdParams,
     body: RotateApiKeyBody,
-    responses: withErrors({ 201: orTap(CreatedApiKey) }),
+    responses: withErrors({ 201: orRaw(CreatedApiKey) }),
   },
   revoke: {
     summary: 'Revoke an API key',

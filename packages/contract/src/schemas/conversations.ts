@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ContentHash, ConversationParams, type Held, Id, LIMITS, orTap, Timestamp, text, Uuid } from '../common.ts'
+import { ContentHash, ConversationParams, type Held, Id, LIMITS, orRaw, Timestamp, text, Uuid } from '../common.ts'
 import { documentedAs } from '../documented.ts'
 import { RunErrorCode, withErrors } from '../errors.ts'
 import type * as vocabulary from '../vocabulary/index.ts'
@@ -105,7 +105,7 @@ export const conversationRoutes = {
     summary: 'Get a conversation',
     description: 'Readable from the moment its uuid is known.',
     pathParams: ConversationParams,
-    responses: withErrors({ 200: orTap(Conversation) }),
+    responses: withErrors({ 200: orRaw(Conversation) }),
   },
   erase: {
     summary: 'Delete the conversations of a custom identifier',

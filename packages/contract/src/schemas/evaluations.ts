@@ -8,7 +8,7 @@ import {
   LIMITS,
   Name,
   nullsAbsent,
-  orTap,
+  orRaw,
   Timestamp,
   text,
   Uuid,
@@ -117,7 +117,7 @@ export const evaluationRoutes = {
     summary: 'Create an evaluation',
     description: 'Needs a range above nothing, with the thresholds inside it: else 400.',
     body: CreateEvaluationBody,
-    responses: withErrors({ 201: orTap(Evaluation) }),
+    responses: withErrors({ 201: orRaw(Evaluation) }),
   },
   list: {
     summary: 'List evaluations',
@@ -137,7 +137,7 @@ export const evaluationRoutes = {
       'Gives a conversation a score. Each call makes a new annotation; the newest counts. A score out of range is 422.',
     pathParams: ConversationParams.extend({ evaluationUuid }),
     body: AnnotateBody,
-    responses: withErrors({ 201: orTap(Annotation) }),
+    responses: withErrors({ 201: orRaw(Annotation) }),
   },
   annotations: {
     summary: 'List the annotations of a conversation',

@@ -7,7 +7,7 @@ import {
   Id,
   JsonObject,
   LIMITS,
-  orTap,
+  orRaw,
   Timestamp,
   text,
   Uuid,
@@ -60,6 +60,6 @@ export const logRoutes = {
     description: 'Keeps a conversation that happened outside stet. Nothing is executed.',
     pathParams: VersionParams,
     body: CreateLogBody,
-    responses: withErrors({ 200: orTap(LogEntry) }),
+    responses: withErrors({ 200: orRaw(LogEntry) }),
   },
 }

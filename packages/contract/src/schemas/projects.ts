@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { absent, absentBut, type Held, Id, LIMITS, Name, orTap, ProjectParams, Timestamp, Uuid } from '../common.ts'
+import { absent, absentBut, type Held, Id, LIMITS, Name, orRaw, ProjectParams, Timestamp, Uuid } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import type * as vocabulary from '../vocabulary/index.ts'
 import { Version } from './versions.ts'
@@ -64,7 +64,7 @@ export const projectRoutes = {
     summary: 'Create a project',
     description: 'It starts with one draft and nothing live.',
     body: CreateProjectBody,
-    responses: withErrors({ 201: orTap(CreatedProject) }),
+    responses: withErrors({ 201: orRaw(CreatedProject) }),
   },
   update: {
     summary: 'Change a project',

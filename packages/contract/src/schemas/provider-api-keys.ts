@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { absent, type Held, IdParams, JsonObject, Name, nullsAbsent, orTap, Timestamp } from '../common.ts'
+import { absent, type Held, IdParams, JsonObject, Name, nullsAbsent, orRaw, Timestamp } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import type * as vocabulary from '../vocabulary/index.ts'
 import { PROVIDER_KINDS } from '../vocabulary/resources/provider-keys.ts'
@@ -61,7 +61,7 @@ export const providerKeyRoutes = {
     summary: 'Store a provider key',
     description: 'The token is encrypted and never returned.',
     body: CreateProviderKeyBody,
-    responses: withErrors({ 201: orTap(ProviderKey) }),
+    responses: withErrors({ 201: orRaw(ProviderKey) }),
   },
   get: {
     summary: 'Get a provider key',

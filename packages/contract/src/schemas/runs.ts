@@ -8,7 +8,7 @@ import {
   JsonObject,
   LIMITS,
   nameText,
-  orTap,
+  orRaw,
   text,
   Uuid,
   VersionParams,
@@ -146,7 +146,7 @@ export const runRoutes = {
       '(`background`). A run that fails is 422 `DocumentRunError`, or a `chain-error` event in a stream.',
     pathParams: VersionParams,
     body: RunDocumentBody,
-    responses: withErrors({ 200: orTap(z.union([RunResult, BackgroundRun])) }),
+    responses: withErrors({ 200: orRaw(z.union([RunResult, BackgroundRun])) }),
   },
   chat: {
     summary: 'Continue a conversation',
@@ -155,7 +155,7 @@ export const runRoutes = {
       'of the conversation is active.',
     pathParams: ConversationParams,
     body: ChatBody,
-    responses: withErrors({ 200: orTap(RunResult) }),
+    responses: withErrors({ 200: orRaw(RunResult) }),
   },
   attach: {
     summary: 'Attach to a run',
@@ -164,7 +164,7 @@ export const runRoutes = {
       '`Last-Event-ID`; without `stream` its result. Text parts carry their text under `text` and `content`.',
     pathParams: ConversationParams,
     body: AttachBody,
-    responses: withErrors({ 200: orTap(RunResult) }),
+    responses: withErrors({ 200: orRaw(RunResult) }),
   },
   stop: {
     summary: 'Stop a run',

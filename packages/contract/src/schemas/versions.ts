@@ -10,7 +10,7 @@ import {
   Name,
   nameText,
   nullsAbsent,
-  orTap,
+  orRaw,
   ProjectParams,
   PromptText,
   Timestamp,
@@ -161,7 +161,7 @@ export const versionRoutes = {
     description: 'The draft shows what is live until it is changed.',
     pathParams: ProjectParams,
     body: CreateVersionBody,
-    responses: withErrors({ 200: orTap(Version) }),
+    responses: withErrors({ 200: orRaw(Version) }),
   },
   get: {
     summary: 'Get a version',
@@ -177,7 +177,7 @@ export const versionRoutes = {
       'it), 422 when a prompt does not compile. Anything but a draft is 400.',
     pathParams: VersionParams,
     body: PublishVersionBody,
-    responses: withErrors({ 200: orTap(Version) }),
+    responses: withErrors({ 200: orRaw(Version) }),
   },
   push: {
     summary: 'Push changes to a draft',
@@ -185,14 +185,14 @@ export const versionRoutes = {
       'All changes in one transaction, or none of them. A `baseHash` or `liveHash` that no longer holds is 409.',
     pathParams: VersionParams,
     body: PushChangesBody,
-    responses: withErrors({ 200: orTap(PushResult) }),
+    responses: withErrors({ 200: orRaw(PushResult) }),
   },
   revert: {
     summary: 'Revert changes of a draft',
     description: 'Drops all changes of the draft, or those at `paths`; paths without a change are skipped.',
     pathParams: VersionParams,
     body: RevertVersionBody,
-    responses: withErrors({ 200: orTap(RevertResult) }),
+    responses: withErrors({ 200: orRaw(RevertResult) }),
   },
   diff: {
     summary: 'Compare two versions',

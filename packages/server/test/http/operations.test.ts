@@ -1,13 +1,13 @@
 /** Walks the routes outside of the API: each answers, refuses for each cause that it declares, and knows its methods. */
 import { createHash } from 'node:crypto'
-import { ErrorBody, type ErrorCause, type OperationName, operations, statusOf } from '@stet/contract'
+import { ErrorBody, type ErrorCause, type OperatorRouteName, operatorRoutes, statusOf } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
 import { type ApiAnswer, apiCaller, httpCall } from './api-call.ts'
 import { causeOf } from './declared-answers.ts'
 import { openServer } from './scenario.ts'
 
-const names = Object.keys(operations) as OperationName[]
+const names = Object.keys(operatorRoutes) as OperatorRouteName[]
 const token = { authorization: 'Bearer figures' }
 
 let server: TestServer
@@ -21,8 +21,8 @@ afterAll(async () => {
   await open.close()
 })
 
-const ask = (method: string, name: OperationName, headers: Record<string, string> = {}) =>
-  httpCall(method, `${server.url}${operations[name].path}`, {
+const ask = (method: string, name: OperatorRouteName, headers: Record<string, string> = {}) =>
+  httpCall(method, `${server.url}${operatorRoutes[name].path}`, {
     headers: { ...(name === 'metrics' && token), ...headers },
   })
 
@@ -65,12 +65,12 @@ it.each(['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
 )
 
 it('no refusal is produced that is not declared', () => {
-  const declared = names.flatMap((name) => operations[name].errors.map((cause) => `${name} ${cause}`))
+  const declared = names.flatMap((name) => operatorRoutes[name].errors.map((cause) => `${name} ${cause}`))
   expect(Object.keys(refusals).sort()).toEqual(declared.sort())
 })
 
 describe.each(names)('%s', (name) => {
-  const { path, contentType, errors } = operations[name]
+  const { path, contentType, errors } = operatorRoutes[name]
 
   it('succeeds, without an API key and uncounted', async () => {
     const answer = await ask('GET', name)
@@ -142,7 +142,7 @@ describe('what they tell', () => {
   it('/openapi.json: the contract', async () => {
     const { body } = await ask('GET', 'openapi')
     expect(body['openapi']).toMatch(/^3\.1/)
-    for (const { path } of Object.values(operations)) expect(body['paths']).toHaveProperty([path])
+    for (const { path } of Object.values(operatorRoutes)) expect(body['paths']).toHaveProperty([path])
   })
 
   it('/: leads to the reference', async () => {

@@ -1,6 +1,6 @@
 /** The routes outside the API prefix: health, readiness, figures, the API description and its reference page. */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { operations as described, type OperationName } from '@stet/contract'
+import { type OperatorRouteName, operatorRoutes } from '@stet/contract'
 import { type Request, type Response, Router } from 'express'
 import { refuse } from '../../shared/app-error.ts'
 import { bearerToken } from '../auth/admit.ts'
@@ -11,20 +11,20 @@ import { renderMetrics } from './metric.ts'
 import { openApiDocument, referencePage } from './reference.ts'
 import type { RequestFigures } from './request-figures.ts'
 
-type Answers = Record<OperationName, (req: Request, res: Response) => void | Promise<void>>
+type Answers = Record<OperatorRouteName, (req: Request, res: Response) => void | Promise<void>>
 
 export function operations(deps: HttpDeps, figures: RequestFigures): Router {
   const router = Router({ caseSensitive: true })
   const answers = operationAnswers(deps, figures)
   // Until there is a console, people who open the address find the reference.
-  router.get('/', (_req, res) => res.redirect(described.docs.path))
-  for (const [name, { path }] of Object.entries(described)) {
+  router.get('/', (_req, res) => res.redirect(operatorRoutes.docs.path))
+  for (const [name, { path }] of Object.entries(operatorRoutes)) {
     router.use(path, (req, res, next) => {
       if (req.baseUrl === path) contextOf(res).route = path
       next()
     })
     // The table's names are those of `Answers`.
-    router.get(path, answers[name as OperationName])
+    router.get(path, answers[name as OperatorRouteName])
     router.all(path, unmatchedRoute([{ method: 'GET', path }]))
   }
   return router

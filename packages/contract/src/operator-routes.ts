@@ -1,7 +1,7 @@
 import type { ErrorCause } from './vocabulary/index.ts'
 
 /** A route outside of {@link API_PREFIX}: a GET without parameters, for the operator. */
-export interface OperationRoute {
+export interface OperatorRoute {
   path: string
   summary: string
   description: string
@@ -15,9 +15,9 @@ export interface OperationRoute {
  * Every route outside of the API: no key is asked for and no rate limit counts.
  *
  * @example
- * operations.ready.path // '/ready'
+ * operatorRoutes.ready.path // '/ready'
  */
-export const operations = {
+export const operatorRoutes = {
   health: {
     path: '/health',
     summary: 'Tell that the process lives',
@@ -53,5 +53,5 @@ export const operations = {
     contentType: 'text/html',
     errors: [],
   },
-} as const satisfies Record<string, OperationRoute>
-export type OperationName = keyof typeof operations
+} as const satisfies Record<string, OperatorRoute>
+export type OperatorRouteName = keyof typeof operatorRoutes
