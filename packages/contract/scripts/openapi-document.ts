@@ -31,11 +31,11 @@ const DESCRIPTION = `Prompts with versions, and runs of them.
 
 - Every request carries \`Authorization: Bearer <API key>\`.
 - Bodies are JSON in UTF-8. Keys that a request schema does not name are ignored, and \`null\` counts as absent for every optional field.
-- Fields are only ever added to responses.
+- Releases only add fields to responses.
 - Every error has the body \`ErrorBody\`; \`details.reason\` names its cause, which docs/errors.md explains.
-- A route that is not there is 404, another method than those of a path 405 with \`Allow\`.`
+- An unknown path is 404. A method that the path does not support is 405 with \`Allow\`.`
 
-const OPERATIONS_TAG = 'The server itself'
+const OPERATIONS_TAG = 'Server'
 
 /** The OpenAPI 3.1 document of the contract. The same contract gives the same bytes. */
 export function buildDocument(): JsonSchema {
@@ -70,7 +70,7 @@ export function buildDocument(): JsonSchema {
   }
 }
 
-/** As it is checked in: formatted, with a line end. */
+/** The text of the checked-in file. */
 export function renderDocument(): string {
   return `${JSON.stringify(buildDocument(), null, 2)}\n`
 }
@@ -145,7 +145,7 @@ function responses(route: AppRoute, metadata: RouteMetadata, schemas: ComponentS
   )
 }
 
-/** The response of the status, with what can be wrong on this route in place of what the status says everywhere. */
+/** The response of the status, with the causes of this route as its description. */
 function refusal(status: number, causes: readonly ErrorCause[]): JsonSchema {
   const texts = causes.filter((cause) => statusOf(cause) === status).map((cause) => CAUSE_DOCS[cause].when)
   const text = texts.join('; ')
@@ -184,7 +184,7 @@ function jsonContent(schema: z.ZodType, schemas: ComponentSchemas): JsonSchema {
   return { 'application/json': { schema: schemas.describe(schema), ...(example === undefined ? {} : { example }) } }
 }
 
-/** The sample of the schema, or of the items of a list, or of the first choice of a union. */
+/** The sample of the schema, of a list's items, or of a union's first choice. */
 function exampleFor(schema: z.core.$ZodType): unknown {
   if (schema instanceof z.ZodArray) return [exampleFor(schema.element)]
   if (schema instanceof z.ZodUnion && schema.options[0]) return exampleFor(schema.options[0])

@@ -3,17 +3,18 @@ import type { RouteMetadata } from '../src/routes.ts'
 import type { JsonSchema } from './component-schemas.ts'
 
 export const REQUEST_HEADERS = {
-  'X-Request-Id': 'Names the request in answer and log: `^[A-Za-z0-9._-]{1,128}$`. Another one is replaced.',
-  'Content-Encoding': 'How the body is compressed: `gzip`, `deflate` or `br`.',
+  'X-Request-Id':
+    'Identifies the request in the response and in the log: `^[A-Za-z0-9._-]{1,128}$`. Other values are replaced.',
+  'Content-Encoding': 'The compression of the body: `gzip`, `deflate` or `br`.',
   'X-Latitude-SDK-Version':
-    'Version of a published client: it decides whether `tools-requested` is sent, whether a background run may be ' +
-    'streamed, and which messages and parts are left out for it.',
+    'The version of a legacy client. It decides whether `tools-requested` is sent, whether a background run may be ' +
+    'streamed, and which messages and parts are omitted.',
   'Idempotency-Key':
-    'Repeats of a request with the same key get the first answer. 1 to 255 printable ASCII characters.',
-  'If-Match': 'The `contentHash` in quotes that the prompt must have, or `*`: it must exist. Else 412.',
-  'If-None-Match': 'GET: 304 when it is the current ETag. Write: `*` requires that the prompt does not exist.',
+    'A repeated request with the same key gets the first response. 1 to 255 printable ASCII characters.',
+  'If-Match': 'The required `contentHash` in quotes, or `*` for any existing prompt. 412 if it does not match.',
+  'If-None-Match': 'GET: 304 if it is the current ETag. Write: `*` requires that the prompt does not exist.',
   'Last-Event-ID':
-    'With `stream`: only events after this one. Absent, or not an integer: all events of the latest run.',
+    'With `stream`: only events after this one. If absent or not an integer, all events of the latest run.',
 } as const
 type RequestHeader = keyof typeof REQUEST_HEADERS
 
@@ -32,16 +33,16 @@ export function requestHeaders(route: RouteMetadata, hasBody: boolean): RequestH
 const header = (description: string, type: 'string' | 'integer'): JsonSchema => ({ description, schema: { type } })
 
 export const RESPONSE_HEADERS = {
-  'X-Request-Id': header('Names the request in the log.', 'string'),
-  'X-RateLimit-Limit': header('Requests per second of the key. Absent when no key was accepted.', 'integer'),
-  'X-RateLimit-Remaining': header('What is left of them in this second.', 'integer'),
+  'X-Request-Id': header('Identifies the request in the log.', 'string'),
+  'X-RateLimit-Limit': header('Requests per second of the key. Absent without a valid key.', 'integer'),
+  'X-RateLimit-Remaining': header('The requests left in this second.', 'integer'),
   'X-RateLimit-Reset': header('The end of this second, in epoch milliseconds.', 'integer'),
   'X-Conversation-Uuid': header(
-    'The conversation of a run, a chat or an attach; on errors too, once there is one.',
+    'The conversation of a run, a chat or an attach. Also on errors, if the conversation exists.',
     'string',
   ),
   ETag: header('The `contentHash` in quotes.', 'string'),
-  'Idempotency-Replayed': header('`true`: the answer of an earlier request with the same key.', 'string'),
+  'Idempotency-Replayed': header('`true` if this is the response to an earlier request with the same key.', 'string'),
   'WWW-Authenticate': header('`Bearer`.', 'string'),
   'Retry-After': header('Whole seconds, at least 1.', 'integer'),
 } as const satisfies Record<string, JsonSchema>
@@ -60,7 +61,7 @@ export function successHeaders(route: RouteMetadata, isDocument: boolean): JsonS
   ])
 }
 
-/** Of every error of a status, whatever its route. */
+/** The headers of every error with this status, on all routes. */
 export function errorHeaders(status: number): JsonSchema {
   return references([
     'X-Request-Id',

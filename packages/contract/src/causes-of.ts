@@ -1,7 +1,7 @@
 import type { RouteMetadata } from './routes.ts'
 import { ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
 
-/** Causes of no single route: no route was found yet, no client is left, or clients leave responses unread. */
+/** Causes that belong to no route: no route is known yet, the client is gone, or large responses are unread. */
 export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
   'incomplete-body',
   'malformed-http',
@@ -53,7 +53,7 @@ const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
 }
 
 /**
- * Every cause for which a route refuses a request: those that follow from its shape, and its own (`metadata.errors`).
+ * Every cause for which a route refuses a request: causes of its shape, and its own (`metadata.errors`).
  *
  * @example
  * causesOf(contract.projects.update, contract.projects.update.metadata) // ['refused-query', …, 'unknown-project']
@@ -71,7 +71,7 @@ export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause
     ...(readsBody(route, metadata) ? ofBody : []),
     ...parameters.flatMap((name) => ofParameter[name] ?? []),
     ...(idempotent ? ofIdempotency : []),
-    // A repetition of a run takes part in it instead.
+    // A repeated run request joins the run instead.
     ...(idempotent && !streams ? (['idempotency-in-progress'] as const) : []),
     ...(answersSecret ? (['idempotency-unreadable'] as const) : []),
     ...(preconditions.includes('If-Match') ? (['if-match-failed'] as const) : []),
@@ -85,7 +85,7 @@ export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause
   return [...causes].sort((one, other) => order.indexOf(one) - order.indexOf(other))
 }
 
-/** Whether what is sent as a body is looked at. */
+/** Whether the route reads the request body. */
 export function readsBody({ method }: Pick<RouteShape, 'method'>, { ignoresBody, readsBody }: RouteMetadata): boolean {
   return ((method === 'POST' || method === 'PUT') && !ignoresBody) || readsBody === true
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type * as vocabulary from './vocabulary/index.ts'
 import { KEY_SCOPES } from './vocabulary/scopes.ts'
 
-/** The fixed limits of requests. Lengths count Unicode characters, `promptBytes`, `metadataBytes` and the tool sizes UTF-8 bytes. */
+/** The fixed limits of requests. Lengths are Unicode characters; `…Bytes` are UTF-8 bytes. */
 export const LIMITS = {
   nameLength: 256,
   descriptionLength: 16_384,
@@ -15,7 +15,7 @@ export const LIMITS = {
   changes: 1_000,
   rateLimit: 100_000,
   metadataBytes: 16_384,
-  /** Of a scale's ends, in both directions: sums of numbers near the largest double would overflow. */
+  /** Bounds both ends of a scale: sums of numbers near the largest double would overflow. */
   rating: 1_000_000_000,
   overlapSeconds: 604_800,
   pageSize: 100,
@@ -25,7 +25,7 @@ export const LIMITS = {
 export const KeyScope = z.enum(KEY_SCOPES)
 export type KeyScope = Held<z.infer<typeof KeyScope>, vocabulary.KeyScope>
 
-/** A value as JSON carries it: an optional key is absent, never undefined. */
+/** A value in JSON: an optional key is absent, never undefined. */
 type Wire<T> = T extends readonly (infer Item)[]
   ? Wire<Item>[]
   : T extends object
@@ -37,7 +37,7 @@ export type Same<One, Other> =
   (<T>() => T extends Wire<One> ? 1 : 2) extends <T>() => T extends Wire<Other> ? 1 : 2 ? true : false
 
 /**
- * A type of the vocabulary to which a schema is held: the compiler refuses a schema whose type differs in any key.
+ * The vocabulary's type for a schema. The compiler refuses a schema whose type differs in any key.
  *
  * @example
  * export type Span = Held<z.infer<typeof Span>, vocabulary.Span>
@@ -48,26 +48,26 @@ export type Held<
 > = Plain
 
 /**
- * A body that writes the response itself: an event stream, or JSON bytes that are ready. It is never validated.
- * Every Node stream fits.
+ * A body that writes the response itself: an event stream or ready JSON bytes. It is never validated. Every Node
+ * stream fits.
  */
 export interface RawResponse {
   pipe(destination: never, ...rest: never[]): unknown
 }
 
 /**
- * Lets a handler answer with a {@link RawResponse} where the contract declares a schema. Callers still see the schema.
+ * Lets a handler return a {@link RawResponse} where the contract declares a schema. Clients still see the schema.
  *
  * @example
  * responses: { 200: orRaw(RunResult) }
  */
 export function orRaw<S extends z.ZodType>(schema: S): z.ZodType<z.output<S>, z.input<S> | RawResponse> {
-  // The server looks for streams before it validates, so at run time the schema never meets a tap.
+  // The server checks for raw responses before it validates, so the schema never sees one at run time.
   return schema as z.ZodType<z.output<S>, z.input<S> | RawResponse>
 }
 
 /**
- * An object in a request: unknown keys are dropped, and a key that holds `null` counts as absent.
+ * An object in a request. Unknown keys are dropped, and `null` counts as absent.
  *
  * @example
  * const Body = absent({ name: z.string(), title: z.string().exactOptional() })
@@ -77,12 +77,12 @@ export function absent<S extends z.core.$ZodLooseShape>(shape: S) {
   return nullsAbsent(z.object(shape))
 }
 
-/** Like {@link absent} for a schema that is ready, one with a check over several keys for example. */
+/** Like {@link absent}, for an existing schema, for example one with a check over several keys. */
 export function nullsAbsent<S extends z.ZodType>(schema: S) {
   return z.preprocess<unknown, S, z.input<S>>((value) => withoutNulls(value), schema)
 }
 
-/** Like {@link absent}, but `null` under one of these keys is a value. */
+/** Like {@link absent}, but `null` is a value for the keys in `nullable`. */
 export function absentBut<S extends z.core.$ZodLooseShape>(nullable: readonly (keyof S & string)[], shape: S) {
   const schema = z.object(shape)
   return z.preprocess<unknown, typeof schema, z.input<typeof schema>>((value) => withoutNulls(value, nullable), schema)
@@ -110,7 +110,7 @@ export function text(range: { min?: number; max: number }) {
     .meta(bounds)
 }
 
-// A code point has at most two code units, so a text of megabytes is never taken apart.
+// A code point has at most two code units, so a text of megabytes is never split.
 function isWithin(value: string, max: number): boolean {
   return value.length <= max || (value.length <= 2 * max && [...value].length <= max)
 }
@@ -120,7 +120,7 @@ export function utf8Bytes(value: string): number {
   return new TextEncoder().encode(value).length
 }
 
-/** A name that people see in lists and terminals: one line of text. */
+/** One line of text: people read it in lists and terminals. */
 export function nameText(range: { min?: number; max: number }) {
   return text(range)
     .refine((value) => !/\p{Cc}/u.test(value), { error: 'must not contain control characters' })
@@ -142,18 +142,18 @@ export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ pattern: undefi
 /** A SHA-256 in lower-case hex. */
 export const ContentHash = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** The text that a write was made from, or merged with; other text there by now is 409. */
+/** The texts that a write is based on. 409 if they have changed. */
 export const expectedHashes = {
   baseHash: z.string().exactOptional().meta({
-    description: 'The `contentHash` that the change builds on; `""` when no prompt is expected at the path.',
+    description: 'The `contentHash` that the change is based on; `""` if you expect no prompt at the path.',
   }),
   liveHash: z
     .string()
     .exactOptional()
     .meta({
       description:
-        'In a draft: the `contentHash` of live\'s text that this change was merged with; `""` when live has no such ' +
-        'prompt. It becomes the base of the change, so that publishing finds no conflict.',
+        'In a draft: the `contentHash` of the live text that is merged into this change; `""` if live has no such ' +
+        'prompt. It becomes the base of the change, so publishing finds no conflict.',
     }),
 }
 
@@ -173,14 +173,14 @@ export const PromptText = z
 const projectId = z.string().meta({ description: 'The id of the project, a positive integer.' })
 const versionUuid = z.string().meta({ description: 'The uuid of a version, or `live` for the published one.' })
 const path = z.string().meta({
-  description: 'The path of the prompt. Slashes may be sent as they are or as `%2F`.',
+  description: 'The path of the prompt. Send slashes as they are or as `%2F`.',
 })
 
-/** Path parameters are plain text: an id that is malformed is an unknown id (404), not a bad request. */
+/** Path parameters are plain text: a malformed id is an unknown id (404), not a bad request. */
 export const ProjectParams = z.object({ projectId })
 export const VersionParams = z.object({ projectId, versionUuid })
 export const DocumentParams = z.object({ projectId, versionUuid, path })
 export const ConversationParams = z.object({
   conversationUuid: z.string().meta({ description: 'The uuid of the conversation.' }),
 })
-export const IdParams = z.object({ id: z.string().meta({ description: 'The id of the entry, a positive integer.' }) })
+export const IdParams = z.object({ id: z.string().meta({ description: 'The id of the key, a positive integer.' }) })

@@ -38,7 +38,7 @@ export type Contract = Agreeing<typeof contract, Difference<typeof contract>>
 /** The contract; does not compile when a route and the vocabulary differ. */
 type Agreeing<Routers, None extends never> = Routers | None
 
-/** The routes whose body, query or result is not what `RouteTypes` says, and those that only one side has. */
+/** The routes whose body, query or result differs from `RouteTypes`, and those that only one side has. */
 type Difference<Routers> =
   | {
       [Router in keyof Routers]: {

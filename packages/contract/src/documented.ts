@@ -3,7 +3,7 @@ import type { z } from 'zod'
 const documented = new WeakMap<object, z.ZodType>()
 
 /**
- * A schema that accepts more forms than its shape shows: `accepts` is its documented input, in types and in the OpenAPI document.
+ * Documents a schema that accepts more than its shape shows. Types and the OpenAPI document use `accepts` as its input.
  *
  * @example
  * const Input = documentedAs(z.preprocess(tidy, Strict), z.union([z.string(), Strict]))
@@ -16,7 +16,7 @@ export function documentedAs<S extends z.ZodType, D extends z.ZodType>(
   return schema as unknown as z.ZodType<z.output<S>, z.input<D>>
 }
 
-/** The schema to describe in place of this one, when there is another. */
+/** The schema that documents this one, if there is one. */
 export function documentedSchema(schema: object): z.ZodType | undefined {
   return documented.get(schema)
 }

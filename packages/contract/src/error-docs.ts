@@ -1,4 +1,4 @@
-/** What the documents say about each cause: when it happens and what the caller does next. */
+/** For each cause, when it happens and what the caller does next. */
 import type { ErrorCause } from './vocabulary/error-causes.ts'
 import type { RunErrorCode } from './vocabulary/error-codes.ts'
 
@@ -16,7 +16,7 @@ const wait = 'Wait `Retry-After` seconds and repeat the request.'
 export const CAUSE_DOCS = {
   'refused-query': { when: 'the query contains NUL or half a surrogate pair', next: fixRequest },
   'invalid-query': { when: 'a query parameter is invalid', next: fixRequest },
-  'invalid-body': { when: 'the body is invalid: `details.issues`', next: fixRequest },
+  'invalid-body': { when: 'the body is invalid; `details.issues` lists why', next: fixRequest },
   'invalid-idempotency-key': {
     when: '`Idempotency-Key` is not 1 to 255 printable ASCII characters',
     next: 'Send a shorter key, a UUID for example.',
@@ -102,11 +102,11 @@ export const CAUSE_DOCS = {
   },
   'path-taken': { when: 'there is a prompt at the path', next: 'Update that prompt, or choose another path.' },
   'base-changed': {
-    when: 'the prompt is not the one that `baseHash` names',
+    when: 'the prompt has changed since `baseHash`',
     next: 'Read the prompts in `details.conflicts` again, merge, and send the new hashes.',
   },
   'live-text-changed': {
-    when: "live's text is not the one that `liveHash` names",
+    when: 'the live text has changed since `liveHash`',
     next: "Merge live's new text and send its hash.",
   },
   'live-changed': {
@@ -125,8 +125,8 @@ export const CAUSE_DOCS = {
     next: 'Change the environment of the server, or create a key with another name.',
   },
 
-  'if-match-failed': { when: '`If-Match` does not hold', next: 'Read the prompt again and send its new `ETag`.' },
-  'if-none-match-failed': { when: '`If-None-Match` does not hold', next: 'The prompt exists: update it instead.' },
+  'if-match-failed': { when: '`If-Match` does not match', next: 'Read the prompt again and send its new `ETag`.' },
+  'if-none-match-failed': { when: '`If-None-Match` does not match', next: 'The prompt exists: update it instead.' },
 
   'body-too-large': { when: 'the body exceeds its limit', next: 'Send less than `details.limit` bytes at once.' },
 
@@ -165,7 +165,7 @@ export const CAUSE_DOCS = {
 
   'rate-limited': { when: 'the key exceeded its rate limit', next: wait },
   'failed-authentications': { when: 'too many invalid keys came from this address', next: wait },
-  'too-many-streams': { when: 'the key holds too many open event streams', next: 'Close streams, then repeat.' },
+  'too-many-streams': { when: 'the key has too many open event streams', next: 'Close streams, then repeat.' },
 
   unforeseen: {
     when: 'something unforeseen failed; `details.requestId` identifies it in the log',
@@ -178,7 +178,7 @@ export const CAUSE_DOCS = {
   'database-unavailable': { when: 'the database is not available to this server', next: wait },
   'disk-full': {
     when: 'the database has no room for writes',
-    next: 'The operator frees disk space; reads still work.',
+    next: 'Ask the operator to free disk space. Reads still work.',
   },
   'queue-full': { when: 'the key has too many queued runs', next: wait },
   'too-many-evaluations': {
@@ -190,7 +190,7 @@ export const CAUSE_DOCS = {
     next: 'Read responses to their end, then repeat the request.',
   },
   'run-out-of-reach': { when: 'another process supervises the run', next: wait },
-  'client-disconnected': { when: 'the client closed the connection', next: 'Nothing: there is no one to answer.' },
+  'client-disconnected': { when: 'the client closed the connection', next: 'Nothing: the client is gone.' },
 } as const satisfies Record<ErrorCause, Explanation>
 
 export const RUN_ERROR_DOCS = {
@@ -211,7 +211,7 @@ export const RUN_ERROR_DOCS = {
     when: 'the provider refused or failed, or the run outgrew its event log',
     next: "Read `details.providerMessage`, the provider's own words.",
   },
-  rate_limit_error: { when: 'the provider answered 429, also after retries', next: 'Wait, or raise the quota there.' },
+  rate_limit_error: { when: 'the provider returned 429, also after retries', next: 'Wait, or raise the quota there.' },
   max_step_count_exceeded_error: {
     when: 'the run reached its limit of model calls',
     next: 'Raise `maxSteps` in the prompt, or simplify its tools.',

@@ -45,17 +45,16 @@ export const ErrorBody = z
     message: z.string(),
     errorCode: z
       .enum([...refusals, 'internal_server_error', ...RUN_ERROR_CODES])
-      .meta({ description: 'The name, or the code of the run error, or `internal_server_error`.' }),
+      .meta({ description: 'The name, the code of the run error, or `internal_server_error`.' }),
     details: z
       .looseObject({
         reason: z.string().exactOptional().meta({
-          description:
-            'The cause, finer than the status: docs/errors.md lists them all. A failed run has an `errorCode` instead.',
+          description: 'The cause. docs/errors.md lists all causes. A failed run has an `errorCode` instead.',
         }),
       })
       .meta({ description: 'What the caller can act on.' }),
     error: z.object({ message: z.string() }).exactOptional().meta({
-      description: 'Errors of attach only: the same message once more.',
+      description: 'Errors of attach only: the same message.',
     }),
   })
   .meta({
@@ -65,26 +64,26 @@ export const ErrorBody = z
   })
 export type ErrorBody = Held<z.infer<typeof ErrorBody>, vocabulary.ErrorBody>
 
-/** The statuses that a route may declare, and what each is used for. */
+/** The statuses that a route may declare, with their meaning. */
 export const ERROR_STATUSES = {
   400: 'The request is not valid, or the state of the resource does not allow it.',
   401: 'No key was sent, or the key is not valid.',
   403: 'The key lacks the scope, or is restricted to another project.',
   404: 'Unknown, or not visible to this key.',
-  409: 'The state on the server is another one than the caller assumes.',
-  412: 'A precondition header does not hold.',
-  413: 'The body is over its limit.',
+  409: 'The state on the server differs from what the request assumes.',
+  412: 'A precondition header is not met.',
+  413: 'The body exceeds its limit.',
   415: 'The body is not JSON.',
-  422: 'Understood, but it cannot be done: a prompt that does not compile, parameters, a failed run.',
-  429: 'The key is over its rate limit.',
-  500: 'Unforeseen; `details.requestId` finds it in the log.',
-  503: 'Not now; nothing was done. `Retry-After` says when to come back.',
+  422: 'The request is valid, but a prompt does not compile, a parameter does not fit, or the run failed.',
+  429: 'The key exceeded its rate limit.',
+  500: 'An unforeseen error. `details.requestId` identifies it in the log.',
+  503: 'Temporarily unavailable. Nothing was done. Repeat after `Retry-After`.',
 } as const
 export type ErrorStatus = keyof typeof ERROR_STATUSES
 
 /**
- * The responses of a route with those of its errors. The statuses of a
- * route follow from its causes: contract.ts drops the others, while the type keeps all.
+ * The responses of a route with all error responses. contract.ts drops those that its causes do not need; the type
+ * keeps all.
  *
  * @example
  * responses: withErrors({ 200: Version })

@@ -1,18 +1,18 @@
 import type { ErrorCause } from './vocabulary/index.ts'
 
-/** A route outside of {@link API_PREFIX}: a GET without parameters, for the operator. */
+/** A GET without parameters outside {@link API_PREFIX}, for the operator. */
 export interface OperatorRoute {
   path: string
   summary: string
   description: string
-  /** Of the answer, without its parameters. */
+  /** The content type of the response, without its parameters. */
   contentType: 'application/json' | 'text/plain' | 'text/html'
-  /** Beside 500, why it answers with an error. */
+  /** The error causes besides `unforeseen`. */
   errors: readonly ErrorCause[]
 }
 
 /**
- * Every route outside of the API: no key is asked for and no rate limit counts.
+ * Every route outside the API. They need no API key and have no rate limit.
  *
  * @example
  * operatorRoutes.ready.path // '/ready'
@@ -20,36 +20,37 @@ export interface OperatorRoute {
 export const operatorRoutes = {
   health: {
     path: '/health',
-    summary: 'Tell that the process lives',
-    description: 'With the version of the server and the names of its optional features.',
+    summary: 'Check that the process is up',
+    description: 'Returns the version of the server and the names of its optional features.',
     contentType: 'application/json',
     errors: [],
   },
   ready: {
     path: '/ready',
-    summary: 'Tell whether the server takes work',
-    description: 'Not while the database is out of reach or the server stops.',
+    summary: 'Check whether the server accepts work',
+    description: '503 while the database is unreachable or the server is stopping.',
     contentType: 'application/json',
     errors: ['not-ready'],
   },
   metrics: {
     path: '/metrics',
-    summary: 'Show the figures',
-    description: 'Prometheus text; with the bearer token that is configured, and on loopback alone when none is.',
+    summary: 'Get metrics',
+    description:
+      'Prometheus text. Needs the configured bearer token. Without a configured token, only loopback may read it.',
     contentType: 'text/plain',
     errors: ['no-key', 'wrong-metrics-token', 'metrics-loopback-only'],
   },
   openapi: {
     path: '/openapi.json',
-    summary: 'Describe the API',
+    summary: 'Get the OpenAPI document',
     description: 'This document.',
     contentType: 'application/json',
     errors: [],
   },
   docs: {
     path: '/docs',
-    summary: 'Show the reference',
-    description: 'This document as a page.',
+    summary: 'Open the API reference',
+    description: 'This document as a web page.',
     contentType: 'text/html',
     errors: [],
   },

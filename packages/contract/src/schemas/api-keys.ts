@@ -13,9 +13,9 @@ const apiKeyShape = {
   prefix: z
     .string()
     .regex(/^stet_.{4}$/)
-    .meta({ description: 'The start of the key, to recognise it by.' }),
+    .meta({ description: 'The start of the key, to recognize it by.' }),
   scopes: z.array(KeyScope),
-  projectId: Id.nullable().meta({ description: 'The only project that the key can see; null: all of them.' }),
+  projectId: Id.nullable().meta({ description: 'The only project that the key can see; `null` means all.' }),
   plan: KeyPlan,
   limit: z.int().positive().meta({ description: 'Requests per second.' }),
   author: z.object({ id: Id, name: z.string(), email: z.string() }),
@@ -29,7 +29,7 @@ export const ApiKey = z.object(apiKeyShape).meta({ id: 'ApiKey' })
 export type ApiKey = Held<z.infer<typeof ApiKey>, vocabulary.ApiKey>
 
 export const CreatedApiKey = z
-  .object({ ...apiKeyShape, key: z.string().meta({ description: 'The secret; shown this once.' }) })
+  .object({ ...apiKeyShape, key: z.string().meta({ description: 'The secret. No later response contains it.' }) })
   .meta({ id: 'CreatedApiKey' })
 export type CreatedApiKey = Held<z.infer<typeof CreatedApiKey>, vocabulary.CreatedApiKey>
 
@@ -40,14 +40,14 @@ const createShape = {
   expiresAt: z.iso
     .datetime({ offset: true })
     .exactOptional()
-    .meta({ pattern: undefined, description: 'In the future.' }),
+    .meta({ pattern: undefined, description: 'An instant in the future.' }),
   plan: KeyPlan.exactOptional().meta({ description: 'Default: team.' }),
   limit: z
     .int()
     .min(1)
     .max(LIMITS.rateLimit)
     .exactOptional()
-    .meta({ description: 'Required for the plan `custom`, refused for the others.' }),
+    .meta({ description: 'Required for the pricing plan `custom`, refused for the others.' }),
 }
 
 export const CreateApiKeyBody = nullsAbsent(
@@ -70,7 +70,7 @@ export const RotateApiKeyBody = absent({
     .min(0)
     .max(LIMITS.overlapSeconds)
     .default(0)
-    .meta({ description: 'How long the old key still works.' }),
+    .meta({ description: 'How long the old key keeps working.' }),
 }).meta({ id: 'RotateApiKeyBody' })
 export type RotateApiKeyBody = Held<z.input<typeof RotateApiKeyBody>, vocabulary.RotateApiKeyBody>
 
@@ -79,7 +79,7 @@ export const Me = z
     apiKey: ApiKey,
     workspace: z.object({ id: Id, name: z.string() }),
     rateLimit: z.object({ limit: z.int().positive(), windowSeconds: z.literal(1) }),
-    features: z.array(z.string()).meta({ description: 'What this server offers beyond the first release.' }),
+    features: z.array(z.string()).meta({ description: 'Features of this server beyond the first release.' }),
   })
   .meta({ id: 'Me' })
 export type Me = Held<z.infer<typeof Me>, vocabulary.Me>
@@ -87,32 +87,32 @@ export type Me = Held<z.infer<typeof Me>, vocabulary.Me>
 export const apiKeyRoutes = {
   me: {
     summary: 'Show the calling key',
-    description: 'The key, its workspace and its rate limit; any valid key may ask.',
+    description: 'Returns the key, its workspace and its rate limit. Any valid key works.',
     responses: withErrors({ 200: Me }),
   },
   list: {
     summary: 'List API keys',
-    description: 'The newest first, revoked ones included.',
+    description: 'Newest first, including revoked keys.',
     responses: withErrors({ 200: z.array(ApiKey) }),
   },
   create: {
     summary: 'Create an API key',
-    description: 'The response holds the secret; it is shown this once.',
+    description: 'The response contains the secret. No later response does.',
     body: CreateApiKeyBody,
     responses: withErrors({ 201: orRaw(CreatedApiKey) }),
   },
   rotate: {
     summary: 'Rotate an API key',
     description:
-      'A new key with the same name, scopes, project, plan and expiry; its secret is shown this once. The old key ends ' +
-      'after the overlap. 409 for a key that has ended already.',
+      'Creates a key with the same name, scopes, project, plan and expiry, and returns its secret once. The old key ' +
+      'works until the overlap ends. 409 if the key is revoked or expired.',
     pathParams: IdParams,
     body: RotateApiKeyBody,
     responses: withErrors({ 201: orRaw(CreatedApiKey) }),
   },
   revoke: {
     summary: 'Revoke an API key',
-    description: 'In force at once, and harmless to repeat. The last admin key cannot be revoked: 409.',
+    description: 'Takes effect at once. Revoking it again changes nothing. 409 for the last admin key.',
     pathParams: IdParams,
     responses: withErrors({ 200: ApiKey }),
   },

@@ -13,16 +13,16 @@ export type ConversationOrigin = Held<z.infer<typeof ConversationOrigin>, vocabu
 export const Conversation = z
   .object({
     uuid: Uuid,
-    conversation: z.array(Message).meta({ description: 'Empty while queued, growing while running.' }),
+    conversation: z.array(Message).meta({ description: 'Empty while the run is queued. Grows while it runs.' }),
     source: RunSource,
     status: RunState,
     error: z.object({ errorCode: RunErrorCode, message: z.string() }).nullable(),
-    toolRequests: z.array(ToolCall).meta({ description: 'Calls that wait for the caller.' }),
+    toolRequests: z.array(ToolCall).meta({ description: 'Tool calls that wait for the caller.' }),
     projectId: Id,
     versionUuid: Uuid,
     documentUuid: Uuid,
     path: z.string(),
-    contentHash: ContentHash.meta({ description: 'Of the prompt as it ran.' }),
+    contentHash: ContentHash.meta({ description: 'The hash of the prompt that ran.' }),
     customIdentifier: z.string().nullable(),
     origin: ConversationOrigin,
     tokenUsage: Usage,
@@ -40,7 +40,7 @@ export type ConversationSummary = Held<z.infer<typeof ConversationSummary>, voca
 export const ConversationPage = z
   .object({
     items: z.array(ConversationSummary),
-    nextCursor: z.string().nullable().meta({ description: 'Opaque; null: this was the last page.' }),
+    nextCursor: z.string().nullable().meta({ description: 'Opaque; `null` on the last page.' }),
   })
   .meta({ id: 'ConversationPage' })
 export type ConversationPage = Held<z.infer<typeof ConversationPage>, vocabulary.ConversationPage>
@@ -57,9 +57,9 @@ export const ListConversationsQuery = z
     status: RunState.exactOptional(),
     origin: ConversationOrigin.exactOptional(),
     customIdentifier: z.string().exactOptional(),
-    from: instant.exactOptional().meta({ description: 'Created at this instant or later.' }),
-    to: instant.exactOptional().meta({ description: 'Created at this instant or earlier.' }),
-    // The query of a URL is text.
+    from: instant.exactOptional().meta({ description: 'Only conversations created at this instant or later.' }),
+    to: instant.exactOptional().meta({ description: 'Only conversations created at this instant or earlier.' }),
+    // Query values are text.
     limit: documentedAs(
       z
         .string()
@@ -70,7 +70,7 @@ export const ListConversationsQuery = z
     )
       .exactOptional()
       .meta({ description: 'Default: 25.' }),
-    cursor: z.string().exactOptional().meta({ description: 'The `nextCursor` of the page before.' }),
+    cursor: z.string().exactOptional().meta({ description: 'The `nextCursor` of the previous page.' }),
   })
   .meta({ id: 'ListConversationsQuery' })
 export type ListConversationsQuery = Held<z.input<typeof ListConversationsQuery>, vocabulary.ListConversationsQuery>
@@ -78,7 +78,7 @@ export type ListConversationsQuery = Held<z.input<typeof ListConversationsQuery>
 export const EraseConversationsQuery = z
   .object({
     customIdentifier: text({ min: 1, max: LIMITS.customIdentifierLength }),
-    projectId: z.string().exactOptional().meta({ description: 'Only those of this project.' }),
+    projectId: z.string().exactOptional().meta({ description: 'Only conversations of this project.' }),
   })
   .meta({ id: 'EraseConversationsQuery' })
 export type EraseConversationsQuery = Held<z.input<typeof EraseConversationsQuery>, vocabulary.EraseConversationsQuery>
@@ -89,7 +89,10 @@ export type DeletedConversation = Held<z.infer<typeof DeletedConversation>, voca
 export const ErasedConversations = z
   .object({
     deleted: z.int().nonnegative(),
-    active: z.int().nonnegative().meta({ description: 'Left, because a run of theirs is active.' }),
+    active: z
+      .int()
+      .nonnegative()
+      .meta({ description: 'The number of conversations not deleted, because a run of theirs is active.' }),
   })
   .meta({ id: 'ErasedConversations' })
 export type ErasedConversations = Held<z.infer<typeof ErasedConversations>, vocabulary.ErasedConversations>
@@ -97,26 +100,26 @@ export type ErasedConversations = Held<z.infer<typeof ErasedConversations>, voca
 export const conversationRoutes = {
   list: {
     summary: 'List conversations',
-    description: 'The newest first, in pages that stay the same when new conversations come in.',
+    description: 'Newest first. New conversations do not shift the pages.',
     query: ListConversationsQuery,
     responses: withErrors({ 200: ConversationPage }),
   },
   get: {
     summary: 'Get a conversation',
-    description: 'Readable from the moment its uuid is known.',
+    description: 'You can read a conversation as soon as you have its uuid.',
     pathParams: ConversationParams,
     responses: withErrors({ 200: orRaw(Conversation) }),
   },
   erase: {
     summary: 'Delete the conversations of a custom identifier',
     description:
-      'Deletes every ended conversation with this `customIdentifier` for good. Those with an active run are left and counted.',
+      'Permanently deletes every ended conversation with this `customIdentifier`. Counts those with an active run, and leaves them.',
     query: EraseConversationsQuery,
     responses: withErrors({ 200: ErasedConversations }),
   },
   delete: {
     summary: 'Delete a conversation',
-    description: 'Deletes its messages, runs, event logs, tool calls and annotations for good.',
+    description: 'Permanently deletes its messages, runs, event logs, tool calls and annotations.',
     pathParams: ConversationParams,
     responses: withErrors({ 200: DeletedConversation }),
   },

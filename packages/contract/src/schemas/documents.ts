@@ -27,7 +27,7 @@ export const CompileIssue = z
     message: z.string(),
     line: z.int(),
     column: z.int(),
-    frame: z.string().meta({ description: 'The lines around the fault, with a mark below it.' }),
+    frame: z.string().meta({ description: 'The lines around the error, with a marker below it.' }),
   })
   .meta({ id: 'CompileIssue' })
 export type CompileIssue = Held<z.infer<typeof CompileIssue>, vocabulary.CompileIssue>
@@ -39,22 +39,22 @@ export type DocumentParameter = Held<z.infer<typeof DocumentParameter>, vocabula
 
 export const Document = z
   .object({
-    id: Id.meta({ description: 'The row of this prompt in the version that last changed it.' }),
-    documentUuid: Uuid.meta({ description: 'Stable over versions.' }),
+    id: Id.meta({ description: 'The id of this prompt in the version that last changed it.' }),
+    documentUuid: Uuid.meta({ description: 'The same in all versions.' }),
     uuid: Uuid.meta({ description: 'The same as `documentUuid`.' }),
     path: z.string(),
-    content: z.string().meta({ description: 'The prompt, exactly as it was stored.' }),
-    resolvedContent: z.string().meta({ description: 'Without comments, references inlined.' }),
-    contentHash: ContentHash.meta({ description: 'SHA-256 of `content`; the first 64 digits of the ETag.' }),
-    commitId: Id.meta({ description: 'The version that holds the text.' }),
-    versionUuid: Uuid.meta({ description: 'The version that was asked for, as a uuid also for `live`.' }),
+    content: z.string().meta({ description: 'The prompt, exactly as stored.' }),
+    resolvedContent: z.string().meta({ description: 'The content without comments and with references inlined.' }),
+    contentHash: ContentHash.meta({ description: 'SHA-256 of `content`: the first 64 digits of the ETag.' }),
+    commitId: Id.meta({ description: 'The version that last changed the text.' }),
+    versionUuid: Uuid.meta({ description: 'The uuid of the requested version, also for `live`.' }),
     projectId: Id,
-    config: JsonObject.meta({ description: 'The parsed front matter; `{}` when there is none or it is invalid.' }),
+    config: JsonObject.meta({ description: 'The parsed front matter; `{}` if it is missing or invalid.' }),
     parameters: z.record(z.string(), DocumentParameter).meta({
-      description: 'The declared parameters and every free variable, those of references included.',
+      description: 'The declared parameters and every free variable, including those of referenced prompts.',
     }),
-    provider: ProviderKind.exactOptional().meta({ description: 'Absent when no configured provider matches.' }),
-    errors: z.array(CompileIssue).max(20).meta({ description: 'What keeps the prompt from compiling.' }),
+    provider: ProviderKind.exactOptional().meta({ description: 'Absent if no configured provider key matches.' }),
+    errors: z.array(CompileIssue).max(20).meta({ description: 'Why the prompt does not compile; empty if it does.' }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
     mergedAt: Timestamp.nullable(),
@@ -64,7 +64,7 @@ export const Document = z
 export type Document = Held<z.infer<typeof Document>, vocabulary.Document>
 
 export const ListDocumentsQuery = z.object({
-  prefix: z.string().exactOptional().meta({ description: 'The leading part of the path.' }),
+  prefix: z.string().exactOptional().meta({ description: 'The start of the path.' }),
 })
 export type ListDocumentsQuery = Held<z.input<typeof ListDocumentsQuery>, vocabulary.ListDocumentsQuery>
 
@@ -82,7 +82,7 @@ export const CreateOrUpdateDocumentBody = absent({
   path: DocumentPath,
   prompt: PromptText,
   force: z.boolean().default(false).meta({
-    description: 'Permits a merged version to be changed; the key then needs `publish` too.',
+    description: 'Allow a merged version to change. The key then also needs `publish`.',
   }),
   ...expectedHashes,
 }).meta({ id: 'CreateOrUpdateDocumentBody' })
@@ -97,27 +97,27 @@ export type DeletedDocument = Held<z.infer<typeof DeletedDocument>, vocabulary.D
 export const documentRoutes = {
   list: {
     summary: 'List prompts',
-    description: 'All prompts that the version shows, ordered by path.',
+    description: 'Returns all prompts of the version, ordered by path.',
     pathParams: VersionParams,
     query: ListDocumentsQuery,
     responses: withErrors({ 200: orRaw(z.array(Document)) }),
   },
   create: {
     summary: 'Create a prompt',
-    description: 'In a draft, at a path where there is none; else 409.',
+    description: 'Creates a prompt in a draft. 409 if the path has one.',
     pathParams: VersionParams,
     body: CreateDocumentBody,
     responses: withErrors({ 200: orRaw(Document) }),
   },
   get: {
     summary: 'Get a prompt',
-    description: 'One that does not compile is returned too, with its `errors`.',
+    description: 'Also returns a prompt that does not compile, with its `errors`.',
     pathParams: DocumentParams,
     responses: withErrors({ 200: orRaw(Document), 304: c.noBody() }),
   },
   getOrCreate: {
     summary: 'Get a prompt or create it',
-    description: 'A prompt that exists comes back unchanged. A missing one can only be created in a draft.',
+    description: 'Returns an existing prompt unchanged. A missing one is created, in a draft only.',
     pathParams: VersionParams,
     body: GetOrCreateDocumentBody,
     responses: withErrors({ 200: orRaw(Document) }),
@@ -125,15 +125,15 @@ export const documentRoutes = {
   createOrUpdate: {
     summary: 'Create a prompt or replace its text',
     description:
-      'The text is not compiled here: a draft may hold one that does not parse. A merged version needs `force`. ' +
-      'Writing what is there already changes nothing.',
+      'A draft may contain a text that does not compile. A merged version needs `force`. Writing the same text again ' +
+      'changes nothing.',
     pathParams: VersionParams,
     body: CreateOrUpdateDocumentBody,
     responses: withErrors({ 200: orRaw(Document) }),
   },
   delete: {
     summary: 'Delete a prompt',
-    description: 'Marks it deleted in a draft; what is live still serves it. A revert brings it back.',
+    description: 'Deletes it in the draft. Live keeps it until the draft is published. A revert restores it.',
     pathParams: DocumentParams,
     responses: withErrors({ 200: DeletedDocument }),
   },

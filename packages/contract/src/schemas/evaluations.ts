@@ -25,10 +25,10 @@ const description = text({ max: LIMITS.descriptionLength })
 const rating = z.number().min(-LIMITS.rating).max(LIMITS.rating)
 
 export const EvaluationConfiguration = absent({
-  reverseScale: z.boolean().exactOptional().meta({ description: 'A low score is a good one. Default: false.' }),
-  criteria: description.exactOptional().meta({ description: 'What is judged, for those who judge.' }),
-  passDescription: description.exactOptional().meta({ description: 'When something passes.' }),
-  failDescription: description.exactOptional().meta({ description: 'When something fails.' }),
+  reverseScale: z.boolean().exactOptional().meta({ description: 'Low scores are good scores. Default: false.' }),
+  criteria: description.exactOptional().meta({ description: 'What people should judge.' }),
+  passDescription: description.exactOptional().meta({ description: 'When a conversation passes.' }),
+  failDescription: description.exactOptional().meta({ description: 'When a conversation fails.' }),
   minRating: rating.exactOptional().meta({ description: 'Default: 1.' }),
   maxRating: rating.exactOptional().meta({ description: 'Above `minRating`. Default: 5.' }),
   minThreshold: rating.exactOptional().meta({ description: 'The lowest score that passes. Default: `minRating`.' }),
@@ -38,7 +38,7 @@ export type EvaluationConfiguration = Held<z.input<typeof EvaluationConfiguratio
 
 export const CreateEvaluationBody = absent({
   projectId: Id,
-  documentUuid: Uuid.exactOptional().meta({ description: 'Absent: every prompt of the project.' }),
+  documentUuid: Uuid.exactOptional().meta({ description: 'If absent, every prompt of the project.' }),
   name: Name,
   description: description.exactOptional(),
   metric: EvaluationMetric,
@@ -50,12 +50,12 @@ export const Evaluation = z
   .object({
     uuid: Uuid,
     projectId: Id,
-    documentUuid: Uuid.nullable().meta({ description: 'null: every prompt of the project.' }),
+    documentUuid: Uuid.nullable().meta({ description: '`null` means every prompt of the project.' }),
     name: z.string(),
     description: z.string().nullable(),
     type: z.literal('human'),
     metric: EvaluationMetric,
-    configuration: JsonObject.meta({ description: 'As it was given, with the defaults filled in.' }),
+    configuration: JsonObject.meta({ description: 'The given configuration with all defaults.' }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
@@ -72,15 +72,15 @@ export const AnnotateBody = nullsAbsent(
     .object({
       score: z.number().meta({ description: 'Binary: 0 or 1. Rating: in the range of the evaluation.' }),
       versionUuid: z.string().exactOptional().meta({
-        description: 'The version that is judged, or `live`. Default: the one that the conversation ran on.',
+        description: 'The judged version, or `live`. Default: the version that the conversation ran on.',
       }),
       metadata: JsonObject.refine(({ reason }) => reason === undefined || reason === null || isText(reason), {
         path: ['reason'],
         error: 'must be a string',
       })
         .default({})
-        .meta({ description: 'Kept with the annotation; `reason` is a text.' }),
-      context: JsonObject.exactOptional().meta({ description: 'Kept in `metadata`.' }),
+        .meta({ description: 'Stored with the annotation. `reason` is a text.' }),
+      context: JsonObject.exactOptional().meta({ description: 'Stored in `metadata`.' }),
     })
     .refine(({ metadata, context }) => utf8Bytes(JSON.stringify({ ...metadata, context })) <= LIMITS.metadataBytes, {
       path: ['metadata'],
@@ -92,11 +92,11 @@ export type AnnotateBody = Held<z.input<typeof AnnotateBody>, vocabulary.Annotat
 export const Annotation = z
   .object({
     uuid: Uuid,
-    score: z.number().meta({ description: 'As it was sent.' }),
-    normalizedScore: z.int().min(0).max(100).meta({ description: '100 is best, whatever the scale.' }),
+    score: z.number().meta({ description: 'The score as sent.' }),
+    normalizedScore: z.int().min(0).max(100).meta({ description: '100 is best on every scale.' }),
     metadata: JsonObject,
     hasPassed: z.boolean(),
-    error: z.string().nullable().meta({ description: 'null for what people score.' }),
+    error: z.string().nullable().meta({ description: 'Always `null` for scores by people.' }),
     versionUuid: Uuid,
     conversationUuid: Uuid,
     evaluationUuid: Uuid,
@@ -115,33 +115,33 @@ function isText(value: unknown): boolean {
 export const evaluationRoutes = {
   create: {
     summary: 'Create an evaluation',
-    description: 'Needs a range above nothing, with the thresholds inside it: else 400.',
+    description: 'Creates a scale for scores. 400 if its range is empty, or if a threshold is outside it.',
     body: CreateEvaluationBody,
     responses: withErrors({ 201: orRaw(Evaluation) }),
   },
   list: {
     summary: 'List evaluations',
-    description: 'The newest first.',
+    description: 'Newest first.',
     query: ListEvaluationsQuery,
     responses: withErrors({ 200: z.array(Evaluation) }),
   },
   get: {
     summary: 'Get an evaluation',
-    description: 'By its uuid.',
+    description: 'Takes the uuid of the evaluation.',
     pathParams: z.object({ evaluationUuid }),
     responses: withErrors({ 200: Evaluation }),
   },
   annotate: {
     summary: 'Annotate a conversation',
     description:
-      'Gives a conversation a score. Each call makes a new annotation; the newest counts. A score out of range is 422.',
+      'Gives a conversation a score. Each call creates an annotation, and the newest one counts. 422 for a score out of range.',
     pathParams: ConversationParams.extend({ evaluationUuid }),
     body: AnnotateBody,
     responses: withErrors({ 201: orRaw(Annotation) }),
   },
   annotations: {
     summary: 'List the annotations of a conversation',
-    description: 'The newest first.',
+    description: 'Newest first.',
     pathParams: ConversationParams,
     responses: withErrors({ 200: z.array(Annotation) }),
   },

@@ -19,11 +19,11 @@ import { MessageInput } from './messages.ts'
 
 export const CreateLogBody = absent({
   path: DocumentPath,
-  messages: z.array(MessageInput).max(LIMITS.messages).meta({ description: 'What was sent and answered so far.' }),
-  response: z.string().exactOptional().meta({ description: 'The closing message of the assistant.' }),
-  parameters: JsonObject.default({}).meta({ description: 'The values that the prompt ran with.' }),
+  messages: z.array(MessageInput).max(LIMITS.messages).meta({ description: 'The messages so far.' }),
+  response: z.string().exactOptional().meta({ description: 'The last message of the assistant.' }),
+  parameters: JsonObject.default({}).meta({ description: 'The parameters that the prompt ran with.' }),
   customIdentifier: text({ max: LIMITS.customIdentifierLength }).exactOptional().meta({
-    description: 'Kept with the conversation, to find it by.',
+    description: 'Stored with the conversation, to find it by.',
   }),
   duration: z.int32().nonnegative().exactOptional().meta({ description: 'Milliseconds.' }),
 }).meta({ id: 'CreateLogBody' })
@@ -37,7 +37,7 @@ export type Span = Held<z.infer<typeof Span>, vocabulary.Span>
 export const LogEntry = z
   .object({
     id: Id,
-    uuid: Uuid.meta({ description: 'The conversation; it can be read, continued and annotated from now on.' }),
+    uuid: Uuid.meta({ description: 'The conversation. You can read, continue and annotate it.' }),
     documentUuid: Uuid,
     commitId: Id.meta({ description: 'The id of the version.' }),
     resolvedContent: z.string(),
@@ -56,8 +56,8 @@ export type LogEntry = Held<z.infer<typeof LogEntry>, vocabulary.LogEntry>
 
 export const logRoutes = {
   create: {
-    summary: 'Record a log',
-    description: 'Keeps a conversation that happened outside stet. Nothing is executed.',
+    summary: 'Record an external log',
+    description: 'Stores a conversation that happened outside stet. Nothing runs.',
     pathParams: VersionParams,
     body: CreateLogBody,
     responses: withErrors({ 200: orRaw(LogEntry) }),

@@ -61,7 +61,7 @@ export type MessagePart = Held<z.infer<typeof MessagePart>, vocabulary.MessagePa
 
 export const Message = z
   .looseObject({ role: Role, content: z.array(MessagePart) })
-  .meta({ id: 'Message', description: 'A message as it is returned. It can be sent back as it is.' })
+  .meta({ id: 'Message', description: 'A message in a response. You can send it back unchanged.' })
 export type Message = Held<z.infer<typeof Message>, vocabulary.Message>
 
 export const ToolCall = z.object({ id: z.string(), name: z.string(), arguments: JsonObject }).meta({ id: 'ToolCall' })
@@ -102,9 +102,9 @@ export const MessageInput = documentedAs(
   z.looseObject({ role: Role, content: z.union([z.string(), z.array(MessagePart)]) }).meta({
     id: 'MessageInput',
     description:
-      'A message as callers send it. `system` and `developer` hold text; `user` text, images and files; `assistant` ' +
-      'all of these, reasoning and tool calls; `tool` tool results, or `toolId`, `toolName` and text. Everything ' +
-      'that the API returns can be sent back.',
+      'A message in a request. `system` and `developer` contain text; `user` contains text, images and files; ' +
+      '`assistant` contains all of these, reasoning and tool calls; `tool` contains tool results, or `toolId`, ' +
+      '`toolName` and text. You can send back every message that the API returns.',
   }),
 )
 export type MessageInput = Held<z.input<typeof MessageInput>, vocabulary.MessageInput>
@@ -161,7 +161,7 @@ function callPart(call: unknown): unknown {
   return { type: 'tool-call', toolCallId: call['id'], toolName: call['name'], args: call['arguments'] }
 }
 
-/** PromptL: the ids are on the message, and the content is the result as text. */
+/** PromptL puts the ids on the message, and the result as text into its content. */
 function withResultPart(message: Bag): Bag {
   const { toolId, toolName, ...rest } = message
   const content = rest['content']

@@ -11,11 +11,13 @@ export const Project = z
     id: Id,
     name: z.string(),
     workspaceId: Id,
-    liveVersionUuid: Uuid.nullable().meta({ description: 'The published version; null before the first publication.' }),
+    liveVersionUuid: Uuid.nullable().meta({
+      description: 'The published version; `null` before the first publication.',
+    }),
     defaultProvider: z.string().nullable(),
     defaultModel: z.string().nullable(),
     retentionDays: RetentionDays.nullable().meta({
-      description: 'Days after which ended conversations are deleted; null: the setting of the server counts.',
+      description: 'Days after which ended conversations are deleted; `null` means the setting of the server.',
     }),
     lastEditedAt: Timestamp,
     createdAt: Timestamp,
@@ -40,7 +42,7 @@ export const UpdateProjectBody = absentBut(['retentionDays'], {
   defaultProvider: z.string().exactOptional().meta({ description: '`""` clears the default.' }),
   defaultModel: z.string().exactOptional().meta({ description: '`""` clears the default.' }),
   retentionDays: RetentionDays.nullable().exactOptional().meta({
-    description: 'Days after which ended conversations are deleted; null: the setting of the server counts again.',
+    description: 'Days after which ended conversations are deleted; `null` restores the setting of the server.',
   }),
 }).meta({ id: 'UpdateProjectBody' })
 export type UpdateProjectBody = Held<z.input<typeof UpdateProjectBody>, vocabulary.UpdateProjectBody>
@@ -57,18 +59,18 @@ export type CreatedProject = Held<z.infer<typeof CreatedProject>, vocabulary.Cre
 export const projectRoutes = {
   list: {
     summary: 'List projects',
-    description: 'The last edited first. A key that is restricted to a project gets that one.',
+    description: 'The last edited project comes first. A restricted key gets only its own project.',
     responses: withErrors({ 200: z.array(Project) }),
   },
   create: {
     summary: 'Create a project',
-    description: 'It starts with one draft and nothing live.',
+    description: 'The project starts with one draft and without a live version.',
     body: CreateProjectBody,
     responses: withErrors({ 201: orRaw(CreatedProject) }),
   },
   update: {
     summary: 'Change a project',
-    description: 'Changes the name, the defaults and the retention; what is absent stays as it is.',
+    description: 'Changes the name, the defaults and the retention. Absent keys stay unchanged.',
     pathParams: ProjectParams,
     body: UpdateProjectBody,
     responses: withErrors({ 200: Project }),
@@ -76,7 +78,7 @@ export const projectRoutes = {
   delete: {
     summary: 'Delete a project',
     description:
-      'Deletes its prompts, versions, evaluations and conversations, and the keys restricted to it, for good. The body repeats its name.',
+      'Permanently deletes its prompts, versions, evaluations and conversations, and the keys restricted to it. The body repeats its name.',
     pathParams: ProjectParams,
     body: DeleteProjectBody,
     responses: withErrors({ 200: DeletedProject }),

@@ -9,7 +9,7 @@ export type ProviderKind = Held<z.infer<typeof ProviderKind>, vocabulary.Provide
 
 export const ProviderKey = z
   .object({
-    id: z.int32().nonnegative().meta({ description: '0 for entries that need no row: the environment and `demo`.' }),
+    id: z.int32().nonnegative().meta({ description: '0 for keys from the environment and for `demo`.' }),
     name: z.string(),
     provider: ProviderKind,
     token: z.string().meta({ description: 'Masked.' }),
@@ -26,12 +26,12 @@ export type ProviderKey = Held<z.infer<typeof ProviderKey>, vocabulary.ProviderK
 const HttpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
 
 const createShape = {
-  name: Name.meta({ description: 'What prompts name as `provider`; unique without regard to case.' }),
+  name: Name.meta({ description: 'The name that prompts use as `provider`. Unique, ignoring case.' }),
   provider: ProviderKind,
   token: z.string().min(1),
   url: HttpUrl.exactOptional().meta({ description: 'The base URL; required for `custom`.' }),
   defaultModel: z.string().exactOptional(),
-  configuration: JsonObject.exactOptional().meta({ description: 'Keys of the kind, and price overrides.' }),
+  configuration: JsonObject.exactOptional().meta({ description: 'Options of the provider type, and price overrides.' }),
 }
 
 export const CreateProviderKeyBody = nullsAbsent(
@@ -54,7 +54,7 @@ export type UpdateProviderKeyBody = Held<z.input<typeof UpdateProviderKeyBody>, 
 export const providerKeyRoutes = {
   list: {
     summary: 'List provider keys',
-    description: 'By name. Tokens are masked.',
+    description: 'Ordered by name. Tokens are masked.',
     responses: withErrors({ 200: z.array(ProviderKey) }),
   },
   create: {
@@ -72,15 +72,15 @@ export const providerKeyRoutes = {
   update: {
     summary: 'Change a provider key',
     description:
-      'Counts from the next model call. A new address (`url`, or `baseUrl` or `resourceName` of the configuration) needs ' +
-      'the token again, else 400. Entries from the environment cannot be changed: 409.',
+      'Takes effect with the next model call. A new address (`url`, or `baseUrl` or `resourceName` of the ' +
+      'configuration) requires the token again: 400 without it. 409 for keys from the environment.',
     pathParams: IdParams,
     body: UpdateProviderKeyBody,
     responses: withErrors({ 200: ProviderKey }),
   },
   delete: {
     summary: 'Delete a provider key',
-    description: 'Answers the deleted entry. Entries from the environment cannot be deleted: 409.',
+    description: 'Returns the deleted key. 409 for keys from the environment.',
     pathParams: IdParams,
     responses: withErrors({ 200: ProviderKey }),
   },

@@ -35,7 +35,7 @@ export const LatitudeEvent = z
     z.object({
       type: z.literal('provider-started'),
       ...everyEvent,
-      config: JsonObject.meta({ description: 'The configuration that the step runs with.' }),
+      config: JsonObject.meta({ description: 'The configuration of the step.' }),
     }),
     z.object({
       type: z.literal('provider-completed'),
@@ -49,9 +49,9 @@ export const LatitudeEvent = z
     z.object({
       type: z.literal('chain-completed'),
       ...everyEvent,
-      response: RunResponse.exactOptional().meta({ description: 'Of the last step.' }),
+      response: RunResponse.exactOptional().meta({ description: 'The response of the last step.' }),
       toolCalls: z.array(ToolCall),
-      toolRequests: z.array(ToolCall).meta({ description: 'Calls that wait for the caller.' }),
+      toolRequests: z.array(ToolCall).meta({ description: 'Tool calls that wait for the caller.' }),
       finishReason: FinishReason,
       tokenUsage: Usage.meta({ description: 'The sum of all steps.' }),
       cost,
@@ -60,11 +60,14 @@ export const LatitudeEvent = z
       type: z.literal('chain-error'),
       ...everyEvent,
       error: RunFailure,
-      tokenUsage: Usage.meta({ description: 'So far.' }),
+      tokenUsage: Usage.meta({ description: 'The sum of the steps so far.' }),
       cost,
     }),
   ])
-  .meta({ id: 'LatitudeEvent', description: 'The course of a run. Each event carries the whole conversation so far.' })
+  .meta({
+    id: 'LatitudeEvent',
+    description: 'The progress of a run. Each event contains the whole conversation so far.',
+  })
 export type LatitudeEvent = Held<z.infer<typeof LatitudeEvent>, vocabulary.LatitudeEvent>
 
 export const ToolSource = z.enum(TOOL_SOURCES)
@@ -86,7 +89,7 @@ export const ProviderEvent = z
     z.looseObject({ type: z.literal('source') }),
     z.object({
       type: z.literal('file'),
-      url: z.string().meta({ description: 'An address, or a data URL.' }),
+      url: z.string().meta({ description: 'A URL or a data URL.' }),
       mimeType: z.string(),
     }),
     z.object({ type: z.literal('finish-step'), ...stepEnd }),
@@ -96,7 +99,7 @@ export const ProviderEvent = z
       error: z.object({ message: z.string(), status: z.int().exactOptional() }),
     }),
   ])
-  .meta({ id: 'ProviderEvent', description: 'The stream of the model. Small: it carries no messages.' })
+  .meta({ id: 'ProviderEvent', description: 'The output of the model, part by part. Contains no messages.' })
 export type ProviderEvent = Held<z.infer<typeof ProviderEvent>, vocabulary.ProviderEvent>
 
 export const RunEvent = z

@@ -50,8 +50,10 @@ const responseShape = {
   provider: ProviderKind,
   finishReason: FinishReason,
   documentLogUuid: Uuid.meta({ description: 'The uuid of the conversation.' }),
-  input: z.array(Message).meta({ description: 'What was sent to the model.' }),
-  output: z.array(Message).meta({ description: 'What came back, tool turns included.' }),
+  input: z.array(Message).meta({ description: 'The messages that the model received.' }),
+  output: z
+    .array(Message)
+    .meta({ description: 'The messages that the model generated, with tool calls and their results.' }),
 }
 
 export const TextResponse = z
@@ -79,10 +81,14 @@ export type RunSource = Held<z.infer<typeof RunSource>, vocabulary.RunSource>
 
 export const RunResult = z
   .object({
-    uuid: Uuid.meta({ description: 'The conversation; it can be read, continued and annotated from now on.' }),
-    conversation: z.array(Message).meta({ description: 'Everything: prompt, answers, tool calls and results.' }),
-    response: RunResponse.meta({ description: 'Of the last model step.' }),
-    toolRequests: z.array(ToolCall).meta({ description: 'Calls that wait for the caller; continue by chat.' }),
+    uuid: Uuid.meta({ description: 'The conversation. You can read, continue and annotate it.' }),
+    conversation: z
+      .array(Message)
+      .meta({ description: 'All messages: the prompt, responses, tool calls and their results.' }),
+    response: RunResponse.meta({ description: 'The response of the last step.' }),
+    toolRequests: z
+      .array(ToolCall)
+      .meta({ description: 'Tool calls that wait for the caller. Answer them with a chat.' }),
     source: RunSource,
     tokenUsage: Usage.meta({ description: 'The sum of all steps.' }),
     cost: z.number().nonnegative().meta({ description: 'The sum of all steps, in USD.' }),
@@ -96,9 +102,9 @@ export type BackgroundRun = Held<z.infer<typeof BackgroundRun>, vocabulary.Backg
 const toolName = nameText({ min: 1, max: LIMITS.toolNameLength })
 
 const callerShape = {
-  stream: z.boolean().default(false).meta({ description: 'Answers with the events of the run as they happen.' }),
+  stream: z.boolean().default(false).meta({ description: 'Respond with the events of the run as they happen.' }),
   tools: z.array(toolName).max(LIMITS.toolNames).exactOptional().meta({
-    description: 'Names of the tools that the caller runs and answers while the run waits.',
+    description: 'Names of the tools that the caller runs. The run waits for their results.',
   }),
   mcpHeaders: JsonObject.exactOptional().meta({ description: 'Accepted, not used.' }),
 }
@@ -107,13 +113,13 @@ export const RunDocumentBody = absent({
   path: DocumentPath,
   parameters: JsonObject.default({}).meta({ description: 'Values of the parameters by name.' }),
   ...callerShape,
-  background: z.boolean().default(false).meta({ description: 'Answers at once; attach to the run for its result.' }),
+  background: z.boolean().default(false).meta({ description: 'Respond at once. Attach to the run for its result.' }),
   messages: z.array(MessageInput).max(LIMITS.messages).exactOptional().meta({
-    description: 'Appended after the compiled prompt; not for prompts that use `<step>`.',
+    description: 'Appended after the compiled prompt. Not for prompts that use `<step>`.',
   }),
   userMessage: z.string().exactOptional().meta({ deprecated: true, description: 'Use `messages`.' }),
   customIdentifier: text({ max: LIMITS.customIdentifierLength }).exactOptional().meta({
-    description: 'Kept with the conversation, to find it by.',
+    description: 'Stored with the conversation, to find it by.',
   }),
 }).meta({ id: 'RunDocumentBody' })
 export type RunDocumentBody = Held<z.input<typeof RunDocumentBody>, vocabulary.RunDocumentBody>
@@ -125,7 +131,7 @@ export const ChatBody = absent({
 export type ChatBody = Held<z.input<typeof ChatBody>, vocabulary.ChatBody>
 
 export const AttachBody = absent({
-  stream: z.boolean().default(false).meta({ description: 'Answers with the events, those after `Last-Event-ID`.' }),
+  stream: z.boolean().default(false).meta({ description: 'Respond with the events after `Last-Event-ID`.' }),
 }).meta({ id: 'AttachBody' })
 export type AttachBody = Held<z.input<typeof AttachBody>, vocabulary.AttachBody>
 
@@ -142,8 +148,8 @@ export const runRoutes = {
   run: {
     summary: 'Run a prompt',
     description:
-      'Answers with the result, with the event stream (`stream`), or at once with the uuid of the conversation ' +
-      '(`background`). A run that fails is 422 `DocumentRunError`, or a `chain-error` event in a stream.',
+      'Responds with the result, with the event stream (`stream`), or at once with the uuid of the conversation ' +
+      '(`background`). A failed run is 422 `DocumentRunError`, or a `chain-error` event in a stream.',
     pathParams: VersionParams,
     body: RunDocumentBody,
     responses: withErrors({ 200: orRaw(z.union([RunResult, BackgroundRun])) }),
@@ -151,8 +157,8 @@ export const runRoutes = {
   chat: {
     summary: 'Continue a conversation',
     description:
-      'One model step on the whole conversation, with the configuration recorded when it started. 409 while a run ' +
-      'of the conversation is active.',
+      'Runs one model step on the whole conversation, with the configuration that its first run recorded. 409 while a ' +
+      'run of the conversation is active.',
     pathParams: ConversationParams,
     body: ChatBody,
     responses: withErrors({ 200: orRaw(RunResult) }),
@@ -160,8 +166,8 @@ export const runRoutes = {
   attach: {
     summary: 'Attach to a run',
     description:
-      'The latest run of the conversation, queued, running or ended: its events from the first on, or those after ' +
-      '`Last-Event-ID`; without `stream` its result. Text parts carry their text under `text` and `content`.',
+      'Returns the result of the latest run of the conversation, which may be queued, running or ended. With `stream`, ' +
+      'returns its events, or those after `Last-Event-ID`. Text parts have their text under `text` and `content`.',
     pathParams: ConversationParams,
     body: AttachBody,
     responses: withErrors({ 200: orRaw(RunResult) }),
@@ -169,8 +175,8 @@ export const runRoutes = {
   stop: {
     summary: 'Stop a run',
     description:
-      'Queued or running, in the foreground or the background; any body is ignored. Idempotent: an ended run stays ' +
-      'as it is. The answer waits up to 2 seconds for the end.',
+      'Stops a queued or running run, in the foreground or background. Any body is ignored. An ended run does not ' +
+      'change. The response waits up to 2 seconds for the end of the run.',
     pathParams: ConversationParams,
     body: c.noBody(),
     responses: withErrors({ 200: StopResult }),

@@ -11,8 +11,8 @@ export const ToolResultBody = absent({
     .unknown()
     .refine(isSmall, { error: `must have at most ${LIMITS.toolPayloadBytes} bytes as JSON` })
     .optional()
-    .meta({ description: 'Any JSON; the model gets it with its type. Absent: null.' }),
-  isError: z.boolean().default(false).meta({ description: 'The tool failed; `result` says why.' }),
+    .meta({ description: 'Any JSON value. The model gets it with its type. Default: `null`.' }),
+  isError: z.boolean().default(false).meta({ description: 'The tool failed, and `result` explains why.' }),
 }).meta({ id: 'ToolResultBody' })
 export type ToolResultBody = Held<z.input<typeof ToolResultBody>, vocabulary.ToolResultBody>
 
@@ -23,8 +23,8 @@ export const toolRoutes = {
   result: {
     summary: 'Answer a tool call',
     description:
-      'The result of a call that a run with `tools` waits for. The first result counts; later ones, and those for a ' +
-      'call that waits no more, are accepted and ignored.',
+      'Sends the result of a call that a run with `tools` waits for. The first result counts. Later results, and ' +
+      'results for a call that no longer waits, are accepted and ignored.',
     body: ToolResultBody,
     responses: withErrors({ 200: ToolResultTaken }),
   },

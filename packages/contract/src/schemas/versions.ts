@@ -38,14 +38,14 @@ export const Version = z
     authorEmail: z.string(),
     userId: z.string().meta({ description: '`authorId` as text, for older clients.' }),
     status: VersionStatus,
-    version: Id.nullable().meta({ description: 'The number given at publication, from 1 per project.' }),
+    version: Id.nullable().meta({ description: 'The number from publication. Each project starts at 1.' }),
     parentCommitUuid: Uuid.nullable().meta({ description: 'The version that was live when this one was created.' }),
     mergedAt: Timestamp.nullable(),
     deletedAt: z.null(),
     mainDocumentUuid: z.null(),
     isLive: z.boolean(),
     createdAt: Timestamp,
-    updatedAt: Timestamp.meta({ description: 'Changes with any change in the version, its prompts included.' }),
+    updatedAt: Timestamp.meta({ description: 'The last change of the version or of one of its prompts.' }),
   })
   .meta({ id: 'Version' })
 export type Version = Held<z.infer<typeof Version>, vocabulary.Version>
@@ -59,9 +59,9 @@ export type CreateVersionBody = Held<z.input<typeof CreateVersionBody>, vocabula
 export const PublishVersionBody = absent({
   title: nameText({ max: LIMITS.nameLength })
     .exactOptional()
-    .meta({ description: 'Absent or empty: the title stays.' }),
+    .meta({ description: 'If absent or empty, the title does not change.' }),
   description: text({ max: LIMITS.descriptionLength }).exactOptional().meta({ description: '`""` clears the notes.' }),
-  force: z.boolean().default(false).meta({ description: 'Publishes over changes that live has received meanwhile.' }),
+  force: z.boolean().default(false).meta({ description: 'Publish over changes that live has received meanwhile.' }),
 }).meta({ id: 'PublishVersionBody' })
 export type PublishVersionBody = Held<z.input<typeof PublishVersionBody>, vocabulary.PublishVersionBody>
 
@@ -71,7 +71,7 @@ export type ChangeStatus = Held<z.infer<typeof ChangeStatus>, vocabulary.ChangeS
 const changeShape = {
   path: DocumentPath,
   status: ChangeStatus,
-  content: z.string().exactOptional().meta({ description: 'Required for `added` and `modified`; `""` is legal.' }),
+  content: z.string().exactOptional().meta({ description: 'Required for `added` and `modified`. May be `""`.' }),
   contentHash: z.string().exactOptional().meta({ description: 'Accepted and ignored.' }),
   ...expectedHashes,
 }
@@ -88,7 +88,7 @@ export const Change = nullsAbsent(
 export type Change = Held<z.input<typeof Change>, vocabulary.Change>
 
 export const PushChangesBody = absent({
-  changes: z.array(Change).max(LIMITS.changes).meta({ description: 'One entry per path; may be empty.' }),
+  changes: z.array(Change).max(LIMITS.changes).meta({ description: 'One entry per path. May be empty.' }),
 }).meta({ id: 'PushChangesBody' })
 export type PushChangesBody = Held<z.input<typeof PushChangesBody>, vocabulary.PushChangesBody>
 
@@ -122,7 +122,7 @@ export type RevertResult = Held<z.infer<typeof RevertResult>, vocabulary.RevertR
 export const DiffVersionsQuery = z.object({
   base: z.string().exactOptional().meta({
     description:
-      'A version uuid or `live`. Default: live for a draft, the version numbered before for one that is merged.',
+      'The uuid of a version, or `live`. Default: live for a draft, the previous number for a merged version.',
   }),
 })
 export type DiffVersionsQuery = Held<z.input<typeof DiffVersionsQuery>, vocabulary.DiffVersionsQuery>
@@ -141,7 +141,9 @@ export const VersionDiff = z
         status: z.enum(['added', 'modified', 'deleted']),
         before: DiffSide.nullable(),
         after: DiffSide.nullable(),
-        conflict: z.boolean().meta({ description: 'Publishing would be refused: live has changed here meanwhile.' }),
+        conflict: z
+          .boolean()
+          .meta({ description: 'Publishing would be refused, because live has changed this prompt meanwhile.' }),
       }),
     ),
   })
@@ -151,52 +153,51 @@ export type VersionDiff = Held<z.infer<typeof VersionDiff>, vocabulary.VersionDi
 export const versionRoutes = {
   list: {
     summary: 'List versions',
-    description: 'Drafts first, the newest of them leading, then merged versions by falling number.',
+    description: 'Drafts first, newest first, then merged versions in descending order.',
     pathParams: ProjectParams,
     query: ListVersionsQuery,
     responses: withErrors({ 200: z.array(Version) }),
   },
   create: {
     summary: 'Create a draft',
-    description: 'The draft shows what is live until it is changed.',
+    description: 'The draft equals live until you change it.',
     pathParams: ProjectParams,
     body: CreateVersionBody,
     responses: withErrors({ 200: orRaw(Version) }),
   },
   get: {
     summary: 'Get a version',
-    description: 'By its uuid, or the published one by `live`.',
+    description: 'Takes the uuid of a version, or `live` for the published one.',
     pathParams: VersionParams,
     responses: withErrors({ 200: Version }),
   },
   publish: {
     summary: 'Publish a draft',
     description:
-      'Applies the changes of the draft to what is live, gives it the next number and makes it live, in one step. ' +
-      '409 when live changed a path that the draft changes too (a push with `liveHash` resolves it, `force` overrides ' +
-      'it), 422 when a prompt does not compile. Anything but a draft is 400.',
+      'Applies the changes of the draft to live, gives it the next number and makes it live, in one step. 409 if live ' +
+      'changed a path that the draft also changes: a push with `liveHash` resolves it, `force` overrides it. 422 if a ' +
+      'prompt does not compile. 400 if the version is not a draft.',
     pathParams: VersionParams,
     body: PublishVersionBody,
     responses: withErrors({ 200: orRaw(Version) }),
   },
   push: {
     summary: 'Push changes to a draft',
-    description:
-      'All changes in one transaction, or none of them. A `baseHash` or `liveHash` that no longer holds is 409.',
+    description: 'Applies all changes or none. 409 if a `baseHash` or `liveHash` is out of date.',
     pathParams: VersionParams,
     body: PushChangesBody,
     responses: withErrors({ 200: orRaw(PushResult) }),
   },
   revert: {
     summary: 'Revert changes of a draft',
-    description: 'Drops all changes of the draft, or those at `paths`; paths without a change are skipped.',
+    description: 'Drops all changes of the draft, or those at `paths`. Skips paths without a change.',
     pathParams: VersionParams,
     body: RevertVersionBody,
     responses: withErrors({ 200: orRaw(RevertResult) }),
   },
   diff: {
     summary: 'Compare two versions',
-    description: 'What the version changes against its base, ordered by path.',
+    description: 'Returns the changes of the version against its base, ordered by path.',
     pathParams: VersionParams,
     query: DiffVersionsQuery,
     responses: withErrors({ 200: VersionDiff }),

@@ -55,7 +55,7 @@ export interface CreateApiKeyBody {
  * @example { overlapSeconds: 3600 }
  */
 export interface RotateApiKeyBody {
-  /** How long the old key still works. */
+  /** How long the old key keeps working. */
   overlapSeconds?: number
 }
 

@@ -38,7 +38,7 @@ export interface ConversationSummary {
  * @example const last = conversation.conversation.at(-1)
  */
 export interface Conversation extends ConversationSummary {
-  /** Empty while queued, growing while running. */
+  /** Empty while the run is queued. Grows while it runs. */
   conversation: Message[]
 }
 
@@ -61,9 +61,9 @@ export interface ListConversationsQuery {
   status?: RunState
   origin?: ConversationOrigin
   customIdentifier?: string
-  /** Created at this instant or later. */
+  /** Only conversations created at this instant or later. */
   from?: string
-  /** Created at this instant or earlier. */
+  /** Only conversations created at this instant or earlier. */
   to?: string
   /** Default: 25. */
   limit?: number

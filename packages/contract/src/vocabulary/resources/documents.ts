@@ -29,7 +29,7 @@ export interface Document {
   /** The same as `documentUuid`. */
   uuid: string
   path: string
-  /** The prompt, exactly as it was stored. */
+  /** The prompt, exactly as stored. */
   content: string
   /** Without comments, with references inlined. */
   resolvedContent: string
@@ -44,7 +44,7 @@ export interface Document {
   config: Record<string, unknown>
   /** The declared parameters and every free variable, including those of referenced prompts. */
   parameters: Record<string, DocumentParameter>
-  /** Absent when no configured provider matches. */
+  /** Absent if no configured provider key matches. */
   provider?: ProviderKind
   /** Empty when the prompt compiles. */
   errors: CompileIssue[]
@@ -55,7 +55,7 @@ export interface Document {
 }
 
 export interface ListDocumentsQuery {
-  /** The leading part of the path. */
+  /** The start of the path. */
   prefix?: string
 }
 

@@ -8,7 +8,7 @@ export type EvaluationMetric = (typeof EVALUATION_METRICS)[number]
  * @example { reverseScale: false, minRating: 1, maxRating: 5, minThreshold: 4 }
  */
 export interface EvaluationConfiguration {
-  /** A low score is a good one. Default: false. */
+  /** Low scores are good scores. Default: false. */
   reverseScale?: boolean
   criteria?: string
   passDescription?: string
@@ -30,7 +30,7 @@ export interface EvaluationConfiguration {
  */
 export interface CreateEvaluationBody {
   projectId: number
-  /** Absent: every prompt of the project. */
+  /** If absent, every prompt of the project. */
   documentUuid?: string
   name: string
   description?: string
@@ -42,13 +42,13 @@ export interface CreateEvaluationBody {
 export interface Evaluation {
   uuid: string
   projectId: number
-  /** null: every prompt of the project. */
+  /** `null` means every prompt of the project. */
   documentUuid: string | null
   name: string
   description: string | null
   type: 'human'
   metric: EvaluationMetric
-  /** As it was given, with the defaults filled in. */
+  /** The given configuration with all defaults. */
   configuration: Record<string, unknown>
   createdAt: string
   updatedAt: string

@@ -5,7 +5,7 @@ export interface Project {
   id: number
   name: string
   workspaceId: number
-  /** The published version; null before the first publication. */
+  /** The published version; `null` before the first publication. */
   liveVersionUuid: string | null
   defaultProvider: string | null
   defaultModel: string | null

@@ -91,7 +91,7 @@ export interface RunDocumentBody extends StreamOptions {
   parameters?: Record<string, unknown>
   /** Respond at once; attach to the run for its result. */
   background?: boolean
-  /** Appended after the compiled prompt; not for prompts that use `<step>`. */
+  /** Appended after the compiled prompt. Not for prompts that use `<step>`. */
   messages?: MessageInput[]
   /** @deprecated Use `messages`. */
   userMessage?: string

@@ -5,9 +5,9 @@
  */
 export interface ToolResultBody {
   toolCallId: string
-  /** Any JSON; the model gets it with its type. Absent: null. */
+  /** Any JSON value. The model gets it with its type. Default: `null`. */
   result?: unknown
-  /** The tool failed; `result` says why. */
+  /** The tool failed, and `result` explains why. */
   isError?: boolean
 }
 

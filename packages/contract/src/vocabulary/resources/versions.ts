@@ -24,7 +24,7 @@ export interface Version {
   /** `authorId` as text, for legacy clients. */
   userId: string
   status: VersionStatus
-  /** The number given at publication, from 1 per project. */
+  /** The number from publication. Each project starts at 1. */
   version: number | null
   /** The version that was live when this one was created. */
   parentCommitUuid: string | null
@@ -52,7 +52,7 @@ export interface CreateVersionBody {
  * @example { title: 'Friendlier tone', description: 'Replies greet by name.' }
  */
 export interface PublishVersionBody {
-  /** Absent or empty: the title stays. */
+  /** If absent or empty, the title does not change. */
   title?: string
   /** An empty string clears the notes. */
   description?: string
@@ -83,7 +83,7 @@ export interface Change extends ExpectedHashes {
  * @example { changes: [{ path: 'support/reply', status: 'added', content: 'Hello' }] }
  */
 export interface PushChangesBody {
-  /** One entry per path; may be empty. */
+  /** One entry per path. May be empty. */
   changes: Change[]
 }
 
