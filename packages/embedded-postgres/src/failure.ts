@@ -1,9 +1,9 @@
-/** A failure whose message is written for the operator: it says what to do, and needs no stack. */
+/** A failure with a message for the operator, shown without a stack. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError'
 }
 
-/** The database thread does not answer. What was asked may still be executed. */
+/** The database thread does not answer. It may still execute the request. */
 export class DatabaseSilentError extends Error {
   override readonly name = 'DatabaseSilentError'
   readonly code = 'DATABASE_SILENT'

@@ -14,9 +14,9 @@ export interface EmbeddedPostgresOptions {
   folder: DatabaseFolder
   /** A database directory made at build time, which a first start copies if present. */
   template: string
-  /** The program of the thread that the database works in: `thread/main.ts`, bundled. */
+  /** The bundled program of the database thread, `thread/main.ts`. */
   threadFile: string
-  /** Free space under which no backup, checkpoint or vacuum is made. Bytes. */
+  /** No backup, checkpoint or vacuum starts with less free space. Bytes. */
   diskFloorBytes?: number
   log: Log
 }
@@ -24,11 +24,11 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   session: SqlSession
   adapter: SqlDriverAdapterFactory
-  /** Writes should be refused: a full disk ends the process. */
+  /** True while the caller should refuse writes, because a full disk ends the process. */
   isDiskLow(): boolean
   /**
-   * Starts checkpoints, vacuums and the watch on a thread that does not answer.
-   * @param statementCount rises with each statement of the owner: unchanged means a quiet time.
+   * Starts checkpoints, vacuums and the watch for a silent thread.
+   * @param statementCount rises with each statement of the owner. If it does not change, the database is idle.
    */
   startUpkeep(statementCount: () => number): void
   /** Writes a consistent copy into one tar.gz while statements are executed. */
@@ -39,7 +39,7 @@ export interface EmbeddedPostgres {
 /** Opens the database in `folder`: lock, first start or recovery, self-test. @throws EmbeddedPostgresError */
 export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { folder, template, diskFloorBytes: floorBytes = FLOOR_BYTES, log } = options
-  // It loads while the lock is taken, and touches no file before `open`.
+  // The thread loads while the lock is taken. It touches no file before `open`.
   const thread = startDatabaseThread(options.threadFile, folder.owner)
   const program = compiledPglite()
   const locking = requireSpace(folder.path, floorBytes).then(() => lockDirectory(folder))

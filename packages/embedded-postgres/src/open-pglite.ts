@@ -5,7 +5,7 @@ import { EmbeddedPostgresError } from './failure.ts'
 import { keepByteOrderMarks } from './protocol/byte-order-marks.ts'
 import type { CompiledPglite } from './thread/compiled-pglite.ts'
 
-/** `fdatasync`, the default, is a stub in PGlite that never reaches the hook: the log would not be synced at all. */
+/** The default, `fdatasync`, is a stub in PGlite that never reaches the hook, so the log would not be synced. */
 const DURABLE_SETTINGS = { fsync: 'on', synchronous_commit: 'on', wal_sync_method: 'fsync', shared_buffers: '8MB' }
 
 const START_PARAMETERS = [
@@ -14,8 +14,8 @@ const START_PARAMETERS = [
 ]
 
 /**
- * Opens a database directory that exists, or makes one in an empty directory, with durable commits.
- * @param program PGlite, when it is compiled already.
+ * Opens a database directory, or creates a database in an empty one, with durable commits.
+ * @param program the compiled PGlite, if there is one
  */
 export async function openPglite(
   folder: DatabaseFolder,
@@ -26,7 +26,7 @@ export async function openPglite(
   const pglite = await PGlite.create({
     fs,
     startParams: START_PARAMETERS,
-    // Checksums are the default of PostgreSQL 18; a default may change.
+    // The default of PostgreSQL 18, set explicitly because a default may change.
     initDbStartParams: ['--wal-segsize=1', '--data-checksums'],
     ...(program && { pgliteWasmModule: program }),
   }).catch((error: unknown) => {
@@ -43,7 +43,7 @@ export async function openPglite(
   return pglite
 }
 
-/** How the engine leaves a statement that failed with an ordinary error; `POSTGRES_MAIN_LONGJMP` of PGlite. */
+/** The engine's exit code for a statement with an ordinary error: `POSTGRES_MAIN_LONGJMP` of PGlite. */
 const ORDINARY_ERROR = 100
 
 /**
@@ -63,7 +63,7 @@ function endWithEngine(pglite: PGlite, fs: DurableFs): void {
   }
 }
 
-/** One commit must reach the hook, and the settings must be the ones that lead there; else nothing is promised. */
+/** Checks the settings, and that one commit reaches the hook. Otherwise commits are not durable. */
 async function proveDurable(pglite: PGlite, fs: DurableFs): Promise<void> {
   const { rows } = await pglite.query<{ name: string; setting: string }>(
     `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'wal_sync_method', 'synchronous_commit')`,

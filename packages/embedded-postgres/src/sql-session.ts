@@ -6,7 +6,7 @@ export interface SqlResult {
 
 /** Plain SQL on one handle: a session, or a transaction of it. */
 export interface SqlQueries {
-  /** One statement with `$1` parameters. JSON goes in as text with a `::jsonb` cast: drivers treat arrays differently. */
+  /** One statement with `$1` parameters. Pass JSON as text with a `::jsonb` cast: drivers treat arrays differently. */
   query(sql: string, params?: readonly unknown[]): Promise<SqlResult>
   /** Several statements without parameters. */
   script(sql: string): Promise<void>

@@ -10,7 +10,7 @@ import { closedFiles, openFiles } from './database-files.ts'
 import { readArchive } from './read-archive.ts'
 import { partOf, writeArchive } from './write-archive.ts'
 
-/** Backs up an open database into `file`, while statements are executed. The caller makes no checkpoint. */
+/** Backs up an open database into `file` while statements are executed. The caller must prevent checkpoints. */
 export async function backUp(pglite: PGlite, folder: DatabaseFolder, file: string): Promise<void> {
   await writeOutside(folder, partOf(file), () => writeArchive(openFiles(pglite, folder), file))
 }
@@ -18,15 +18,15 @@ export async function backUp(pglite: PGlite, folder: DatabaseFolder, file: strin
 export interface ClosedBackup {
   /** The database, which no other process may have open. */
   folder: DatabaseFolder
-  /** In a folder that exists. */
+  /** Its folder must exist. */
   file: string
-  /** A statement that fails on a database that is not one of the owner's. */
+  /** A statement that fails on databases of other programs. */
   probe: string
   /** Unpacks a file in another format into a new directory; false for a file that is not in that format. */
   unpackOther?: (file: string, directory: string) => Promise<boolean>
 }
 
-/** Backs up a closed database into `file`, and proves it by unpacking and opening it. */
+/** Backs up a closed database into `file`, and verifies it by unpacking and opening it. */
 export async function backupDatabase(backup: ClosedBackup): Promise<void> {
   const { folder, file } = backup
   if (!(await isThere(folder))) throw new EmbeddedPostgresError(`There is no database in ${folder.path}`)
@@ -43,7 +43,7 @@ export async function backupDatabase(backup: ClosedBackup): Promise<void> {
   }
 }
 
-/** Restores `file` to a folder without a database. Nothing changes when the file is cut, damaged or does not open. */
+/** Restores `file` to a folder without a database. A file that is truncated, damaged or does not open changes nothing. */
 export async function restoreDatabase(backup: ClosedBackup): Promise<void> {
   const { folder } = backup
   const wasThere = await isThere(folder)
@@ -54,7 +54,7 @@ export async function restoreDatabase(backup: ClosedBackup): Promise<void> {
     await buildDatabase(folder, (work) => unpackAndOpen(backup, work))
   } finally {
     await lock.release()
-    // Removes nothing but an empty directory, which a restore that failed has made.
+    // Only removes an empty directory, which a failed restore has made.
     if (!wasThere) await rmdir(folder.path).catch(() => undefined)
   }
 }
@@ -65,7 +65,7 @@ async function isThere({ path }: DatabaseFolder): Promise<boolean> {
 
 async function unpackAndOpen({ file, probe, unpackOther }: ClosedBackup, work: DatabaseFolder): Promise<void> {
   if (!(await unpackOther?.(file, work.path))) await readArchive(file, work.path)
-  // The engine would make a new database in a directory that has none.
+  // The engine would create a database in an empty directory.
   if (!(await isDatabase(work))) throw new EmbeddedPostgresError(`${file} is no backup (it has no database)`)
   const pglite = await openPglite(work)
   try {

@@ -15,9 +15,9 @@ export async function* closedFiles(folder: DatabaseFolder): AsyncGenerator<Archi
 }
 
 /**
- * The files of a running database, by PostgreSQL's online backup. Files are read while they change; opening the copy repairs
- * them with the write-ahead log from start to end, which comes last. The copy has everything that was committed when its log
- * was read. Checkpoints must wait, because they delete that log.
+ * The files of a running database, by PostgreSQL's online backup. Files are read while they change. The write-ahead log
+ * comes last, and opening the copy repairs the files with it. The copy contains every commit before its log was read.
+ * Checkpoints must wait, because they delete that log.
  */
 export async function* openFiles(pglite: PGlite, folder: DatabaseFolder): AsyncGenerator<ArchivedFile> {
   const begin = await pglite.query<{ segment: string }>(
@@ -45,7 +45,7 @@ function isLogSegment({ path, pieces }: ArchivedFile): boolean {
   return pieces !== undefined && path.startsWith(`${LOG}/`)
 }
 
-/** Segments beyond the last are empty ones that were made in advance. */
+/** Segments after the last one are empty: PostgreSQL makes them in advance. */
 function* logBetween(directory: string, first: string, last: string): Generator<ArchivedFile> {
   const names = readdirSync(join(directory, LOG)).sort()
   const segments = names.filter((name) => name.length === first.length && name >= first && name <= last)
@@ -64,7 +64,7 @@ function* databaseFiles(folder: DatabaseFolder, below = ''): Generator<ArchivedF
   }
 }
 
-/** Nothing for a file that was deleted since its directory was read. */
+/** Undefined for a file that was deleted after its directory was read. */
 function* readFile(file: string, path: string): Generator<ArchivedFile> {
   let descriptor: number
   try {

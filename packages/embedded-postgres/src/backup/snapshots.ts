@@ -2,7 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '../maintenance/log.ts'
 
-/** A name behind `<owner>-`. Earlier versions wrote a format of their own, with `.backup`. */
+/** The name after `<owner>-`. Earlier versions wrote their own format, `.backup`. */
 const STAMP = /^(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})(\d{2})\.(?:tar\.gz|backup)$/
 /** Often enough that a process which starts late still keeps the interval. */
 const LOOK_EVERY_MS = 60_000
@@ -12,17 +12,17 @@ const MAX_PAUSE_MINUTES = 60
 const CLOCK_STEP_MS = 60_000
 
 export interface SnapshotOptions {
-  /** Where they go; undefined switches them off. */
+  /** The folder of the snapshots. Undefined disables them. */
   directory: string | undefined
   everyHours: number
-  /** Snapshots that are kept; older ones are deleted after the next one has been written. */
+  /** The number of snapshots to keep. Older ones are deleted after the next one is written. */
   keep: number
   log: Log
   /** Begins the name of each snapshot. */
   owner: string
 }
 
-/** What snapshots need of a database. Without `backup` there are none. */
+/** The part of a database that snapshots use. Without `backup` there are none. */
 export interface Backable {
   backup?: (file: string) => Promise<void>
 }

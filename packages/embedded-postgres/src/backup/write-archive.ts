@@ -17,10 +17,10 @@ export interface ArchivedFile {
 }
 
 const BLOCK_BYTES = 512
-/** Each piece of a pipeline costs a turn of the event loop, in which statements are executed: few and large ones. */
+/** Pieces are large, because each one costs a tick of the event loop, in which statements are executed. */
 const PIECE_BYTES = 1024 * 1024
 
-/** The name of a backup that is being written. */
+/** The name of an unfinished backup. */
 export function partOf(file: string): string {
   return `${file}.part`
 }

@@ -5,7 +5,7 @@ import { openPglite } from '../open-pglite.ts'
 import type { SqlSession } from '../sql-session.ts'
 import { pgliteSession } from '../thread/pglite-session.ts'
 
-/** Makes a database directory at `target` with what `fill` puts into it, in one step: an unfinished one never has the name. */
+/** Makes a database directory at `target` and fills it with `fill`. The name appears only when it is complete. */
 export async function makeDatabaseTemplate(
   target: string,
   fill: (session: SqlSession) => Promise<unknown>,
@@ -25,7 +25,7 @@ export async function makeDatabaseTemplate(
   }
 }
 
-// PostgreSQL keeps its files to itself. A program runs as another user than the one who built it, and copies them.
+// PostgreSQL's files are private. The server may run as another user than the build, and must copy them.
 async function letOthersRead(directory: string): Promise<void> {
   await chmod(directory, 0o755)
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {

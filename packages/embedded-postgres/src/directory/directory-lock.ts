@@ -17,12 +17,12 @@ interface Holder {
   bootId: string | null
 }
 
-/** The lock is taken, or its winner removed our folder: before its socket listens, it looks like that of a dead process. */
+/** The lock is taken, or its winner removed our folder, which looks dead until its socket listens. */
 const LOST_RACE = new Set(['ENOTEMPTY', 'EEXIST', 'ENOENT'])
 /** The lock is a folder with a socket and a description of its holder. */
 const SOCKET = '.sock'
 const DESCRIPTION = '.json'
-/** Longer socket paths are cut or refused, by the system. Linux does not meet this limit: see `shortPath`. */
+/** The system cuts or refuses longer socket paths. On Linux, `shortPath` avoids the limit. */
 const MAX_SOCKET_PATH = 103
 
 /**
@@ -60,7 +60,7 @@ async function take(directory: string, shortDirectory: string, lock: string): Pr
     // Listen first, rename second, so that a lock never exists without a listening holder.
     server = await listenAt(directory, join(shortDirectory, `${lock}-${name}`, `${name}${SOCKET}`))
     await chmod(join(own, `${name}${SOCKET}`), 0o600)
-    // A folder replaces one that is empty, or absent, and no other: of several processes exactly one succeeds.
+    // A rename replaces only an empty or absent folder, so exactly one of several processes succeeds.
     await rename(own, join(directory, lock))
   } catch (error) {
     if (server) await close(server)
@@ -91,7 +91,7 @@ async function listenAt(directory: string, path: string): Promise<Server> {
 }
 
 /**
- * Removes what a dead process left in `folder`. Its file names are unique, so a lock that was taken since is not affected.
+ * Removes the files of a dead process from `folder`. Their names are unique, so a newer lock is not affected.
  * @throws EmbeddedPostgresError when the holder lives, or may live on another machine.
  */
 async function clearDead(directory: string, shortDirectory: string, lock: string, folder: string): Promise<void> {
@@ -107,7 +107,7 @@ async function clearDead(directory: string, shortDirectory: string, lock: string
   for (const entry of entries ?? []) await rm(join(directory, folder, entry), { force: true })
 }
 
-/** The kernel answers for sockets of its own alone. A host that booted again has the same name. */
+/** The kernel answers only for its own sockets. A rebooted host has the same name. */
 function mayLiveElsewhere(holder: Holder): boolean {
   return holder.bootId !== bootId() && holder.host !== hostname()
 }
@@ -126,7 +126,7 @@ async function removeEntries(folder: string, name: string): Promise<void> {
   await rm(join(folder, `${name}${SOCKET}`), { force: true })
   await rm(join(folder, `${name}${DESCRIPTION}`), { force: true })
   await rmdir(folder).catch((error: NodeJS.ErrnoException) => {
-    // The next one has taken it already.
+    // Another process has taken it already.
     if (error.code !== 'ENOTEMPTY' && error.code !== 'ENOENT') throw error
   })
 }
@@ -146,14 +146,14 @@ function stateOf(path: string): Promise<'alive' | 'dead' | 'absent'> {
   })
 }
 
-/** Through its descriptor the path of a directory has few characters, however long it is: those of sockets have at most 107. */
+/** A short path through the descriptor of the directory. Socket paths have at most 107 characters. */
 function shortPath(directory: string): { path: string; close(): void } {
   if (process.platform !== 'linux') return { path: directory, close: () => undefined }
   const descriptor = openSync(directory, 'r')
   return { path: `/proc/self/fd/${descriptor}`, close: () => closeSync(descriptor) }
 }
 
-/** Windows: a pipe has no file, and the system ends it with its process. */
+/** Windows: a pipe has no file and ends with its process. */
 async function lockByPipe(directory: string, owner: string): Promise<DirectoryLock> {
   const name = createHash('sha256').update(realpathSync.native(directory).toLowerCase()).digest('hex')
   const server = await listen(`\\\\.\\pipe\\${owner}-database-${name}`).catch(() => {

@@ -10,8 +10,8 @@ import { type DatabaseFolder, databaseEntries, ownNames, workFolder } from './da
 const MARK = 'PG_VERSION'
 
 /**
- * Makes sure that `directory` holds a whole database: copied from the template made at build time, or made from nothing.
- * A start that is killed early leaves nothing half done. The caller holds the lock of the directory.
+ * Ensures that `directory` contains a complete database, copied from the template of the build or created. A killed start
+ * leaves nothing unfinished. The caller has the lock of the directory.
  */
 export async function prepareDirectory(folder: DatabaseFolder, template: string): Promise<void> {
   await mkdir(folder.path, { recursive: true, mode: 0o700 })
@@ -21,7 +21,7 @@ export async function prepareDirectory(folder: DatabaseFolder, template: string)
   await buildDatabase(folder, (work) => (hasTemplate ? copyDatabase(template, work.path) : initialize(work)))
 }
 
-/** Whether the directory holds a database; an empty or absent one does not. */
+/** Whether the directory contains a database. */
 export async function isDatabase(folder: DatabaseFolder): Promise<boolean> {
   const entries = await databaseEntries(folder)
   if (entries.length === 0) return false
@@ -31,8 +31,8 @@ export async function isDatabase(folder: DatabaseFolder): Promise<boolean> {
 }
 
 /**
- * Puts the database that `build` makes in a folder of its own into `directory`, which has none, durably. The directory itself
- * stays: it may be a mount, which no other can replace.
+ * Durably moves the database that `build` makes in a temporary folder into `directory`. The directory itself stays, because
+ * a mount cannot be replaced.
  */
 export async function buildDatabase(
   folder: DatabaseFolder,
@@ -49,7 +49,7 @@ export async function buildDatabase(
   await moveUp(folder)
 }
 
-/** Deletes or finishes what a killed process left. The caller holds the lock of the directory. */
+/** Deletes or finishes the leftovers of a killed process. The caller has the lock of the directory. */
 export async function clearWork(folder: DatabaseFolder): Promise<void> {
   const names = await readdir(folder.path)
   const { made, work } = ownNames(folder)
@@ -58,16 +58,16 @@ export async function clearWork(folder: DatabaseFolder): Promise<void> {
   if (names.includes(made)) await moveUp(folder)
 }
 
-/** A file holds the path of an unfinished file elsewhere. */
+/** A file that contains the path of an unfinished file elsewhere. */
 async function deleteWork(path: string): Promise<void> {
   const unfinished = (await stat(path)).isFile() ? await readFile(path, 'utf8') : ''
-  // Empty when the process was killed before it had written the path, and so before it made that file. A missing or read-only
-  // disk must not prevent the start.
+  // Empty if the process was killed before it wrote the path, and so before it made that file. A missing or read-only disk
+  // must not prevent the start.
   if (unfinished !== '') await rm(unfinished, { force: true }).catch(() => undefined)
   await rm(path, { recursive: true, force: true })
 }
 
-/** Writes `file`, an unfinished one outside of the database, by `write`. When this process is killed, the next start deletes it. */
+/** Runs `write` to make `file` outside the database. If this process is killed, the next start deletes the unfinished file. */
 export async function writeOutside(folder: DatabaseFolder, file: string, write: () => Promise<void>): Promise<void> {
   const note = workFolder(folder).path
   await writeFile(note, resolve(file), { mode: 0o600 })
@@ -107,7 +107,7 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
   )
 }
 
-/** Everybody may read a template; a database is its owner's alone. */
+/** Everyone may read a template; only its owner may read a database. */
 async function copyPrivately(from: string, to: string): Promise<void> {
   await copyFile(from, to, constants.COPYFILE_FICLONE)
   await chmod(to, 0o600)

@@ -19,12 +19,12 @@ const WRITE_ERRORS = {
 } as const
 /** A line of PostgreSQL's log, with the default prefix. */
 const FAILURE_LINE = /(?:FATAL|PANIC): {2}(.*)/
-/** Host systems that cannot sync a directory say so with one of these; for a file they are failures. */
+/** Errors of systems that cannot sync a directory. For a file they are failures. */
 const NO_DIRECTORY_SYNC = new Set(['EPERM', 'EISDIR', 'EINVAL', 'EBADF'])
 
 /**
- * The directory of the embedded database with syncs that reach the disk. As shipped, PGlite reports every sync as done
- * without doing one. Two undocumented points of PGlite are used, hence its exact version and the self-test at start.
+ * The directory of the embedded database, with syncs that reach the disk. PGlite itself reports every sync as done without
+ * doing one. This uses two undocumented parts of PGlite, hence its exact version and the self-test at start.
  */
 export class DurableFs extends NodeFS {
   /** Files and directories synced since the start. */
@@ -57,18 +57,18 @@ export class DurableFs extends NodeFS {
           this.#lastWords = FAILURE_LINE.exec(line)?.[1] ?? this.#lastWords
           emscriptenOpts.printErr?.(line)
         },
-        // PostgreSQL calls abort() after a PANIC. The engine would answer further statements wrongly, or spin for ever.
+        // PostgreSQL calls abort() after a PANIC. The engine would then give wrong results or spin forever.
         onAbort: (reason: unknown) => this.endWithEngine(reason),
       },
     }
   }
 
-  /** From now on a failure of the engine is one of a database that works. */
+  /** From now on, an engine failure is reported as a failure of a running database. */
   setOpen(): void {
     this.#isOpen = true
   }
 
-  /** The sentence for the operator about a start that failed, with what PostgreSQL logged with its latest FATAL or PANIC. */
+  /** The message for the operator about a failed start, with PostgreSQL's latest FATAL or PANIC. */
   whyNotOpen(cause: unknown): string {
     const reason = this.#lastWords ?? reasonOf(cause)
     return `The database in ${this.rootDir} does not open: ${reason}. If its files are damaged, restore a backup`
@@ -80,7 +80,7 @@ export class DurableFs extends NodeFS {
     else this.#end(this.whyNotOpen(cause))
   }
 
-  /** Puts the durable operations in the place of the mounted ones. */
+  /** Replaces the mounted operations by durable ones. */
   protected install(module: RuntimeModule): MountedOperations {
     const { node } = module.FS.lookupPath(PGlite.paths.PGDATA, { follow_mount: true })
     const { stream_ops: streams, node_ops: nodes } = node
@@ -90,7 +90,7 @@ export class DurableFs extends NodeFS {
       try {
         return write(stream, buffer, offset, length, position)
       } catch (error) {
-        // PostgreSQL panics after a failed write of its log, and the next query would then spin for ever.
+        // PostgreSQL panics after a failed write of its log, and the next query would spin forever.
         if (this.hostPath(stream.node).includes(`${sep}pg_wal${sep}`)) this.fail('a write of the log failed', error)
         throw error
       }
@@ -107,15 +107,15 @@ export class DurableFs extends NodeFS {
     return { streams, nodes }
   }
 
-  /** Ends the process: what was not synced was not acknowledged, and the next start recovers. */
+  /** Ends the process. Unsynced work was not acknowledged, and the next start recovers. */
   protected fail(what: string, cause: unknown): void {
     this.#end(`the embedded database stops because ${what}: ${reasonOf(cause)}`)
   }
 
   #end(reason: string): void {
     writeSync(2, `${this.#owner}: ${reason}\n`)
-    // In a thread `exit` ends that thread alone, and the process a moment later, by whoever watches the thread. The signal ends it
-    // at once; it does not reach the first process of a container.
+    // In a thread, `exit` ends only the thread, and its owner ends the process a moment later. The signal ends the process at
+    // once, but does not reach the first process of a container.
     if (!isMainThread) process.kill(process.pid, 'SIGKILL')
     process.exit(IO_FAILURE)
   }
@@ -151,7 +151,7 @@ export class DurableFs extends NodeFS {
     }
     if (stream.nfd === undefined || stream.nfd === null) throw new Error(`no descriptor for ${path}`)
     this.syncFile(stream.nfd, path)
-    // PostgreSQL does not sync the directory of a new relation file: without this the file itself could vanish.
+    // PostgreSQL does not sync the directory of a new relation file, so the file could vanish.
     const parent = dirname(path)
     if (this.#changedDirectories.delete(parent)) this.syncDirectory(parent)
   }
@@ -181,7 +181,7 @@ export class DurableFs extends NodeFS {
   }
 }
 
-/** Errors of the file system in PGlite have a number of WASI and no message. */
+/** PGlite's file system errors have a WASI number and no message. */
 function reasonOf(cause: unknown): string {
   const errno = (cause as { errno?: unknown } | undefined)?.errno
   if (typeof errno === 'number' && errno in WRITE_ERRORS) return WRITE_ERRORS[errno as keyof typeof WRITE_ERRORS]

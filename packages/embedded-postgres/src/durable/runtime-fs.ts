@@ -1,4 +1,4 @@
-/** The part of PGlite's file system runtime (emscripten) that is used here; it has no published types. */
+/** The used part of PGlite's file system runtime (emscripten), which has no published types. */
 export interface FsNode {
   name: string
   mode: number
@@ -13,7 +13,7 @@ export interface FsStream {
 
 export interface StreamOperations {
   write(stream: FsStream, buffer: Uint8Array, offset: number, length: number, position: number): number
-  /** Absent as shipped, which WASI then reports as success. */
+  /** PGlite ships without it, and WASI then reports success. */
   fsync?(stream: FsStream): number
   setattr(stream: FsStream, attributes: FsAttributes): void
 }

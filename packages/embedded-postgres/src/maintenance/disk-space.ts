@@ -4,14 +4,15 @@ import { dirname, join, resolve } from 'node:path'
 import { type DatabaseFolder, databaseEntries } from '../directory/database-folder.ts'
 import { EmbeddedPostgresError } from '../failure.ts'
 
-/** Below this PostgreSQL could meet a full disk in its log, which ends the process. Bytes. */
+/** With less, the disk could fill up during a write of the log, which ends the process. Bytes. */
 export const FLOOR_BYTES = 256 * 1024 * 1024
 /** Bytes that opening a database may write: new log files and recovery. */
 const OPEN_BYTES = 16 * 1024 * 1024
 const LOOK_EVERY_MS = 2_000
 
 /**
- * Looks before anything is written. A database that exists opens in little space, read-only; a first start needs all.
+ * Checks the free space before anything is written. An existing database opens read-only in little space; a first start
+ * needs all of it.
  * @throws EmbeddedPostgresError
  */
 export async function requireSpace(directory: string, floorBytes = FLOOR_BYTES): Promise<void> {
@@ -27,8 +28,8 @@ export async function requireSpace(directory: string, floorBytes = FLOOR_BYTES):
 }
 
 /**
- * Looks before a backup of `database` is written into `file`. Nothing is known about how well the database compresses, so its
- * size bounds the file. An open database keeps its floor; a closed one is unpacked again beside itself, as a proof.
+ * Checks the free space for a backup of `database` into `file`. The size of the database bounds the file, because its
+ * compression is unknown. An open database keeps its floor; a closed one is unpacked beside itself to verify the backup.
  * @throws EmbeddedPostgresError
  */
 export async function requireBackupSpace(
@@ -69,7 +70,7 @@ export interface DiskWatch {
   stop(): void
 }
 
-/** Looks at the free space under `directory` now and every two seconds. */
+/** Checks the free space of `directory` now and every two seconds. */
 export async function watchDiskSpace(directory: string, floorBytes = FLOOR_BYTES): Promise<DiskWatch> {
   let low = false
   const look = async () => {

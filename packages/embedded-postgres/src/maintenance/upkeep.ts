@@ -2,29 +2,29 @@ import type { SqlSession } from '../sql-session.ts'
 import type { Log } from './log.ts'
 
 const LIMITS = { lookEveryMs: 10_000, checkpointEveryMs: 5 * 60_000, vacuumEveryMs: 60_000, logBytes: 64 * 1024 * 1024 }
-/** Dead rows that a table may hold before it is vacuumed: a base and a share of its living ones, as autovacuum has it. */
+/** A table is vacuumed above this many dead rows: a base plus a share of its live rows, as in autovacuum. */
 const DEAD_ROWS = 'n_dead_tup > 50 + 0.2 * n_live_tup OR n_mod_since_analyze > 50 + 0.1 * n_live_tup'
 
 export interface UpkeepDeps {
   session: SqlSession
-  /** Rises with each sync that the database asked for: unchanged means that nothing was written. */
+  /** Rises with each sync. If it does not change, nothing was written. */
   syncCount(): number
-  /** Rises with each statement: unchanged between two looks means a quiet time. */
+  /** Rises with each statement. If it does not change between two checks, the database is idle. */
   statementCount(): number
   /** False while the disk is almost full: a checkpoint that meets a full disk ends the process, and a vacuum writes too. */
   hasRoom(): boolean
   log: Log
-  /** Other times and sizes than the usual ones. */
+  /** Overrides the default times and sizes. */
   limits?: Partial<typeof LIMITS>
 }
 
 export interface Upkeep {
-  /** Runs `work` with no checkpoint or vacuum beside it. */
+  /** Runs `work` without a checkpoint or vacuum at the same time. */
   pauseDuring(work: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }
 
-/** Checkpoints and vacuums, which the database never does by itself in single-user mode. */
+/** Checkpoints and vacuums. In single-user mode the database never runs them itself. */
 export function startUpkeep(deps: UpkeepDeps): Upkeep {
   const limits = { ...LIMITS, ...deps.limits }
   let checkpoint = { at: Date.now(), syncs: deps.syncCount() }
@@ -42,7 +42,7 @@ export function startUpkeep(deps: UpkeepDeps): Upkeep {
       await deps.session.script('CHECKPOINT')
       checkpoint = { at: Date.now(), syncs: deps.syncCount() }
     }
-    // Prefers a quiet time, but vacuums a busy server too.
+    // Prefers idle times, but vacuums a busy server too.
     if (!isQuiet && Date.now() - vacuumedAt < limits.vacuumEveryMs) return
     await vacuumWornTables(deps.session)
     vacuumedAt = Date.now()
@@ -66,7 +66,7 @@ export function startUpkeep(deps: UpkeepDeps): Upkeep {
   }
 }
 
-/** Vacuums each table with many dead or changed rows, one statement per table so that others get in between. */
+/** Vacuums each table with many dead or changed rows, one statement per table, so that other statements run in between. */
 export async function vacuumWornTables(session: SqlSession): Promise<string[]> {
   // Without a flush the counters never change, because there is no background process.
   await session.query('SELECT pg_stat_force_next_flush()')
@@ -79,8 +79,8 @@ export async function vacuumWornTables(session: SqlSession): Promise<string[]> {
 }
 
 /**
- * The log since the last checkpoint, which a start after a crash would replay. The size of the log files does not help: a
- * checkpoint keeps emptied files, so after one burst each checkpoint would trigger the next.
+ * The bytes of log since the last checkpoint, which a start after a crash would replay. The size of the log files would not
+ * do: a checkpoint keeps emptied files, so after one burst each checkpoint would trigger the next.
  */
 export async function logBytes(session: SqlSession): Promise<number> {
   const { rows } = await session.query(

@@ -1,6 +1,6 @@
 /**
- * PGlite 0.5 reads each text with a decoder that takes a leading U+FEFF for a mark of the encoding and drops it: a prompt that
- * begins with one would be read without it and not match its hash.
+ * PGlite 0.5 decodes each text with a decoder that drops a leading U+FEFF as a byte order mark. A prompt that begins with
+ * one would no longer match its hash.
  */
 import { protocol } from '@electric-sql/pglite'
 
@@ -14,11 +14,11 @@ const markNumber = markBytes.readUIntBE(0, markBytes.length)
 /** Code and length. */
 const headBytes = 5
 
-/** Begins of messages whose end comes with a later piece. */
+/** Starts of messages whose end arrives in a later piece. */
 const unfinished = new WeakMap<Parser, Buffer>()
 let isDone = false
 
-/** Restores the marks in everything PGlite reads from now on. Its readers are private, but they share this prototype. */
+/** Keeps the marks in everything PGlite reads from now on. Its readers are private, but they share this prototype. */
 export function keepByteOrderMarks(): void {
   if (isDone) return
   isDone = true
@@ -33,12 +33,12 @@ export function keepByteOrderMarks(): void {
       place += 1 + bytes.readUInt32BE(place + 1)
       take(message)
     })
-    // A copy: the piece is memory of the database, which it will use again.
+    // Copied, because the database reuses the memory of the piece.
     if (place < bytes.length) unfinished.set(this, Buffer.from(bytes.subarray(place)))
   }
 }
 
-/** A row of several pieces has one beginning and one long rest, so nothing is copied more than once. */
+/** A row of several pieces has one start and one long rest, so nothing is copied twice. */
 function joined(begin: Buffer | undefined, piece: Parameters<Parse>[0]): Buffer {
   const rest = ArrayBuffer.isView(piece)
     ? Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)

@@ -3,19 +3,19 @@ import type { SqlStatement } from '../sql-session.ts'
 
 const { serialize } = protocol
 
-/** Plans that are kept; a batch of another size may be another statement. */
+/** The most query plans to keep. A batch of another size may be another statement. */
 const MAX_PREPARED = 32
-/** Query plans depend on the current tables: plans of a young database read whole tables and would be kept. */
+/** Query plans are renewed, because those of an empty database scan whole tables. */
 const MAX_USES = 100
 
 export interface Pipeline {
-  /** All or nothing: until the sync message PostgreSQL treats the statements as one transaction. Rows hold texts. */
+  /** All or nothing: PostgreSQL treats the statements before the sync message as one transaction. Rows contain texts. */
   run(statements: readonly SqlStatement[]): Promise<Record<string, unknown>[][]>
 }
 
 /**
- * Statements in one message, their plans kept by name: one entry into the database instead of six for each statement,
- * which is three times faster than `query` for a small insert.
+ * Statements in one message, with named query plans. One call into the database replaces six per statement, which is three
+ * times faster than `query` for a small insert.
  */
 export function createPipeline(pglite: PGlite): Pipeline {
   const names = new Map<string, { name: string; uses: number }>()
@@ -56,7 +56,7 @@ export function createPipeline(pglite: PGlite): Pipeline {
       stale = []
       const parts = statements.flatMap(messageFor)
       try {
-        // Not `transaction`: it would send BEGIN and COMMIT. The lock keeps us out of the transactions of others.
+        // `transaction` would send BEGIN and COMMIT. The lock keeps these statements out of other transactions.
         const { messages } = await pglite._runExclusiveTransaction(() =>
           pglite.execProtocol(joined([...closing, ...parts, serialize.sync()])),
         )
@@ -71,7 +71,7 @@ export function createPipeline(pglite: PGlite): Pipeline {
   }
 }
 
-/** A message, or a text of one: its UTF-8. */
+/** A message, or text as UTF-8. */
 type MessagePart = Uint8Array | string
 
 type WireValue = Uint8Array | string | null
@@ -89,7 +89,7 @@ function arrayElement(value: unknown): string {
 
 type BackendMessages = Awaited<ReturnType<PGlite['execProtocol']>>['messages']
 
-/** One list of rows for each statement: its description, or the note that it has none, begins it. */
+/** One list of rows per statement. Each begins with a row description or a no-data message. */
 function rowsOf(messages: BackendMessages): Record<string, unknown>[][] {
   const results: { columns: string[]; rows: Record<string, unknown>[] }[] = []
   for (const message of messages) {
@@ -106,8 +106,8 @@ function rowsOf(messages: BackendMessages): Record<string, unknown>[][] {
 }
 
 /**
- * PGlite's own way copies every value four times, and counts its characters one by one; here a text of megabytes is
- * written once, into the whole message. Results come as text.
+ * PGlite copies every value four times and counts its characters one by one. This writes a text of megabytes once, into the
+ * whole message. Results are text.
  */
 function bindMessage(statement: string, values: readonly WireValue[]): MessagePart[] {
   const name = Buffer.from(`\0${statement}\0`)
@@ -129,7 +129,7 @@ function bindMessage(statement: string, values: readonly WireValue[]): MessagePa
   return [...parts, int16(0)]
 }
 
-/** All parts in one message of its own memory. */
+/** All parts in one message with its own memory. */
 function joined(parts: readonly MessagePart[]): Uint8Array {
   const whole = Buffer.allocUnsafeSlow(parts.reduce((size, part) => size + Buffer.byteLength(part), 0))
   let place = 0

@@ -3,7 +3,7 @@ import { EmbeddedPostgresError } from '../failure.ts'
 
 type Field = string | number | boolean
 
-/** An error that crosses between threads: a structured clone keeps neither its class nor its fields. */
+/** An error between threads. A structured clone keeps neither its class nor its fields. */
 export interface CarriedError {
   kind: 'driver' | 'operator' | 'other'
   message: string
@@ -14,7 +14,7 @@ export interface CarriedError {
   cause?: DriverAdapterError['cause']
 }
 
-/** Fields that PGlite adds: the caller has them. */
+/** Fields that PGlite adds. The caller has them already. */
 const OF_THE_CALLER = new Set(['query', 'params', 'queryOptions'])
 
 export function carryError(error: unknown): CarriedError {
@@ -32,7 +32,7 @@ export function carryError(error: unknown): CarriedError {
 export function reviveError({ kind, message, stack, fields, cause }: CarriedError): Error {
   if (kind === 'operator') return new EmbeddedPostgresError(message)
   const error = cause ? new DriverAdapterError(cause) : Object.assign(new Error(message), fields)
-  // The stack of the origin; the caller has its own.
+  // The stack of the thread that failed; the caller has its own.
   if (stack !== undefined) error.stack = stack
   return error
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** A WebAssembly.Module. Node has the class; the types of Node alone do not. */
+/** A WebAssembly.Module. Node's types lack the class. */
 export type CompiledPglite = object
 
 declare const WebAssembly: { compile(bytes: Uint8Array): Promise<CompiledPglite> }
@@ -10,8 +10,8 @@ declare const WebAssembly: { compile(bytes: Uint8Array): Promise<CompiledPglite>
 let compiled: Promise<CompiledPglite> | undefined
 
 /**
- * The code of PGlite, for any number of threads: a thread that compiled it for itself would take most of a second of CPU, and
- * would lose with its end what the machine had optimised.
+ * The compiled code of PGlite, for any number of threads. Compiling it in a thread takes most of a second of CPU, and the
+ * optimized code is lost with the thread.
  */
 export function compiledPglite(): Promise<CompiledPglite> {
   compiled ??= compile()

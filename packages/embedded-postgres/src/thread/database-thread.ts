@@ -5,22 +5,22 @@ import { reviveError } from './carried-error.ts'
 import type { Answer, Input, Output, Request, TaskName } from './messages.ts'
 import { type SilenceLimits, type SilenceWatch, watchSilence } from './watch-silence.ts'
 
-/** Requests that the thread has at once; the others wait here. */
+/** The most requests in the thread at once. The others wait here. */
 const MAX_IN_FLIGHT = 256
 
-/** The embedded database behind messages: its evaluation and syncs do not block the calling thread. */
+/** The embedded database behind messages: its statements and syncs do not block the calling thread. */
 export interface DatabaseThread {
   ask<Name extends TaskName>(task: Name, input: Input<Name>, options?: AskOptions): Promise<Output<Name>>
-  /** Files and directories that the database had synced when it last answered. */
+  /** The number of syncs at the last response of the database. */
   syncCount(): number
-  /** From now on a database that stops answering refuses what is asked, and ends the process if it does not recover. */
+  /** From now on, requests to a silent database are refused. If it does not recover, the process ends. */
   watchSilence(limits?: SilenceLimits): void
   /** Closes the database, if it is open, and ends the thread. */
   close(): Promise<void>
 }
 
 interface AskOptions {
-  /** Not held back by the bound: what holds the session must not wait for those that wait for the session. */
+  /** Ignores the bound: a transaction with the session must not wait for requests that need the session. */
   isFirst?: boolean
 }
 
@@ -69,7 +69,7 @@ export function startDatabaseThread(file: string, owner: string): DatabaseThread
   worker.on('error', (error) => {
     failure = error instanceof Error ? error : new Error(String(error))
   })
-  // Somebody would wait for this answer for ever.
+  // Otherwise its caller would wait forever.
   worker.on('messageerror', (error) => endProcess(owner, 1, error))
   worker.on('exit', (code) => {
     if (state === 'open' || code === IO_FAILURE) endProcess(owner, code, failure)
@@ -87,7 +87,7 @@ export function startDatabaseThread(file: string, owner: string): DatabaseThread
       silence = watchSilence({ isAsked: requests.areSent, ping, refuse: requests.refuse, end }, limits)
     },
     async close() {
-      // A silent database is ended as a crash would end it, and the next start recovers.
+      // Ends a silent database like a crash; the next start recovers.
       if (state === 'open')
         await ask('close', undefined).catch((error: unknown) => {
           if (!silence?.isSilent()) throw error
@@ -103,7 +103,7 @@ export function startDatabaseThread(file: string, owner: string): DatabaseThread
 
 interface Requests {
   add(asked: Asked, isFirst: boolean): void
-  /** The one that was answered; the next one takes its place. */
+  /** The call that was answered. The next one takes its place. */
   take(id: number): Asked | undefined
   areSent(): boolean
   /** Rejects all calls. Those already sent may still be executed. */
@@ -155,7 +155,7 @@ function requestsOf(worker: Worker): Requests {
 /** Unanswered calls were never acknowledged; the next start recovers. */
 function endProcess(owner: string, code: number, failure: Error | undefined): never {
   const reason = failure?.stack ?? `exit code ${code}`
-  // A failed write or sync has said so itself.
+  // A failed write or sync has reported itself.
   if (code !== IO_FAILURE) writeSync(2, `${owner}: the embedded database has ended without being told to: ${reason}\n`)
   process.exit(IO_FAILURE)
 }

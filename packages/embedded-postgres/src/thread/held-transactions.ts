@@ -3,11 +3,11 @@ import type { PGlite, Transaction } from '@electric-sql/pglite'
 interface Held {
   handle: Transaction
   end(): void
-  /** Settles with the transaction: rejected when its COMMIT failed, or rolled it back. */
+  /** Settles with the transaction. Rejects if its COMMIT failed or rolled back. */
   outcome: Promise<unknown>
 }
 
-/** Transactions controlled by messages. One at a time has the session; the others wait in `begin`. */
+/** Transactions controlled by messages. One at a time uses the session; the others wait in `begin`. */
 export interface HeldTransactions {
   begin(): Promise<number>
   handleOf(id: number): Transaction

@@ -18,7 +18,7 @@ export interface DatabaseTasks {
   batch(input: readonly SqlStatement[]): Record<string, unknown>[][]
   prismaQuery(input: { query: SqlQuery } & Within): SqlResultSet
   prismaExecute(input: { query: SqlQuery } & Within): number
-  /** Answers with the number of the transaction once it holds the session. */
+  /** Answers with the number of the transaction once it has the session. */
   begin(input: undefined): number
   commit(input: number): void
   rollback(input: number): void
@@ -39,7 +39,7 @@ export interface Request {
 }
 
 export interface Answer {
-  /** That of the request. */
+  /** The number of the request. */
   id: number
   output?: unknown
   error?: CarriedError

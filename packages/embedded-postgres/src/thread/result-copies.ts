@@ -2,10 +2,10 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** V8 itself waits for 64 MB of them, because this thread allocates few other objects. */
+/** V8 collects them only after 64 MB, because this thread allocates few other objects. */
 const mostUncollectedBytes = 8_388_608
 
-// Node offers `gc` to new contexts only, once the flag is set.
+// After the flag is set, only new contexts have `gc`.
 setFlagsFromString('--expose-gc')
 const gc = runInNewContext('gc') as (options: { type: 'minor'; execution: 'sync' }) => void
 

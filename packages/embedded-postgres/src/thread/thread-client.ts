@@ -1,4 +1,4 @@
-/** Two ways to the database of a thread: plain SQL, and Prisma's adapter. */
+/** Clients of the database thread: plain SQL, and Prisma's adapter. */
 import type { SqlDriverAdapterFactory, SqlQueryable, Transaction } from '@prisma/driver-adapter-utils'
 import type { SqlQueries, SqlSession } from '../sql-session.ts'
 import type { DatabaseThread } from './database-thread.ts'
@@ -21,7 +21,7 @@ export function threadSession(thread: DatabaseThread): SqlSession {
         await thread.ask('commit', transaction, { isFirst: true })
         return result
       } catch (error) {
-        // Nothing when it was the COMMIT that failed.
+        // Does nothing if the COMMIT failed.
         await thread.ask('rollback', transaction, { isFirst: true }).catch(() => undefined)
         throw error
       }
@@ -38,8 +38,8 @@ function threadQueries(thread: DatabaseThread, transaction?: number): SqlQueries
 }
 
 /**
- * Prisma's way to the database of a thread. The adapter itself works in the thread; its transactions do not: that of
- * pglite-prisma-adapter 0.7.2 swallows the failure of a COMMIT. One session is serial: isolation levels change nothing.
+ * Prisma's adapter for the database thread. The adapter runs in the thread, but not its transactions, because
+ * pglite-prisma-adapter 0.7.2 swallows a failed COMMIT. One session is serial, so isolation levels change nothing.
  */
 export function threadAdapter(thread: DatabaseThread): SqlDriverAdapterFactory {
   return {
@@ -58,7 +58,7 @@ async function startTransaction(thread: DatabaseThread): Promise<Transaction> {
   const transaction = await thread.ask('begin', undefined)
   return {
     ...threadQueryable(thread, transaction),
-    // Prisma asks for COMMIT and ROLLBACK by method, and for no query beside.
+    // Prisma calls methods for COMMIT and ROLLBACK, and sends no query for them.
     options: { usePhantomQuery: true },
     commit: () => thread.ask('commit', transaction, { isFirst: true }),
     rollback: () => thread.ask('rollback', transaction, { isFirst: true }),
@@ -76,7 +76,7 @@ function threadQueryable(thread: DatabaseThread, transaction?: number): SqlQuery
   }
 }
 
-/** Parameters in which bytes have a buffer of their own: a clone takes a whole buffer, and small ones of Node share one. */
+/** Parameters whose bytes own their buffer. A clone copies a whole buffer, and Node's small buffers share one. */
 function withOwnBytes(params: readonly unknown[]): unknown[] {
   return params.map((value) => (value instanceof Uint8Array ? new Uint8Array(value) : value))
 }

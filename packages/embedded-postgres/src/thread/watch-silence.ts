@@ -1,4 +1,4 @@
-/** How long the database may answer nothing before requests are refused, and before the process ends. */
+/** How long the database may be silent before requests are refused, and before the process ends. */
 export interface SilenceLimits {
   refuseAfterMs: number
   endAfterMs: number
@@ -17,14 +17,14 @@ export interface SilenceWatch {
 
 interface Watched {
   isAsked(): boolean
-  /** Asks for an answer that does not wait for the session. */
+  /** Requests a response that does not wait for the session. */
   ping(): void
-  /** Called again and again while the database is silent. */
+  /** Called on every tick while the database is silent. */
   refuse(): void
   end(silentMs: number): void
 }
 
-/** Counts ticks, not time: while this thread was busy it could not have read an answer. */
+/** Counts ticks, not time: a busy thread cannot read a response. */
 export function watchSilence(watched: Watched, limits = LIMITS): SilenceWatch {
   const tickMs = limits.refuseAfterMs / TICKS
   let silentTicks = 0

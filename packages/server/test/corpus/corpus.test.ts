@@ -83,7 +83,7 @@ describe('corpus', () => {
     expect(steps.map((step) => ({ messages: step.input, config: step.config }))).toEqual(alone)
   })
 
-  it('has a text that resolves to the same messages', async () => {
+  it('has a resolved text with the same messages', async () => {
     const referring = cases.filter(({ error, documents, answers }) => !error && documents && !answers)
     expect(referring.length).toBeGreaterThan(5)
     for (const prompt of referring) {
@@ -94,7 +94,7 @@ describe('corpus', () => {
     }
   })
 
-  it('is large enough, most of it written by hand', () => {
+  it('is large enough, and most cases are written by hand', () => {
     expect(cases.length).toBeGreaterThanOrEqual(60)
     expect(cases.filter(({ source }) => source === 'spec').length).toBeGreaterThanOrEqual(25)
     expect(cases.filter(({ error }) => error).length).toBeGreaterThanOrEqual(12)

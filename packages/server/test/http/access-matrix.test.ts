@@ -97,7 +97,7 @@ describe('access matrix: every route of the contract', () => {
     }
   })
 
-  it('403 names the scope that the key lacks, before anything else is looked at', async () => {
+  it('403 names the missing scope, before anything else is checked', async () => {
     for (const route of contractRoutes) {
       if (route.metadata.scope === 'any') continue
       const needed = [route.metadata.scope].flat()
@@ -112,7 +112,7 @@ describe('access matrix: every route of the contract', () => {
     }
   })
 
-  it('lets each of the scopes that a route names in', async () => {
+  it('accepts each scope that a route names', async () => {
     for (const route of contractRoutes) {
       for (const scope of [route.metadata.scope].flat()) {
         const { key } = await issueKey({ scopes: [scope === 'any' ? 'read' : scope] })
@@ -144,7 +144,7 @@ describe('access matrix: every route of the contract', () => {
     expect(projects.body).toMatchObject([{ id: project.id }])
   })
 
-  it('answers foreign ids like unknown ones, one at a time among ids of the caller, and changes nothing', async () => {
+  it('treats each foreign id like an unknown one, and changes nothing', async () => {
     const other = apiCaller(server.url, await openTenant(server, 'other tenant'))
     const [mine, theirs] = [await openHoldings(api), await openHoldings(other)]
     const before = await countRows(server)
@@ -162,7 +162,7 @@ describe('access matrix: every route of the contract', () => {
     expect(await countRows(server)).toEqual(before)
   })
 
-  it('answers ids of other projects like unknown ones to a key of one project', async () => {
+  it('treats ids of other projects like unknown ones for a restricted key', async () => {
     const [hidden, own] = [await openHoldings(api), await openHoldings(api)]
     const { key } = await issueKey({ projectId: own.projectId, scopes: [...scopes], plan: 'custom', limit: 100_000 })
     const restricted = apiCaller(server.url, key)

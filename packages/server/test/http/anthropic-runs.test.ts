@@ -68,7 +68,7 @@ it('reasoning is sent back with its signature in a chat, and cache writes have a
   })
 })
 
-it('a part that the provider does not take fails the run before the call, naming both', async () => {
+it('a part that the provider does not accept fails the run before the call, and the error names both', async () => {
   const before = fake.requests.length
   const sound = { type: 'file', file: 'AAAA', mimeType: 'audio/wav' }
   const messages = [{ role: 'user', content: [sound] }]

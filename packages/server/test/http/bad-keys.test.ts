@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 describe('bad keys', () => {
-  it('of a wrong form or checksum cost no statement; an unknown one costs one', async () => {
+  it('with a wrong form or checksum cost no statement; an unknown key costs one', async () => {
     const statements = async (key: string) => {
       const before = server.database.statementCount()
       expect((await api('GET', '/me', { key })).status).toBe(401)
@@ -31,7 +31,7 @@ describe('bad keys', () => {
 const windowMs = 9_500
 
 describe('a flood of bad keys', () => {
-  it('gets 429 from the 21st of an address on, until its window ends; others are not affected', async () => {
+  it('gets 429 from the 21st of an address on, until the window ends; other addresses are not affected', async () => {
     const opened = await openServer({ STET_AUTH_FAILURE_LIMIT: '20', STET_TRUST_PROXY: '1' })
     const from = async (address: string, key: string) => {
       const answer = await opened.api('GET', '/me', { key, headers: { 'x-forwarded-for': address } })

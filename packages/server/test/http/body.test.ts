@@ -36,7 +36,7 @@ describe('request bodies', () => {
     expect(body.details).toMatchObject({ issues: [{ path: ['name'] }] })
   })
 
-  it('are refused with 415 when they are of another type', async () => {
+  it('are refused with 415 if they have another type', async () => {
     const { status, body } = await create({ body: '{"name":"a"}', headers: { 'content-type': 'text/plain' } })
     expect({ status, name: body['name'] }).toEqual({ status: 415, name: 'UnsupportedMediaTypeError' })
   })
@@ -63,7 +63,7 @@ describe('request bodies', () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
-  it('get all their errors, or the first one if there are very many', async () => {
+  it('report all their errors, or only the first of very many', async () => {
     const chat = (parts: number) =>
       api('POST', '/conversations/none/chat', {
         body: `{"messages":[{"role":"user","content":[${'1,'.repeat(parts - 1)}1]}]}`,
@@ -84,7 +84,7 @@ describe('request bodies', () => {
     expect((await create({ body })).status).toBe(400)
   })
 
-  it('are taken at 4 MB and refused with 413 above it, declared, chunked or compressed', async () => {
+  it('are accepted up to 4 MB and refused with 413 above, declared, chunked or compressed', async () => {
     const limit = 4_194_304
     const padded = (size: number) => `{"name":"big","x":"${'x'.repeat(size - 21)}"}`
     expect(padded(limit)).toHaveLength(limit)
@@ -98,7 +98,7 @@ describe('request bodies', () => {
     expect((await create({ body: zipped, headers: { 'content-encoding': 'gzip' } })).status).toBe(413)
   })
 
-  it('of 20 MB get their answer although the client is still sending', async () => {
+  it('of 20 MB get a response while the client is still sending', async () => {
     const bytes = new Uint8Array(20_000_000).fill(120)
     for (const headers of [{}, { authorization: 'Bearer stet_wrong' }]) {
       const { status, body } = await create({
@@ -110,7 +110,7 @@ describe('request bodies', () => {
     }
   })
 
-  it('that never end get their answer, and the connection is closed', async () => {
+  it('that never end get a response, and the connection is closed', async () => {
     const head = ['POST /api/v3/projects HTTP/1.1', 'Host: a', 'Content-Length: 99999999', '', 'x']
     const answer = parseRaw(await sendRaw(Number(new URL(server.url).port), [head.join('\r\n')]))
     expect(answer).toMatchObject({ status: 401 })

@@ -35,7 +35,7 @@ async function log(address: string, body: Record<string, unknown> = {}): Promise
 const uuids = (items: readonly ConversationSummary[]) => items.map(({ uuid }) => uuid)
 
 describe('the list of conversations', () => {
-  it('shows what a single one shows, without its messages, newest first', async () => {
+  it('shows the fields of a single conversation without its messages, newest first', async () => {
     const mine = await createTestProject(api, { a: prompt })
     const first = await log(mine.live)
     const ran = await api('POST', `${mine.live}/documents/run`, { body: { path: 'a' } })
@@ -56,7 +56,7 @@ describe('the list of conversations', () => {
     expect(items).toMatchObject([{ status: 'error', error: { errorCode: 'missing_provider_error' } }])
   })
 
-  it('holds only what fits all that was asked for', async () => {
+  it('contains only conversations that match all filters', async () => {
     const wanted = await log(project.live, { path: 'b', customIdentifier: 'needle' })
     await log(project.live, { path: 'a', customIdentifier: 'needle' })
     await log(other.live, { customIdentifier: 'needle' })
@@ -89,7 +89,7 @@ describe('the list of conversations', () => {
     }
   })
 
-  it('comes in pages that lose and repeat nothing while others come in', async () => {
+  it('has pages that lose and repeat nothing while conversations are added', async () => {
     const mine = await createTestProject(api, { a: prompt })
     const made = await Promise.all(Array.from({ length: 7 }, () => log(mine.live)))
     const seen: string[] = []
@@ -108,7 +108,7 @@ describe('the list of conversations', () => {
     expect(order).toEqual([...order].sort().reverse())
   })
 
-  it('has 25 on a page unless asked otherwise', async () => {
+  it('has 25 on a page by default', async () => {
     const mine = await createTestProject(api, { a: prompt })
     await Promise.all(Array.from({ length: 26 }, () => log(mine.live)))
     const page = await list({ projectId: String(mine.id) })
@@ -166,7 +166,7 @@ describe('the list of conversations', () => {
     expect((await foreign('GET', `/conversations?cursor=${cursor}`)).status).toBe(400)
   })
 
-  it('of a key with one project is that project', async () => {
+  it('of a restricted key contains only its project', async () => {
     const restricted = apiCaller(server.url, await issueKey(api, { projectId: other.id, scopes: ['read'] }))
     const mine = await log(other.live)
     await log(project.live)
@@ -176,7 +176,7 @@ describe('the list of conversations', () => {
     expect((await restricted('GET', `/conversations?projectId=${project.id}`)).status).toBe(404)
   })
 
-  it('is read through by the client', async () => {
+  it('can be read to its end with the SDK', async () => {
     const mine = await createTestProject(api, { a: prompt })
     const made = await Promise.all(Array.from({ length: 5 }, () => log(mine.live)))
     const seen: string[] = []

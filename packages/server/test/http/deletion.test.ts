@@ -45,7 +45,7 @@ async function richConversation(name: string, more: Record<string, unknown> = {}
 }
 
 describe('DELETE /conversations/{uuid}', () => {
-  it('leaves nothing of the conversation, neither for readers nor in a table', async () => {
+  it('leaves nothing of the conversation, for readers or in a table', async () => {
     const name = marker()
     const uuid = await richConversation(name)
     expect(await tablesHolding(bench.server, name)).toEqual(
@@ -71,7 +71,7 @@ describe('DELETE /conversations/{uuid}', () => {
     await untilPurged(uuid)
   })
 
-  it('a log with its stored answer goes too', async () => {
+  it('also deletes an external log with its stored response', async () => {
     const name = marker()
     const body = { path: 'hello', messages: messages(name), parameters: { name } }
     const post = () =>
@@ -86,7 +86,7 @@ describe('DELETE /conversations/{uuid}', () => {
     expect(again.body['uuid']).not.toBe(first.body['uuid'])
   })
 
-  it('is refused while a run is active, queued or in its tools, and works once it has ended', async () => {
+  it('is refused while a run is queued, active or waits for tools, and works once it has ended', async () => {
     bench.fake.enqueue({ deltas: ['half'], hang: 'mid-stream' })
     const calls = bench.fake.requests.length
     const uuid = await bench.background('hello')
@@ -98,7 +98,7 @@ describe('DELETE /conversations/{uuid}', () => {
     expect((await bench.api('GET', `/conversations/${uuid}`)).status).toBe(404)
   })
 
-  it('a reader that is attached reads to the end; the next one finds nothing', async () => {
+  it('an attached reader reads to the end; the next one finds nothing', async () => {
     bench.fake.enqueue({ deltas: ['one ', 'two ', 'three'] })
     const uuid = await bench.background('hello')
     await bench.attach(uuid)
@@ -108,7 +108,7 @@ describe('DELETE /conversations/{uuid}', () => {
     expect((await bench.api('POST', `/conversations/${uuid}/attach`, { body: { stream: true } })).status).toBe(404)
   })
 
-  it('of chats and deletions at once one wins: nothing is half there', async () => {
+  it('of chats and deletions at the same time one wins, completely', async () => {
     for (let round = 0; round < 10; round += 1) {
       bench.fake.setDefault({ text: 'fine' })
       const uuid = String((await bench.run('hello')).body['uuid'])
@@ -173,7 +173,7 @@ describe('DELETE /conversations?customIdentifier=', () => {
     expect(await sql('SELECT * FROM erasure')).toEqual([])
   })
 
-  it('stays in the project of the query and of the key', async () => {
+  it('is limited to the project of the query and of the key', async () => {
     const name = marker()
     bench.fake.setDefault({ text: 'fine' })
     const elsewhere = await createTestProject(bench.api, prompts)

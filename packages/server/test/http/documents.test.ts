@@ -56,7 +56,7 @@ describe('a document on the wire', () => {
     expect(Document.parse(created.body).parameters).toEqual({ name: { type: 'text', label: 'n' } })
   })
 
-  it('is 304 for a caller that has it', async () => {
+  it('is 304 for a caller with the current ETag', async () => {
     await api('POST', `${project.draft}/documents`, { body: { path: 'a', prompt } })
     const etag = `"${hash(prompt)}"`
     for (const ifNoneMatch of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
@@ -68,7 +68,7 @@ describe('a document on the wire', () => {
     expect(other.status).toBe(200)
   })
 
-  it('is read again when a prompt changed that it refers to', async () => {
+  it('is read again when a referenced prompt changes', async () => {
     const live = await createTestProject(api, { top: '<prompt path="leaf" />', leaf: 'old' })
     const read = (headers: Record<string, string> = {}) => api('GET', `${live.live}/documents/top`, { headers })
     await read()
@@ -85,7 +85,7 @@ describe('a document on the wire', () => {
     expect((await read({ 'if-none-match': second.headers.get('etag') ?? '' })).status).toBe(304)
   })
 
-  it('takes its ETag back as a precondition, with a reference too', async () => {
+  it('accepts its ETag as a precondition, also with references', async () => {
     const path = 'top'
     const put = (prompt: string, more: object, headers: Record<string, string> = {}) =>
       api('POST', `${project.draft}/documents/create-or-update`, { body: { path, prompt, ...more }, headers })
@@ -106,7 +106,7 @@ describe('a document on the wire', () => {
     expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(get.text)))
   })
 
-  it('shows the kind of a provider entry as soon as there is one', async () => {
+  it('shows the type of a provider key as soon as it exists', async () => {
     await api('POST', `${project.draft}/documents`, { body: { path: 'a', prompt: '---\nprovider: later\n---\nx' } })
     expect((await api('GET', `${project.draft}/documents/a`)).body).not.toHaveProperty('provider')
     const entry = { name: 'later', provider: 'anthropic', token: 'sk-0123456789abcdef' }
@@ -238,7 +238,7 @@ async function warmUp(read: () => Promise<unknown>): Promise<void> {
 }
 
 describe('SQL statements of a GET', () => {
-  it('are 0 for a live prompt that is warm, by uuid, 304 and HEAD too, and more after a write in between', async () => {
+  it('are 0 for a warm live prompt, also by uuid, with 304 and for HEAD, and more after a write', async () => {
     const live = await createTestProject(api, { a: 'one' })
     const key = await issueKey(api, {})
     const read = () => api('GET', `${live.live}/documents/a`, { key })

@@ -25,7 +25,7 @@ async function uncompiledDraft(api: Api, names: string[]): Promise<string> {
   return draft
 }
 
-it('drops the evaluations of a list whose caller hangs up', async () => {
+it('drops the evaluations of a list whose client disconnects', async () => {
   const { server, api } = opened
   const names = Array.from({ length: perKey }, (_, index) => `listed${index}`)
   const draft = await uncompiledDraft(api, names)

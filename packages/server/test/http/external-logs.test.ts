@@ -24,8 +24,8 @@ async function record(body: Record<string, unknown>): Promise<LogEntry> {
 
 const conversationOf = async (uuid: string) => Conversation.parse((await api('GET', `/conversations/${uuid}`)).body)
 
-describe('a log', () => {
-  it('keeps what is known of the execution', async () => {
+describe('an external log', () => {
+  it('stores the given facts of the execution', async () => {
     const { body: document } = await api('GET', `${project.live}/documents/support/reply`)
     const { body: version } = await api('GET', project.live)
     const parameters = { name: 'Ada', nested: { list: [1, null, 'é'] } }
@@ -78,7 +78,7 @@ describe('a log', () => {
     expect(runs.rows).toEqual([])
   })
 
-  it('goes on by chat', async () => {
+  it('continues with a chat', async () => {
     const { uuid } = await record({ messages: [{ role: 'user', content: 'Hello' }], response: 'Hi!' })
     for (const text of ['And now?', 'And then?']) {
       const chat = await api('POST', `/conversations/${uuid}/chat`, {

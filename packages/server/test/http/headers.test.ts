@@ -48,7 +48,7 @@ describe('headers of every response', () => {
     }
   })
 
-  it('tell the rate limit on success, 404, 405 and errors, with the end of the window in milliseconds', async () => {
+  it('contain the rate limit on success, 404, 405 and errors, with the end of the window in milliseconds', async () => {
     for (const [method, path] of [
       ['GET', '/me'],
       ['GET', '/nowhere'],
@@ -68,7 +68,7 @@ describe('headers of every response', () => {
 })
 
 describe('routes', () => {
-  it('name what was not found', async () => {
+  it('name the missing resource', async () => {
     const answer = await api('GET', '/nowhere/at-all?x=1')
     expect(answer.body).toEqual({
       name: 'NotFoundError',
@@ -78,7 +78,7 @@ describe('routes', () => {
     })
   })
 
-  it('name the methods of a known path', async () => {
+  it('list the methods of a known path', async () => {
     const answer = await api('PATCH', '/projects')
     expect(answer.status).toBe(405)
     expect(answer.headers.get('allow')).toBe('GET, HEAD, POST')
@@ -122,7 +122,7 @@ describe('routes', () => {
     expect(parseRaw(answer).status).toBe(200)
   })
 
-  it('read keys and paths with regard to case', async () => {
+  it('distinguish case in keys and paths', async () => {
     expect((await httpCall('GET', `${server.url}/API/v3/me`)).status).toBe(404)
     expect((await api('GET', '/ME')).status).toBe(404)
   })
@@ -147,7 +147,7 @@ describe('CORS', () => {
     for (const name of ['X-RateLimit-Reset', 'X-Stet-Warning']) expect(exposed).toContain(name)
   })
 
-  it('says nothing to other origins', async () => {
+  it('sends no CORS headers to other origins', async () => {
     for (const other of ['https://evil.example.com', `${origin}.evil.com`, 'null']) {
       const answer = await api('GET', '/me', { headers: { origin: other } })
       expect(answer.headers.has('access-control-allow-origin')).toBe(false)

@@ -91,7 +91,7 @@ const creations: Record<string, () => Promise<Creation>> = {
   }),
 }
 
-it('the table has every route that honours the key, but those that run', () => {
+it('the table has every idempotent route, except those that run', () => {
   const honouring = listRoutes().filter(({ metadata }) => metadata.idempotent)
   expect(honouring.filter(({ metadata }) => metadata.streams).map(({ name }) => name)).toEqual(['run', 'chat'])
   const others = honouring.filter(({ metadata }) => !metadata.streams).map(({ router, name }) => `${router}.${name}`)
@@ -99,7 +99,7 @@ it('the table has every route that honours the key, but those that run', () => {
 })
 
 describe.each(Object.entries(creations))('%s', (_name, creation) => {
-  it('does its work once; repetitions get the same answer', async () => {
+  it('does its work once; repeated requests get the same response', async () => {
     const { path, body } = await creation()
     const key = randomUUID()
     const first = await post(path, key, body)
@@ -119,7 +119,7 @@ describe.each(Object.entries(creations))('%s', (_name, creation) => {
     expect(await countRows()).toEqual(rows)
   })
 
-  it('is in progress while another process works on it, and is taken over from a dead one', async () => {
+  it('is in progress while another process works on it, and is taken over from a dead process', async () => {
     const { path, body = {} } = await creation()
     const key = randomUUID()
     const address = `/api/v3${path}`
@@ -147,7 +147,7 @@ describe.each(Object.entries(creations))('%s', (_name, creation) => {
 describe('the key', () => {
   const project1 = { name: 'x' }
 
-  it('is 1 to 255 printable ASCII characters, after the body was looked at', async () => {
+  it('is 1 to 255 printable ASCII characters, checked after the body', async () => {
     for (const key of ['', 'x'.repeat(256), 'caf\u00e9', 'a\tb']) {
       const answer = await post('/projects', key, project1)
       expect(answer).toMatchObject({ status: 400, body: { name: 'BadRequestError' } })
@@ -160,7 +160,7 @@ describe('the key', () => {
     expect(invalid.body['message']).toMatch(/^Invalid request: name: /)
   })
 
-  it('comes before the project is looked up', async () => {
+  it('is checked before the project', async () => {
     expect((await post('/projects/2000000000/versions', '', { name: 'v' })).status).toBe(400)
     expect((await post('/projects/none/versions/live/documents/run', '', { path: 'a' })).status).toBe(400)
   })
@@ -175,7 +175,7 @@ describe('the key', () => {
     expect((await api('PUT', `/projects/${project.id}`, { body: {}, headers })).status).toBe(200)
   })
 
-  it('says the same for every spelling of one JSON value', async () => {
+  it('treats every spelling of one JSON value alike', async () => {
     const key = randomUUID()
     const path = '/evaluations'
     const first = await post(
@@ -192,7 +192,7 @@ describe('the key', () => {
     expect((await post(path, key, `{"projectId":${project.id},"name":"f","metric":"binary"}`)).status).toBe(422)
   })
 
-  it('is that of one API key, one method and one path', async () => {
+  it('applies to one API key, one method and one path', async () => {
     const key = randomUUID()
     const foreign = await issueKey(api, { scopes: ['admin'] })
     const headers = { 'idempotency-key': key }
@@ -222,8 +222,8 @@ describe('the key', () => {
   })
 })
 
-describe('what is kept', () => {
-  it('not a 400, 404, 409 or 412: the same request may work the next time', async () => {
+describe('the stored response', () => {
+  it('is never a 400, 404, 409 or 412: the same request may work the next time', async () => {
     const draft = await project.newDraft()
     const key = randomUUID()
     const update = { path: 'late', prompt: 'x' }
@@ -243,7 +243,7 @@ describe('what is kept', () => {
     expect((await post(`${project.live}/push`, key, { changes: [] })).headers.has('idempotency-replayed')).toBe(false)
   })
 
-  it('a 422: also when what was wrong has changed', async () => {
+  it('can be a 422, even if its cause has changed since', async () => {
     const draft = await project.newDraft()
     const save = (prompt: string) => api('POST', `${draft}/documents/create-or-update`, { body: { path: 'a', prompt } })
     await save('{{ broken')
@@ -257,7 +257,7 @@ describe('what is kept', () => {
     expect((await post(`${draft}/publish`, randomUUID())).status).toBe(200)
   })
 
-  it('no secret in clear: the row of a new API key is sealed, its repetition shows the key', async () => {
+  it('contains no plain secret: the row of a new API key is encrypted, and a repeated request shows the key', async () => {
     const key = randomUUID()
     const created = await post('/api-keys', key, { name: 'sealed' })
     const secret = String(created.body['key'])
@@ -271,7 +271,7 @@ describe('what is kept', () => {
     expect((await api('GET', '/me', { key: String(rotated.body['key']) })).status).toBe(200)
   })
 
-  it('a secret that can no longer be decrypted: a repetition gets an error, and no second key is created', async () => {
+  it('that can no longer be decrypted is an error, and no second key is created', async () => {
     const key = randomUUID()
     expect((await post('/api-keys', key, { name: 'sealed' })).status).toBe(201)
     const rows = await countRows()
@@ -287,7 +287,7 @@ describe('what is kept', () => {
     expect(await countRows()).toEqual(rows)
   })
 
-  it.each(Object.keys(creations))('%s: work and answer stand or fall together', async (name) => {
+  it.each(Object.keys(creations))('%s: work and stored response commit together', async (name) => {
     const { path, body = {} } = (await creations[name]?.()) ?? { path: '' }
     const key = randomUUID()
     const { id } = claimFor({ apiKeyId, method: 'POST', path: `/api/v3${path}`, key, body })

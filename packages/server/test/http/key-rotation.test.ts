@@ -30,7 +30,7 @@ async function listed(id: number): Promise<ApiKey | undefined> {
 }
 
 describe('rotating a key', () => {
-  it('gives a new one that may do the same, and ends the old one at once', async () => {
+  it('creates a key with the same rights, and ends the old one at once', async () => {
     const expiresAt = '2099-01-01T00:00:00.000Z'
     const old = await issue({ scopes: ['read', 'run'], projectId: 1, plan: 'custom', limit: 77, expiresAt })
     expect(await statusOf(old.key)).toBe(200)
@@ -70,7 +70,7 @@ describe('rotating a key', () => {
     expect((await listed(old.id))?.expiresAt).toBe(expiresAt)
   })
 
-  it('works for the key that asks, also for the last admin key', async () => {
+  it('works for the calling key, also for the last admin key', async () => {
     const key = await openTenant(server, 'rotation')
     const only = apiCaller(server.url, key)
     const { apiKey } = Me.parse((await only('GET', '/me')).body)
@@ -80,13 +80,13 @@ describe('rotating a key', () => {
     expect([await statusOf(key), await statusOf(successor.key)]).toEqual([401, 200])
   })
 
-  it('of one key by several at once has one winner', async () => {
+  it('of one key by several callers at once has one winner', async () => {
     const old = await issue()
     const answers = await Promise.all([1, 2, 3].map(() => api('POST', `/api-keys/${old.id}/rotate`)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
   })
 
-  it('is 409 for a key that has ended, 404 for an unknown one', async () => {
+  it('is 409 for a revoked or expired key, 404 for an unknown one', async () => {
     const revoked = await issue()
     await api('DELETE', `/api-keys/${revoked.id}`)
     expect(await api('POST', `/api-keys/${revoked.id}/rotate`)).toMatchObject({

@@ -38,7 +38,7 @@ describe('API keys', () => {
     expect((list.body as unknown as ApiKey[])[0]).toEqual(apiKey)
   })
 
-  it('are named after the caller that they are for: what a key creates shows its name, also after a rotation', async () => {
+  it('name the author: what a key creates shows its name, also after a rotation', async () => {
     const issue = async () =>
       CreatedApiKey.parse((await api('POST', '/api-keys', { body: { name: 'Ana Díaz · laptop' } })).body)
     const [first, second] = [await issue(), await issue()]
@@ -52,7 +52,7 @@ describe('API keys', () => {
     expect(again.author).toEqual(own.author)
   })
 
-  it('tell when they were last used', async () => {
+  it('show their last use', async () => {
     const before = Date.now()
     const { id, key, lastUsedAt } = CreatedApiKey.parse(
       (await api('POST', '/api-keys', { body: { name: 'used' } })).body,
@@ -95,13 +95,13 @@ describe('API keys', () => {
     expect(answer.body['message']).toMatch(new RegExp(`^Invalid request: ${key}: `))
   })
 
-  it('last until the end of 9999 at most', async () => {
+  it('expire at the end of 9999 at the latest', async () => {
     const expiresAt = '9999-12-31T23:59:59.999Z'
     expect(await api('POST', '/api-keys', { body: { name: 'x', expiresAt } })).toMatchObject({ body: { expiresAt } })
     expect((await api('GET', '/api-keys')).status).toBe(200)
   })
 
-  it('cannot be bound to a project that is unknown', async () => {
+  it('cannot be restricted to an unknown project', async () => {
     expect((await api('POST', '/api-keys', { body: { name: 'x', projectId: 999_999 } })).status).toBe(404)
   })
 })
@@ -131,7 +131,7 @@ describe('provider keys', () => {
     expect((await api('DELETE', path)).status).toBe(404)
   })
 
-  it('of the environment are listed with id 0 and cannot be changed', async () => {
+  it('from the environment have id 0 and cannot be changed', async () => {
     const { body } = await api('GET', '/provider-api-keys')
     expect(body).toContainEqual(expect.objectContaining({ id: 0, name: 'demo', provider: 'custom' }))
     expect((await api('PUT', '/provider-api-keys/0', { body: { name: 'x' } })).status).toBe(409)

@@ -196,7 +196,7 @@ describe.each(rows)('$limit: $at', ({ at, send, passes = 200, refuses = { status
     expect(answer.status, answer.text.slice(0, 500)).toBe(passes)
   })
 
-  it(`is refused with ${refuses.status} over it`, async () => {
+  it(`is refused with ${refuses.status} above it`, async () => {
     const { status, body } = await send(at + 1)
     const { status: expected, name, ...details } = refuses
     expect({ status, body }).toMatchObject({ status: expected, body: { name, errorCode: name, ...details } })
@@ -255,7 +255,7 @@ describe('beside the sizes', () => {
     })
   })
 
-  it('a compressed body counts as it is when decompressed', async () => {
+  it('a compressed body counts by its decompressed size', async () => {
     const body = new Uint8Array(gzipSync(whole.replace('""', `"${text(4_194_304)}"`)))
     const answer = await post('/projects', body, { 'content-encoding': 'gzip', 'content-type': 'application/json' })
     expect(answer).toMatchObject({ status: 413, body: { details: { limit: 4_194_304 } } })
@@ -322,7 +322,7 @@ describe('limits of runs', () => {
   })
 
   // The last one: runs that were left may still come to their call.
-  it('open event streams of a key: 429 until one of them is left', async () => {
+  it('open event streams of a key: 429 until one of them closes', async () => {
     const key = await issueKey(bench.api, { scopes: ['admin'] })
     const leave = new AbortController()
     const open = (signal?: AbortSignal) =>
@@ -355,7 +355,7 @@ describe('limits of runs', () => {
   })
 })
 
-describe('plans', () => {
+describe('pricing plans', () => {
   const limits = { hobby: 10, team: 166, enterprise: 500 }
 
   it.each([...Object.entries(limits), ['custom', 77]] as const)(
@@ -376,7 +376,7 @@ describe('plans', () => {
     },
   )
 
-  it('team is that of a new key', async () => {
+  it('a new key has the plan team', async () => {
     expect((await post('/api-keys', { name: 'new' })).body).toMatchObject({ plan: 'team', limit: 166 })
   })
 

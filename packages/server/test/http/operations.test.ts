@@ -64,7 +64,7 @@ it.each(['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
   },
 )
 
-it('no refusal is produced that is not declared', () => {
+it('every refusal is declared', () => {
   const declared = names.flatMap((name) => operatorRoutes[name].errors.map((cause) => `${name} ${cause}`))
   expect(Object.keys(refusals).sort()).toEqual(declared.sort())
 })
@@ -72,7 +72,7 @@ it('no refusal is produced that is not declared', () => {
 describe.each(names)('%s', (name) => {
   const { path, contentType, errors } = operatorRoutes[name]
 
-  it('succeeds, without an API key and uncounted', async () => {
+  it('succeeds without an API key and without a rate limit', async () => {
     const answer = await ask('GET', name)
     expect(answer.status, answer.text).toBe(200)
     expect(answer.headers.get('content-type')?.split(';')[0]).toBe(contentType)
@@ -87,7 +87,7 @@ describe.each(names)('%s', (name) => {
     expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
   })
 
-  it('405 for every other method, with those that there are', async () => {
+  it('405 for every other method, with the allowed ones', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       const answer = await ask(method, name)
       expectRefusal(405, answer)
@@ -96,7 +96,7 @@ describe.each(names)('%s', (name) => {
     }
   })
 
-  it('404 for an address that only looks like it', async () => {
+  it('404 for a similar address', async () => {
     for (const other of [`${path}/x`, `${path}x`, path.toUpperCase(), `/api${path}`]) {
       const answer = await httpCall('GET', `${server.url}${other}`, { headers: token })
       expectRefusal(404, answer)
@@ -118,7 +118,7 @@ describe.each(names)('%s', (name) => {
   }
 })
 
-describe('what they tell', () => {
+describe('the responses', () => {
   it('/health: status, version and features', async () => {
     expect((await ask('GET', 'health')).body).toEqual({
       status: 'ok',
@@ -127,7 +127,7 @@ describe('what they tell', () => {
     })
   })
 
-  it('/ready: that it is', async () => {
+  it('/ready: that the server accepts work', async () => {
     expect((await ask('GET', 'ready')).body).toEqual({ status: 'ready' })
   })
 
@@ -157,7 +157,7 @@ describe('what they tell', () => {
     expect((await httpCall('POST', `${server.url}/`)).status).toBe(404)
   })
 
-  it('/docs: one page whose only style is the one that its policy allows', async () => {
+  it('/docs: one page with the only style that its policy allows', async () => {
     const { headers, text } = await ask('GET', 'docs')
     const policy = headers.get('content-security-policy') ?? ''
     const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? ''

@@ -114,7 +114,7 @@ describe('requests that the HTTP parser refuses', () => {
     expect(answer.match(/Connection: close/g)).toHaveLength(1)
   })
 
-  it('serves a request that expects something unheard of', async () => {
+  it('serves a request with an unknown Expect header', async () => {
     const { port } = await server()
     const answer = await sendRaw(port, ['GET / HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\nConnection: close\r\n\r\n'])
     expect(parseRaw(answer).status).toBe(200)

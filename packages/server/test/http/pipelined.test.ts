@@ -17,7 +17,7 @@ const sender = `
   for (let index = 0; index < connections; index += 1) connect(port, '127.0.0.1').on('error', () => {}).resume().write(text)
 `
 
-it('continues to read a connection only when its earlier requests have been answered', async () => {
+it('reads on from a connection only after its earlier requests are answered', async () => {
   let [waiting, most, answered] = [0, 0, 0]
   const server = createServer((req, res) => {
     waiting += 1

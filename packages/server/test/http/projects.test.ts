@@ -77,7 +77,7 @@ describe('projects', () => {
     expect(await count()).toBe(before)
   })
 
-  it('take a name of 256 characters', async () => {
+  it('accept a name of 256 characters', async () => {
     expect((await api('POST', '/projects', { body: { name: '😀'.repeat(256) } })).status).toBe(201)
   })
 

@@ -35,8 +35,8 @@ async function serve(write: (res: Response) => void): Promise<{ url: string; fai
   return { url: server.url, failures }
 }
 
-describe('the trap of streams as bodies: a tap writes its own response', () => {
-  it('leaves head and body to the writer, unvalidated', async () => {
+describe('a raw response writes itself, because ts-rest only pipes streams', () => {
+  it('lets the writer send head and body, unvalidated', async () => {
     const { url, failures } = await serve((res) => {
       res.setHeader('Content-Type', 'text/event-stream')
       res.write('event: a\n\n')
@@ -48,7 +48,7 @@ describe('the trap of streams as bodies: a tap writes its own response', () => {
     expect(failures).toEqual([])
   })
 
-  it('hands a failing writer to the error handler instead of ending the process', async () => {
+  it('passes a failing writer to the error handler instead of ending the process', async () => {
     const { url, failures } = await serve(() => {
       throw new Error('writer failed')
     })
@@ -56,7 +56,7 @@ describe('the trap of streams as bodies: a tap writes its own response', () => {
     expect(failures).toEqual([new Error('writer failed')])
   })
 
-  it('hears that the client has left', async () => {
+  it('is notified when the client disconnects', async () => {
     let markClosed: () => void = () => {}
     const closed = new Promise<void>((resolve) => {
       markClosed = resolve

@@ -70,7 +70,7 @@ describe('readBody', () => {
     await expect(lastOutcome).rejects.toMatchObject({ code: 'PayloadTooLargeError', details: { limit } })
   })
 
-  it('looks at the size before the encoding, and at no encoding of an empty body', async () => {
+  it('checks the size before the encoding, and no encoding of an empty body', async () => {
     expect(await post(new Uint8Array(limit + 1), 'zstd')).toBe('PayloadTooLargeError')
     expect(await post(new Uint8Array(), 'zstd')).toBe('0')
   })

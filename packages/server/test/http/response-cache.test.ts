@@ -100,7 +100,7 @@ describe('a warm GET of a prompt', () => {
     expect(kept).toBe(routed)
   })
 
-  it('treats addresses of projects and versions as the router does', async () => {
+  it('treats project and version addresses like the router', async () => {
     const live = `${project.id}/versions/live`
     for (const address of [
       `0${live}`,
@@ -117,7 +117,7 @@ describe('a warm GET of a prompt', () => {
     }
   })
 
-  it('responds to every header as the router does', async () => {
+  it('handles every header like the router', async () => {
     const path = `${documents}/folder/hello`
     const etag = /^ETag: (.*)$/m.exec(await ask({ path }))?.[1] ?? ''
     for (const headers of [
@@ -141,14 +141,14 @@ describe('a warm GET of a prompt', () => {
     }
   })
 
-  it('responds to every method as the router does', async () => {
+  it('handles every method like the router', async () => {
     for (const method of ['HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH']) {
       const [kept, routed] = await bothWays({ path: `${documents}/folder/hello`, method })
       expect([method, kept]).toEqual([method, routed])
     }
   })
 
-  it('refuses the callers that the router refuses', async () => {
+  it('refuses the same callers as the router', async () => {
     const ended = await issueKey(api, { scopes: ['read'] })
     const keys = (await api('GET', '/api-keys')).body as unknown as { id: number; prefix: string }[]
     const path = `${documents}/folder/hello`

@@ -41,7 +41,7 @@ async function isThere(uuid: string): Promise<boolean> {
   return status === 200
 }
 
-it('deletes what ended too long ago, and nothing that ended later', async () => {
+it('deletes conversations that ended too long ago, and no later ones', async () => {
   const old = await conversation({ created: 40, ended: 31 })
   const continued = await conversation({ created: 400, ended: 29 })
   const recent = await conversation({ created: 1, ended: 1 })
@@ -51,7 +51,7 @@ it('deletes what ended too long ago, and nothing that ended later', async () => 
   expect(await apply()).toBe(0)
 })
 
-it("a project's own value beats the server's, in both directions, until it is reset", async () => {
+it("a project's value overrides the server's, in both directions, until it is reset", async () => {
   const change = (retentionDays: number | null) =>
     bench.api('PUT', `/projects/${projectId}`, { body: { retentionDays } })
   const elsewhere = await createTestProject(bench.api, prompts)
@@ -78,7 +78,7 @@ it("a project's own value beats the server's, in both directions, until it is re
   expect(created.body['project']).toMatchObject({ retentionDays: 7 })
 })
 
-it('leaves active conversations alone, however old, and takes more than one batch', async () => {
+it('never deletes active conversations, and works in several batches', async () => {
   bench.fake.enqueue({ deltas: ['half'], hang: 'mid-stream' })
   const calls = bench.fake.requests.length
   const active = await bench.background('hello')
@@ -97,7 +97,7 @@ it('leaves active conversations alone, however old, and takes more than one batc
   await bench.stop(active)
 })
 
-it('keeps everything when neither the server nor the project says how long', async () => {
+it('keeps everything without a retention of the server or the project', async () => {
   const { deps } = bench.server
   const runs = { ...deps.runs, settings: { ...deps.runs.settings, retentionDays: 0 } }
   const old = await conversation({ created: 3_000, ended: 3_000 })

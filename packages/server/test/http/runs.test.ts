@@ -33,7 +33,7 @@ const run = (body: Record<string, unknown>, call: { key?: string; headers?: Reco
   })
 
 describe('a run as JSON', () => {
-  it('answers the documented body and names its conversation', async () => {
+  it('returns the documented body and names its conversation', async () => {
     fake.enqueue({ text: 'Hi Ada' })
     const answer = await run({})
     expect(answer.status, answer.text).toBe(200)
@@ -52,7 +52,7 @@ describe('a run as JSON', () => {
     })
   })
 
-  it('leaves out for a declared client what its models refuse', async () => {
+  it('omits what the models of a legacy client refuse', async () => {
     for (const [headers, expected] of [
       [{}, ['reasoning', 'text']],
       [{ 'x-latitude-sdk-version': '5.1.0' }, ['text']],
@@ -99,7 +99,7 @@ describe('a run as a stream', () => {
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
   })
 
-  it('is one of as many as a key may hold open', async () => {
+  it('counts toward the open streams of its key', async () => {
     const key = await issueKey(api, { scopes: ['run'] })
     fake.enqueue({ hang: 'before-head' })
     const requests = fake.requests.length

@@ -154,7 +154,7 @@ describe('the budget of large responses', () => {
   }
   const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-  it('gives one key half of it, and makes further reads wait for their turn', async () => {
+  it('gives one key half of it, and queues further reads', async () => {
     const budget = new UnreadBudget(settings)
     const all = responses(budget, 6)
     const { begun } = reserveAll(budget, all, (place) => (place < 4 ? 1 : 2))
@@ -165,7 +165,7 @@ describe('the budget of large responses', () => {
     expect(begun).toEqual([0, 1, 4, 5, 2])
   })
 
-  it('gives back what a small body does not need, and counts the whole of a large one', async () => {
+  it('releases what a small body does not need, and counts a large one completely', async () => {
     const budget = new UnreadBudget(settings)
     const all = responses(budget, 4)
     const { begun } = reserveAll(budget, all, () => 1)
@@ -182,7 +182,7 @@ describe('the budget of large responses', () => {
     expect(begun).toEqual([0, 1, 2, 3])
   })
 
-  it('refuses with 503 when no room becomes free, and forgets clients that disconnect', async () => {
+  it('refuses with 503 if no room becomes free, and drops clients that disconnect', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const budget = new UnreadBudget(settings)

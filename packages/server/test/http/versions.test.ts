@@ -28,7 +28,7 @@ describe('versions', () => {
     expect((await api('GET', `/projects/${project.id}/versions?unknown=1`)).status).toBe(200)
   })
 
-  it('are read by uuid in any case and as live', async () => {
+  it('are read by uuid in upper or lower case, and as live', async () => {
     const live = await api('GET', `/projects/${project.id}/versions/live`)
     expect(Version.parse(live.body)).toEqual(live.body)
     const upper = await api('GET', `/projects/${project.id}/versions/${project.draftUuid.toUpperCase()}`)
@@ -70,7 +70,7 @@ describe('versions', () => {
     })
   })
 
-  it('push nothing when one change is refused', async () => {
+  it('push nothing if one change is refused', async () => {
     const draft = await project.newDraft()
     const good = { path: 'good', status: 'added', content: 'x' }
     for (const bad of [
@@ -131,7 +131,7 @@ describe('versions', () => {
     expect((await api('GET', `${project.live}/diff?base=${'%00'}`)).status).toBe(400)
   })
 
-  it('are forced on live by a key that may publish only', async () => {
+  it('can be forced on live only with the scope publish', async () => {
     const issued = await api('POST', '/api-keys', { body: { name: 'writer', scopes: ['write'] } })
     const body = { path: 'edited', prompt: 'forced', force: true }
     const key = String(issued.body['key'])

@@ -54,7 +54,7 @@ describe('stet-server', { timeout: processTestMs }, () => {
     expect(await readdir(storage.dataDir)).not.toContain('new')
   })
 
-  it('new-admin-key prints a further key, alone on standard output', async () => {
+  it('new-admin-key prints only the new key to standard output', async () => {
     const early = await runServer(settings, 'new-admin-key')
     expect(early).toMatchObject({ code: 1, stdout: '', stderr: 'stet-server: Workspace not found\n' })
     await firstStart()
@@ -76,7 +76,7 @@ describe('stet-server', { timeout: processTestMs }, () => {
 })
 
 describe.runIf(process.env['STET_TEST_DATABASE_URL'])('stet-server on PostgreSQL', { timeout: processTestMs }, () => {
-  it('refuses backup and restore in one line, and makes no folder', async () => {
+  it('refuses backup and restore in one line without making a folder', async () => {
     const folder = join(storage.dataDir, 'new')
     for (const command of ['backup', 'restore']) {
       const { code, stderr } = await runServer({ ...settings, STET_DATA_DIR: folder }, command, join(folder, 'file'))
@@ -93,7 +93,7 @@ describe.skipIf(process.env['STET_TEST_DATABASE_URL'])(
   'stet-server on the embedded database',
   { timeout: processTestMs },
   () => {
-    it('backs up and restores, and refuses in one line what it cannot', async () => {
+    it('backs up and restores, and refuses invalid requests in one line', async () => {
       server = await startServer(settings)
       const file = join(storage.dataDir, 'backups', 'one.stet')
       const busy = await runServer(settings, 'backup', file)

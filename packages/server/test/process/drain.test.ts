@@ -89,7 +89,7 @@ function get(path: string, agent: Agent): Promise<PlainAnswer> {
 }
 
 describe('SIGTERM', { timeout: processTestMs }, () => {
-  it('lets an open stream and a JSON run come to their ends, and exits with 0', async () => {
+  it('lets an open stream and a JSON run finish, and exits with 0', async () => {
     const before = provider.requests.length
     const held = [heldAnswer(), heldAnswer()]
     const stream = await run(true)
@@ -108,7 +108,7 @@ describe('SIGTERM', { timeout: processTestMs }, () => {
     expect(await server.ended).toMatchObject({ code: 0, stderr: '' })
   })
 
-  it('answers 503 to what arrives on a kept connection meanwhile, and closes it', async () => {
+  it('answers 503 to new requests on an open connection, and closes it', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const kept = await get('/api/v3/me', agent)
     expect(kept).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } })

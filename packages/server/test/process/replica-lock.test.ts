@@ -121,7 +121,7 @@ async function changeLive(answerOf: ReturnType<typeof apiCaller>, project: TestP
 }
 
 describe.skipIf(needsServer)('the lock of the only replica', { timeout: processTestMs }, () => {
-  it('killed under load while another server waits: the first answers nothing stale, lets its runs end and exits', async () => {
+  it('killed under load while another server waits: the first gives no stale answer, lets its runs end and exits', async () => {
     const first = await start()
     const admin = apiCaller(first.url, adminKey)
     const project = await createTestProject(admin, { hello: prompt('<user>old text</user>') })
@@ -186,7 +186,7 @@ describe.skipIf(needsServer)('the lock of the only replica', { timeout: processT
     expect(await admin('GET', '/me')).toMatchObject({ status: 200 })
   })
 
-  it('a connection that was cut without a word to the database is replaced, though the database still counts it', async () => {
+  it('a connection that broke unnoticed by the database is replaced, though the database still counts it', async () => {
     const proxy = await startDatabaseProxy(storage().databaseUrl ?? '')
     const server = await start({ DATABASE_URL: proxy.url })
     const before = await query(lockHolders)
@@ -202,7 +202,7 @@ describe.skipIf(needsServer)('the lock of the only replica', { timeout: processT
 })
 
 describe.skipIf(needsServer)('a server that waits for the lock', { timeout: processTestMs }, () => {
-  it('lives, is not ready, refuses the API in the documented form, and serves on the same address afterwards', async () => {
+  it('is up but not ready, refuses the API in the documented form, and serves on the same address afterwards', async () => {
     const first = await start()
     const next = await startWaiting()
     const refused = (answer: ApiAnswer) => {
@@ -227,7 +227,7 @@ describe.skipIf(needsServer)('a server that waits for the lock', { timeout: proc
     expect(await apiCaller(next.url, adminKey)('GET', '/me')).toMatchObject({ status: 200 })
   })
 
-  it('serves as soon as the first one takes no more work, while that one brings its runs to their ends', async () => {
+  it('serves as soon as the first one accepts no more work, while that one finishes its runs', async () => {
     const first = await start()
     const admin = apiCaller(first.url, adminKey)
     const { live } = await createTestProject(admin, { hello: prompt('<user>Hi</user>') })

@@ -76,7 +76,7 @@ describe('a start', { timeout: processTestMs }, () => {
     await stop(server)
   })
 
-  it('with a given admin key names its place without printing it', async () => {
+  it('with a given admin key names its source without printing it', async () => {
     const key = generateApiKey()
     const config = readConfig({ STET_DATA_DIR: storage.dataDir })
     const file = join(storage.dataDir, 'admin.key')
@@ -87,7 +87,7 @@ describe('a start', { timeout: processTestMs }, () => {
     expect(keepAdminKey({ ...config, databaseUrl: 'postgres://unused' }, tenant)).toBe(made)
   })
 
-  it('that cannot listen ends with one line, holds no lock and has printed the first key', async () => {
+  it('that cannot listen ends with one line, frees its lock and has printed the first key', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => other.once('listening', resolve))
     const address = other.address()
@@ -133,7 +133,7 @@ describe('a start', { timeout: processTestMs }, () => {
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: lines.join('') })
   })
 
-  it('without its database says in one line what is wrong with it', async () => {
+  it('without its database reports the problem in one line', async () => {
     const STET_ENCRYPTION_KEY = generateEncryptionKey()
     const nowhere = { ...settings, STET_ENCRYPTION_KEY, DATABASE_URL: 'postgres://127.0.0.1:1/stet' }
     const away = 'stet-server: The database is not available, try again later'
@@ -155,7 +155,7 @@ describe.skipIf(process.env['STET_TEST_DATABASE_URL'])(
   'a start on the embedded database',
   { timeout: processTestMs },
   () => {
-    it('writes the first key into a file for its owner alone', async () => {
+    it('writes the first key into a file that only its owner can read', async () => {
       server = await startServer(settings)
       const file = join(storage.dataDir, 'admin.key')
       expect(await readFile(file, 'utf8')).toBe(`${keyIn(server.stdout)}\n`)
@@ -163,7 +163,7 @@ describe.skipIf(process.env['STET_TEST_DATABASE_URL'])(
       expect((await stat(join(storage.dataDir, 'encryption.key'))).mode & 0o777).toBe(0o600)
     })
 
-    it('may be by another user than the one who built it: what a first start copies all may read, the copy its owner', async () => {
+    it('works for another user than the builder: everyone may read the template, only the owner the copy', async () => {
       const template = await modesBelow(join(packageRoot, 'dist', 'database-template'))
       expect(template).toEqual(['file 644', 'folder 755'])
       expect(await modesBelow(join(storage.dataDir, 'db'))).toEqual(['file 600', 'folder 700'])

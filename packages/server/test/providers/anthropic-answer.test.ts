@@ -88,7 +88,7 @@ describe('a streamed message', () => {
     expect(await said(...recorded)).toEqual(whole)
   })
 
-  it('is the same however it is cut', async () => {
+  it('is the same for every split', async () => {
     const bytes = frames(...recorded)
     for (let at = 1; at < bytes.length; at += 1) {
       expect(await read([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(whole)
@@ -96,14 +96,14 @@ describe('a streamed message', () => {
     expect(await read(Array.from(bytes, (byte) => Buffer.of(byte)))).toEqual(whole)
   })
 
-  it('cut off before its stop reason it fails', async () => {
+  it('fails if it is cut off before its stop reason', async () => {
     const bytes = frames(...recorded)
     const last = bytes.indexOf('event: message_delta')
     for (let at = 0; at < last; at += 13)
       await expect(read([bytes.subarray(0, at)])).rejects.toMatchObject({ kind: 'malformed' })
   })
 
-  it('takes later counts in place of earlier ones', async () => {
+  it('replaces earlier counts by later ones', async () => {
     const usage = { input_tokens: 11, cache_read_input_tokens: 4, cache_creation_input_tokens: 0, output_tokens: 9 }
     const chunks = await said(
       start({ input_tokens: 10, cache_read_input_tokens: 4, output_tokens: 1 }),
@@ -172,7 +172,7 @@ describe('a streamed message', () => {
 })
 
 describe('a plain message', () => {
-  it('gives the same chunks', () => {
+  it('yields the same chunks', () => {
     const body = {
       type: 'message',
       content: [
@@ -222,7 +222,7 @@ describe('a structured answer', () => {
     expect(textOf(await read([frames(...events)], { type: 'array' }))).toBe('[1,2]')
   })
 
-  it('that never came leaves what was said', async () => {
+  it('that is missing leaves the text unchanged', async () => {
     const events = [start(), ...block(0, { type: 'text', text: '' }, speech('{"a":'), speech('1}')), ...end('end_turn')]
     expect(textOf(await read([frames(...events)], schema))).toBe('{"a":1}')
   })
@@ -242,7 +242,7 @@ describe('the head of a call', () => {
   const drivers = createModelDrivers({ guard: { allowedPrivateHosts: [] }, clock: systemClock })
   afterAll(() => drivers.close())
 
-  it('carries key and version, and what entry and prompt add', async () => {
+  it('contains key and version, and the headers of provider key and prompt', async () => {
     const fake = await fakeProvider()
     const configuration = { headers: { 'Anthropic-Beta': 'context-1m' } }
     const entry = providerAt(fake.url, { kind: 'anthropic', configuration })

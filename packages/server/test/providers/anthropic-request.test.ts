@@ -42,14 +42,14 @@ describe('roles', () => {
     })
   })
 
-  it('without a user the last system message is the user', () => {
+  it('without a user message, the last system message becomes one', () => {
     expect(sent(of('system', text('a')), of('system', text('b')))).toEqual({
       system: [{ type: 'text', text: 'a' }],
       turns: [{ role: 'user', content: [{ type: 'text', text: 'b' }] }],
     })
   })
 
-  it('the beginning of an answer ends without white space, and empty texts are left out', () => {
+  it('a prefilled answer has no trailing white space, and empty texts are omitted', () => {
     expect(sent(of('user', text('a'), text('')), of('assistant', text('{ \n'))).turns).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'a' }] },
       { role: 'assistant', content: [{ type: 'text', text: '{' }] },
@@ -59,7 +59,7 @@ describe('roles', () => {
 })
 
 describe('parts', () => {
-  it('images and documents go by address or content', () => {
+  it('images and documents are sent by URL or content', () => {
     const parts: MessagePart[] = [
       { type: 'image', image: 'https://example.com/a.png' },
       { type: 'image', image: 'data:image/webp;base64,AAAA' },
@@ -97,7 +97,7 @@ describe('parts', () => {
     expect(() => sent(of(role, part), of('user', text('x')))).toThrow(`Provider 'Claude' takes no ${words}`)
   })
 
-  it('calls and results keep their ids, foreign ids get a form that is taken', () => {
+  it('calls and results keep their ids; unsupported ids are converted', () => {
     const call = (toolCallId: string): MessagePart => ({ type: 'tool-call', toolCallId, toolName: 'f', args: { x: 1 } })
     const result = (toolCallId: string, more: object): MessagePart => ({
       type: 'tool-result',
@@ -128,7 +128,7 @@ describe('parts', () => {
     ])
   })
 
-  it('thoughts go back to the entry that made them, and to no other', () => {
+  it('reasoning goes back only to the provider key that made it', () => {
     const thoughts = (maker: string): Message =>
       of(
         'assistant',
@@ -179,7 +179,7 @@ describe('parts', () => {
 })
 
 describe('settings', () => {
-  it('take their names, unknown ones pass, those of other vendors stay here', () => {
+  it('get their names, unknown ones pass, those of other vendors are dropped', () => {
     const settings = {
       temperature: 0.5,
       topP: 0.9,
@@ -214,7 +214,7 @@ describe('settings', () => {
     expect(body({ model })).toMatchObject({ max_tokens: limit })
   })
 
-  it('thinking raises a limit below its budget and leaves out what excludes it', () => {
+  it('thinking raises a limit below its budget and drops incompatible settings', () => {
     const thinking = { type: 'enabled', budgetTokens: 2000 }
     const sampled = body({ settings: { thinking, maxTokens: 500, temperature: 0.2, topK: 3, topP: 0.97 } })
     expect(sampled).toMatchObject({ max_tokens: 2500, top_p: 0.97, thinking: { type: 'enabled', budget_tokens: 2000 } })
@@ -243,7 +243,7 @@ describe('structured answers', () => {
   const schema = { type: 'object', properties: { a: { type: 'string' } } }
   const tools = [{ name: 'f', parameters: {} }]
 
-  it('are a tool that must be called, beside others any of them', () => {
+  it('are a tool that must be called, or any tool if there are others', () => {
     expect(body({ schema })).toMatchObject({
       tools: [{ name: 'structured_answer', input_schema: schema }],
       tool_choice: { type: 'tool', name: 'structured_answer' },
@@ -254,13 +254,13 @@ describe('structured answers', () => {
     })
   })
 
-  it('are asked for in words where thinking forbids to force', () => {
+  it('are requested in words where thinking excludes a forced tool', () => {
     const sent = body({ schema, settings: { thinking: { type: 'enabled', budget_tokens: 1024 } } })
     expect(sent).not.toHaveProperty('tool_choice')
     expect(sent['system']).toMatchObject([{ text: expect.stringContaining('structured_answer') }])
   })
 
-  it('other than objects travel in an object, definitions at its root', () => {
+  it('that are not objects are wrapped in one, with definitions at its root', () => {
     const list = { type: 'array', items: { $ref: '#/$defs/x' }, $defs: { x: { type: 'string' } } }
     expect(body({ schema: list })).toMatchObject({
       tools: [

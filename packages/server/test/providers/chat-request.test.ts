@@ -18,7 +18,7 @@ const text = (value: string): MessagePart => ({ type: 'text', text: value })
 const messagesOf = (messages: Message[], kind = 'openai') => body({ messages, provider: at(kind) })['messages']
 
 describe('settings', () => {
-  it('take their names in the body; unknown ones pass unchanged, those of stet never', () => {
+  it('get their names in the body; unknown ones pass unchanged, stet’s own are dropped', () => {
     const settings = {
       temperature: 0.5,
       topP: 0.9,
@@ -56,12 +56,12 @@ describe('settings', () => {
     expect(body({ settings: { maxOutputTokens: 6 }, provider: at('custom') })).toMatchObject({ max_tokens: 6 })
   })
 
-  it('ask for usage on streams, but for Mistral, which refuses the question', () => {
+  it('request usage on streams, except from Mistral, which refuses that option', () => {
     expect(body({ stream: true })).toMatchObject({ stream: true, stream_options: { include_usage: true } })
     expect(body({ stream: true, provider: at('mistral') })).not.toHaveProperty('stream_options')
   })
 
-  it('take what providerOptions holds for their kind alone', () => {
+  it('include providerOptions for their kind only', () => {
     const settings = { providerOptions: { openai: { store: false }, groq: { service_tier: 'flex' } } }
     expect(body({ settings })).toMatchObject({ store: false })
     expect(body({ settings })).not.toHaveProperty('service_tier')
@@ -69,14 +69,14 @@ describe('settings', () => {
 })
 
 describe('messages', () => {
-  it('keep roles that are known and turn those that are not', () => {
+  it('keep known roles and convert unknown ones', () => {
     const messages: Message[] = [{ role: 'developer', content: [text('d')] }, user(text('u'))]
     expect(messagesOf(messages)).toMatchObject([{ role: 'developer' }, { role: 'user' }])
     expect(messagesOf(messages, 'custom')).toMatchObject([{ role: 'system' }, { role: 'user' }])
     expect(messagesOf([{ role: 'system', content: [text('s')] }], 'perplexity')).toMatchObject([{ role: 'user' }])
   })
 
-  it('carry images as URL, data URL or base64', () => {
+  it('contain images as URL, data URL or base64', () => {
     const images: MessagePart[] = [
       { type: 'image', image: 'https://example.com/a.png' },
       { type: 'image', image: 'data:image/png;base64,AAAA' },
@@ -94,7 +94,7 @@ describe('messages', () => {
     ])
   })
 
-  it('carry files by content, and say which part cannot be carried', () => {
+  it('contain files by content, and name a part that cannot be sent', () => {
     expect(messagesOf([user({ type: 'file', file: 'AAAA', mimeType: 'application/pdf', name: 'a.pdf' })])).toEqual([
       {
         role: 'user',
@@ -106,7 +106,7 @@ describe('messages', () => {
     ).toThrow("Provider 'OpenAI' takes no file parts by URL")
   })
 
-  it('carry tool calls and results, without reasoning', () => {
+  it('contain tool calls and results, without reasoning', () => {
     const history: Message[] = [
       {
         role: 'assistant',
@@ -184,7 +184,7 @@ describe('headers', () => {
     await fake.close()
   })
 
-  it('are ours, those of the entry and of the prompt; nothing of the process or the machine', async () => {
+  it('are ours, the key’s and the prompt’s; none reveals the process or the machine', async () => {
     vi.stubEnv('OPENAI_CUSTOM_HEADERS', 'x-secret: of the process')
     vi.stubEnv('OPENAI_ORG_ID', 'of the process')
     const provider = providerAt(fake.url, { configuration: { headers: { 'X-Entry': '1' }, organization: 'org' } })
@@ -217,7 +217,7 @@ describe('headers', () => {
     },
   )
 
-  it('cannot carry a line end', () => {
+  it('cannot contain a line end', () => {
     expect(() =>
       requestHeaders(providerAt(null), modelRequest(null, { settings: { headers: { 'x-a': 'b\r\nc: d' } } }), {}),
     ).toThrow('cannot be set')
@@ -233,7 +233,7 @@ describe('kinds', () => {
     expect(drivers.driverFor(at(kind))).toBeDefined()
   })
 
-  it('only services that have it are asked for the Responses endpoint', () => {
+  it('only services with a Responses endpoint get such requests', () => {
     const configuration = { endpoint: 'responses' }
     for (const kind of ['openai', 'custom']) expect(drivers.driverFor({ ...at(kind), configuration })).toBeDefined()
     expect(() => drivers.driverFor({ ...at('groq'), configuration })).toThrow("kind 'groq' has no endpoint 'responses'")

@@ -67,7 +67,7 @@ describe('the fake provider', () => {
     expect(fake.aborted).toBe(0)
   })
 
-  it('holds the stream at a gate and counts a client that leaves', async () => {
+  it('pauses the stream at a gate and counts a client that disconnects', async () => {
     fake.enqueue({ text: 'a b c', gate: new Promise(() => undefined) })
     const left = new AbortController()
     const response = await ask(streaming, left.signal)

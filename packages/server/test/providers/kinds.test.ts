@@ -184,7 +184,7 @@ const asked: Record<(typeof requestCases)[number], Partial<ModelRequest>> = {
 }
 
 describe.each(Object.entries(kinds))('%s', (_kind, wire) => {
-  it('has every case and no other', () => {
+  it('covers exactly the listed cases', () => {
     expect(Object.keys(wire.answers).sort()).toEqual([...answerCases].sort())
     expect(Object.keys(wire.failures).sort()).toEqual([...failureCases].sort())
     expect(Object.keys(wire.requests).sort()).toEqual([...requestCases].sort())
@@ -201,7 +201,7 @@ describe.each(Object.entries(kinds))('%s', (_kind, wire) => {
 
   it.each(failureCases)('names the failure: %s', (name) => checkFailure(wire, wire.failures[name]))
 
-  it.each(requestCases)('is sent in its form: %s', async (name) => {
+  it.each(requestCases)('sends its request: %s', async (name) => {
     const form = wire.requests[name]
     const before = fake.requests.length
     if (form instanceof Error) {
@@ -244,7 +244,7 @@ function responsesOfAzure(): KindWire {
   return { ...responses, provider, answers: { ...responses.answers, text } }
 }
 
-it('is what the page of providers says', async () => {
+it('matches docs/providers.md', async () => {
   const page = await readFile(new URL('../../../../docs/providers.md', import.meta.url), 'utf8')
   const start = page.indexOf('| feature |')
   expect(page.slice(start, page.indexOf('\n\n', start))).toBe(featureRows(kinds))

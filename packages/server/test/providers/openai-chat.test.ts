@@ -27,7 +27,7 @@ const usage = {
 }
 
 describe('a streamed answer', () => {
-  it('yields reasoning, text and one finish with whole usage', async () => {
+  it('yields reasoning, text and one finish with complete usage', async () => {
     fake.enqueue({ reasoning: 'hm', deltas: ['a', ' b', ''], usage })
     const chunks = await chunksOf(ask())
     expect(chunks).toEqual([
@@ -56,7 +56,7 @@ describe('a streamed answer', () => {
     })
   })
 
-  it('gives the first text before the answer is whole', async () => {
+  it('yields the first text before the answer is complete', async () => {
     let open: (() => void) | undefined
     fake.enqueue({ deltas: ['first', 'second'], gate: new Promise<void>((resolve) => (open = resolve)) })
     const seen: ModelChunk[] = []
@@ -85,7 +85,7 @@ describe('a streamed answer', () => {
     expect(chunks.at(-1)).toMatchObject({ finishReason: 'tool-calls' })
   })
 
-  it('ends well with a finish reason alone, or with the end mark alone', async () => {
+  it('ends successfully with only a finish reason, or only the end mark', async () => {
     const delta = (body: unknown) => `data: ${JSON.stringify(body)}\n\n`
     const text = delta({ choices: [{ delta: { content: 'x' } }] })
     fake.enqueue(
@@ -96,7 +96,7 @@ describe('a streamed answer', () => {
     expect((await chunksOf(ask())).at(-1)).toMatchObject({ type: 'finish', finishReason: 'unknown' })
   })
 
-  it('takes a plain answer to a streamed request', async () => {
+  it('accepts a plain answer to a streamed request', async () => {
     fake.enqueue({
       status: 200,
       body: { choices: [{ index: 0, message: { content: 'plain' }, finish_reason: 'stop' }] },
@@ -104,7 +104,7 @@ describe('a streamed answer', () => {
     expect(textOf(await chunksOf(ask()))).toBe('plain')
   })
 
-  it('reuses connections: a second one only while the first has not seen its end', async () => {
+  it('reuses connections: opens a second one only while the first is busy', async () => {
     for (let calls = 0; calls < 8; calls += 1) await chunksOf(ask())
     expect(fake.connections).toBeLessThanOrEqual(2)
   })
@@ -170,7 +170,7 @@ describe('failures', () => {
     expect(failure).toMatchObject(expected)
   })
 
-  it('keeps what was said before the failure', async () => {
+  it('keeps the text before the failure', async () => {
     fake.enqueue({ text: 'a b c', cut: 2 })
     const seen: ModelChunk[] = []
     await failureOf(ask({ maxRetries: 0 }), seen)
@@ -182,7 +182,7 @@ describe('failures', () => {
     expect(await failureOf(ask({ stream: false }))).toMatchObject({ kind: 'malformed' })
   })
 
-  it('removes secrets from the text of the provider', async () => {
+  it('removes secrets from the provider’s message', async () => {
     fake.enqueue({
       status: 401,
       body: { error: { message: 'Incorrect API key: test-token-123. Also sk-abcdefgh12345678.' } },
@@ -191,7 +191,7 @@ describe('failures', () => {
     expect(failure).toMatchObject({ providerMessage: 'Incorrect API key: ***. Also ***.' })
   })
 
-  it('reports an address without a listener', async () => {
+  it('reports an address that refuses connections', async () => {
     // Where no other process could begin to.
     const { provider } = modelRequest('http://127.0.0.1:1/v1')
     expect(await failureOf(ask({ provider, maxRetries: 0 }))).toMatchObject({ kind: 'unavailable' })
@@ -199,7 +199,7 @@ describe('failures', () => {
 })
 
 describe('retries', () => {
-  it.each([408, 409, 429, 500, 503])('happen on %i, as often as asked', async (status) => {
+  it.each([408, 409, 429, 500, 503])('happen on %i, as often as configured', async (status) => {
     fake.enqueue({ status }, { status }, { text: 'late' })
     expect(textOf(await chunksOf(ask({ maxRetries: 2 })))).toBe('late')
     expect(fake.requests).toHaveLength(3)
@@ -211,7 +211,7 @@ describe('retries', () => {
     expect(fake.requests).toHaveLength(1)
   })
 
-  it('wait as long as Retry-After says, and give up at once above a minute', async () => {
+  it('wait for Retry-After, and give up at once above a minute', async () => {
     fake.enqueue({ status: 429, headers: { 'retry-after-ms': '80' } }, { text: 'late' })
     const start = performance.now()
     expect(textOf(await chunksOf(ask({ maxRetries: 1 })))).toBe('late')

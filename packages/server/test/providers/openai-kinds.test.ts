@@ -102,7 +102,7 @@ describe('roles', () => {
     expect(roles(kind, ...messages)).toEqual(expected)
   })
 
-  it('Google gets a user, and Mistral the mark of an answer’s beginning', () => {
+  it('Google gets a user message, and Mistral the prefix mark of an answer', () => {
     expect(roles('google', of('system', text('a')), of('system', text('b')))).toEqual(['system', 'user'])
     expect(messagesOf('mistral', of('user', text('u')), of('assistant', text('{')))).toEqual([
       { role: 'user', content: 'u' },
@@ -110,7 +110,7 @@ describe('roles', () => {
     ])
   })
 
-  it('names of users go where they are taken', () => {
+  it('user names are sent to services that accept them', () => {
     const named = { ...of('user', text('u')), name: 'Ann' }
     expect(messagesOf('openai', named)).toEqual([{ role: 'user', content: 'u', name: 'Ann' }])
     expect(messagesOf('groq', named)).toEqual([{ role: 'user', content: 'u' }])
@@ -146,10 +146,10 @@ describe('parts', () => {
   })
 })
 
-describe('what a maker wants back', () => {
+describe('data that a service wants back', () => {
   const tool = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }
 
-  it('Google: the signature of a call, for the entry that made it', () => {
+  it('Google: the signature of a call, for the key that made it', () => {
     const entry = providerAt(null, { kind: 'google', name: 'Gemini' })
     const signed = { ...tool, extra_content: { google: { thought_signature: 'sig' } } }
     const answer = JSON.stringify({ choices: [{ message: { tool_calls: [signed] }, finish_reason: 'tool_calls' }] })
@@ -161,7 +161,7 @@ describe('what a maker wants back', () => {
     expect(other).toEqual([{ role: 'assistant', content: null, tool_calls: [tool] }, expect.anything()])
   })
 
-  it('a gateway: what it sealed for the service behind it', () => {
+  it('a gateway: the encrypted data for the service behind it', () => {
     const entry = providerAt('http://gate.test/v1', { kind: 'custom', name: 'Gate' })
     const open = { type: 'reasoning.text', text: 'hm', index: 0 }
     const sealed = { type: 'reasoning.encrypted', data: 'AAAA', id: 'c1', format: 'google-gemini-v1', index: 1 }
@@ -332,7 +332,7 @@ describe('azure', () => {
     },
   )
 
-  it('escapes the name of a model in a dated address, and leaves it unchanged elsewhere', async () => {
+  it('escapes the model in an address with a version, and leaves it unchanged elsewhere', async () => {
     const model = 'my model?x=1#ü'
     await chunksOf(ask({ apiVersion: '2024-10-21' }, { model }))
     await chunksOf(ask({}, { model }))
@@ -342,7 +342,7 @@ describe('azure', () => {
     ])
   })
 
-  it('is no way into a private network', async () => {
+  it('does not open private networks', async () => {
     const provider = { ...entry({ baseUrl: fake.url }), trustedAddress: false }
     const failure = await failureOf(callOf(drivers.driverFor(provider), modelRequest(null, { provider })))
     expect(failure).toMatchObject({ kind: 'misconfigured' })

@@ -33,7 +33,7 @@ describe('prices', () => {
     expect(costAt({})).toEqual({ cost: 0.00375, known: true })
   })
 
-  it('of a custom entry go by its address', () => {
+  it('of a custom key follow its address', () => {
     expect(costAt({ kind: 'custom', url: 'https://api.openai.com/v1' })).toEqual({ cost: 0.00375, known: true })
     expect(costAt({ kind: 'custom', url: 'https://models.example.com/v1' })).toEqual({ cost: 0, known: false })
   })
@@ -83,7 +83,7 @@ describe('prices', () => {
     expect(compared).toBeGreaterThan(3_000)
   })
 
-  it('of a gateway go by its own names', () => {
+  it('of a gateway use its own model names', () => {
     const openrouter = { kind: 'custom', url: 'https://openrouter.ai/api/v1' }
     expect(costAt(openrouter, 'google/gemini-2.5-flash')).toMatchObject({ known: true })
   })
@@ -95,7 +95,7 @@ describe('prices', () => {
     expect(costAt({ kind }, model)).toEqual({ cost: 0, known: false })
   })
 
-  it('of a name that only begins as one of the table, and is longer than any, are unknown', () => {
+  it('of a longer name that starts like one in the table are unknown', () => {
     expect(costAt({ kind: 'anthropic' }, `claude-sonnet-4-5-${'x'.repeat(500)}`)).toEqual({ cost: 0, known: false })
   })
 

@@ -49,7 +49,7 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
     expect(chunks.at(-1)).toMatchObject({ finishReason: 'tool-calls', usage: { inputTokens: 12, outputTokens: 8 } })
   }
 
-  it('tells the same answer streamed and plain, a plain one in one batch', async () => {
+  it('yields the same answer streamed and plain, a plain one in one batch', async () => {
     fake.setDefault(answer)
     checkAnswer(await chunksOf(ask()))
     const batches = await batchesOf(ask({ stream: false }))
@@ -58,7 +58,7 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
     expect(fake.requests.map(({ body }) => body['stream'])).toEqual([true, undefined])
   })
 
-  it('gives the first text before the answer is whole', async () => {
+  it('yields the first text before the answer is complete', async () => {
     let open: (() => void) | undefined
     // The gate stands behind the first frames, of which some announce the text.
     fake.enqueue({ deltas: ['first', 'second'], gateAfter: 2, gate: new Promise<void>((resolve) => (open = resolve)) })
@@ -70,7 +70,7 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
     expect(textOf(seen)).toBe('firstsecond')
   })
 
-  it('is cut off at any frame never taken for whole', async () => {
+  it('fails if it is cut off, at any frame', async () => {
     for (const cut of [0, 1, 2, 4]) {
       fake.enqueue({ text: 'a b c d e', cut })
       expect(await failureOf(ask({ maxRetries: 0 }))).toMatchObject({ kind: 'unavailable' })
@@ -109,7 +109,7 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
     expect(await failureOf(ask())).toMatchObject({ providerMessage: 'Bad key *** or ***' })
   })
 
-  it('repeats before the first byte only', async () => {
+  it('retries only before the first byte', async () => {
     fake.enqueue({ status: 529 }, { status: 429 }, { text: 'late' })
     expect(textOf(await chunksOf(ask({ maxRetries: 2 })))).toBe('late')
     fake.enqueue({ status: 400 })
@@ -130,14 +130,14 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
     await fake.waitForAbort(1)
   })
 
-  describe('over a bad line', () => {
+  describe('over a bad connection', () => {
     let proxy: FaultProxy
     beforeEach(async () => {
       proxy = await faultProxy(fake.port)
     })
     afterEach(() => proxy.close())
 
-    it('an answer that arrives byte by byte is whole, and resets before the first byte are repeated', async () => {
+    it('an answer that arrives byte by byte is complete, and resets before the first byte are retried', async () => {
       const url = `http://127.0.0.1:${proxy.port}/v1`
       proxy.resetNext(2)
       proxy.chop(1)

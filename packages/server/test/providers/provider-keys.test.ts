@@ -98,8 +98,8 @@ const save = (more = {}) =>
   })
 const names = async () => (await listProviderKeys(deps, { workspaceId })).map(({ id, name }) => [id > 0, name])
 
-describe('stored entries', () => {
-  it('keep their token sealed and masked', async () => {
+describe('stored provider keys', () => {
+  it('keep their token encrypted and masked', async () => {
     const key = await save()
     expect(key).toMatchObject({
       name: 'Groq',
@@ -148,7 +148,7 @@ describe('stored entries', () => {
     expect(await deps.stores.providerKeys.list(workspaceId)).toEqual([])
   })
 
-  it('change, count from the next listing, and go', async () => {
+  it('can be changed and deleted; the next listing shows it', async () => {
     const key = await save()
     const before = await listProviders(deps, workspaceId)
     await updateProviderKey(deps, {
@@ -189,7 +189,7 @@ describe('stored entries', () => {
     expect(await update({ ...change, token: 'gsk-again-0123456789' })).toMatchObject(change)
   })
 
-  it('keep their token while the address stays', async () => {
+  it('keep their token if the address does not change', async () => {
     const { id } = await save({ url: 'http://ollama.lan/v1', configuration: { prices: [] } })
     const same = { name: 'Renamed', url: 'http://ollama.lan/v1', configuration: { apiVersion: '2024-10-21' } }
     await updateProviderKey(deps, { workspaceId, apiKeyId: 7, id, ...same })
@@ -197,7 +197,7 @@ describe('stored entries', () => {
     expect(opened(entry)).toMatchObject({ name: 'Renamed', token: 'gsk-0123456789abcdef' })
   })
 
-  it('of another workspace are unknown; those without a row cannot be changed', async () => {
+  it('of another workspace are unknown; keys without a row cannot be changed', async () => {
     const key = await save()
     const other = await database.client.workspace.create({ data: { name: 'other' } })
     const unknown = { code: 'NotFoundError', message: 'Provider key not found' }
@@ -215,7 +215,7 @@ describe('stored entries', () => {
     })
   })
 
-  it('hide an entry of the environment that has the same name', async () => {
+  it('hide an environment key with the same name', async () => {
     expect(await names()).toEqual([
       [false, 'demo'],
       [false, 'openai'],
@@ -229,8 +229,8 @@ describe('stored entries', () => {
   })
 })
 
-describe('using an entry', () => {
-  it('costs no statement when warm, notes the use once a minute', async () => {
+describe('using a provider key', () => {
+  it('costs no statement when warm, and records its use once a minute', async () => {
     const key = await save()
     const [entry] = await listProviders(deps, workspaceId)
     resolved(entry)
@@ -246,7 +246,7 @@ describe('using an entry', () => {
     await expect.poll(lastUsedAt).toEqual(now)
   })
 
-  it('fails closed when its token was changed or swapped with that of another row, and harms no other entry', async () => {
+  it('fails closed if its token was changed or swapped with another row, without affecting other keys', async () => {
     const first = await save()
     const second = await save({ name: 'Second' })
     await deps.stores.providerKeys.update(workspaceId, first.id, { sealedToken: second.sealedToken })
@@ -259,7 +259,7 @@ describe('using an entry', () => {
   })
 })
 
-describe('choosing', () => {
+describe('choosing a provider key', () => {
   const entry = (name: string, more: Partial<ProviderEntry> = {}): ProviderEntry => ({
     name,
     kind: 'custom',
@@ -271,13 +271,13 @@ describe('choosing', () => {
   })
   const three = [entry('OpenAI'), entry('Groq'), entry('demo')]
 
-  it('goes by exact name, then without case if that is clear', () => {
+  it('compares exact names first, then ignores case if one key matches', () => {
     expect(chooseProvider(three, { named: 'openai' }).name).toBe('OpenAI')
     expect(matchProvider([entry('a'), entry('A')], 'A')?.name).toBe('A')
     expect(matchProvider([entry('ab'), entry('Ab')], 'AB')).toBeUndefined()
   })
 
-  it('names what is configured when it finds nothing', () => {
+  it('lists the configured keys if none matches', () => {
     const failure = {
       code: 'missing_provider_error',
       details: { provider: 'x', configured: ['OpenAI', 'Groq', 'demo'] },
@@ -287,7 +287,7 @@ describe('choosing', () => {
     )
   })
 
-  it('goes on with the defaults of project and server, then the only entry, then demo', () => {
+  it('falls back to the defaults of project and server, then the only key, then demo', () => {
     expect(chooseProvider(three, { projectDefault: 'groq', serverDefault: 'OpenAI' }).name).toBe('Groq')
     expect(chooseProvider(three, { projectDefault: null, serverDefault: 'OpenAI' }).name).toBe('OpenAI')
     expect(chooseProvider([entry('Groq'), entry('demo')], {}).name).toBe('Groq')
@@ -297,7 +297,7 @@ describe('choosing', () => {
     expect(() => chooseProvider([], {})).toThrow(expect.objectContaining(failure))
   })
 
-  it('takes the model of prompt, project, entry and server in this order', () => {
+  it('takes the model of prompt, project, key and server, in this order', () => {
     const own = entry('a', { defaultModel: 'entry' })
     expect(chooseModel(own, { named: 'prompt', projectDefault: 'project' })).toBe('prompt')
     expect(chooseModel(own, { projectDefault: 'project', serverDefault: 'server' })).toBe('project')
@@ -318,7 +318,7 @@ describe('masked tokens', () => {
     expect(maskToken(token)).toBe(masked)
   })
 
-  it('belong to entries of the environment too, which demo can leave', async () => {
+  it('also belong to environment keys', async () => {
     const listed = await listProviderKeys(
       { ...deps, providers: { ...deps.providers, environment: environment(false) } },
       { workspaceId },
@@ -340,7 +340,7 @@ describe('masked tokens', () => {
   })
 })
 
-it('the environment makes an entry for each key that it holds, with the address beside it', () => {
+it('each key in the environment becomes a provider key, with its address', () => {
   const base = { demoProvider: false, defaultProvider: undefined, defaultModel: undefined, since }
   const keys = { openaiApiKey: undefined, openaiBaseUrl: 'http://unused.test', anthropicApiKey: 'sk-ant' }
   const address = 'http://127.0.0.1:9/anthropic'

@@ -21,7 +21,7 @@ const text = (value: string): MessagePart => ({ type: 'text', text: value })
 const inputOf = (messages: Message[], more: Partial<TestRequest> = {}) => body({ messages, ...more })['input']
 
 describe('input items', () => {
-  it('carry roles and texts', () => {
+  it('contain roles and texts', () => {
     const messages = [
       of('developer', text('d')),
       of('system', text('s')),
@@ -39,7 +39,7 @@ describe('input items', () => {
     expect(inputOf(messages, { provider: custom })).toEqual([{ ...items[0], role: 'system' }, ...items.slice(1)])
   })
 
-  it('carry images and files by address or content', () => {
+  it('contain images and files by URL or content', () => {
     const parts: MessagePart[] = [
       { type: 'image', image: 'https://example.com/a.png', detail: 'low' },
       { type: 'image', image: '/9j/4AAQ' },
@@ -67,7 +67,7 @@ describe('input items', () => {
     expect(() => inputOf([of(role, part)])).toThrow(`Provider 'Main' takes no ${words}`)
   })
 
-  it('carry calls and results, and thoughts of the same entry alone', () => {
+  it('contain calls and results, and only reasoning of the same provider key', () => {
     const call: MessagePart = { type: 'tool-call', toolCallId: 'c1', toolName: 'f', args: { x: 1 } }
     const thought = (maker: string): MessagePart => ({
       type: 'reasoning',
@@ -119,7 +119,7 @@ describe('the body', () => {
     expect(body({ settings: { store: true } })).toMatchObject({ store: true })
   })
 
-  it('has tools, their choice and schemas, strict only where that can be', () => {
+  it('has tools, tool choice and schemas, strict only where possible', () => {
     const closed = {
       type: 'object',
       properties: { a: { type: 'string' } },
@@ -217,7 +217,7 @@ const whole: ModelChunk[] = [
 ]
 
 describe('a streamed answer', () => {
-  it('is the same however it is cut', async () => {
+  it('is the same for every split', async () => {
     const bytes = frames(...recorded)
     expect(await read(bytes)).toEqual(whole)
     for (let at = 1; at < bytes.length; at += 3)
@@ -225,7 +225,7 @@ describe('a streamed answer', () => {
     expect(await read(...Array.from(bytes, (byte) => Buffer.of(byte)))).toEqual(whole)
   })
 
-  it('without its last frame it fails', async () => {
+  it('fails without its last frame', async () => {
     await expect(read(frames(...recorded.slice(0, -1)))).rejects.toMatchObject({ kind: 'malformed' })
   })
 
@@ -238,7 +238,7 @@ describe('a streamed answer', () => {
     expect(await read(frames({ type: `response.${response.status}`, response }))).toMatchObject([{ finishReason }])
   })
 
-  it('tells refusals', async () => {
+  it('reports refusals', async () => {
     const refusal = { type: 'response.refusal.delta', item_id: 'msg_1', delta: 'I cannot.' }
     expect(textOf(await read(frames(refusal, ...recorded.slice(-1))))).toBe('I cannot.')
   })
@@ -259,7 +259,7 @@ describe('a streamed answer', () => {
 })
 
 describe('a plain answer', () => {
-  it('gives the same parts', () => {
+  it('yields the same parts', () => {
     const summary = [
       { type: 'summary_text', text: 'Erst' },
       { type: 'summary_text', text: 'dann' },

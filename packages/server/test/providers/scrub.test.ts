@@ -3,7 +3,7 @@ import { scrubbed } from '../../src/adapters/providers/answer/scrub.ts'
 
 const token = 'Zk3aPq9LmXw7RtYv2BnC4dEf'
 
-describe('a token in the words of a provider', () => {
+describe('a token in a provider’s message', () => {
   it.each([
     ['whole', `key ${token}.`, 'key ***.'],
     ['twice', `${token}${token}`, '******'],
@@ -38,7 +38,7 @@ describe('a token in the words of a provider', () => {
     expect(scrubbed('the key abc', 'abc')).toBe('the key abc')
   })
 
-  it('goes fast through a text of megabytes', () => {
+  it('is found fast in a text of megabytes', () => {
     expect(scrubbed(token.slice(0, 11).repeat(1_000_000), token).length).toBeLessThanOrEqual(2_000)
   })
 })

@@ -48,7 +48,7 @@ const read = (...pieces: Uint8Array[]) =>
     streamChunks(Readable.from(pieces), chunkReader(serviceOf(providerAt(null))), providerLimits, take),
   )
 
-describe('a stream is the same however it is cut', () => {
+describe('a stream has the same result for every split', () => {
   it.each([
     ['LF', '\n\n'],
     ['CRLF', '\r\n\r\n'],
@@ -57,13 +57,13 @@ describe('a stream is the same however it is cut', () => {
     for (let at = 1; at < bytes.length; at += 1) check(await read(bytes.subarray(0, at), bytes.subarray(at)))
   })
 
-  it('into single bytes, and into none', async () => {
+  it('into single bytes, and unsplit', async () => {
     const bytes = Buffer.from(lines.map((line) => `${line}\n\n`).join(''))
     check(await read(...Array.from(bytes, (byte) => Buffer.of(byte))))
     check(await read(bytes))
   })
 
-  it('cut off at any byte before the finish reason it fails and never looks whole', async () => {
+  it('fails if it is cut off before the finish reason, at any byte', async () => {
     const bytes = Buffer.from(lines.map((line) => `${line}\n\n`).join(''))
     const end = bytes.indexOf('data: {"choices":[],"usage"') - 2
     for (let at = 0; at < end; at += 7) {
@@ -72,10 +72,10 @@ describe('a stream is the same however it is cut', () => {
   })
 })
 
-describe('chunks that cannot be taken yet', () => {
+describe('chunks that the consumer does not accept yet', () => {
   const piece = (text: string) => Buffer.from(`${choice({ content: text })}\n\n`)
 
-  it('hold up the provider, and the whole answer comes later, in its order', async () => {
+  it('pause the provider, and the whole answer follows in order', async () => {
     const body = new Readable({ read: () => undefined })
     const seen: ModelChunk[] = []
     let open = () => {}
@@ -111,7 +111,7 @@ describe('chunks that cannot be taken yet', () => {
   })
 })
 
-describe('over a bad line', () => {
+describe('over a bad connection', () => {
   let fake: FakeProvider
   let proxy: FaultProxy
   const drivers = createModelDrivers({
@@ -133,7 +133,7 @@ describe('over a bad line', () => {
     return chunksOf(callOf(drivers.driverFor(request.provider), request))
   }
 
-  it('connections that are reset before the first byte are retried, as often as asked', async () => {
+  it('retries connections that are reset before the first byte, as often as configured', async () => {
     proxy.resetNext(2)
     fake.enqueue({ text: 'at last' })
     expect(textOf(await call(2))).toBe('at last')
@@ -143,7 +143,7 @@ describe('over a bad line', () => {
     proxy.resetNext(0)
   })
 
-  it('an answer that arrives byte by byte is whole', async () => {
+  it('an answer that arrives byte by byte is complete', async () => {
     proxy.chop(1)
     fake.enqueue({ text: 'ä ö ü 👋' })
     expect(textOf(await call(0))).toBe('ä ö ü 👋')

@@ -73,7 +73,7 @@ describe('content beside supported content', () => {
     ['responses', responsesEntry(), responses({ type: 'code_interpreter_call', id: 'x' }, word)],
     ['anthropic', { kind: 'anthropic' }, messages({ type: 'server_tool_use' }, { type: 'text', text: 'Hi' })],
   ]
-  it.each(beside)('is passed by: %s', async (_name, entry, answer) => {
+  it.each(beside)('is skipped: %s', async (_name, entry, answer) => {
     fake.enqueue({ status: 200, body: answer.at(-1) })
     expect(textOf(await chunksOf(call(entry, false)))).not.toBe('')
   })
@@ -97,7 +97,7 @@ describe('content beside supported content', () => {
   })
 })
 
-it('a frame may hold a whole image, and no more than that', async () => {
+it('a frame may contain a whole image, and nothing larger', async () => {
   const image = (megabytes: number) => {
     const url = `data:image/png;base64,${'A'.repeat(megabytes * 1_000_000)}`
     return raw(chat({ content: 'See', images: [{ type: 'image_url', image_url: { url } }] })[0])

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-it('JSON: the result with its text under both keys; errors carry their message twice', async () => {
+it('JSON: the result has its text under both keys; errors contain their message twice', async () => {
   bench.fake.enqueue({ text: 'Hello Ada' })
   const { body } = await bench.run('hello')
   const uuid = String(body['uuid'])
@@ -61,7 +61,7 @@ it('attach works on a running foreground run by its header, and its reader keeps
   // It opens a server of its own.
 }, 120_000)
 
-it('after a chat all events are those of the latest run, and ids continue', async () => {
+it('after a chat all events belong to the latest run, and ids continue', async () => {
   const { last, events } = await bench.stream('hello')
   const uuid = String(last['uuid'])
   const chat = await bench.streamChat(uuid, { messages: [{ role: 'user', content: 'More' }] })

@@ -97,7 +97,7 @@ it('are shown to the next step of a chain, at any size', async () => {
   ])
 })
 
-it('may be repeated by a prompt, within limits', async () => {
+it('can be repeated by a prompt, within limits', async () => {
   const megabyte = `data:image/png;base64,${'A'.repeat(1024 * 1024)}`
   const repeat = (times: number, parts: number, ...replies: FakeReplyFor[]) => {
     bench.fake.enqueue(drawing(megabyte), ...replies)

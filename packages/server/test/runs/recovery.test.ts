@@ -110,7 +110,7 @@ it('exactly one of many chats of a conversation wins, and none while a run is ac
   })
 })
 
-it('an orphaned chat keeps the messages that it began with, once', async () => {
+it('an orphaned chat keeps its first messages, once', async () => {
   const { deps } = bench.server
   const { conversation, run } = rows('owner')
   await deps.runs.store.create(conversation, run)
@@ -126,7 +126,7 @@ it('an orphaned chat keeps the messages that it began with, once', async () => {
   expect((await bench.chat(conversation.uuid, { messages: [userMessage('Again')] })).status).toBe(200)
 })
 
-it('an orphaned background run keeps the messages that it began with, and a chat continues from them', async () => {
+it('an orphaned background run keeps its first messages, and a chat continues from them', async () => {
   const { deps } = bench.server
   deps.runs.queue.stop()
   const parameters = { name: 'Ada' }
@@ -176,7 +176,7 @@ it('a stopping server ends its runs with worker_lost, terminal event included', 
   expect((await recording).last).toMatchObject({ type: 'chain-error', error: { code: 'worker_lost' } })
 })
 
-it('the stored event log holds every frame as it was sent', async () => {
+it('the stored event log contains every frame as sent', async () => {
   bench.fake.enqueue({ text: Array.from({ length: 200 }, (_, index) => `word${index} `).join('') })
   const recording = await bench.stream('hello')
   const rowsFound = await bench.server.database.session.query(

@@ -173,7 +173,7 @@ it('a failed stream is closed, and the others of the tick continue', async () =>
   expect(failures).toEqual(['http.stream-failed'])
 })
 
-it('bytes are taken when the socket has drained, and the response ends once', async () => {
+it('writing continues when the socket has drained, and the response ends once', async () => {
   const part = Buffer.alloc(262_144, 'y')
   const unsent: number[] = []
   let left = 40

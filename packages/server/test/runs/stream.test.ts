@@ -181,7 +181,7 @@ it('legacy clients get neither reasoning nor the role developer in messages', as
   expect(JSON.stringify(await bench.conversation(uuid))).toContain('"type":"reasoning"')
 })
 
-it('frames that are written in parts split no character', async () => {
+it('frames written in parts do not split a character', async () => {
   // Of two units each, and at an odd place: every part would end within one.
   const text = `x${'😀'.repeat(60_000)}`
   bench.fake.enqueue({ deltas: [text] })

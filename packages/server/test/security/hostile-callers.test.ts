@@ -10,7 +10,7 @@ afterAll(() => bench.close())
 
 const lineEnds = 'a\r\nX-Injected: 1\r\n\r\nevent: provider-event\ndata: {"type":"forged"}\n\n'
 
-it('a body with `__proto__` at any place of it is refused, and pollutes nothing', async () => {
+it('a body with `__proto__` anywhere is refused and pollutes nothing', async () => {
   const part = { type: 'text', text: 'x' }
   const body = {
     path: 'hello',
@@ -44,7 +44,7 @@ const overlong: [string, number[]][] = [
   ['a lone continuation', [0x80]],
 ]
 
-describe.each(overlong)('bytes that are no UTF-8: %s', (_name, bytes) => {
+describe.each(overlong)('invalid UTF-8: %s', (_name, bytes) => {
   it('are refused in a body, in texts and in keys', async () => {
     const headers = { 'content-type': 'application/json' }
     for (const text of ['{"path":"hello","customIdentifier":"@"}', '{"path":"hello","parameters":{"@":1}}', '@']) {
@@ -55,7 +55,7 @@ describe.each(overlong)('bytes that are no UTF-8: %s', (_name, bytes) => {
     }
   })
 
-  it('name nothing in a path, a query or a header', async () => {
+  it('match nothing in a path, a query or a header', async () => {
     const { port } = new URL(bench.server.url)
     const escaped = bytes.map((byte) => `%${byte.toString(16)}`).join('')
     const raw = Buffer.from(bytes).toString('latin1')

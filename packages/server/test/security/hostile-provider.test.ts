@@ -38,7 +38,7 @@ it('names and ids of tool calls that look like frames are data', async () => {
   expect(recording.types.at(-1)).toBe('chain-error')
 })
 
-it('an error text that looks like frames is text, everywhere it is shown', async () => {
+it('an error message that looks like frames is text everywhere', async () => {
   bench.fake.enqueue({ status: 400, body: { error: { message: injection } } })
   const { last, types } = await bench.stream('hello')
   expect(last['error']).toMatchObject({ code: 'ai_run_error', details: { providerMessage: injection } })

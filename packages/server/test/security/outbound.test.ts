@@ -106,7 +106,7 @@ describe('base URLs that lead into private networks are refused at connect, and 
     expect(await connectionsDuring(work)).toBe(0)
   })
 
-  it('a name that changes between lookups: the addresses that were checked are those that are handed on', async () => {
+  it('a name that changes between lookups: the connection uses the checked addresses', async () => {
     const lookUp = checkedLookup(nameServer(['198.41.0.4'], ['127.0.0.1']))
     const ask = () =>
       new Promise((resolve) => lookUp('models.test', { all: true }, (error, addresses) => resolve(error ?? addresses)))
@@ -114,7 +114,7 @@ describe('base URLs that lead into private networks are refused at connect, and 
     expect(await ask()).toBeInstanceOf(AddressRefused)
   })
 
-  it('a redirect is an error, not a way in', async () => {
+  it('a redirect is an error', async () => {
     const hidden = createServer((_request, response) => response.end('secret'))
     hidden.listen(0, '127.0.0.1')
     await once(hidden, 'listening')
@@ -156,7 +156,7 @@ describe('allowed private addresses', () => {
   })
 })
 
-describe('an address that is stored', () => {
+describe('a stored address', () => {
   const guard = addressGuard({ allowedPrivateHosts: ['ollama.lan:11434'], resolve: nameServer(['10.1.2.3']) })
 
   it.each([

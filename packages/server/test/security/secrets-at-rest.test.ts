@@ -7,7 +7,7 @@ const first = newKey()
 const box = secretBox([first])
 
 describe('the secret box', () => {
-  it('opens what it sealed, and never seals twice alike', () => {
+  it('decrypts its own ciphertext, and never encrypts twice alike', () => {
     const sealed = box.seal('sk-ünïcode-👋', 'row:1')
     expect(box.open(sealed, 'row:1')).toBe('sk-ünïcode-👋')
     expect(box.seal('sk-ünïcode-👋', 'row:1')).not.toBe(sealed)
@@ -25,11 +25,11 @@ describe('the secret box', () => {
     expect(() => box.open('', 'row:1')).toThrow()
   })
 
-  it('refuses a text that was moved to another row', () => {
+  it('refuses a ciphertext from another row', () => {
     expect(() => box.open(box.seal('secret', 'row:1'), 'row:2')).toThrow()
   })
 
-  it('opens with every key of the ring and seals with the first', () => {
+  it('decrypts with every key of the ring and encrypts with the first', () => {
     const second = newKey()
     const rotated = secretBox([second, first])
     expect(rotated.open(box.seal('old', 'row:1'), 'row:1')).toBe('old')
@@ -37,7 +37,7 @@ describe('the secret box', () => {
     expect(() => box.open(rotated.seal('new', 'row:1'), 'row:1')).toThrow('not in the ring')
   })
 
-  it('refuses keys of another length, and to be without one', () => {
+  it('refuses keys of another length, and a missing key', () => {
     expect(() => secretBox([randomBytes(16).toString('base64')])).toThrow('16 bytes')
     expect(() => secretBox([])).toThrow()
   })

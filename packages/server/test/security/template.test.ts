@@ -146,7 +146,7 @@ describe('state', () => {
     expect(await rendered(engine, '{{ list.join("+") }}', { list: [1, 2] })).toBe('1+2')
   })
 
-  it('leaves the parameters of the caller as they are', async () => {
+  it('does not change the parameters of the caller', async () => {
     const list = [1, 2, 3]
     expect(await rendered(engine, '{{ list.pop() }}{{ list.push(9) }}{{ list }}', { list })).toBe('33[1,2,9]')
     expect(list).toEqual([1, 2, 3])
@@ -223,7 +223,7 @@ describe('memory', { timeout }, () => {
   })
 })
 
-describe('text that no database keeps', () => {
+describe('text that no database can store', () => {
   it.each([
     ['NUL', '[{{ "\\0" }}]', '[\uFFFD]'],
     ['half a character', '[{{ "😀".charAt(0) }}{{ "😀".charAt(1) }}]', '[\uFFFD\uFFFD]'.replace('\uFFFD\uFFFD', '😀')],
@@ -298,7 +298,7 @@ describe('process', () => {
     expect(await contained(`{{ ${expression} }}`)).toMatch(/^(not-allowed|variable-not-defined)$/)
   })
 
-  it('gives its children an empty environment and no right but to read themselves', async () => {
+  it('starts worker processes with an empty environment, and lets them read only their own files', async () => {
     const { readFile } = await import('node:fs/promises')
     // Of a new sandbox: one of the others may be at its end after what it went through.
     const before = await workerPids()
@@ -366,7 +366,7 @@ describe('pool', { timeout }, () => {
     expect(new Set(codes)).toEqual(new Set(['limit-exceeded', 'overloaded']))
   })
 
-  it('charges a prompt with what it leaves behind when it fails', async () => {
+  it('charges a failing prompt for its leftovers', async () => {
     const own = await ownSandbox({ poolSize: 1 })
     const rest = '(s.split("").length)'
     const hostile = `{{ "a".concat(none.x, [${Array.from({ length: 400 }, () => rest)}]) }}`
@@ -379,7 +379,7 @@ describe('pool', { timeout }, () => {
     expect(good).toEqual({ text: 'Good Ada' })
   })
 
-  it('lets no memory of large prompts end another one', async () => {
+  it('does not let the memory of large prompts end another prompt', async () => {
     const own = await ownSandbox({ poolSize: 1, timeoutMs: 10_000 })
     for (let round = 0; round < 12; round += 1) {
       const { errors } = await own.scan(sourceOf(`${round}${'{{ a.b }}-'.repeat(14_000)}`))
@@ -388,7 +388,7 @@ describe('pool', { timeout }, () => {
     }
   })
 
-  it('survives children that are killed from outside', async () => {
+  it('survives worker processes that are killed from outside', async () => {
     const before = await workerPids()
     for (const pid of before) kill(pid)
     const texts = await Promise.all(
@@ -399,7 +399,7 @@ describe('pool', { timeout }, () => {
     await expect.poll(async () => (await workerPids()).filter((pid) => !before.includes(pid)).length).toBe(3)
   })
 
-  it('refuses a text that ended three children, for a while', async () => {
+  it('refuses a text that ended three worker processes, for a while', async () => {
     const own = await ownSandbox({ timeoutMs: 300 })
     const content = '{{ l = ["own"] }}{{ for x in l }}{{ l.push(x) }}{{ endfor }}'
     for (let round = 0; round < 3; round += 1) expect(await outcome(own, content)).toEqual({ code: 'limit-exceeded' })

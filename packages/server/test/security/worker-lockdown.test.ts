@@ -99,7 +99,7 @@ async function linesOf(child: ChildProcess, count: number): Promise<string[]> {
   return lines
 }
 
-it('finds no way out of the worker process', async () => {
+it('cannot escape the worker process', async () => {
   const target = await openTarget()
   const folder = await temporaryFolder()
   onTestFinished(() => rm(folder, { recursive: true, force: true }))

@@ -36,7 +36,7 @@ describe('template engine', () => {
     })
   })
 
-  it('answers a scan of a broken prompt, and scans again when a document is there', async () => {
+  it('scans a broken prompt, and again once a missing document exists', async () => {
     const content = '<prompt path="later" />'
     expect(await engine.scan(sourceOf(content))).toMatchObject({
       missing: ['folder/later'],
@@ -90,7 +90,7 @@ describe('template engine', () => {
     await own.close()
   })
 
-  it('ends its children on close, and answers no more', async () => {
+  it('ends its worker processes on close and rejects further calls', async () => {
     const others = await workerPids()
     const own = await startEngine({ poolSize: 1 })
     expect(await own.scan(sourceOf('x'))).toMatchObject({ errors: [] })
@@ -101,7 +101,7 @@ describe('template engine', () => {
     await expect(own.scan(sourceOf('y'))).rejects.toMatchObject({ code: 'ServiceUnavailableError' })
   })
 
-  it('fails calls when its children cannot start', async () => {
+  it('fails calls if its worker processes cannot start', async () => {
     const broken = charged(createTemplateEngine({ workerFile: import.meta.filename, timeoutMs: 50, log: quietLog }))
     await expect(broken.scan(sourceOf('x'))).rejects.toMatchObject({
       details: { reason: 'too-many-evaluations', limitOf: 'server' },
@@ -122,7 +122,7 @@ describe('scan cache', () => {
     warnings: [],
   }
 
-  it('reads each text once, also for calls at one time, and again after a failure', async () => {
+  it('reads each text once, also for concurrent calls, and again after a failure', async () => {
     const cache = createScanCache()
     let reads = 0
     const read = (isLasting: boolean) => async () => {
@@ -137,7 +137,7 @@ describe('scan cache', () => {
     expect(reads).toBe(3)
   })
 
-  it('drops what was used least when it is full, by the size of what texts resolve to', async () => {
+  it('evicts the least recently used entries by the size of their resolved text', async () => {
     const cache = createScanCache()
     let reads = 0
     const get = (hash: string) =>

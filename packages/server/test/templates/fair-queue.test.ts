@@ -23,7 +23,7 @@ function served(queue: ReturnType<typeof createFairQueue<NamedJob>>): string[] {
 }
 
 describe('fair queue', () => {
-  it('takes the jobs of workspaces in turn', () => {
+  it('alternates between workspaces', () => {
     const queue = createFairQueue<NamedJob>(limits)
     for (const name of ['a1', 'a2', 'a3', 'a4']) queue.add(job(name, 1))
     for (const name of ['b1', 'b2']) queue.add(job(name, 2))
@@ -31,14 +31,14 @@ describe('fair queue', () => {
     expect(served(queue)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
   })
 
-  it('takes the jobs of the keys of a workspace in turn, so that more keys mean no more turns', () => {
+  it('alternates between the keys of a workspace, so that more keys get no larger share', () => {
     const queue = createFairQueue<NamedJob>(limits)
     for (const apiKeyId of [1, 2, 3]) for (const n of [1, 2]) queue.add(job(`a${apiKeyId}-${n}`, 1, { apiKeyId }))
     for (const name of ['b1', 'b2', 'b3']) queue.add(job(name, 2))
     expect(served(queue)).toEqual(['a1-1', 'b1', 'a2-1', 'b2', 'a3-1', 'b3', 'a1-2', 'a2-2', 'a3-2'])
   })
 
-  it('lets a workspace run as many at once as the limit says, and one new text less', () => {
+  it('runs at most the limit at once per workspace, and one less for new texts', () => {
     const queue = createFairQueue<NamedJob>(limits)
     for (const name of ['new1', 'new2']) queue.add(job(name, 1, { isProven: false }))
     for (const name of ['known1', 'known2']) queue.add(job(name, 1))
@@ -50,7 +50,7 @@ describe('fair queue', () => {
     expect(queue.take()?.name).toBe('other')
   })
 
-  it('lets a workspace run one less while another one is active, and all again some time later', () => {
+  it('runs one less per workspace while another one is active, and all again later', () => {
     let time = 0
     const queue = createFairQueue<NamedJob>(limits, () => time)
     queue.add(job('b1', 2))
@@ -79,7 +79,7 @@ describe('fair queue', () => {
     expect(queue.add(job('a8', 1))).toBeUndefined()
   })
 
-  it('drops what waits, and only that', () => {
+  it('drops only queued jobs', () => {
     const queue = createFairQueue<NamedJob>(limits)
     const [first, second] = [job('a1', 1), job('a2', 1)]
     queue.add(first)

@@ -35,7 +35,7 @@ const failureOf = (call: Promise<unknown>): Promise<{ code?: string; message?: s
   )
 
 describe('a workspace that keeps its workers busy', () => {
-  it('leaves a worker to the others', async () => {
+  it('leaves a worker for other workspaces', async () => {
     const engine = await engineWith({ timeoutMs: 5_000 })
     let ended = 0
     const controller = new AbortController()
@@ -55,7 +55,7 @@ describe('a workspace that keeps its workers busy', () => {
     await Promise.all(hostile)
   })
 
-  it('is refused beyond its limits with 503 and a time to come back, alone', async () => {
+  it('gets 503 with Retry-After beyond its limits; other workspaces do not', async () => {
     const engine = await engineWith({ timeoutMs: 5_000, maxPerKey: 2, maxPerWorkspace: 3 })
     const controller = new AbortController()
     const { signal } = controller
@@ -86,8 +86,8 @@ it('the limit of one key does not refuse the scan of another key that shares it'
   await held
 })
 
-describe('a caller that leaves', () => {
-  it('ends its running evaluation, and takes its queued ones along', async () => {
+describe('a caller that disconnects', () => {
+  it('ends its running evaluation and drops its queued ones', async () => {
     const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
     await rendered(engine, 'Warm {{ 1 }}')
     const before = await workerPids()
@@ -102,7 +102,7 @@ describe('a caller that leaves', () => {
     expect(await rendered(patient(engine), 'Next {{ 1 }}')).toBe('Next 1')
   })
 
-  it('leaves the scan that others wait for to them', async () => {
+  it('does not end a scan that others wait for', async () => {
     const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
     const busy = new AbortController()
     const held = failureOf(rendered(engine, endless, {}, { ...attacker, signal: busy.signal }))
@@ -119,7 +119,7 @@ describe('a caller that leaves', () => {
 })
 
 describe('work on many prompts', () => {
-  it('goes on one at a time in each workspace, by its keys in turn, and without callers that left', async () => {
+  it('runs one at a time per workspace, alternates between its keys, and skips callers that disconnected', async () => {
     const engine = await engineWith({ poolSize: 1 })
     const order: string[] = []
     let finish = () => {}
@@ -144,7 +144,7 @@ describe('an evaluation that ends its worker', () => {
   const content = '{{ for x in list }}{{ for y in list }}{{ for z in list }}{{ x }}{{ endfor }}{{ endfor }}{{ endfor }}'
   const huge = Array.from({ length: 1_000 }, (_, index) => index)
 
-  it('is refused after three times, and so is nothing else: neither other parameters nor another workspace', async () => {
+  it('is refused after three times, but not with other parameters or in another workspace', async () => {
     const engine = patient(await engineWith({ timeoutMs: 200 }))
     const run = (list: number[], owner: EvaluationOwner) => failureOf(rendered(engine, content, { list }, owner))
     for (let round = 0; round < 3; round += 1) {
@@ -158,8 +158,8 @@ describe('an evaluation that ends its worker', () => {
   })
 })
 
-describe('what a prompt leaves behind', () => {
-  it('goes with its worker before another workspace is served there', async () => {
+describe('leftovers of a prompt', () => {
+  it('end with their worker before it serves another workspace', async () => {
     const engine = patient(await engineWith({ poolSize: 1, timeoutMs: 20_000 }))
     await rendered(engine, 'Warm {{ 1 }}')
     const before = await workerPids()
@@ -168,7 +168,7 @@ describe('what a prompt leaves behind', () => {
     await expect.poll(async () => (await workerPids()).filter((pid) => before.includes(pid)).length).toBe(1)
   })
 
-  it('does not fail the next prompt: its call is repeated on a new worker', async () => {
+  it('do not fail the next prompt: its call is repeated on a new worker', async () => {
     const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
     await rendered(engine, 'Warm {{ 1 }}')
     const before = await workerPids()
@@ -180,7 +180,7 @@ describe('what a prompt leaves behind', () => {
     expect(await answer).toMatchObject({ input: [{ content: [{ text: String(250 * 250) }] }] })
   })
 
-  it('is no excuse for a prompt that ends a new worker: it is not repeated', async () => {
+  it('do not count for a prompt that ends a new worker: its call is not repeated', async () => {
     const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
     const huge = `{{ l = [1, 2, 3, 4] }}${'{{ l = l.concat(l) }}'.repeat(28)}{{ l.length }}`
     const seen = new Set(await workerPids())

@@ -164,7 +164,7 @@ describe('an engine with a slot plan', () => {
   })
   afterAll(() => engine.close())
 
-  it('asks no child once it has read a plain prompt, and one for all else', async () => {
+  it('needs no worker process for a plain prompt it has read, and one for all others', async () => {
     const plain = sourceOf('---\nmodel: m\n---\nBe brief.\n<user>\n  About {{ topic }}\n</user>')
     const computed = sourceOf('{{ topic + 1 }}')
     const byChild = await engine.step({ source: plain, parameters: { topic: 'rivers' }, now })

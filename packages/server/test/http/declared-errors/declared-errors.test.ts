@@ -39,7 +39,7 @@ function expectError(route: WalkedRoute, cause: ErrorCause, answer: ApiAnswer): 
 }
 
 describe('the registry of scenarios', () => {
-  it('has none for a route or a cause that the contract does not declare', () => {
+  it('has no route and no cause that the contract does not declare', () => {
     const declared = new Set(contractRoutes.flatMap(({ name, causes }) => causes.map((cause) => `${name} ${cause}`)))
     expect(Object.keys(ownCauses).filter((pair) => !declared.has(pair))).toEqual([])
     const names = contractRoutes.map(({ name }) => name)
