@@ -23,7 +23,7 @@ module.exports = {
       to: { circular: true },
     },
 
-    // the four rooms
+    // the five rooms
     {
       name: 'shared-is-the-floor',
       severity: 'error',
@@ -36,7 +36,7 @@ module.exports = {
       from: { path: `${F}/` },
       to: {
         path: [
-          `${S}/(http|adapters)/`,
+          `${S}/(http|wire|adapters)/`,
           `${S}/[^/]+\\.ts$`,
           'node_modules/(express|@prisma|@electric-sql|@ts-rest|openai|@anthropic-ai|ioredis|bullmq|promptl-ai|undici)',
           '^packages/contract/(?!src/vocabulary/)',
@@ -47,13 +47,21 @@ module.exports = {
       name: 'adapters-see-only-ports-and-entities',
       severity: 'error',
       from: { path: `${S}/adapters/` },
-      to: { path: [`${S}/(http/|[^/]+\\.ts$)`, '^packages/contract/(?!src/vocabulary/)'] },
+      to: { path: [`${S}/(http/|wire/|[^/]+\\.ts$)`, '^packages/contract/(?!src/vocabulary/)'] },
     },
     {
       name: 'adapters-do-not-call-each-other',
       severity: 'error',
       from: { path: `${S}/adapters/([^/]+)/` },
       to: { path: `${S}/adapters/`, pathNot: `${S}/adapters/$1/` },
+    },
+    {
+      name: 'wire-sees-only-ports-and-entities',
+      severity: 'error',
+      from: { path: `${S}/wire/` },
+      to: {
+        path: [`${S}/(http|adapters)/`, `${S}/[^/]+\\.ts$`, `${S}/features/deps\\.ts$`, 'node_modules/(express|@ts-rest|@prisma)'],
+      },
     },
     {
       name: 'http-never-touches-adapters',
@@ -76,7 +84,7 @@ module.exports = {
     {
       name: 'only-compose-and-main-wire',
       severity: 'error',
-      from: { path: `${S}/(?!(main|compose|start-up|shut-down|operator-commands|data-files)\\.ts)` },
+      from: { path: `${S}/(?!(main|compose|lifecycle|operator-commands|data-files)\\.ts)` },
       to: { path: `${S}/(compose|main|config)\\.ts$` },
     },
 

@@ -54,10 +54,10 @@ import { createApp } from './http/app.ts'
 import type { Place } from './http/http-deps.ts'
 import { Drain } from './http/operations/drain.ts'
 import type { HttpServer } from './http/server.ts'
+import { type StartedWork, shutDown, startUp } from './lifecycle.ts'
 import { systemClock } from './shared/clock.ts'
 import type { Logger } from './shared/logger.ts'
-import { shutDown } from './shut-down.ts'
-import { type StartedWork, startUp } from './start-up.ts'
+import { eventCodec } from './wire/event-codec.ts'
 
 export interface Composition {
   app: RequestListener
@@ -285,7 +285,8 @@ function createDeps({
       signals: createRunSignals(),
       leases: postgresLeaseStore(database.ownSession),
       eventLog: createRunEventLog(config.endedRunBytes / endedRunCaches),
-      storedLogs: createStoredLogs(runs),
+      storedLogs: createStoredLogs(runs, eventCodec),
+      codec: eventCodec,
       active: createActiveRuns(config.endedRunBytes / endedRunCaches),
       settings: runSettings(config, database),
       toolCalls: postgresToolCallStore(database),

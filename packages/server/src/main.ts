@@ -6,7 +6,7 @@ import { makeDataFolder } from './data-files.ts'
 import { HttpServer } from './http/server.ts'
 import { runOperatorCommand } from './operator-commands.ts'
 import { AppError, OperatorError } from './shared/app-error.ts'
-import type { StartedWork } from './start-up.ts'
+import type { StartedWork } from './lifecycle.ts'
 
 const [command = 'start', ...args] = process.argv.slice(2)
 

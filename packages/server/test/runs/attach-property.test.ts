@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { unpackEventLog } from '../../src/features/runs/encoding/event-log-file.ts'
-import type { MessageForm } from '../../src/features/runs/encoding/frames.ts'
 import { storedReader } from '../../src/features/runs/events/stored-events.ts'
 import { framesOf } from '../../src/features/runs/events/watch-run.ts'
+import type { MessageForm } from '../../src/features/runs/ports.ts'
+import { eventCodec } from '../../src/wire/event-codec.ts'
+import { unpackEventLog } from '../../src/wire/event-log-format.ts'
 import { withoutPings } from '../http/api-call.ts'
 import { count, seed, timeFor } from '../support/counts.ts'
 import type { FakeReply } from '../support/fake-provider.ts'
@@ -110,7 +111,7 @@ async function storedText(uuid: string, form: MessageForm): Promise<string> {
   const file = await runs.findEventLog(1, runUuid)
   const log = file && (await unpackEventLog(file))
   if (!log) throw new Error('The log is not stored')
-  const frames = framesOf(storedReader(log, 0), form)
+  const frames = framesOf(eventCodec, storedReader(eventCodec, log, 0), form)
   const parts: Buffer[] = []
   while (!frames.isAtEnd()) parts.push(Buffer.from(frames.take()))
   return Buffer.concat(parts).toString('utf8')

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { unpackEventLog } from '../../src/features/runs/encoding/event-log-file.ts'
 import { endOfRun, storedReader } from '../../src/features/runs/events/stored-events.ts'
 import { framesOf } from '../../src/features/runs/events/watch-run.ts'
+import { eventCodec } from '../../src/wire/event-codec.ts'
+import { unpackEventLog } from '../../src/wire/event-log-format.ts'
 import { prompt, type RunBench, record, runBench } from './run-bench.ts'
 
 let bench: RunBench
@@ -94,7 +95,7 @@ it('a long run is replayed from its stored event log in few parts, from any even
   const file = await runs.findEventLog(1, runUuid)
   const log = await unpackEventLog(file ?? Buffer.of())
   if (!log) throw new Error('The log is not stored')
-  const shown = framesOf(storedReader(log, 0), 'whole')
+  const shown = framesOf(eventCodec, storedReader(eventCodec, log, 0), 'whole')
   let parts = 0
   for (; !shown.isAtEnd(); parts += 1) shown.take()
   // Beginning, deltas and end; the deltas have more bytes than one part takes.
@@ -110,8 +111,8 @@ it('without its event log a run still has its answer and its end, with their ids
     const conversation = await runs.findConversation(1, uuid)
     const { latestRun } = conversation ?? {}
     if (!conversation || !latestRun?.result) throw new Error('The run has ended')
-    const log = endOfRun(conversation, latestRun, latestRun.result)
-    const shown = framesOf(storedReader(log, 0), 'whole')
+    const log = endOfRun(eventCodec, conversation, latestRun, latestRun.result)
+    const shown = framesOf(eventCodec, storedReader(eventCodec, log, 0), 'whole')
     const end = await record(new Response(shown.take()), { isWhole: false })
     const expected = events.filter(({ data }, place) => {
       const isLastAnswer =

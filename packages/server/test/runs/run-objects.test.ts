@@ -3,10 +3,9 @@ import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.t
 import { messageReader } from '../../src/adapters/providers/anthropic/answer.ts'
 import { chunkReader } from '../../src/adapters/providers/openai/chat/answer.ts'
 import { responseReader } from '../../src/adapters/providers/openai/responses/answer.ts'
-import { createEventEncoder } from '../../src/features/runs/encoding/encode-event.ts'
-import { createRunRecorder } from '../../src/features/runs/events/run-recorder.ts'
 import { framesOf } from '../../src/features/runs/events/watch-run.ts'
 import { createRunProgress } from '../../src/features/runs/steps/run-progress.ts'
+import { eventCodec } from '../../src/wire/event-codec.ts'
 import { providerAt, serviceOf } from '../support/model-request.ts'
 
 /** Names of accessors, which make an engine keep all properties of an object literal in a dictionary: 250 to 450 bytes. */
@@ -20,22 +19,13 @@ it('nothing that is made for each run, and lives as long, has accessors', () => 
   const writer = logs.open('run', () => {})
   const reader = logs.follow('run', 0)
   if (!reader) throw new Error('The log is open')
-  const progress = createRunProgress([])
-  const encoder = createEventEncoder({
-    conversationUuid: 'c',
-    source: { documentUuid: 'd', versionUuid: 'v' },
-    firstEventId: 1,
-    clock: { now: () => new Date(0) },
-  })
+  const progress = createRunProgress(eventCodec, [])
   const provider = serviceOf(providerAt(null))
   const made = {
     writer,
     reader,
-    frames: framesOf(reader, 'whole'),
-    encoder,
-    recorder: createRunRecorder({ maxEvents: 1, maxEventBytes: 1 }, encoder, progress.list, writer),
+    frames: framesOf(eventCodec, reader, 'whole'),
     progress,
-    list: progress.list,
     chat: chunkReader(provider),
     responses: responseReader(provider),
     messages: messageReader(provider, undefined),

@@ -4,7 +4,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.ts'
 import { createJsonLogger } from '../../src/adapters/logging/json-logger.ts'
-import type { MessageForm } from '../../src/features/runs/encoding/frames.ts'
+import { eventCodec } from '../../src/wire/event-codec.ts'
+import type { MessageForm } from '../../src/features/runs/ports.ts'
 import { framesOf, type RunFrames } from '../../src/features/runs/events/watch-run.ts'
 import type { RunLogWriter } from '../../src/features/runs/ports.ts'
 import { writeRunStream } from '../../src/http/sse.ts'
@@ -36,7 +37,7 @@ beforeEach(async () => {
     const reader = log.follow('run', 0)
     if (!reader) throw new Error('The log is open')
     const logger = { ...createJsonLogger(process.stderr, 'off'), error: (event: string) => void failures.push(event) }
-    const run = { conversationUuid: 'c', frames: (form: MessageForm) => frames ?? framesOf(reader, form) }
+    const run = { conversationUuid: 'c', frames: (form: MessageForm) => frames ?? framesOf(eventCodec, reader, form) }
     writeRunStream(res, run, { isDeclared: false, logger })
   })
   server.listen(0, '127.0.0.1')

@@ -26,7 +26,7 @@ export async function attachStream(
   const { conversation, reader } = await follow(deps, address, afterId)
   return {
     conversationUuid: conversation.uuid,
-    frames: (form) => framesOf(reader, form),
+    frames: (form) => framesOf(deps.runs.codec, reader, form),
     release: () => reader.release(),
   }
 }
@@ -86,19 +86,20 @@ async function readerOf(
   afterId: number,
 ): Promise<RunLogReader | undefined> {
   const { latestRun, workspaceId } = conversation
+  const { codec } = deps.runs
   if (!latestRun) {
     const result = resultOfLog(conversation)
     const { createdAt } = conversation
     const state = { uuid: conversation.uuid, status: 'completed', epoch: 0, stopRequestedAt: null } as const
     const run = { ...state, firstEventId: 1, lastEventId: 2, result, createdAt, endedAt: createdAt }
-    return storedReader(endOfRun(conversation, run, result), afterId)
+    return storedReader(codec, endOfRun(codec, conversation, run, result), afterId)
   }
   const live = deps.runs.eventLog.follow(latestRun.uuid, afterId)
   if (live) return live
   const { result } = latestRun
   if (isActive(conversation) || !result) return undefined
   const log = await deps.runs.storedLogs.open(workspaceId, latestRun.uuid)
-  return storedReader(log ?? endOfRun(conversation, latestRun, result), afterId)
+  return storedReader(codec, log ?? endOfRun(codec, conversation, latestRun, result), afterId)
 }
 
 export function isActive({ status }: StoredConversation): boolean {
@@ -123,7 +124,7 @@ export async function joinRun(
   return {
     conversationUuid: address.conversationUuid,
     committed: Promise.resolve(),
-    frames: (form) => framesOf(reader, form),
+    frames: (form) => framesOf(deps.runs.codec, reader, form),
     async result(whileHere = signal) {
       await untilEnd(reader, whileHere)
       if (whileHere.aborted) throw hasLeft()

@@ -9,10 +9,8 @@ import type { Claim } from '../idempotency/ports.ts'
 import { type StartedRun, watchRun } from '../runs/events/watch-run.ts'
 import type { NewRun, StoredConversation } from '../runs/ports.ts'
 import { runState, storedOrAbandoned } from '../runs/start-run.ts'
-import { planChat } from '../runs/steps/run-plan.ts'
 import { createRunProgress } from '../runs/steps/run-progress.ts'
 import { type SuperviseDeps, superviseRun } from '../runs/supervise-run.ts'
-import { awaitedTools } from '../runs/tools/tool.ts'
 import type { Message, MessagePart } from '../templates/message.ts'
 import { type ConversationAddress, findStored } from './find-conversation.ts'
 
@@ -51,7 +49,7 @@ export async function continueConversation(deps: SuperviseDeps, input: ContinueI
     conversation: { ...found, status: 'running', epoch, updatedAt: createdAt, latestRun },
     run,
     stored: Promise.resolve(),
-    progress: createRunProgress(messages),
+    progress: createRunProgress(deps.runs.codec, messages),
     plan: {
       workspaceId: found.workspaceId,
       apiKeyId: input.caller.apiKeyId,
@@ -62,11 +60,12 @@ export async function continueConversation(deps: SuperviseDeps, input: ContinueI
         versionUuid: found.versionUuid,
         conversationUuid: found.uuid,
         runUuid: run.uuid,
-        awaited: awaitedTools(input.mode, input.tools ?? []),
+        // As in `planOf`.
+        awaited: input.mode === 'json' ? [] : (input.tools ?? []),
         lineage: [found.path],
       },
       projectDefaults: { provider: null, model: null },
-      nextStep: planChat(messages, found.config),
+      steps: { conversation: messages, config: found.config },
       stream: input.mode === 'stream',
       declaredSdk: input.declaredSdk,
     },

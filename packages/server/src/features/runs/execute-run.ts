@@ -3,7 +3,8 @@
 import { RunError } from '../../shared/app-error.ts'
 import type { Message } from '../templates/message.ts'
 import type { RunPlan } from './steps/run-plan.ts'
-import { latitude, type RunCompletion, type RunProgress, type RunWatch } from './steps/run-progress.ts'
+import { nextStep } from './steps/run-plan.ts'
+import { append, latitude, type RunCompletion, type RunProgress, type RunWatch } from './steps/run-progress.ts'
 import { runStep, type StepDeps } from './steps/run-step.ts'
 import { type SetUpDeps, setUpStep } from './steps/set-up-step.ts'
 import type { ExecuteRun } from './tools/run-agent.ts'
@@ -22,19 +23,19 @@ export async function executeRun(
   const execute: ExecuteRun = (ofAgent, itsProgress, its) => executeRun(deps, ofAgent, itsProgress, its)
   let answer: Message[] | undefined
   for (;;) {
-    const step = await plan.nextStep(answer, { signal: watch.signal, isRun: true })
+    const step = await nextStep(deps, plan, answer, { signal: watch.signal, isRun: true })
     if (step.done) {
-      progress.list.append(step.added)
-      if (!progress.response) throw new RunError('unknown_error', 'The prompt produced no messages')
-      return { response: progress.response, toolRequests: [] }
+      append(progress, step.added)
+      if (!progress.answer) throw new RunError('unknown_error', 'The prompt produced no messages')
+      return { answer: progress.answer, toolRequests: [] }
     }
     const setUp = await setUpStep(deps, plan, step.config)
-    progress.list.append(step.added)
+    append(progress, step.added)
     const outcome = await runStep(deps, { plan, setUp, progress, input: step.input, execute, ...watch })
     if (outcome.toolRequests.length > 0) {
-      const { response, toolRequests } = outcome
+      const { toolRequests } = outcome
       if (!plan.declaredSdk) showEvents([latitude(progress, { type: 'tools-requested', tools: toolRequests })])
-      return { response, toolRequests }
+      return { answer: outcome.answer, toolRequests }
     }
     answer = outcome.output
   }

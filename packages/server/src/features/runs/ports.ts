@@ -5,7 +5,8 @@ import type { RunError } from '../../shared/app-error.ts'
 import type { Claim } from '../idempotency/ports.ts'
 import type { Usage } from '../providers/usage.ts'
 import type { Message, ToolCall } from '../templates/message.ts'
-import type { PromptInput, RunStatus, StepResponse } from './run.ts'
+import type { RunEvent } from './events/run-event.ts'
+import type { EncodedResponse, PromptInput, RunSource, RunStatus, StepResponse } from './run.ts'
 import type { ServerTools, ToolCallStore, ToolSignals } from './tools/tool.ts'
 
 export interface RunSettings {
@@ -221,6 +222,31 @@ export interface StoredFrames {
   bytes: Buffer
 }
 
+/** Who reads: legacy clients get messages and events as their models accept them. */
+export type MessageForm = keyof EncodedMessage
+
+/** How runs are written for readers and for storage. Features keep what it makes without looking inside. */
+export interface EventCodec {
+  encodeMessage(message: Message): EncodedMessage
+  encodeResponse(response: StepResponse, conversationUuid: string): EncodedResponse
+  /** @param run its conversation, and the document and version that every event names. */
+  encodeEvent(event: RunEvent, id: number, at: Date, run: RunSource & { uuid: string }): LogEntry
+  /** Bytes of UTF-8, without the messages that the entry names by place. */
+  bytesOf(entry: LogEntry): number
+  /** Adds the frame of an entry, or ready frames. Entries hidden from readers of this form add nothing. */
+  addFrame(
+    into: (string | Buffer)[],
+    entry: LogEntry | StoredFrames,
+    messages: readonly EncodedMessage[],
+    form: MessageForm,
+  ): void
+  packEventLog(messages: readonly EncodedMessage[], entries: readonly LogEntry[]): Promise<Uint8Array>
+  /** Null for an obsolete format. */
+  unpackEventLog(file: Uint8Array): Promise<StoredLog | null>
+  /** The events after `afterId`. */
+  entriesAfter(log: StoredLog, afterId: number): readonly (LogEntry | StoredFrames)[]
+}
+
 /** A reader's place in an event log. It counts as a reader of the run until it is released. */
 export interface RunLogReader {
   readonly messages: readonly EncodedMessage[]
@@ -279,7 +305,7 @@ export interface ActiveRun {
   /** The current state of the conversation. */
   view(): StoredConversation
   /** Settles when the run has left this process. */
-  ended: Promise<void>
+  ended: Promise<unknown>
   /** Ends the run with `reason` as its error. */
   abort(reason: RunError): void
 }
@@ -296,7 +322,7 @@ export type AbandonedRun = Pick<ActiveRun, 'runUuid' | 'conversationUuid' | 'wor
 export interface ActiveRuns {
   add(run: ActiveRun): void
   /** @param outcome the conversation as stored; undefined when nothing was stored here. */
-  remove(run: ActiveRun, outcome: StoredConversation | undefined): void
+  remove(run: Pick<ActiveRun, 'runUuid' | 'conversationUuid'>, outcome: StoredConversation | undefined): void
   /** No end could be stored. The reaper ends the row. */
   abandon(run: AbandonedRun): void
   /** Runs abandoned since the last call. */
@@ -325,6 +351,7 @@ export interface RunDeps {
   /** The events of runs that this process supervises, or ended lately. */
   eventLog: RunEventLog
   storedLogs: StoredLogs
+  codec: EventCodec
   active: ActiveRuns
   settings: RunSettings
   toolCalls: ToolCallStore

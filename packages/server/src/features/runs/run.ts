@@ -35,6 +35,26 @@ export interface StepResponse
   output: MessageSlice
 }
 
+/** A response with its JSON up to the messages, which is written once: two events show it. */
+export interface EncodedResponse {
+  response: StepResponse
+  head: string
+}
+
+export function isRange(item: MessageSlice[number]): item is readonly [from: number, to: number] {
+  return Array.isArray(item)
+}
+
+/** The messages that a slice names. */
+export function resolveSlice(slice: MessageSlice, messages: readonly Message[]): Message[] {
+  const resolved: Message[] = []
+  for (const item of slice) {
+    if (isRange(item)) resolved.push(...messages.slice(item[0], item[1]))
+    else resolved.push(item)
+  }
+  return resolved
+}
+
 /** `StepResponse` with its messages, as callers get it. */
 export type RunResponse = Omit<StepResponse, 'input' | 'output'> &
   Pick<WireResponse, 'documentLogUuid' | 'input' | 'output'>

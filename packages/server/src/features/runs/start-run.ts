@@ -9,12 +9,7 @@ import { type PreparedPrompt, preparePrompt } from '../documents/read-document.t
 import type { Claim } from '../idempotency/ports.ts'
 import type { Message } from '../templates/message.ts'
 import { parameterNames, parameterValues } from '../templates/parameters.ts'
-import {
-  assertCompiles,
-  type TemplateScan,
-  USER_MESSAGE_VARIABLE,
-  withUserMessage,
-} from '../templates/template-engine.ts'
+import { assertCompiles, USER_MESSAGE_VARIABLE, withUserMessage } from '../templates/template-engine.ts'
 import { type StartedRun, watchRun } from './events/watch-run.ts'
 import type { NewConversation, NewRun, StoredConversation, StoredRun } from './ports.ts'
 import type { PromptInput } from './run.ts'
@@ -64,9 +59,11 @@ export async function startRun(
 ): Promise<StartedRun> {
   deps.runs.store.assertOpen()
   const { conversation, prompt } = await prepareRun(deps, input, 'run')
-  const run = newRun(deps, conversation)
+  const { uuid: conversationUuid, workspaceId, createdAt } = conversation
+  const ownerId = deps.runs.settings.instanceId
+  const run = { uuid: randomUUID(), conversationUuid, workspaceId, ownerId, epoch: 1, firstEventId: 1, createdAt }
   const plan = planOf(deps, prompt, { runUuid: run.uuid, stream: input.mode === 'stream' })
-  const ready = await renderAhead(plan, input.signal)
+  await renderAhead(deps, plan, input.signal)
   const mustBeStored = input.claim !== undefined || deps.runs.store.isStorageInDoubt()
   const created = deps.runs.store.create(conversation, run, input.claim)
   // Otherwise the row is written beside the provider call, so that the call does not wait for a commit.
@@ -74,9 +71,9 @@ export async function startRun(
   const supervised = superviseRun(deps, {
     conversation: firstState(conversation, run, 'running'),
     run,
-    stored: created.then(() => undefined),
-    progress: createRunProgress([]),
-    plan: ready,
+    stored: created,
+    progress: createRunProgress(deps.runs.codec, []),
+    plan,
   })
   return watchRun(supervised, conversation)
 }
@@ -124,8 +121,11 @@ function warnOfUnknown(
   input: StartRunInput,
   { scan, text, loggedWarnings }: PreparedPrompt,
 ): void {
-  const warning = unknownParameters(scan, input.parameters)
-  if (warning === undefined) return
+  const known = parameterNames(scan.config, scan.parameters)
+  const unknown: string[] = []
+  for (const name of Object.keys(input.parameters)) if (!known.has(name)) unknown.push(name)
+  if (unknown.length === 0) return
+  const warning = unknownParameters(unknown, known)
   input.warn?.(warning)
   if (loggedWarnings.has(warning) || loggedWarnings.size >= mostLogged) return
   loggedWarnings.add(warning)
@@ -153,7 +153,15 @@ export function newConversation(
   prepared: PreparedPrompt,
   origin: NewConversation['origin'],
 ): NewConversation {
-  const { project, version, text } = prepared
+  const { project, version, text, scan } = prepared
+  // Front matter over project defaults. Later chats use it, even if the prompt has been edited.
+  const config: Record<string, unknown> = {}
+  if (project.defaultProvider !== null) config['provider'] = project.defaultProvider
+  if (project.defaultModel !== null) config['model'] = project.defaultModel
+  for (const [key, value] of Object.entries(scan.config)) {
+    // A key without a value counts as absent, as in the run itself.
+    if (value !== null) config[key] = value
+  }
   return {
     uuid: randomUUID(),
     workspaceId: input.caller.workspaceId,
@@ -164,31 +172,8 @@ export function newConversation(
     contentHash: text.contentHash,
     customIdentifier: input.customIdentifier ?? null,
     origin,
-    config: globalConfig(prepared),
+    config,
     createdAt: deps.clock.now(),
-  }
-}
-
-/** Front matter over project defaults. Later chats use it, even if the prompt has been edited. */
-function globalConfig({ project, scan }: PreparedPrompt): Record<string, unknown> {
-  // A key without a value counts as absent, as in the run itself.
-  const written = Object.entries(scan.config).filter(([, value]) => value !== null)
-  return {
-    ...(project.defaultProvider !== null && { provider: project.defaultProvider }),
-    ...(project.defaultModel !== null && { model: project.defaultModel }),
-    ...Object.fromEntries(written),
-  }
-}
-
-function newRun(deps: Needs<'runs'>, conversation: NewConversation): NewRun {
-  return {
-    uuid: randomUUID(),
-    conversationUuid: conversation.uuid,
-    workspaceId: conversation.workspaceId,
-    ownerId: deps.runs.settings.instanceId,
-    epoch: 1,
-    firstEventId: 1,
-    createdAt: conversation.createdAt,
   }
 }
 
@@ -231,13 +216,7 @@ const mostNamed = 5
 const longestName = 64
 
 /** One ASCII line that names parameters which the prompt neither declares nor uses, with suggestions. */
-function unknownParameters(
-  { config, parameters }: Pick<TemplateScan, 'config' | 'parameters'>,
-  given: Readonly<Record<string, unknown>>,
-): string | undefined {
-  const known = parameterNames(config, parameters)
-  const unknown = Object.keys(given).filter((name) => !known.has(name))
-  if (unknown.length === 0) return undefined
+function unknownParameters(unknown: readonly string[], known: ReadonlySet<string>): string {
   const sentences = unknown.slice(0, mostNamed).map((name) => {
     const [meant] = similarNames(name, known, { limit: 1, atLeast: 0.5 })
     return `unknown parameter ${quoted(name)}${meant === undefined ? '' : `, did you mean ${quoted(meant)}?`}`

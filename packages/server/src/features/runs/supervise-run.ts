@@ -3,22 +3,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, isUnavailable, RunError, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
-import { createEventEncoder, type EventEncoder } from './encoding/encode-event.ts'
-import { packEventLog } from './encoding/event-log-file.ts'
 import type { RunEvent, RunFailure, ShowEvents } from './events/run-event.ts'
-import { createRunRecorder, type RunRecorder } from './events/run-recorder.ts'
+import { appendEntries, encodeNext, type RunRecorder, record } from './events/run-recorder.ts'
 import { type ExecuteDeps, executeRun } from './execute-run.ts'
-import type {
-  ActiveRun,
-  NewRun,
-  RunEnd,
-  RunLogReader,
-  RunLogWriter,
-  RunSettings,
-  StoredConversation,
-  StoredRunResult,
-} from './ports.ts'
-import type { RunSpending } from './run.ts'
+import type { NewRun, RunEnd, RunLogReader, StoredConversation, StoredRunResult } from './ports.ts'
 import type { RunPlan } from './steps/run-plan.ts'
 import { latitude, type RunCompletion, type RunProgress } from './steps/run-progress.ts'
 
@@ -32,14 +20,14 @@ export interface SuperviseInput {
   /** Has the messages before the first event. */
   progress: RunProgress
   /** Resolves when the run's row is committed. */
-  stored: Promise<void>
+  stored: Promise<unknown>
   /** Continues without readers. */
   isBackground?: true
 }
 
 export interface SupervisedRun {
   conversationUuid: string
-  committed: Promise<void>
+  committed: Promise<unknown>
   progress: RunProgress
   /** Counts as a reader from the start. The receiver reads with it or releases it. */
   reader: RunLogReader
@@ -47,25 +35,24 @@ export interface SupervisedRun {
   ending: Promise<Ending>
 }
 
+/** A run that this process owns. */
+interface OwnRun extends SuperviseInput {
+  controller: AbortController
+  committed: Promise<unknown>
+  recorder: RunRecorder
+  deadline: NodeJS.Timeout
+  /** Runs while the run has no reader. */
+  grace: NodeJS.Timeout | undefined
+  /** No limit applies to the end of the run. */
+  isExecuted: boolean
+  isOutgrown: boolean
+}
+
 /** Starts to supervise; returns at once. */
 export function superviseRun(deps: SuperviseDeps, input: SuperviseInput): SupervisedRun {
   const { run, progress, conversation } = input
+  const { eventLog, settings, active } = deps.runs
   const controller = new AbortController()
-  const abort = (reason: RunError) => controller.abort(reason)
-  const { runTimeoutMs, graceMs } = deps.runs.settings
-  const limits = startLimits({ runTimeoutMs, graceMs: input.isBackground ? undefined : graceMs }, abort)
-  const unlisten = deps.runs.signals.onStop(run.uuid, () => abort(stopped()))
-  const log = deps.runs.eventLog.open(run.uuid, limits.listenersChanged)
-  const encoder = createEventEncoder({
-    conversationUuid: conversation.uuid,
-    source: conversation,
-    firstEventId: run.firstEventId,
-    clock: deps.clock,
-  })
-  const recorder = createRunRecorder(deps.runs.settings, encoder, progress.list, log)
-  const reader = deps.runs.eventLog.follow(run.uuid, run.firstEventId - 1)
-  if (!reader) throw new Error('A log that was just opened can be followed')
-
   const committed = input.stored.catch((cause: unknown) => {
     // The provider may have been called, and clients repeat a request after 503: this is a 500.
     const failure = refuse('run-not-stored', {}, { cause })
@@ -74,63 +61,74 @@ export function superviseRun(deps: SuperviseDeps, input: SuperviseInput): Superv
   })
   // The end of the run reports it as well.
   committed.catch(() => undefined)
-  let settle = () => {}
-  const ended = new Promise<void>((done) => {
-    settle = done
-  })
-  const active: ActiveRun = {
+  const log = eventLog.open(run.uuid, (count) => limitAbsence(own, settings.graceMs, count))
+  const bounds = { maxEvents: settings.maxEvents, maxEventBytes: settings.maxEventBytes }
+  const lastId = run.firstEventId - 1
+  const own: OwnRun = {
+    ...input,
+    controller,
+    committed,
+    recorder: { progress, log, conversation, clock: deps.clock, bounds, lastId, bytes: 0, completed: undefined },
+    deadline: setTimeout(() => controller.abort(overdue(settings.runTimeoutMs)), settings.runTimeoutMs),
+    grace: undefined,
+    isExecuted: false,
+    isOutgrown: false,
+  }
+  const reader = eventLog.follow(run.uuid, lastId)
+  if (!reader) throw new Error('A log that was just opened can be followed')
+  const ending = superviseToEnd(deps, own)
+  active.add({
     runUuid: run.uuid,
     conversationUuid: conversation.uuid,
     workspaceId: conversation.workspaceId,
-    view: () => ({ ...conversation, messages: [...progress.list.messages] }),
-    ended,
-    abort,
-  }
-  deps.runs.active.add(active)
-  const own = { input, committed, active, recorder, log, encoder }
-  const ending = consume(deps, input, { recorder, log }, controller)
-    .finally(() => {
-      limits.stop()
-      unlisten()
-    })
-    .then((end) => storeAndShow(deps, own, end))
-    .catch((failure: unknown) => {
-      // An end that is not stored is not shown: readers may attach again later.
-      deps.runs.active.remove(active, undefined)
-      deps.runs.active.abandon(active)
-      log.close()
-      throw failure
-    })
-  // The failure reaches callers through `ending`, which nobody has to await.
-  ending.then(settle, settle)
+    view: () => ({ ...conversation, messages: [...progress.messages] }),
+    // Callers get the failure from `ending`.
+    ended: ending.catch(() => undefined),
+    abort: (reason) => controller.abort(reason),
+  })
   return { conversationUuid: conversation.uuid, committed, progress, reader, ending }
 }
 
+async function superviseToEnd(deps: SuperviseDeps, own: OwnRun): Promise<Ending> {
+  try {
+    return await storeAndShow(deps, own, await executeToEnd(deps, own))
+  } catch (failure) {
+    // An end that is not stored is not shown: readers may attach again later.
+    const { uuid: conversationUuid, workspaceId } = own.conversation
+    const run = { runUuid: own.run.uuid, conversationUuid, workspaceId }
+    deps.runs.active.remove(run, undefined)
+    deps.runs.active.abandon(run)
+    own.recorder.log.close()
+    throw failure
+  }
+}
+
 /** Executes the run to its end. Every failure becomes the run's own. */
-async function consume(
-  deps: SuperviseDeps,
-  { plan, progress, run }: SuperviseInput,
-  { recorder, log }: Pick<OwnRun, 'recorder' | 'log'>,
-  controller: AbortController,
-): Promise<Ending> {
+async function executeToEnd(deps: SuperviseDeps, own: OwnRun): Promise<Ending> {
+  const { plan, progress, run, controller, recorder } = own
   const { signal } = controller
-  let isOutgrown = false
+  const unlisten = deps.runs.signals.onStop(run.uuid, () => controller.abort(stopped()))
   const showEvents: ShowEvents = (events) => {
-    log.setCallerAwaited(progress.awaitedCalls > 0)
-    if (recorder.record(events)) return
-    isOutgrown = true
+    recorder.log.setCallerAwaited(progress.awaitedCalls > 0)
+    if (record(recorder, events)) return
+    own.isOutgrown = true
     controller.abort(new RunError('ai_run_error', 'The run outgrew its event log'))
   }
   try {
     const completion = await executeRun(deps, plan, progress, { showEvents, signal })
     // The signal is not checked after the last event. A stop after the answer does not discard it.
-    if (isOutgrown) signal.throwIfAborted()
+    if (own.isOutgrown) signal.throwIfAborted()
     return { completion }
   } catch (error) {
     // After an abort, any other error is a consequence of it.
     const failure = toRunFailure(signal.aborted ? signal.reason : error)
     if (failure.code === 'unknown_error') logUnforeseen(deps, run.uuid, failure.cause)
     return { failure }
+  } finally {
+    own.isExecuted = true
+    clearTimeout(own.deadline)
+    clearTimeout(own.grace)
+    unlisten()
   }
 }
 
@@ -145,25 +143,34 @@ function nameOf(cause: unknown): string {
   return cause instanceof Error ? cause.name : typeof cause
 }
 
-interface OwnRun {
-  input: SuperviseInput
-  committed: Promise<void>
-  active: ActiveRun
-  recorder: RunRecorder
-  log: RunLogWriter
-  encoder: EventEncoder
+function overdue(runTimeoutMs: number): RunError {
+  const seconds = runTimeoutMs / 1000
+  return new RunError('run_timeout_error', `The run took longer than ${seconds} seconds`, { details: { seconds } })
+}
+
+/** A foreground run may be without readers for as long as `graceMs`. @param readers their number now. */
+function limitAbsence(own: OwnRun, graceMs: number, readers: number): void {
+  clearTimeout(own.grace)
+  if (readers > 0 || own.isExecuted || own.isBackground) return
+  const leave = () => {
+    const message = 'Run canceled: the client disconnected'
+    own.controller.abort(new RunError('abort_error', message, { details: { reason: 'disconnect' } }))
+  }
+  if (graceMs === 0) leave()
+  else own.grace = setTimeout(leave, graceMs)
 }
 
 /** Stores the end, then shows the terminal event: from then on the conversation can be read and continued. */
 async function storeAndShow(deps: SuperviseDeps, own: OwnRun, ending: Ending): Promise<Ending> {
-  const { active, recorder, log, encoder } = own
-  const { conversation, run, progress } = own.input
-  const terminal = recorder.prepareEnd(terminalEvent(ending, progress))
+  const { conversation, run, progress, recorder } = own
+  const { log } = recorder
+  appendEntries(recorder, [])
+  const terminal = encodeNext(recorder, terminalEvent(ending, progress))
   const endedAt = deps.clock.now()
   const status = statusOf(ending)
-  const messages = [...progress.list.messages]
-  const result = storedResult(ending, progress.spending, progress.response, recorder.completed(), messages.length)
-  const shared = { epoch: run.epoch, status, messages, lastEventId: encoder.lastId() }
+  const messages = [...progress.messages]
+  const result = storedResult(ending, progress, recorder.completed)
+  const shared = { epoch: run.epoch, status, messages, lastEventId: recorder.lastId }
   const end = {
     ...shared,
     runUuid: run.uuid,
@@ -171,7 +178,7 @@ async function storeAndShow(deps: SuperviseDeps, own: OwnRun, ending: Ending): P
     epochAfter: run.epoch,
     from: 'running' as const,
     result,
-    eventLog: await packEventLog(log.messages, [...log.entries, terminal]),
+    eventLog: await progress.codec.packEventLog(log.messages, [...log.entries, terminal]),
     endedAt,
   }
   // May share a batch with the start. If the start fails, so does the end.
@@ -183,20 +190,12 @@ async function storeAndShow(deps: SuperviseDeps, own: OwnRun, ending: Ending): P
   }
   const { createdAt, firstEventId } = run
   const latestRun = { ...shared, uuid: run.uuid, firstEventId, result, stopRequestedAt: null, createdAt, endedAt }
-  deps.runs.active.remove(active, { ...conversation, ...shared, updatedAt: endedAt, latestRun })
-  recorder.publish(terminal)
+  const ids = { runUuid: run.uuid, conversationUuid: conversation.uuid }
+  deps.runs.active.remove(ids, { ...conversation, ...shared, updatedAt: endedAt, latestRun })
+  appendEntries(recorder, [terminal])
   log.close()
-  logEnd(deps, own.input, status, endedAt)
+  deps.logger.info('run.ended', { ...ids, status, durationMs: endedAt.getTime() - run.createdAt.getTime() })
   return ending
-}
-
-function logEnd(deps: SuperviseDeps, { run, conversation }: SuperviseInput, status: string, endedAt: Date): void {
-  deps.logger.info('run.ended', {
-    runUuid: run.uuid,
-    conversationUuid: conversation.uuid,
-    status,
-    durationMs: endedAt.getTime() - run.createdAt.getTime(),
-  })
 }
 
 export type Ending = { completion: RunCompletion } | { failure: RunError }
@@ -211,11 +210,11 @@ export function terminalEvent(ending: Ending, progress: RunProgress): RunEvent {
   if ('failure' in ending) {
     return latitude(progress, { type: 'chain-error', error: chainError(ending.failure), cost, tokenUsage })
   }
-  const { response, toolRequests } = ending.completion
-  const { toolCalls, finishReason } = response
+  const { answer, toolRequests } = ending.completion
+  const { toolCalls, finishReason } = answer.response
   return latitude(progress, {
     type: 'chain-completed',
-    response,
+    response: answer,
     toolCalls,
     finishReason,
     tokenUsage,
@@ -224,22 +223,20 @@ export function terminalEvent(ending: Ending, progress: RunProgress): RunEvent {
   })
 }
 
-/** @param covers number of messages of the conversation at the end. */
 export function storedResult(
   ending: Ending,
-  spending: RunSpending,
-  lastResponse: RunProgress['response'],
+  { spending, answer, messages }: RunProgress,
   completed: StoredRunResult['completed'],
-  covers: number,
 ): StoredRunResult {
-  if ('completion' in ending) return { ...ending.completion, ...spending, covers, ...(completed && { completed }) }
+  const shared = { ...spending, covers: messages.length, ...(completed && { completed }) }
+  if ('completion' in ending) {
+    return { response: ending.completion.answer.response, toolRequests: ending.completion.toolRequests, ...shared }
+  }
   const { code, message, details } = ending.failure
   return {
-    ...(lastResponse && { response: lastResponse }),
-    ...(completed && { completed }),
+    ...(answer && { response: answer.response }),
     toolRequests: [],
-    ...spending,
-    covers,
+    ...shared,
     error: { code, message, details },
   }
 }
@@ -258,43 +255,6 @@ function toRunFailure(failure: unknown): RunError {
   if (failure instanceof RunError) return failure
   const message = failure instanceof AppError ? failure.message : 'The run failed unexpectedly'
   return new RunError('unknown_error', message, { cause: failure })
-}
-
-export interface RunLimits {
-  listenersChanged(count: number): void
-  /** The run has ended: no timer fires. */
-  stop(): void
-}
-
-function startLimits(
-  /** Without `graceMs` the run needs no reader. */
-  settings: Pick<RunSettings, 'runTimeoutMs'> & { graceMs: number | undefined },
-  abort: (reason: RunError) => void,
-): RunLimits {
-  const seconds = settings.runTimeoutMs / 1000
-  const deadline = setTimeout(() => {
-    const message = `The run took longer than ${seconds} seconds`
-    abort(new RunError('run_timeout_error', message, { details: { seconds } }))
-  }, settings.runTimeoutMs)
-  let grace: NodeJS.Timeout | undefined
-  let isStopped = false
-
-  const leave = () =>
-    abort(new RunError('abort_error', 'Run canceled: the client disconnected', { details: { reason: 'disconnect' } }))
-
-  return {
-    listenersChanged(count) {
-      clearTimeout(grace)
-      if (count > 0 || isStopped || settings.graceMs === undefined) return
-      if (settings.graceMs === 0) leave()
-      else grace = setTimeout(leave, settings.graceMs)
-    },
-    stop() {
-      isStopped = true
-      clearTimeout(deadline)
-      clearTimeout(grace)
-    },
-  }
 }
 
 /** Between two attempts to write to a database that is away. */

@@ -8,7 +8,7 @@ import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
-import { apiKeyBody } from '../wire/api-key.ts'
+import { apiKeyBody } from '../../wire/api-key.ts'
 
 export function apiKeyRoutes(deps: HttpDeps): Routes<typeof contract.apiKeys> {
   return {

@@ -8,7 +8,7 @@ import type { HttpDeps } from '../http-deps.ts'
 import type { Routes } from '../mount.ts'
 import type { UnreadBudget } from '../rate-limit/unread-budget.ts'
 import { sizedBody } from '../raw-response.ts'
-import { conversationBody, summaryBody } from '../wire/conversation.ts'
+import { conversationBody, summaryBody } from '../../wire/conversation.ts'
 
 export function conversationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.conversations> {
   return {

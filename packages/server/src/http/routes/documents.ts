@@ -21,7 +21,7 @@ import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
 import { RawResponse } from '../raw-response.ts'
-import { documentBody } from '../wire/document.ts'
+import { documentBody } from '../../wire/document.ts'
 
 type Address = ReturnType<typeof addressOf>
 

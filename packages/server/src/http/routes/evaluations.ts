@@ -8,7 +8,7 @@ import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
-import { annotationBody, evaluationBody } from '../wire/evaluation.ts'
+import { annotationBody, evaluationBody } from '../../wire/evaluation.ts'
 
 export function evaluationRoutes(deps: HttpDeps): Routes<typeof contract.evaluations> {
   return {

@@ -5,7 +5,7 @@ import { versionAddress } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
-import { externalLogBody } from '../wire/external-log.ts'
+import { externalLogBody } from '../../wire/external-log.ts'
 
 export function externalLogRoutes(deps: HttpDeps): Routes<typeof contract.logs> {
   return {

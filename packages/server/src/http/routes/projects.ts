@@ -7,8 +7,8 @@ import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
-import { projectBody } from '../wire/project.ts'
-import { versionBody } from '../wire/version.ts'
+import { projectBody } from '../../wire/project.ts'
+import { versionBody } from '../../wire/project.ts'
 
 export function projectRoutes(deps: HttpDeps): Routes<typeof contract.projects> {
   return {

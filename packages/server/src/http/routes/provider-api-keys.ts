@@ -7,7 +7,7 @@ import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
-import { providerKeyBody } from '../wire/provider-key.ts'
+import { providerKeyBody } from '../../wire/provider-key.ts'
 
 export function providerKeyRoutes(deps: HttpDeps): Routes<typeof contract.providerApiKeys> {
   return {

@@ -16,8 +16,8 @@ import { StreamLimit } from '../rate-limit/rate-limit.ts'
 import type { UnreadBudget } from '../rate-limit/unread-budget.ts'
 import { RawResponse, sizedBody } from '../raw-response.ts'
 import { type StreamedRun, writeRunStream } from '../sse.ts'
-import { attachResultBody } from '../wire/attach-result.ts'
-import { runResultBody } from '../wire/run-result.ts'
+import { attachResultBody } from '../../wire/run-result.ts'
+import { runResultBody } from '../../wire/run-result.ts'
 
 interface RunDeps extends HttpDeps {
   unread: UnreadBudget

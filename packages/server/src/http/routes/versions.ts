@@ -10,7 +10,7 @@ import { pathId, versionAddress } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
-import { versionBody } from '../wire/version.ts'
+import { versionBody } from '../../wire/project.ts'
 
 export function versionRoutes(deps: HttpDeps): Routes<typeof contract.versions> {
   return {

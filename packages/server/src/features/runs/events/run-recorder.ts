@@ -1,98 +1,49 @@
-/** Numbers and encodes events and appends them to the event log, within the bounds of a run. */
-import type { EventEncoder } from '../encoding/encode-event.ts'
-import type { MessageList } from '../encoding/message-list.ts'
+/** Numbers and encodes the events of a run and appends them to its event log, within the bounds of a run. */
+import type { Clock } from '../../../shared/clock.ts'
 import type { LogEntry, RunLogWriter, RunSettings, StoredRunResult } from '../ports.ts'
+import type { RunSource } from '../run.ts'
+import type { RunProgress } from '../steps/run-progress.ts'
 import type { RunEvent } from './run-event.ts'
 
 export interface RunRecorder {
-  /** False, and nothing of the batch recorded, if the run exceeds its bounds. */
-  record(events: readonly RunEvent[]): boolean
-  /** Encodes the last event. `publish` shows it. */
-  prepareEnd(event: RunEvent): LogEntry
-  publish(entry: LogEntry): void
+  readonly progress: RunProgress
+  readonly log: RunLogWriter
+  readonly conversation: RunSource & { uuid: string }
+  readonly clock: Clock
+  readonly bounds: Pick<RunSettings, 'maxEvents' | 'maxEventBytes'>
+  /** The id of the event encoded last. */
+  lastId: number
+  /** Of all events, without the messages that they name. */
+  bytes: number
   /** The last provider-completed event so far. */
-  completed(): StoredRunResult['completed']
+  completed: StoredRunResult['completed']
 }
 
-export function createRunRecorder(
-  settings: Pick<RunSettings, 'maxEvents' | 'maxEventBytes'>,
-  encoder: EventEncoder,
-  list: MessageList,
-  log: RunLogWriter,
-): RunRecorder {
-  const size = createEventSize(settings.maxEventBytes, () => log.entries)
-  let completed: StoredRunResult['completed']
-
-  // Messages precede the events that cover them.
-  const append = (entries: LogEntry[]) => {
-    const known = log.messages.length
-    log.append(known < list.encoded.length ? list.encoded.slice(known) : [], entries)
+/** False, and nothing of the batch recorded, if the run exceeds its bounds. */
+export function record(recorder: RunRecorder, events: readonly RunEvent[]): boolean {
+  const { log, bounds, progress } = recorder
+  if (log.entries.length + events.length >= bounds.maxEvents || recorder.bytes > bounds.maxEventBytes) return false
+  const entries: LogEntry[] = []
+  for (const event of events) {
+    const entry = encodeNext(recorder, event)
+    entries.push(entry)
+    recorder.bytes += progress.codec.bytesOf(entry)
+    if ('latitude' in event && event.latitude.type === 'provider-completed') {
+      recorder.completed = { eventId: entry.id, covers: event.covers }
+    }
   }
-
-  return {
-    record(events) {
-      if (log.entries.length + events.length >= settings.maxEvents || size.isOver()) return false
-      const entries: LogEntry[] = []
-      for (const event of events) {
-        const entry = encoder.encode(event)
-        entries.push(entry)
-        if ('latitude' in event && event.latitude.type === 'provider-completed') {
-          completed = { eventId: entry.id, covers: event.covers }
-        }
-      }
-      append(entries)
-      size.add(entries)
-      return true
-    },
-    prepareEnd(event) {
-      append([])
-      return encoder.encode(event)
-    },
-    publish: (entry) => append([entry]),
-    completed() {
-      return completed
-    },
-  }
+  appendEntries(recorder, entries)
+  return true
 }
 
-export interface EventSize {
-  add(entries: readonly LogEntry[]): void
-  isOver(): boolean
+/** Encodes the last event, which `appendEntries` shows. */
+export function encodeNext(recorder: RunRecorder, event: RunEvent): LogEntry {
+  recorder.lastId += 1
+  return recorder.progress.codec.encodeEvent(event, recorder.lastId, recorder.clock.now(), recorder.conversation)
 }
 
-/** At most this many bytes of UTF-8 for one UTF-16 unit. */
-const mostBytesPerUnit = 3
-
-/**
- * Counts UTF-16 units, which is cheap, until the bound could be reached; from then on it counts bytes.
- * @param recorded all added entries, measured once.
- */
-export function createEventSize(maxBytes: number, recorded: () => readonly LogEntry[]): EventSize {
-  let units = 0
-  let bytes: number | undefined
-  return {
-    add(entries) {
-      if (bytes !== undefined) {
-        bytes += sum(entries, Buffer.byteLength)
-        return
-      }
-      units += sum(entries, unitsOf)
-      if (units * mostBytesPerUnit > maxBytes) bytes = sum(recorded(), Buffer.byteLength)
-    },
-    isOver() {
-      return bytes !== undefined && bytes > maxBytes
-    },
-  }
-}
-
-const unitsOf = (text: string) => text.length
-
-/** Messages that an event refers to by place do not count. */
-function sum(entries: readonly LogEntry[], sizeOf: (text: string) => number): number {
-  let size = 0
-  for (const { pieces } of entries) {
-    if (typeof pieces === 'string') size += sizeOf(pieces)
-    else for (const piece of pieces) if (typeof piece === 'string') size += sizeOf(piece)
-  }
-  return size
+/** Messages precede the events that cover them. */
+export function appendEntries({ log, progress }: RunRecorder, entries: readonly LogEntry[]): void {
+  const known = log.messages.length
+  log.append(known < progress.encoded.length ? progress.encoded.slice(known) : [], entries)
 }

@@ -4,9 +4,8 @@ import { RunError } from '../../../shared/app-error.ts'
 import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
 import { usageOf } from '../../providers/usage.ts'
-import { createEventEncoder } from '../encoding/encode-event.ts'
-import { entriesAfter, unpackEventLog } from '../encoding/event-log-file.ts'
 import type {
+  EventCodec,
   LogEntry,
   RunLogReader,
   RunStore,
@@ -18,9 +17,8 @@ import type {
 } from '../ports.ts'
 import { createRunProgress } from '../steps/run-progress.ts'
 import { terminalEvent } from '../supervise-run.ts'
-import type { RunEvent } from './run-event.ts'
 
-export function createStoredLogs(runs: Pick<RunStore, 'findEventLog'>): StoredLogs {
+export function createStoredLogs(runs: Pick<RunStore, 'findEventLog'>, codec: EventCodec): StoredLogs {
   // Weak: the last reader needs no release call.
   const opened = new Map<string, WeakRef<StoredLog>>()
   const opening = new Map<string, Promise<StoredLog | null>>()
@@ -31,7 +29,7 @@ export function createStoredLogs(runs: Pick<RunStore, 'findEventLog'>): StoredLo
   const unpack = async (workspaceId: number, runUuid: string): Promise<StoredLog | null> => {
     const file = await runs.findEventLog(workspaceId, runUuid)
     if (!file) return null
-    const log = await unpackEventLog(file)
+    const log = await codec.unpackEventLog(file)
     if (!log) return null
     opened.set(runUuid, new WeakRef(log))
     collected.register(log, runUuid)
@@ -49,8 +47,8 @@ export function createStoredLogs(runs: Pick<RunStore, 'findEventLog'>): StoredLo
   }
 }
 
-export function storedReader(log: StoredLog, afterId: number): RunLogReader {
-  const entries = entriesAfter(log, afterId)
+export function storedReader(codec: EventCodec, log: StoredLog, afterId: number): RunLogReader {
+  const entries = codec.entriesAfter(log, afterId)
   let place = 0
   return {
     // References the log, so that other readers can share it.
@@ -73,27 +71,28 @@ export function storedReader(log: StoredLog, afterId: number): RunLogReader {
 }
 
 /** provider-completed, if there was one, and the terminal event of an ended run, with their ids, from its row. */
-export function endOfRun(conversation: StoredConversation, run: StoredRun, result: StoredRunResult): StoredLog {
+export function endOfRun(
+  codec: EventCodec,
+  conversation: StoredConversation,
+  run: StoredRun,
+  result: StoredRunResult,
+): StoredLog {
   const { response, completed, toolRequests, error, covers: _covers, ...spending } = result
-  const progress = createRunProgress(conversation.messages)
+  const progress = createRunProgress(codec, conversation.messages)
   progress.spending = spending
-  const encoded = (event: RunEvent, firstEventId: number): LogEntry =>
-    createEventEncoder({
-      conversationUuid: conversation.uuid,
-      source: conversation,
-      firstEventId,
-      clock: { now: () => run.endedAt ?? conversation.updatedAt },
-    }).encode(event)
+  const answer = response && codec.encodeResponse(response, conversation.uuid)
+  const at = run.endedAt ?? conversation.updatedAt
   const entries: LogEntry[] = []
-  if (response && completed) {
-    const { usage: tokenUsage, finishReason } = response
-    const latitude = { type: 'provider-completed' as const, response, tokenUsage, finishReason }
-    entries.push(encoded({ latitude, covers: completed.covers }, completed.eventId))
+  if (answer && completed) {
+    const { usage: tokenUsage, finishReason } = answer.response
+    const latitude = { type: 'provider-completed' as const, response: answer, tokenUsage, finishReason }
+    entries.push(codec.encodeEvent({ latitude, covers: completed.covers }, completed.eventId, at, conversation))
   }
   const failure = new RunError(error?.code ?? 'unknown_error', error?.message ?? '', { details: error?.details ?? {} })
-  const ending = response && !error ? { completion: { response, toolRequests } } : { failure }
-  entries.push(encoded(terminalEvent(ending, progress), run.lastEventId ?? run.firstEventId))
-  return { messages: progress.list.encoded, entries }
+  const ending = answer && !error ? { completion: { answer, toolRequests } } : { failure }
+  const lastId = run.lastEventId ?? run.firstEventId
+  entries.push(codec.encodeEvent(terminalEvent(ending, progress), lastId, at, conversation))
+  return { messages: progress.encoded, entries }
 }
 
 /** The result of an external log: nothing was spent. */

@@ -4,10 +4,8 @@ import { RunError } from '../../../shared/app-error.ts'
 import { endOfPart } from '../../../shared/json-pieces.ts'
 import type { Usage } from '../../providers/usage.ts'
 import type { Message, ToolCall } from '../../templates/message.ts'
-import { addFrame, type MessageForm } from '../encoding/frames.ts'
-import { resolveSlice } from '../encoding/message-list.ts'
-import type { RunLogReader, StoredConversation, StoredRunResult } from '../ports.ts'
-import type { RunResult, RunSource, StepResponse } from '../run.ts'
+import type { EventCodec, MessageForm, RunLogReader, StoredConversation, StoredRunResult } from '../ports.ts'
+import { type RunResult, type RunSource, resolveSlice, type StepResponse } from '../run.ts'
 import type { SupervisedRun } from '../supervise-run.ts'
 
 /** The frames of a run for one reader. Readers pull, so a slow one delays only itself. */
@@ -31,7 +29,7 @@ export interface RunFrames {
 export interface StartedRun {
   conversationUuid: string
   /** Resolves when the run is stored. No answer names the run before that. @throws AppError InternalServerError */
-  committed: Promise<void>
+  committed: Promise<unknown>
   /**
    * Waits for the end. @param signal aborted when the caller disconnects.
    * @throws RunError with `details.conversationUuid`; AppError InternalServerError when no end could be stored.
@@ -51,7 +49,7 @@ export function watchRun(run: SupervisedRun, source: RunSource): StartedRun {
   return {
     conversationUuid,
     committed,
-    frames: (form) => framesOf(reader, form),
+    frames: (form) => framesOf(run.progress.codec, reader, form),
     async result(signal) {
       const leave = () => reader.release()
       signal?.addEventListener('abort', leave, { once: true })
@@ -59,16 +57,11 @@ export function watchRun(run: SupervisedRun, source: RunSource): StartedRun {
       try {
         const ending = await run.ending
         if ('failure' in ending) throw failureOf(conversationUuid, ending.failure)
-        const { list, spending } = run.progress
+        const { messages, spending } = run.progress
+        const { answer, toolRequests } = ending.completion
         const { tokenUsage, cost } = spending
-        return runResult({
-          uuid: conversationUuid,
-          source,
-          messages: list.messages,
-          ...ending.completion,
-          tokenUsage,
-          cost,
-        })
+        const { response } = answer
+        return runResult({ uuid: conversationUuid, source, messages, response, toolRequests, tokenUsage, cost })
       } finally {
         signal?.removeEventListener('abort', leave)
         reader.release()
@@ -77,7 +70,7 @@ export function watchRun(run: SupervisedRun, source: RunSource): StartedRun {
   }
 }
 
-export function framesOf(reader: RunLogReader, form: MessageForm): RunFrames {
+export function framesOf(codec: EventCodec, reader: RunLogReader, form: MessageForm): RunFrames {
   /** Taken from the log and not returned yet: from `offset` of the piece at `place`. */
   let pieces: (string | Buffer)[] = []
   let place = 0
@@ -88,7 +81,7 @@ export function framesOf(reader: RunLogReader, form: MessageForm): RunFrames {
     pieces = []
     place = 0
     const entries = reader.take(limit)
-    for (const entry of entries) addFrame(pieces, entry, reader.messages, form)
+    for (const entry of entries) codec.addFrame(pieces, entry, reader.messages, form)
     return entries.length > 0
   }
   const moveTo = (end: number, length: number) => {

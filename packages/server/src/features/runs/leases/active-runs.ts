@@ -21,7 +21,7 @@ export function createActiveRuns(maxBytes: number): ActiveRuns {
       idle.delete(run.conversationUuid)
     },
     remove(run, outcome) {
-      if (active.get(run.conversationUuid) === run) active.delete(run.conversationUuid)
+      if (active.get(run.conversationUuid)?.runUuid === run.runUuid) active.delete(run.conversationUuid)
       const bytes = heldBytes(outcome)
       if (outcome && bytes <= maxRememberedBytes) idle.set(run.conversationUuid, outcome, bytes)
     },

@@ -3,10 +3,8 @@
 import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import type { Message } from '../../templates/message.ts'
-import { createEventEncoder } from '../encoding/encode-event.ts'
-import { packEventLog } from '../encoding/event-log-file.ts'
 import type { RunEnd, StoredConversation, StoredRun } from '../ports.ts'
-import { planOf } from '../steps/run-plan.ts'
+import { nextStep, planOf } from '../steps/run-plan.ts'
 import { createRunProgress } from '../steps/run-progress.ts'
 import { statusOf, stopped, storedResult, terminalEvent } from '../supervise-run.ts'
 
@@ -33,7 +31,7 @@ async function firstMessages(deps: OrphanDeps, run: StoredRun): Promise<Message[
   const input = await deps.runs.store.findInput(run.uuid)
   if (!input) return []
   const plan = planOf(deps, input, { runUuid: run.uuid, stream: true })
-  return plan.nextStep(undefined, { isRun: true }).then(
+  return nextStep(deps, plan, undefined, { isRun: true }).then(
     ({ added }) => added,
     // The prompt may have killed the process or may not render. The end must not depend on it.
     () => [],
@@ -62,18 +60,18 @@ async function endUnsupervised(
   run: StoredRun,
   { failure, from, firstEventId, epochAfter }: UnsupervisedEnd,
 ): Promise<boolean> {
+  const { codec } = deps.runs
   const ending = { failure }
-  const progress = createRunProgress(conversation.messages)
+  const progress = createRunProgress(codec, conversation.messages)
   const { uuid: conversationUuid, messages } = conversation
-  const encoder = createEventEncoder({ conversationUuid, source: conversation, firstEventId, clock: deps.clock })
-  const terminal = encoder.encode(terminalEvent(ending, progress))
-  const status = statusOf(ending)
-  const result = storedResult(ending, progress.spending, undefined, undefined, messages.length)
   const endedAt = deps.clock.now()
-  const shared = { status, messages, lastEventId: encoder.lastId() }
+  const terminal = codec.encodeEvent(terminalEvent(ending, progress), firstEventId, endedAt, conversation)
+  const status = statusOf(ending)
+  const result = storedResult(ending, progress, undefined)
+  const shared = { status, messages, lastEventId: firstEventId }
   const end = { ...shared, runUuid: run.uuid, conversationUuid, epoch: run.epoch, epochAfter, from, result, endedAt }
-  const { encoded } = progress.list
-  if (!(await deps.runs.store.end({ ...end, eventLog: await packEventLog(encoded, [terminal]) }))) return false
+  const { encoded } = progress
+  if (!(await deps.runs.store.end({ ...end, eventLog: await codec.packEventLog(encoded, [terminal]) }))) return false
   deps.runs.active.forget(conversationUuid)
   if (from === 'queued') {
     // Readers wait for the first event, which is also the last.

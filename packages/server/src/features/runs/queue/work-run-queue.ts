@@ -73,7 +73,7 @@ async function superviseQueued(
     conversation: { ...conversation, status: 'running', epoch, latestRun },
     run,
     stored: Promise.resolve(),
-    progress: createRunProgress([]),
+    progress: createRunProgress(deps.runs.codec, []),
     plan: planOf(deps, input, { runUuid, stream: true }),
     isBackground: true,
   })

@@ -11,6 +11,7 @@ import type { ProviderEvent, RunEvent, ShowEvents, ToolSource } from '../events/
 import type { ShownCalls } from '../tools/shown-calls.ts'
 import type { RunPlan } from './run-plan.ts'
 import type { RunProgress } from './run-progress.ts'
+import { append } from './run-progress.ts'
 import type { StepSetUp } from './set-up-step.ts'
 
 export interface ModelCall {
@@ -43,12 +44,13 @@ export async function callModel(call: ModelCall): Promise<ModelAnswer> {
   try {
     await provider.driver.call(request, (chunks) => takeChunks(call, answer, chunks))
   } catch (failure) {
-    const partial = answer.partialMessage()
-    if (partial) call.progress.list.append([partial])
+    const partial = partialMessage(answer)
+    if (partial) append(call.progress, [partial])
     if (!(failure instanceof ProviderError)) throw failure
     call.showEvents([{ provider: failureEvent(failure) }])
     throw toRunError(failure, model)
   }
+  if (answer.message.content.length === 0) answer.message.content.push({ type: 'text', text: '' })
   call.showEvents([{ provider: { type: 'finish-step', finishReason: answer.finishReason, usage: answer.usage } }])
   return answer
 }
@@ -62,7 +64,7 @@ function takeChunks(
   const events: RunEvent[] = []
   const known = answer.calls.length
   for (const chunk of chunks) {
-    const event = answer.take(chunk)
+    const event = takeChunk(answer, chunk)
     if (event) events.push({ provider: event })
   }
   const calls = answer.calls.slice(known)
@@ -76,11 +78,19 @@ export interface FaultyCall extends ToolCall {
   reason: string
 }
 
-interface Gathered {
+/** The answer of a model as far as it has arrived. */
+export interface ModelAnswer {
+  /** Of the model call within its step, from 0. Part ids contain it. */
+  readonly callNumber: number
+  /** Offered to the model, by name. */
+  readonly tools: ReadonlyMap<string, { source: ToolSource }>
+  readonly message: Message
   text: string
   reasoning: string
-  calls: ToolCall[]
-  faultyCalls: FaultyCall[]
+  readonly calls: ToolCall[]
+  readonly faultyCalls: FaultyCall[]
+  /** By the provider's ids, which may repeat even within one response: those on the wire are unique on the server. */
+  readonly toolIds: Map<string, string>
   finishReason: FinishReason
   usage: Usage
   /** Input tokens that were written to the provider's cache. */
@@ -89,135 +99,103 @@ interface Gathered {
   servedModel: string | undefined
 }
 
-export interface ModelAnswer extends Readonly<Gathered> {
-  /** The event that shows the chunk, if there is one. */
-  take(chunk: ModelChunk): ProviderEvent | undefined
-  /** The whole answer. */
-  message(): Message
-  /** Text, reasoning and files that arrived before a failure, if any. */
-  partialMessage(): Message | undefined
-}
-
-/**
- * @param callNumber of the model call within its step, from 0. Part ids contain it.
- * @param tools offered to the model, by name.
- */
-export function createModelAnswer(callNumber: number, tools: ReadonlyMap<string, { source: ToolSource }>): ModelAnswer {
-  const parts: MessagePart[] = []
-  const ids = createToolIds()
-  const own: Gathered = {
+export function createModelAnswer(callNumber: number, tools: ModelAnswer['tools']): ModelAnswer {
+  return {
+    callNumber,
+    tools,
+    message: { role: 'assistant', content: [] },
     text: '',
     reasoning: '',
     calls: [],
     faultyCalls: [],
+    toolIds: new Map(),
     finishReason: 'unknown',
     usage: usageOf({}),
     cacheWriteTokens: 0,
     servedModel: undefined,
   }
-
-  const take = (chunk: ModelChunk): ProviderEvent | undefined => {
-    switch (chunk.type) {
-      case 'text-delta':
-        own.text += chunk.text
-        growText(parts, chunk.text)
-        return { type: 'text-delta', id: `txt-${callNumber}`, textDelta: chunk.text }
-      case 'reasoning-delta': {
-        const id = chunk.id ?? `rsn-${callNumber}`
-        own.reasoning += chunk.text
-        growReasoning(parts, id, chunk.text)
-        return { type: 'reasoning-delta', id, text: chunk.text }
-      }
-      case 'reasoning-end':
-        sealReasoning(parts, chunk.id ?? `rsn-${callNumber}`, chunk.seal)
-        return undefined
-      case 'redacted-reasoning':
-        parts.push({ ...chunk })
-        return undefined
-      case 'tool-input-start':
-        return { type: 'tool-input-start', id: ids.of(chunk.id), toolName: storableText(chunk.toolName) }
-      case 'tool-input-delta':
-        return { type: 'tool-input-delta', id: ids.of(chunk.id), delta: chunk.delta }
-      case 'tool-call':
-        return takeCall(own, parts, { chunk, id: ids.ofCall(chunk.id), source: tools.get(chunk.toolName)?.source })
-      case 'source':
-        return { ...chunk.payload, type: 'source' }
-      case 'file': {
-        const { url, mimeType } = chunk
-        parts.push(filePart({ url, mimeType }))
-        return { type: 'file', url, mimeType }
-      }
-      case 'finish':
-        own.finishReason = chunk.finishReason
-        own.usage = chunk.usage
-        own.cacheWriteTokens = chunk.cacheWriteTokens ?? 0
-        own.servedModel = chunk.servedModel
-        return undefined
-    }
-  }
-
-  return Object.assign(own, {
-    take,
-    message: (): Message => ({
-      role: 'assistant',
-      content: parts.length > 0 ? parts : [{ type: 'text', text: '' }],
-    }),
-    partialMessage(): Message | undefined {
-      const kept = parts.filter((part) => part.type !== 'tool-call')
-      return kept.length > 0 ? { role: 'assistant', content: kept } : undefined
-    },
-  })
 }
 
-// Ids on the wire are stet's own and unique on the server; a provider's may repeat even within one response.
-function createToolIds(): { of(providerId: string): string; ofCall(providerId: string): string } {
-  const ids = new Map<string, string>()
-  const called = new Set<string>()
-  const of = (providerId: string) => {
-    const id = ids.get(providerId) ?? newToolCallId()
-    ids.set(providerId, id)
-    return id
+/** @returns the event that shows the chunk, if there is one. */
+export function takeChunk(answer: ModelAnswer, chunk: ModelChunk): ProviderEvent | undefined {
+  const parts = answer.message.content
+  switch (chunk.type) {
+    case 'text-delta': {
+      const last = parts.at(-1)
+      answer.text += chunk.text
+      if (last?.type === 'text') last.text += chunk.text
+      else parts.push({ type: 'text', text: chunk.text })
+      return { type: 'text-delta', id: `txt-${answer.callNumber}`, textDelta: chunk.text }
+    }
+    case 'reasoning-delta': {
+      const id = chunk.id ?? `rsn-${answer.callNumber}`
+      answer.reasoning += chunk.text
+      growReasoning(parts, id, chunk.text)
+      return { type: 'reasoning-delta', id, text: chunk.text }
+    }
+    case 'reasoning-end':
+      sealReasoning(parts, chunk.id ?? `rsn-${answer.callNumber}`, chunk.seal)
+      return undefined
+    case 'redacted-reasoning':
+      parts.push({ ...chunk })
+      return undefined
+    case 'tool-input-start':
+      return { type: 'tool-input-start', id: toolIdOf(answer, chunk.id), toolName: storableText(chunk.toolName) }
+    case 'tool-input-delta':
+      return { type: 'tool-input-delta', id: toolIdOf(answer, chunk.id), delta: chunk.delta }
+    case 'tool-call':
+      return takeCall(answer, chunk)
+    case 'source':
+      return { ...chunk.payload, type: 'source' }
+    case 'file': {
+      const { url, mimeType } = chunk
+      parts.push(filePart({ url, mimeType }))
+      return { type: 'file', url, mimeType }
+    }
+    case 'finish':
+      answer.finishReason = chunk.finishReason
+      answer.usage = chunk.usage
+      answer.cacheWriteTokens = chunk.cacheWriteTokens ?? 0
+      answer.servedModel = chunk.servedModel
+      return undefined
   }
-  return {
-    of,
-    // Two calls with one provider id stay two calls.
-    ofCall(providerId) {
-      const id = called.has(of(providerId)) ? newToolCallId() : of(providerId)
-      called.add(id)
-      return id
-    },
-  }
+}
+
+/** Text, reasoning and files that arrived before a failure, if any. */
+export function partialMessage({ message }: ModelAnswer): Message | undefined {
+  const content = message.content.filter((part) => part.type !== 'tool-call')
+  return content.length > 0 ? { role: 'assistant', content } : undefined
+}
+
+function toolIdOf({ toolIds }: ModelAnswer, providerId: string): string {
+  const id = toolIds.get(providerId) ?? newToolCallId()
+  toolIds.set(providerId, id)
+  return id
 }
 
 type ToolCallChunk = Extract<ModelChunk, { type: 'tool-call' }>
 
-function takeCall(
-  own: Gathered,
-  parts: MessagePart[],
-  { chunk, id, source }: { chunk: ToolCallChunk; id: string; source: ToolSource | undefined },
-): ProviderEvent {
+function takeCall(answer: ModelAnswer, chunk: ToolCallChunk): ProviderEvent {
+  const known = toolIdOf(answer, chunk.id)
+  // Two calls with one provider id stay two calls.
+  const id = [...answer.calls, ...answer.faultyCalls].some((call) => call.id === known) ? newToolCallId() : known
+  const source = answer.tools.get(chunk.toolName)?.source
   const { args = {} } = chunk
   const toolName = storableText(chunk.toolName)
-  parts.push({ type: 'tool-call', toolCallId: id, toolName, args, ...chunk.seal })
+  answer.message.content.push({ type: 'tool-call', toolCallId: id, toolName, args, ...chunk.seal })
   const call = { id, name: toolName, arguments: args }
   const shown = { toolCallId: id, toolName, args }
   if (source === undefined || chunk.args === undefined) {
     const reason = source === undefined ? `There is no tool '${toolName}'` : 'The arguments are not a JSON object'
-    own.faultyCalls.push({ ...call, reason })
+    answer.faultyCalls.push({ ...call, reason })
     return { type: 'tool-error', ...shown, error: reason }
   }
-  own.calls.push(call)
+  answer.calls.push(call)
   return { type: 'tool-call', ...shown, _sourceData: { source } }
 }
 
 function filePart({ url, mimeType }: GeneratedFile): MessagePart {
   return mimeType.startsWith('image/') ? { type: 'image', image: url, mimeType } : { type: 'file', file: url, mimeType }
-}
-
-function growText(parts: MessagePart[], text: string): void {
-  const last = parts.at(-1)
-  if (last?.type === 'text') last.text += text
-  else parts.push({ type: 'text', text })
 }
 
 function growReasoning(parts: MessagePart[], id: string, text: string): void {

@@ -1,9 +1,9 @@
 /** The state of a run while it executes: its messages, spending and budget. */
-import { addUsage, type Usage, usageOf } from '../../providers/usage.ts'
+import { addUsage, usageOf } from '../../providers/usage.ts'
 import type { Message, ToolCall } from '../../templates/message.ts'
-import { createMessageList, type MessageList } from '../encoding/message-list.ts'
 import type { LatitudeEvent, RunEvent, ShowEvents } from '../events/run-event.ts'
-import type { RunSpending, StepResponse } from '../run.ts'
+import type { EncodedMessage, EventCodec } from '../ports.ts'
+import type { EncodedResponse, MessageSlice, RunSpending } from '../run.ts'
 
 export interface RunWatch {
   showEvents: ShowEvents
@@ -11,45 +11,107 @@ export interface RunWatch {
 }
 
 export interface RunCompletion {
-  response: StepResponse
+  answer: EncodedResponse
   toolRequests: ToolCall[]
 }
 
-export function latitude(progress: RunProgress, event: LatitudeEvent): RunEvent {
-  return { latitude: event, covers: progress.list.messages.length }
-}
-
-interface RunBudget {
-  modelCalls: number
-}
-
 export interface RunProgress {
-  readonly list: MessageList
+  readonly codec: EventCodec
+  /** Of the conversation: append-only, each encoded once. Add with `append`. */
+  readonly messages: Message[]
+  readonly encoded: EncodedMessage[]
+  /** The first place of each message, and of each text of one. */
+  readonly places: Map<Message | string, number>
   spending: RunSpending
   /** Shared with the runs of agents. */
-  readonly budget: RunBudget
+  readonly budget: { modelCalls: number }
   /** Tool calls that currently wait for the caller. */
   awaitedCalls: number
-  response: StepResponse | undefined
+  /** Of the last step. */
+  answer: EncodedResponse | undefined
 }
 
-export function createRunProgress(earlier: readonly Message[], budget: RunBudget = { modelCalls: 0 }): RunProgress {
-  return { list: createMessageList(earlier), spending: nothingSpent(), budget, awaitedCalls: 0, response: undefined }
+export function createRunProgress(
+  codec: EventCodec,
+  earlier: readonly Message[],
+  budget: RunProgress['budget'] = { modelCalls: 0 },
+): RunProgress {
+  const progress: RunProgress = {
+    codec,
+    messages: [],
+    encoded: [],
+    places: new Map(),
+    spending: nothingSpent(),
+    budget,
+    awaitedCalls: 0,
+    answer: undefined,
+  }
+  append(progress, earlier)
+  return progress
+}
+
+export function append({ codec, messages, encoded, places }: RunProgress, added: readonly Message[]): void {
+  for (const message of added) {
+    const code = codec.encodeMessage(message)
+    if (!places.has(code.whole)) places.set(code.whole, messages.length)
+    places.set(message, messages.length)
+    messages.push(message)
+    encoded.push(code)
+  }
+}
+
+/** Names messages by their places in the conversation; a message that was never appended is in the slice itself. */
+export function locate({ codec, messages, encoded, places }: RunProgress, wanted: readonly Message[]): MessageSlice {
+  const slice: (readonly [number, number] | Message)[] = []
+  let open: [number, number] | undefined
+  for (const message of wanted) {
+    const next = open?.[1]
+    // The next place first: equal messages may occur several times.
+    let place = next !== undefined && messages[next] === message ? next : places.get(message)
+    if (place === undefined) {
+      // Its text may have megabytes, so it is written again only for a message that was never appended.
+      const { whole } = codec.encodeMessage(message)
+      place = next !== undefined && encoded[next]?.whole === whole ? next : places.get(whole)
+    }
+    if (open && place === open[1]) {
+      open[1] += 1
+      continue
+    }
+    open = place === undefined ? undefined : [place, place + 1]
+    slice.push(open ?? message)
+  }
+  return slice
+}
+
+/** What a step has added after its input, and spent. */
+export interface StepTotals {
+  output: Message[]
+  spending: RunSpending
+}
+
+export function addOutput(progress: RunProgress, step: StepTotals, message: Message): void {
+  step.output.push(message)
+  append(progress, [message])
+}
+
+export function spend(progress: RunProgress, step: StepTotals, spent: RunSpending): void {
+  step.spending = addSpending(step.spending, spent)
+  progress.spending = addSpending(progress.spending, spent)
+}
+
+export function latitude(progress: RunProgress, event: LatitudeEvent): RunEvent {
+  return { latitude: event, covers: progress.messages.length }
 }
 
 export function nothingSpent(): RunSpending {
   return { tokenUsage: usageOf({}), cost: 0, costUnknown: false }
 }
 
-export function addSpending(left: RunSpending, right: RunSpending): RunSpending {
+function addSpending(left: RunSpending, right: RunSpending): RunSpending {
   return {
     tokenUsage: addUsage(left.tokenUsage, right.tokenUsage),
     // Sums of binary fractions drift; prices have 12 decimals.
     cost: Math.round((left.cost + right.cost) * 1e12) / 1e12,
     costUnknown: left.costUnknown || right.costUnknown,
   }
-}
-
-export function spendingOf(usage: Usage, price: { cost: number; known: boolean }): RunSpending {
-  return { tokenUsage: usage, cost: price.cost, costUnknown: !price.known }
 }

@@ -3,15 +3,23 @@
 import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import type { Message, ToolCall } from '../../templates/message.ts'
-import type { RunEvent } from '../events/run-event.ts'
-import type { RunSpending, StepResponse } from '../run.ts'
+import type { EncodedResponse, RunSpending, StepResponse } from '../run.ts'
 import { type AnswerDeps, answerCalls } from '../tools/answer-calls.ts'
 import type { ExecuteRun } from '../tools/run-agent.ts'
 import { createShownCalls, isAwaited } from '../tools/shown-calls.ts'
 import type { StepTool } from '../tools/tool.ts'
 import { callModel, type ModelAnswer, readStructuredAnswer } from './call-model.ts'
 import type { RunPlan } from './run-plan.ts'
-import { addSpending, latitude, nothingSpent, type RunProgress, type RunWatch, spendingOf } from './run-progress.ts'
+import {
+  addOutput,
+  latitude,
+  locate,
+  nothingSpent,
+  type RunProgress,
+  type RunWatch,
+  type StepTotals,
+  spend,
+} from './run-progress.ts'
 import type { StepSetUp } from './set-up-step.ts'
 
 export type StepDeps = AnswerDeps & Needs<'providers'>
@@ -29,7 +37,7 @@ export interface StepInput extends RunWatch {
 }
 
 export interface StepOutcome {
-  response: StepResponse
+  answer: EncodedResponse
   /** The messages that the step added after its input. */
   output: Message[]
   toolRequests: ToolCall[]
@@ -39,19 +47,9 @@ export async function runStep(
   deps: StepDeps,
   { plan, setUp, progress, input, execute, ...watch }: StepInput,
 ): Promise<StepOutcome> {
-  const { list } = progress
-  const { toolbox } = setUp
+  const { toolbox, provider, model } = setUp
   const { showEvents } = watch
-  const output: Message[] = []
-  let spending = nothingSpent()
-  const append = (message: Message) => {
-    output.push(message)
-    list.append([message])
-  }
-  const spend = (spent: RunSpending) => {
-    spending = addSpending(spending, spent)
-    progress.spending = addSpending(progress.spending, spent)
-  }
+  const step: StepTotals = { output: [], spending: nothingSpent() }
   showEvents([
     latitude(progress, { type: 'step-started' }),
     latitude(progress, { type: 'provider-started', config: setUp.config }),
@@ -62,25 +60,32 @@ export async function runStep(
     showEvents([{ provider: { type: 'start-step', step: callNumber + 1 } }])
     const shown = createShownCalls(deps, { scope: plan.tools, toolbox, progress })
     try {
-      const messages = [...input, ...output]
+      const messages = [...input, ...step.output]
       const answer = await callModel({ setUp, plan, progress, messages, shown, callNumber, ...watch })
-      spend(priceOf(deps, setUp, answer))
-      append(answer.message())
+      const { usage, cacheWriteTokens, servedModel, faultyCalls } = answer
+      const priced = { model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() }
+      const { cost, known } = provider.prices.costOf(priced)
+      spend(progress, step, { tokenUsage: usage, cost, costUnknown: !known })
+      addOutput(progress, step, answer.message)
       const requests = answer.calls.filter(({ name }) => isRequest(toolbox.get(name)))
       const calls = answer.calls.filter((call) => !requests.includes(call))
-      const { faultyCalls } = answer
       if (calls.length > 0 || faultyCalls.length > 0) {
         // A tool is not run if no model call is left to read its result.
         if (requests.length === 0) assertMayCall(progress, setUp, callNumber + 1)
-        const toolAnswers = { plan, progress, toolbox, shown, calls, faultyCalls, execute, ...watch, append, spend }
-        await answerCalls(deps, toolAnswers)
+        await answerCalls(deps, { plan, progress, toolbox, shown, calls, faultyCalls, execute, ...watch, step })
         if (requests.length === 0) continue
       }
-      const places = { input: list.locate(input), output: list.locate(output) }
-      const response = responseOf(setUp, { answer, requests, spending, places })
-      progress.response = response
-      showEvents(completion(progress, response))
-      return { response, output, toolRequests: requests }
+      const response = responseOf(setUp, { answer, requests, spending: step.spending })
+      const places = { input: locate(progress, input), output: locate(progress, step.output) }
+      const encoded = progress.codec.encodeResponse({ ...response, ...places }, plan.tools.conversationUuid)
+      progress.answer = encoded
+      const { finishReason, usage: tokenUsage } = response
+      showEvents([
+        { provider: { type: 'finish', finishReason, usage: tokenUsage } },
+        latitude(progress, { type: 'provider-completed', response: encoded, tokenUsage, finishReason }),
+        latitude(progress, { type: 'step-completed' }),
+      ])
+      return { answer: encoded, output: step.output, toolRequests: requests }
     } finally {
       shown.release()
     }
@@ -102,21 +107,16 @@ function assertMayCall(progress: RunProgress, setUp: StepSetUp, callNumber: numb
   })
 }
 
-function priceOf(deps: Needs<'clock'>, setUp: StepSetUp, answer: ModelAnswer): RunSpending {
-  const { provider, model } = setUp
-  const { usage, cacheWriteTokens, servedModel } = answer
-  const call = { model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() }
-  return spendingOf(usage, provider.prices.costOf(call))
-}
-
 interface StepResult {
   answer: ModelAnswer
   requests: ToolCall[]
   spending: RunSpending
-  places: Pick<StepResponse, 'input' | 'output'>
 }
 
-function responseOf(setUp: StepSetUp, { answer, requests, spending, places }: StepResult): StepResponse {
+function responseOf(
+  setUp: StepSetUp,
+  { answer, requests, spending }: StepResult,
+): Omit<StepResponse, 'input' | 'output'> {
   const isObject = setUp.prompt.schema !== undefined && requests.length === 0
   return {
     streamType: isObject ? 'object' : 'text',
@@ -129,15 +129,5 @@ function responseOf(setUp: StepSetUp, { answer, requests, spending, places }: St
     model: setUp.model,
     provider: setUp.provider.kind,
     finishReason: requests.length > 0 ? 'tool-calls' : answer.finishReason,
-    ...places,
   }
-}
-
-function completion(progress: RunProgress, response: StepResponse): RunEvent[] {
-  const { usage, finishReason } = response
-  return [
-    { provider: { type: 'finish', finishReason, usage } },
-    latitude(progress, { type: 'provider-completed', response, tokenUsage: usage, finishReason }),
-    latitude(progress, { type: 'step-completed' }),
-  ]
 }

@@ -4,10 +4,11 @@ import { storableJson } from '../../../shared/text-guards.ts'
 import type { Needs } from '../../deps.ts'
 import type { Message, MessagePart, ToolCall } from '../../templates/message.ts'
 import type { ProviderEvent } from '../events/run-event.ts'
-import type { RunSpending, ToolScope } from '../run.ts'
+import type { ToolScope } from '../run.ts'
 import type { FaultyCall } from '../steps/call-model.ts'
 import type { RunPlan } from '../steps/run-plan.ts'
 import type { RunProgress, RunWatch } from '../steps/run-progress.ts'
+import { addOutput, type StepTotals, spend } from '../steps/run-progress.ts'
 import { type ExecuteRun, runAgent } from './run-agent.ts'
 import { type ShowDeps, type ShownCalls, timedOut } from './shown-calls.ts'
 import type { ServerTool, Toolbox, ToolOutcome } from './tool.ts'
@@ -24,9 +25,7 @@ export interface ToolAnswers extends RunWatch {
   /** Already shown as errors. */
   faultyCalls: readonly FaultyCall[]
   execute: ExecuteRun
-  /** Adds a message to the conversation. */
-  append(message: Message): void
-  spend(spending: RunSpending): void
+  step: StepTotals
 }
 
 /** @throws the reason of `signal`; earlier results stay in the conversation. */
@@ -38,7 +37,7 @@ export async function answerCalls(deps: AnswerDeps, own: ToolAnswers): Promise<v
   const keep = ({ call, outcome }: Settled) => {
     pending.delete(call.id)
     outcomes.set(call.id, outcome)
-    if (outcome.spending) own.spend(outcome.spending)
+    if (outcome.spending) spend(own.progress, own.step, outcome.spending)
   }
   for (const { id, reason } of own.faultyCalls) outcomes.set(id, { result: reason, isError: true })
   try {
@@ -52,12 +51,13 @@ export async function answerCalls(deps: AnswerDeps, own: ToolAnswers): Promise<v
     others.abort(error)
     // All of them end with the signal, and their spending counts.
     for (const end of await Promise.allSettled(pending.values())) {
-      if (end.status === 'fulfilled' && end.value.outcome.spending) own.spend(end.value.outcome.spending)
+      const spent = end.status === 'fulfilled' ? end.value.outcome.spending : undefined
+      if (spent) spend(own.progress, own.step, spent)
     }
     throw error
   } finally {
     const message = resultMessage([...own.faultyCalls, ...own.calls], outcomes)
-    if (message.content.length > 0) own.append(message)
+    if (message.content.length > 0) addOutput(own.progress, own.step, message)
   }
 }
 

@@ -5,7 +5,7 @@ import type { Needs } from '../../deps.ts'
 import { parameterValues } from '../../templates/parameters.ts'
 import { assertCompiles } from '../../templates/template-engine.ts'
 import type { RunSpending } from '../run.ts'
-import { planPrompt, type RunPlan } from '../steps/run-plan.ts'
+import { type RunPlan, renderedSteps } from '../steps/run-plan.ts'
 import { createRunProgress, type RunCompletion, type RunProgress, type RunWatch } from '../steps/run-progress.ts'
 import type { AgentTool, ToolOutcome } from './tool.ts'
 
@@ -25,10 +25,11 @@ export interface AgentCall {
 /** @throws the reason of `signal`, nothing else. */
 export async function runAgent(deps: Needs<'templates' | 'clock' | 'logger'>, call: AgentCall): Promise<ToolOutcome> {
   const { agent, plan, signal } = call
-  const progress = createRunProgress([], call.progress.budget)
+  const progress = createRunProgress(call.progress.codec, [], call.progress.budget)
   try {
     // Events of an agent are not shown.
-    const { response } = await call.execute(planOf(deps, call), progress, { signal, showEvents: () => {} })
+    const { answer } = await call.execute(planOf(deps, call), progress, { signal, showEvents: () => {} })
+    const { response } = answer
     const value = response.streamType === 'object' ? response.object : response.text
     return { result: { value, isError: false }, isError: false, spending: progress.spending }
   } catch (error) {
@@ -40,7 +41,7 @@ export async function runAgent(deps: Needs<'templates' | 'clock' | 'logger'>, ca
   }
 }
 
-function planOf(deps: Needs<'templates' | 'clock'>, { agent, args, plan }: AgentCall): RunPlan {
+function planOf(deps: Needs<'clock'>, { agent, args, plan }: AgentCall): RunPlan {
   const { scan, template, path, projectDefaults } = agent
   assertCompiles(scan)
   return {
@@ -48,7 +49,7 @@ function planOf(deps: Needs<'templates' | 'clock'>, { agent, args, plan }: Agent
     path,
     projectDefaults,
     tools: { ...plan.tools, runUuid: null, awaited: [], lineage: [...plan.tools.lineage, path] },
-    nextStep: planPrompt(deps, {
+    steps: renderedSteps(deps, {
       workspaceId: plan.workspaceId,
       apiKeyId: plan.apiKeyId,
       source: template,

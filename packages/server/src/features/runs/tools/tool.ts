@@ -65,11 +65,6 @@ export interface ServerTool {
 /** By the name in prompts. */
 export type ServerTools = ReadonlyMap<string, ServerTool>
 
-/** The caller of a JSON run cannot post results in time, so its tool calls end the run. */
-export function awaitedTools(mode: 'json' | 'stream', names: readonly string[]): readonly string[] {
-  return mode === 'json' ? [] : names
-}
-
 export type ToolCallState = 'waiting' | 'answered' | 'closed'
 
 export interface NewToolCall {

@@ -1,7 +1,6 @@
 import type { Annotation as AnnotationBody, Evaluation as EvaluationBody } from '@stet/contract'
-import type { Evaluation } from '../../features/evaluations/evaluation.ts'
-import type { Annotation } from '../../features/evaluations/ports.ts'
-import { timestamp } from './timestamp.ts'
+import type { Evaluation } from '../features/evaluations/evaluation.ts'
+import type { Annotation } from '../features/evaluations/ports.ts'
 
 export function evaluationBody(evaluation: Evaluation): EvaluationBody {
   return {
@@ -13,8 +12,8 @@ export function evaluationBody(evaluation: Evaluation): EvaluationBody {
     type: 'human',
     metric: evaluation.metric,
     configuration: { ...evaluation.configuration },
-    createdAt: timestamp(evaluation.createdAt),
-    updatedAt: timestamp(evaluation.updatedAt),
+    createdAt: evaluation.createdAt.toISOString(),
+    updatedAt: evaluation.updatedAt.toISOString(),
   }
 }
 
@@ -30,7 +29,7 @@ export function annotationBody(annotation: Annotation): AnnotationBody {
     versionUuid: annotation.versionUuid,
     conversationUuid: annotation.conversationUuid,
     evaluationUuid: annotation.evaluationUuid,
-    createdAt: timestamp(annotation.createdAt),
-    updatedAt: timestamp(annotation.createdAt),
+    createdAt: annotation.createdAt.toISOString(),
+    updatedAt: annotation.createdAt.toISOString(),
   }
 }

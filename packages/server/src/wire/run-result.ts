@@ -1,7 +1,6 @@
 import type { RunResult as RunResultBody } from '@stet/contract'
-import type { RunResponse, RunResult } from '../../features/runs/run.ts'
-import { providerKind } from './provider-kind.ts'
-import { shownMessages } from './shown-messages.ts'
+import type { RunResponse, RunResult } from '../features/runs/run.ts'
+import { providerKind, shownMessages, withBothKeys } from './legacy-clients.ts'
 
 /** @param isDeclared the caller declares a published SDK, whose strict models refuse some parts of messages. */
 export function runResultBody(result: RunResult, isDeclared: boolean): RunResultBody {
@@ -32,4 +31,15 @@ function responseBody(response: RunResponse, isDeclared: boolean): RunResultBody
   return response.streamType === 'object'
     ? { streamType: 'object', object: response.object, toolCalls: [], ...rest }
     : { streamType: 'text', toolCalls: response.toolCalls, ...rest }
+}
+
+/** The result as attach answers it: text parts carry their text under `text` and under `content`. */
+export function attachResultBody(result: RunResult, isDeclared: boolean): RunResultBody {
+  const body = runResultBody(result, isDeclared)
+  const { response } = body
+  return {
+    ...body,
+    conversation: body.conversation.map(withBothKeys),
+    response: { ...response, input: response.input.map(withBothKeys), output: response.output.map(withBothKeys) },
+  }
 }

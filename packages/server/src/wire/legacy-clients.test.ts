@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clientGeneration } from './client-generation.ts'
+import { clientGeneration } from './legacy-clients.ts'
 
 describe('clientGeneration', () => {
   it.each([

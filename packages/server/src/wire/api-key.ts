@@ -1,6 +1,5 @@
 import type { ApiKey as ApiKeyBody } from '@stet/contract'
-import type { ApiKey } from '../../features/access/api-key.ts'
-import { optionalTimestamp, timestamp } from './timestamp.ts'
+import type { ApiKey } from '../features/access/api-key.ts'
 
 export function apiKeyBody(apiKey: ApiKey): ApiKeyBody {
   return {
@@ -12,9 +11,9 @@ export function apiKeyBody(apiKey: ApiKey): ApiKeyBody {
     plan: apiKey.plan,
     limit: apiKey.limit,
     author: { id: apiKey.author.id, name: apiKey.author.name, email: apiKey.author.email },
-    expiresAt: optionalTimestamp(apiKey.expiresAt),
-    lastUsedAt: optionalTimestamp(apiKey.lastUsedAt),
-    revokedAt: optionalTimestamp(apiKey.revokedAt),
-    createdAt: timestamp(apiKey.createdAt),
+    expiresAt: apiKey.expiresAt?.toISOString() ?? null,
+    lastUsedAt: apiKey.lastUsedAt?.toISOString() ?? null,
+    revokedAt: apiKey.revokedAt?.toISOString() ?? null,
+    createdAt: apiKey.createdAt.toISOString(),
   }
 }

@@ -1,22 +1,22 @@
 import { expect, it } from 'vitest'
-import { usageOf } from '../providers/usage.ts'
-import { createModelAnswer, readStructuredAnswer } from './steps/call-model.ts'
+import { usageOf } from '../../providers/usage.ts'
+import { createModelAnswer, partialMessage, readStructuredAnswer, takeChunk } from './call-model.ts'
 
 it('keeps the order of reasoning, text and calls, and maps ids to its own', () => {
   const answer = createModelAnswer(1, new Map([['look', { source: 'client' }]]))
   const events = [
-    answer.take({ type: 'reasoning-delta', text: 'h' }),
-    answer.take({ type: 'reasoning-delta', text: 'm' }),
-    answer.take({ type: 'text-delta', text: 'I ' }),
-    answer.take({ type: 'text-delta', text: 'look.' }),
-    answer.take({ type: 'tool-input-start', id: '0', toolName: 'look' }),
-    answer.take({ type: 'tool-input-delta', id: '0', delta: '{}' }),
-    answer.take({ type: 'tool-call', id: '0', toolName: 'look', args: { at: 1 }, rawArgs: '{"at":1}' }),
-    answer.take({ type: 'finish', finishReason: 'tool-calls', usage: usageOf({ input: 3 }) }),
+    takeChunk(answer, { type: 'reasoning-delta', text: 'h' }),
+    takeChunk(answer, { type: 'reasoning-delta', text: 'm' }),
+    takeChunk(answer, { type: 'text-delta', text: 'I ' }),
+    takeChunk(answer, { type: 'text-delta', text: 'look.' }),
+    takeChunk(answer, { type: 'tool-input-start', id: '0', toolName: 'look' }),
+    takeChunk(answer, { type: 'tool-input-delta', id: '0', delta: '{}' }),
+    takeChunk(answer, { type: 'tool-call', id: '0', toolName: 'look', args: { at: 1 }, rawArgs: '{"at":1}' }),
+    takeChunk(answer, { type: 'finish', finishReason: 'tool-calls', usage: usageOf({ input: 3 }) }),
   ]
   const [call] = answer.calls
   expect(call).toEqual({ id: expect.stringMatching(/^call_\w{24}$/), name: 'look', arguments: { at: 1 } })
-  expect(answer.message()).toEqual({
+  expect(answer.message).toEqual({
     role: 'assistant',
     content: [
       { type: 'reasoning', text: 'hm', id: 'rsn-1' },
@@ -24,7 +24,7 @@ it('keeps the order of reasoning, text and calls, and maps ids to its own', () =
       { type: 'tool-call', toolCallId: call?.id, toolName: 'look', args: { at: 1 } },
     ],
   })
-  expect(answer.partialMessage()?.content).toHaveLength(2)
+  expect(partialMessage(answer)?.content).toHaveLength(2)
   expect(events.at(-1)).toBeUndefined()
   expect(events[2]).toEqual({ type: 'text-delta', id: 'txt-1', textDelta: 'I ' })
   expect(events[4]).toEqual({ type: 'tool-input-start', id: call?.id, toolName: 'look' })
@@ -33,8 +33,8 @@ it('keeps the order of reasoning, text and calls, and maps ids to its own', () =
 
 it('a call without arguments, or of no tool, is faulty', () => {
   const answer = createModelAnswer(0, new Map([['look', { source: 'client' }]]))
-  const event = answer.take({ type: 'tool-call', id: 'a', toolName: 'look', args: undefined, rawArgs: '{' })
-  answer.take({ type: 'tool-call', id: 'b', toolName: 'other', args: {}, rawArgs: '{}' })
+  const event = takeChunk(answer, { type: 'tool-call', id: 'a', toolName: 'look', args: undefined, rawArgs: '{' })
+  takeChunk(answer, { type: 'tool-call', id: 'b', toolName: 'other', args: {}, rawArgs: '{}' })
   expect(event).toMatchObject({ type: 'tool-error', args: {}, error: 'The arguments are not a JSON object' })
   expect(answer.calls).toEqual([])
   expect(answer.faultyCalls.map(({ reason }) => reason)).toEqual([
@@ -43,10 +43,9 @@ it('a call without arguments, or of no tool, is faulty', () => {
   ])
 })
 
-it('an empty answer is one empty text, and no partial one', () => {
+it('an empty answer has no partial message', () => {
   const answer = createModelAnswer(0, new Map())
-  expect(answer.message().content).toEqual([{ type: 'text', text: '' }])
-  expect(answer.partialMessage()).toBeUndefined()
+  expect(partialMessage(answer)).toBeUndefined()
 })
 
 it('reads JSON with and without a fence, and refuses the rest with its text', () => {
@@ -62,17 +61,17 @@ it('reads JSON with and without a fence, and refuses the rest with its text', ()
 it('keeps what a provider wants back with the part that it belongs to, and shows none of it', () => {
   const answer = createModelAnswer(0, new Map([['look', { source: 'client' as const }]]))
   const seal = { signature: 's', provider: 'Claude' }
-  expect(answer.take({ type: 'reasoning-delta', text: 'a' })).toBeDefined()
-  expect(answer.take({ type: 'reasoning-end', seal })).toBeUndefined()
-  expect(answer.take({ type: 'redacted-reasoning', data: 'x', provider: 'Claude' })).toBeUndefined()
-  answer.take({ type: 'reasoning-end', seal: { signature: 't', provider: 'Claude' } })
-  answer.take({ type: 'reasoning-delta', text: 'b' })
-  expect(answer.take({ type: 'tool-call', id: '0', toolName: 'look', args: {}, rawArgs: '', seal })).not.toHaveProperty(
-    'signature',
-  )
-  answer.take({ type: 'finish', finishReason: 'stop', usage: usageOf({}), cacheWriteTokens: 7 })
+  expect(takeChunk(answer, { type: 'reasoning-delta', text: 'a' })).toBeDefined()
+  expect(takeChunk(answer, { type: 'reasoning-end', seal })).toBeUndefined()
+  expect(takeChunk(answer, { type: 'redacted-reasoning', data: 'x', provider: 'Claude' })).toBeUndefined()
+  takeChunk(answer, { type: 'reasoning-end', seal: { signature: 't', provider: 'Claude' } })
+  takeChunk(answer, { type: 'reasoning-delta', text: 'b' })
+  expect(
+    takeChunk(answer, { type: 'tool-call', id: '0', toolName: 'look', args: {}, rawArgs: '', seal }),
+  ).not.toHaveProperty('signature')
+  takeChunk(answer, { type: 'finish', finishReason: 'stop', usage: usageOf({}), cacheWriteTokens: 7 })
   expect(answer.cacheWriteTokens).toBe(7)
-  expect(answer.message().content).toEqual([
+  expect(answer.message.content).toEqual([
     { type: 'reasoning', text: 'a', id: 'rsn-0', ...seal },
     { type: 'redacted-reasoning', data: 'x', provider: 'Claude' },
     { type: 'reasoning', text: '', id: 'rsn-0', signature: 't', provider: 'Claude' },

@@ -1,7 +1,6 @@
 import type { ProviderKey as ProviderKeyBody } from '@stet/contract'
-import type { ListedProviderKey } from '../../features/providers/provider-key.ts'
-import { providerKind } from './provider-kind.ts'
-import { optionalTimestamp, timestamp } from './timestamp.ts'
+import type { ListedProviderKey } from '../features/providers/provider-key.ts'
+import { providerKind } from './legacy-clients.ts'
 
 export function providerKeyBody(key: ListedProviderKey): ProviderKeyBody {
   return {
@@ -12,8 +11,8 @@ export function providerKeyBody(key: ListedProviderKey): ProviderKeyBody {
     url: key.url,
     defaultModel: key.defaultModel,
     configuration: key.configuration,
-    createdAt: timestamp(key.createdAt),
-    updatedAt: timestamp(key.updatedAt),
-    lastUsedAt: optionalTimestamp(key.lastUsedAt),
+    createdAt: key.createdAt.toISOString(),
+    updatedAt: key.updatedAt.toISOString(),
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
   }
 }

@@ -1,6 +1,5 @@
 import type { LogEntry } from '@stet/contract'
-import type { ExternalLog } from '../../features/external-logs/ports.ts'
-import { timestamp } from './timestamp.ts'
+import type { ExternalLog } from '../features/external-logs/ports.ts'
 
 export function externalLogBody(log: ExternalLog): LogEntry {
   const { conversation } = log
@@ -15,8 +14,8 @@ export function externalLogBody(log: ExternalLog): LogEntry {
     customIdentifier: conversation.customIdentifier,
     duration: log.durationMs,
     source: 'api',
-    createdAt: timestamp(conversation.createdAt),
-    updatedAt: timestamp(conversation.createdAt),
+    createdAt: conversation.createdAt.toISOString(),
+    updatedAt: conversation.createdAt.toISOString(),
     promptSpan: { id: log.promptSpan.id, traceId: log.promptSpan.traceId },
     completionSpan: { id: log.completionSpan.id, traceId: log.completionSpan.traceId },
   }

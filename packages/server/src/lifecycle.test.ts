@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createActiveRuns } from './features/runs/leases/active-runs.ts'
 import { Drain } from './http/operations/drain.ts'
 import { HttpServer } from './http/server.ts'
-import { shutDown } from './shut-down.ts'
+import { shutDown } from './lifecycle.ts'
 
 it('ends with an error when something does not close in time', async () => {
   const server = new HttpServer(() => undefined).listen(0, '127.0.0.1')

@@ -3,9 +3,8 @@ import {
   RunErrorCode,
   type ConversationSummary as SummaryBody,
 } from '@stet/contract'
-import type { Conversation, ConversationSummary } from '../../features/conversations/conversation.ts'
-import { shownMessages } from './shown-messages.ts'
-import { optionalTimestamp, timestamp } from './timestamp.ts'
+import type { Conversation, ConversationSummary } from '../features/conversations/conversation.ts'
+import { shownMessages } from './legacy-clients.ts'
 
 /** @param isDeclared the caller declares a published SDK, whose strict models refuse some parts of messages. */
 export function conversationBody(conversation: Conversation, isDeclared: boolean): ConversationBody {
@@ -30,9 +29,9 @@ export function summaryBody(conversation: ConversationSummary): SummaryBody {
     origin: conversation.origin,
     tokenUsage: conversation.tokenUsage,
     cost: conversation.cost,
-    createdAt: timestamp(conversation.createdAt),
-    updatedAt: timestamp(conversation.updatedAt),
-    endedAt: optionalTimestamp(conversation.endedAt),
+    createdAt: conversation.createdAt.toISOString(),
+    updatedAt: conversation.updatedAt.toISOString(),
+    endedAt: conversation.endedAt?.toISOString() ?? null,
   }
 }
 

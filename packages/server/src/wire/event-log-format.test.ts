@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
-import type { LogEntry, StoredFrames, StoredLog } from '../ports.ts'
-import { entriesAfter, packEventLog, unpackEventLog } from './event-log-file.ts'
-import { addFrame } from './frames.ts'
-import { encodeMessage } from './message-list.ts'
+import type { LogEntry, StoredFrames, StoredLog } from '../features/runs/ports.ts'
+import { entriesAfter, packEventLog, unpackEventLog } from './event-log-format.ts'
+import { addFrame, encodeMessage } from './run-frames.ts'
 
 const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Größe – 大きさ' }] }].map(
   encodeMessage,

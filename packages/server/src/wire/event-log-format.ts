@@ -1,12 +1,14 @@
 /** The stored event log of an ended run: self-contained, so that a replay gives the same bytes. */
 
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
-import { deflateRaw, deflateRawSync, inflateRaw } from 'node:zlib'
-import { jsonPieces } from '../../../shared/json-pieces.ts'
-import type { Message } from '../../templates/message.ts'
-import type { EncodedMessage, LogEntry, StoredFrames, StoredLog } from '../ports.ts'
-import { deflatePieces } from './deflate-pieces.ts'
-import { encodeMessage } from './message-list.ts'
+import { createDeflateRaw, deflateRaw, deflateRawSync, inflateRaw } from 'node:zlib'
+import type { EncodedMessage, LogEntry, StoredFrames, StoredLog } from '../features/runs/ports.ts'
+import type { Message } from '../features/templates/message.ts'
+import { evenTexts, jsonPieces } from '../shared/json-pieces.ts'
+
+import { encodeMessage } from './run-frames.ts'
 
 const compress = promisify(deflateRaw)
 const expand = promisify(inflateRaw)
@@ -23,14 +25,10 @@ const options = { level: 3 }
 const smallOptions = { level: 1, windowBits: 13, memLevel: 6, chunkSize: 4_096 }
 // Larger logs are built and compressed in pieces: as a whole, the text would be in memory four times.
 const wholeLimitCharacters = 1_048_576
+// Small texts are joined: each write costs a turn to another thread and back.
+const writeCharacters = 65_536
 
-/** Neighbouring frames that are ready text. */
-interface ReadyFrames {
-  id: number
-  frames: string[]
-}
-
-/** The offset of these frames after the head of a file: after the frames before them. */
+/** Adjacent frames that are ready text, by their number of bytes: they are behind the line of JSON, in order. */
 interface FramePlace extends Omit<StoredFrames, 'bytes'> {
   byteLength: number
 }
@@ -43,61 +41,65 @@ export async function packEventLog(
   messages: readonly EncodedMessage[],
   entries: readonly LogEntry[],
 ): Promise<Uint8Array> {
-  const parts = partsOf(entries)
-  if (charactersOf(messages, entries) > wholeLimitCharacters) {
-    return Buffer.concat([Buffer.of(packing.deflated), ...(await deflatePieces(textsOf(messages, parts), options))])
-  }
-  const file = Buffer.from([...textsOf(messages, parts)].join(''))
-  if (file.length < plainLimitBytes) return Buffer.concat([Buffer.of(packing.plain), file])
-  const deflated =
-    file.length <= sameThreadLimitBytes ? deflateRawSync(file, smallOptions) : await compress(file, options)
-  return Buffer.concat([Buffer.of(packing.deflated), deflated])
-}
-
-function charactersOf(messages: readonly EncodedMessage[], entries: readonly LogEntry[]): number {
   let characters = 0
   for (const { whole } of messages) characters += whole.length
   for (const { pieces } of entries) {
     if (typeof pieces === 'string') characters += pieces.length
     else for (const piece of pieces) characters += piece.length
   }
-  return characters
-}
-
-function partsOf(entries: readonly LogEntry[]): (LogEntry | ReadyFrames)[] {
-  const parts: (LogEntry | ReadyFrames)[] = []
-  let open: ReadyFrames | undefined
-  for (const entry of entries) {
-    if (typeof entry.pieces !== 'string') {
-      parts.push(entry)
-      open = undefined
-    } else if (open) open.frames.push(entry.pieces)
-    else {
-      open = { id: entry.id, frames: [entry.pieces] }
-      parts.push(open)
-    }
+  if (characters > wholeLimitCharacters) {
+    return Buffer.concat([Buffer.of(packing.deflated), ...(await deflateTexts(textsOf(messages, entries)))])
   }
-  return parts
+  let text = ''
+  for (const piece of textsOf(messages, entries)) text += piece
+  const file = Buffer.from(text)
+  if (file.length < plainLimitBytes) return Buffer.concat([Buffer.of(packing.plain), file])
+  const deflated =
+    file.length <= sameThreadLimitBytes ? deflateRawSync(file, smallOptions) : await compress(file, options)
+  return Buffer.concat([Buffer.of(packing.deflated), deflated])
 }
 
-function* textsOf(messages: readonly EncodedMessage[], parts: readonly (LogEntry | ReadyFrames)[]): Generator<string> {
+function* textsOf(messages: readonly EncodedMessage[], entries: readonly LogEntry[]): Generator<string> {
   yield '{"messages":['
-  for (const [place, { whole }] of messages.entries()) {
-    if (place > 0) yield ','
+  let mark = ''
+  for (const { whole } of messages) {
+    yield mark
     yield whole
+    mark = ','
   }
   yield '],"entries":['
-  for (const [place, part] of parts.entries()) {
-    if (place > 0) yield ','
-    yield* jsonPieces('frames' in part ? placeOf(part) : part)
+  mark = ''
+  let open: FramePlace | undefined
+  for (const entry of entries) {
+    if (typeof entry.pieces === 'string') {
+      open ??= { id: entry.id, lastId: entry.id, byteLength: 0 }
+      open.lastId = entry.id
+      open.byteLength += Buffer.byteLength(entry.pieces)
+      continue
+    }
+    if (open) {
+      yield mark + JSON.stringify(open)
+      mark = ','
+      open = undefined
+    }
+    yield mark
+    yield* jsonPieces(entry)
+    mark = ','
   }
+  if (open) yield mark + JSON.stringify(open)
   yield ']}\n'
-  for (const part of parts) if ('frames' in part) yield* part.frames
+  for (const { pieces } of entries) if (typeof pieces === 'string') yield pieces
 }
 
-function placeOf({ id, frames }: ReadyFrames): FramePlace {
-  const byteLength = frames.reduce((sum, frame) => sum + Buffer.byteLength(frame), 0)
-  return { id, lastId: id + frames.length - 1, byteLength }
+/** The deflated UTF-8 of texts that are too large to be in memory twice. Between two of them others get their turn. */
+async function deflateTexts(texts: Iterable<string>): Promise<Buffer[]> {
+  const packed: Buffer[] = []
+  const source = Readable.from(evenTexts(texts, writeCharacters), { objectMode: true, highWaterMark: 1 })
+  // With a reader as the last member: otherwise the pipeline ends when the packer has taken all, not when it has given all.
+  await pipeline(source, createDeflateRaw(options), async (pieces: AsyncIterable<Buffer>) => {
+    for await (const piece of pieces) packed.push(piece)
+  })
+  return packed
 }
 
 /** The unpacked log: its frames are the bytes that live readers got. Null for an obsolete format. */

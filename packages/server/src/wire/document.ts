@@ -1,7 +1,6 @@
 import type { Document as DocumentBody } from '@stet/contract'
-import type { Document } from '../../features/documents/document.ts'
-import { providerKind } from './provider-kind.ts'
-import { optionalTimestamp, timestamp } from './timestamp.ts'
+import type { Document } from '../features/documents/document.ts'
+import { providerKind } from './legacy-clients.ts'
 
 const maxErrors = 20
 
@@ -25,9 +24,9 @@ export function documentBody(document: Document, kind: string | undefined): Docu
     errors: document.errors
       .slice(0, maxErrors)
       .map(({ code, message, line, column, frame }) => ({ code, message, line, column, frame })),
-    createdAt: timestamp(document.createdAt),
-    updatedAt: timestamp(document.updatedAt),
-    mergedAt: optionalTimestamp(document.mergedAt),
+    createdAt: document.createdAt.toISOString(),
+    updatedAt: document.updatedAt.toISOString(),
+    mergedAt: document.mergedAt?.toISOString() ?? null,
     deletedAt: null,
   }
 }

@@ -1,0 +1,15 @@
+/** The port `EventCodec` of runs: frames of an event stream, and the file of a stored event log. */
+import type { EventCodec } from '../features/runs/ports.ts'
+import { entriesAfter, packEventLog, unpackEventLog } from './event-log-format.ts'
+import { addFrame, bytesOf, encodeEvent, encodeMessage, encodeResponse } from './run-frames.ts'
+
+export const eventCodec: EventCodec = {
+  encodeMessage,
+  encodeResponse,
+  encodeEvent,
+  bytesOf,
+  addFrame,
+  packEventLog,
+  unpackEventLog,
+  entriesAfter,
+}

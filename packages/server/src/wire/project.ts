@@ -1,0 +1,42 @@
+import type { Project as ProjectBody, Version as VersionBody } from '@stet/contract'
+import type { Project, Version } from '../features/projects/project.ts'
+
+export function projectBody(project: Project): ProjectBody {
+  return {
+    id: project.id,
+    name: project.name,
+    workspaceId: project.workspaceId,
+    liveVersionUuid: project.liveVersionUuid,
+    defaultProvider: project.defaultProvider,
+    defaultModel: project.defaultModel,
+    retentionDays: project.retentionDays,
+    lastEditedAt: project.lastEditedAt.toISOString(),
+    createdAt: project.createdAt.toISOString(),
+    updatedAt: project.updatedAt.toISOString(),
+    deletedAt: null,
+  }
+}
+
+export function versionBody(version: Version): VersionBody {
+  return {
+    id: version.id,
+    uuid: version.uuid,
+    projectId: version.projectId,
+    message: version.title,
+    title: version.title,
+    description: version.description,
+    authorId: version.author.id,
+    authorName: version.author.name,
+    authorEmail: version.author.email,
+    userId: String(version.author.id),
+    status: version.number === null ? 'draft' : 'merged',
+    version: version.number,
+    parentCommitUuid: version.parentVersionUuid,
+    mergedAt: version.mergedAt?.toISOString() ?? null,
+    deletedAt: null,
+    mainDocumentUuid: null,
+    isLive: version.isLive,
+    createdAt: version.createdAt.toISOString(),
+    updatedAt: version.updatedAt.toISOString(),
+  }
+}

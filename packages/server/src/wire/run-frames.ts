@@ -1,0 +1,118 @@
+/** The events of a run as frames of an event stream, encoded once for all readers: messages are named by place. */
+import type { ProviderEvent, RunEvent } from '../features/runs/events/run-event.ts'
+import type { EncodedMessage, EventPiece, LogEntry, MessageForm, StoredFrames } from '../features/runs/ports.ts'
+import {
+  type EncodedResponse,
+  isRange,
+  type MessageSlice,
+  type RunSource,
+  type StepResponse,
+} from '../features/runs/run.ts'
+import type { Message } from '../features/templates/message.ts'
+import { storableJson } from '../shared/storable-json.ts'
+import { declaredMessage } from './legacy-clients.ts'
+
+/** Characters besides CR and LF that some clients take for line breaks; in JSON they may be raw or escaped. */
+const lineEnds = /[\u0085\u2028\u2029]/
+const allLineEnds = new RegExp(lineEnds, 'g')
+
+/** The same JSON with no character that could end a line. Searched once, where it is made: not by each reader. */
+function inOneLine(json: string): string {
+  if (!lineEnds.test(json)) return json
+  return json.replace(allLineEnds, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+export function encodeMessage(message: Message): EncodedMessage {
+  const whole = inOneLine(storableJson(message))
+  const declared = declaredMessage(message)
+  return { whole, declared: declared === message ? whole : inOneLine(storableJson(declared)) }
+}
+
+export function encodeResponse(response: StepResponse, conversationUuid: string): EncodedResponse {
+  const { input, output, ...plain } = response
+  const head = inOneLine(JSON.stringify({ ...plain, documentLogUuid: conversationUuid })).slice(0, -1)
+  return { response, head }
+}
+
+/** For larger texts, joining with the surrounding text copies more than it saves. */
+const joinedCharacters = 65_536
+
+/** @param run its conversation, and the document and version that every event names. */
+export function encodeEvent(event: RunEvent, id: number, at: Date, run: RunSource & { uuid: string }): LogEntry {
+  if ('provider' in event) return { id, pieces: providerFrame(event.provider, id) }
+  const { latitude, covers } = event
+  const { type, ...own } = latitude
+  const { response, ...rest } = 'response' in own ? own : { ...own, response: undefined }
+  const plain = inOneLine(JSON.stringify(rest))
+  const head = [
+    `event: latitude-event\ndata: {"type":"${type}","timestamp":${at.getTime()},"uuid":"${run.uuid}","messages":[`,
+    [0, covers],
+    `],"providerLogUuid":"","source":{"documentUuid":"${run.documentUuid}","commitUuid":"${run.versionUuid}"}${plain === '{}' ? '' : `,${plain.slice(1, -1)}`}`,
+  ] as const
+  const end = `}\nid: ${id}\n\n`
+  if (!response) {
+    const entry: LogEntry = { id, pieces: [...head, end] }
+    if (type === 'tools-requested') entry.isUndeclaredOnly = true
+    return entry
+  }
+  const entry: LogEntry = { id, pieces: [...head, ...responsePieces(response, 'whole'), end] }
+  // Messages that are not part of the conversation are in the text itself, once per form.
+  const { input, output } = response.response
+  if (!input.every(isRange) || !output.every(isRange)) {
+    entry.declaredPieces = [...head, ...responsePieces(response, 'declared'), end]
+  }
+  return entry
+}
+
+function providerFrame(event: ProviderEvent, id: number): LogEntry['pieces'] {
+  const json = inOneLine(JSON.stringify(event))
+  const head = 'event: provider-event\ndata: '
+  const end = `\nid: ${id}\n\n`
+  return json.length > joinedCharacters ? [head, json, end] : head + json + end
+}
+
+function responsePieces({ response, head }: EncodedResponse, form: MessageForm): EventPiece[] {
+  const pieces: EventPiece[] = [',"response":', head, ',"input":[']
+  addSlice(pieces, response.input, form)
+  pieces.push('],"output":[')
+  addSlice(pieces, response.output, form)
+  pieces.push(']}')
+  return pieces
+}
+
+function addSlice(pieces: EventPiece[], slice: MessageSlice, form: MessageForm): void {
+  for (const [place, item] of slice.entries()) {
+    if (place > 0) pieces.push(',')
+    pieces.push(isRange(item) ? item : encodeMessage(item)[form])
+  }
+}
+
+export function bytesOf({ pieces }: LogEntry): number {
+  if (typeof pieces === 'string') return Buffer.byteLength(pieces)
+  let bytes = 0
+  for (const piece of pieces) if (typeof piece === 'string') bytes += Buffer.byteLength(piece)
+  return bytes
+}
+
+/** In pieces shared by all readers, so that long conversations are never joined per reader. */
+export function addFrame(
+  into: (string | Buffer)[],
+  entry: LogEntry | StoredFrames,
+  messages: readonly EncodedMessage[],
+  form: MessageForm,
+): void {
+  if ('bytes' in entry) return void into.push(entry.bytes)
+  if (typeof entry.pieces === 'string') return void into.push(entry.pieces)
+  if (form === 'declared' && entry.isUndeclaredOnly === true) return
+  for (const piece of form === 'declared' ? (entry.declaredPieces ?? entry.pieces) : entry.pieces) {
+    if (typeof piece === 'string') {
+      into.push(piece)
+      continue
+    }
+    const [from, to] = piece
+    for (let place = from; place < to; place += 1) {
+      if (place > from) into.push(',')
+      into.push(messages[place]?.[form] ?? '')
+    }
+  }
+}

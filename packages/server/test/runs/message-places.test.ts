@@ -1,0 +1,30 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { resolveSlice } from '../../src/features/runs/run.ts'
+import { append, createRunProgress, locate } from '../../src/features/runs/steps/run-progress.ts'
+import type { Message } from '../../src/features/templates/message.ts'
+import { eventCodec } from '../../src/wire/event-codec.ts'
+
+const says = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
+
+it('names messages by place, runs of them as one range, strangers by themselves', () => {
+  const [a, b, c] = [says('a'), says('b'), says('c')] as const
+  const progress = createRunProgress(eventCodec, [a])
+  append(progress, [b, c])
+  expect(locate(progress, [a, b, c])).toEqual([[0, 3]])
+  expect(locate(progress, [a, c])).toEqual([
+    [0, 1],
+    [2, 3],
+  ])
+  expect(locate(progress, [says('b'), says('x'), c])).toEqual([[1, 2], says('x'), [2, 3]])
+})
+
+it('every located item resolves to the requested one', () => {
+  const message = fc.constantFrom('a', 'b', 'c', 'd').map(says)
+  fc.assert(
+    fc.property(fc.array(message), fc.array(message), (known, wanted) => {
+      const progress = createRunProgress(eventCodec, known)
+      expect(resolveSlice(locate(progress, wanted), progress.messages)).toEqual(wanted)
+    }),
+  )
+})
