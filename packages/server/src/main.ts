@@ -4,9 +4,9 @@ import { type Composition, compose } from './compose.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { makeDataFolder } from './data-files.ts'
 import { HttpServer } from './http/server.ts'
+import type { StartedWork } from './lifecycle.ts'
 import { runOperatorCommand } from './operator-commands.ts'
 import { AppError, OperatorError } from './shared/app-error.ts'
-import type { StartedWork } from './lifecycle.ts'
 
 const [command = 'start', ...args] = process.argv.slice(2)
 

@@ -4,11 +4,10 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.ts'
 import { createJsonLogger } from '../../src/adapters/logging/json-logger.ts'
-import { eventCodec } from '../../src/wire/event-codec.ts'
-import type { MessageForm } from '../../src/features/runs/ports.ts'
 import { framesOf, type RunFrames } from '../../src/features/runs/events/watch-run.ts'
-import type { RunLogWriter } from '../../src/features/runs/ports.ts'
+import type { MessageForm, RunLogWriter } from '../../src/features/runs/ports.ts'
 import { writeRunStream } from '../../src/http/sse.ts'
+import { eventCodec } from '../../src/wire/event-codec.ts'
 
 let server: Server
 let writer: RunLogWriter

@@ -3,12 +3,12 @@ import { issueApiKey } from '../../features/access/issue-api-key.ts'
 import { revokeApiKey } from '../../features/access/revoke-api-key.ts'
 import { rotateApiKey } from '../../features/access/rotate-api-key.ts'
 import { refuse } from '../../shared/app-error.ts'
+import { apiKeyBody } from '../../wire/api-key.ts'
 import { callerOf } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
-import { apiKeyBody } from '../../wire/api-key.ts'
 
 export function apiKeyRoutes(deps: HttpDeps): Routes<typeof contract.apiKeys> {
   return {

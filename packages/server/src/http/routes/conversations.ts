@@ -2,13 +2,13 @@ import type { contract } from '@stet/contract'
 import { deleteConversation, eraseConversations } from '../../features/conversations/deletion/delete-conversations.ts'
 import { findConversation } from '../../features/conversations/find-conversation.ts'
 import { listConversations } from '../../features/conversations/list-conversations.ts'
+import { conversationBody, summaryBody } from '../../wire/conversation.ts'
 import { callerOf, contextOf } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import type { Routes } from '../mount.ts'
 import type { UnreadBudget } from '../rate-limit/unread-budget.ts'
 import { sizedBody } from '../raw-response.ts'
-import { conversationBody, summaryBody } from '../../wire/conversation.ts'
 
 export function conversationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.conversations> {
   return {

@@ -14,6 +14,7 @@ import type { Project } from '../../features/projects/project.ts'
 import { chooseProvider } from '../../features/providers/choose-provider.ts'
 import { listProviders, type ProviderEntry, workspaceScope } from '../../features/providers/list-providers.ts'
 import { RunError } from '../../shared/app-error.ts'
+import { documentBody } from '../../wire/document.ts'
 import { callerOf, whileOpen } from '../auth/request-context.ts'
 import { preconditions, versionAddress } from '../body/address.ts'
 import { type ResponseCache, writeReady } from '../body/response-cache.ts'
@@ -21,7 +22,6 @@ import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
 import { RawResponse } from '../raw-response.ts'
-import { documentBody } from '../../wire/document.ts'
 
 type Address = ReturnType<typeof addressOf>
 

@@ -3,12 +3,12 @@ import { findConversation } from '../../features/conversations/find-conversation
 import { annotate } from '../../features/evaluations/annotate.ts'
 import { createEvaluation } from '../../features/evaluations/create-evaluation.ts'
 import { findEvaluation, listEvaluations } from '../../features/evaluations/find-evaluation.ts'
+import { annotationBody, evaluationBody } from '../../wire/evaluation.ts'
 import { callerOf } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
-import { annotationBody, evaluationBody } from '../../wire/evaluation.ts'
 
 export function evaluationRoutes(deps: HttpDeps): Routes<typeof contract.evaluations> {
   return {

@@ -1,11 +1,11 @@
 import type { contract } from '@stet/contract'
 import { recordExternalLog } from '../../features/external-logs/record-external-log.ts'
+import { externalLogBody } from '../../wire/external-log.ts'
 import { callerOf, whileOpen } from '../auth/request-context.ts'
 import { versionAddress } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
-import { externalLogBody } from '../../wire/external-log.ts'
 
 export function externalLogRoutes(deps: HttpDeps): Routes<typeof contract.logs> {
   return {

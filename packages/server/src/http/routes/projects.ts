@@ -2,13 +2,12 @@ import type { contract } from '@stet/contract'
 import { deleteProject } from '../../features/conversations/deletion/delete-project.ts'
 import { createProject } from '../../features/projects/create-project.ts'
 import { updateProject } from '../../features/projects/update-project.ts'
+import { projectBody, versionBody } from '../../wire/project.ts'
 import { callerOf } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
-import { projectBody } from '../../wire/project.ts'
-import { versionBody } from '../../wire/project.ts'
 
 export function projectRoutes(deps: HttpDeps): Routes<typeof contract.projects> {
   return {

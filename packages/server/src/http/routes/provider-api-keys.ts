@@ -2,12 +2,12 @@ import type { contract } from '@stet/contract'
 import { listProviderKeys } from '../../features/providers/list-providers.ts'
 import { createProviderKey, deleteProviderKey, updateProviderKey } from '../../features/providers/save-provider-key.ts'
 import { refuse } from '../../shared/app-error.ts'
+import { providerKeyBody } from '../../wire/provider-key.ts'
 import { callerOf } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
-import { providerKeyBody } from '../../wire/provider-key.ts'
 
 export function providerKeyRoutes(deps: HttpDeps): Routes<typeof contract.providerApiKeys> {
   return {

@@ -7,6 +7,7 @@ import { stopConversation } from '../../features/conversations/stop-conversation
 import type { StartedRun } from '../../features/runs/events/watch-run.ts'
 import { queueRun } from '../../features/runs/queue/queue-run.ts'
 import { startRun } from '../../features/runs/start-run.ts'
+import { attachResultBody, runResultBody } from '../../wire/run-result.ts'
 import { callerOf, contextOf, whileOpen } from '../auth/request-context.ts'
 import { lastEventId, versionAddress } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
@@ -16,8 +17,6 @@ import { StreamLimit } from '../rate-limit/rate-limit.ts'
 import type { UnreadBudget } from '../rate-limit/unread-budget.ts'
 import { RawResponse, sizedBody } from '../raw-response.ts'
 import { type StreamedRun, writeRunStream } from '../sse.ts'
-import { attachResultBody } from '../../wire/run-result.ts'
-import { runResultBody } from '../../wire/run-result.ts'
 
 interface RunDeps extends HttpDeps {
   unread: UnreadBudget

@@ -5,12 +5,12 @@ import { diffVersions } from '../../features/versions/diff-versions.ts'
 import { publishVersion } from '../../features/versions/publish-version.ts'
 import { pushChanges } from '../../features/versions/push-changes.ts'
 import { revertDraft } from '../../features/versions/revert-draft.ts'
+import { versionBody } from '../../wire/project.ts'
 import { callerOf, whileOpen } from '../auth/request-context.ts'
 import { pathId, versionAddress } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
-import { versionBody } from '../../wire/project.ts'
 
 export function versionRoutes(deps: HttpDeps): Routes<typeof contract.versions> {
   return {
