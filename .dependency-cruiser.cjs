@@ -60,7 +60,12 @@ module.exports = {
       severity: 'error',
       from: { path: `${S}/wire/` },
       to: {
-        path: [`${S}/(http|adapters)/`, `${S}/[^/]+\\.ts$`, `${S}/features/deps\\.ts$`, 'node_modules/(express|@ts-rest|@prisma)'],
+        path: [
+          `${S}/(http|adapters)/`,
+          `${S}/[^/]+\\.ts$`,
+          `${S}/features/deps\\.ts$`,
+          'node_modules/(express|@ts-rest|@prisma)',
+        ],
       },
     },
     {

@@ -13,8 +13,8 @@ import { workRunQueue } from './features/runs/queue/work-run-queue.ts'
 import type { Drain } from './http/operations/drain.ts'
 import type { HttpServer } from './http/server.ts'
 import { OperatorError, RunError } from './shared/app-error.ts'
+import { type Repeated, repeat } from './shared/clock.ts'
 import type { Logger } from './shared/logger.ts'
-import { type Repeated, repeat } from './shared/time/repeat.ts'
 
 interface StartUpInput {
   deps: Deps

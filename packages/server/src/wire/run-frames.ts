@@ -9,7 +9,7 @@ import {
   type StepResponse,
 } from '../features/runs/run.ts'
 import type { Message } from '../features/templates/message.ts'
-import { storableJson } from '../shared/storable-json.ts'
+import { storableJson } from '../shared/text-guards.ts'
 import { declaredMessage } from './legacy-clients.ts'
 
 /** Characters besides CR and LF that some clients take for line breaks; in JSON they may be raw or escaped. */

@@ -3,13 +3,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { SpentPoint } from '../../features/access/ports.ts'
 import type { Caller } from '../../shared/caller.ts'
-<<<<<<< HEAD
-import { randomText } from '../../shared/random-text.ts'
-import { type ClientGeneration, clientGeneration } from './client-generation.ts'
-=======
 import { randomText } from '../../shared/random-text.ts'
 import { type ClientGeneration, clientGeneration } from '../../wire/legacy-clients.ts'
->>>>>>> 60f8610 (A room for the wire: entities, frames, the event log's format and legacy clients, behind the port EventCodec)
 
 export interface RequestContext {
   requestId: string
