@@ -16,7 +16,7 @@ const contractFolder = `${root}packages/contract`
 /** The mutated files by path; every other file is read from the disk. */
 type Overlay = ReadonlyMap<string, string>
 
-/** A package whose sources are compiled again and again; what did not change is parsed once. */
+/** A package that is compiled repeatedly. Unchanged sources are parsed once. */
 class Package {
   readonly #options: ts.CompilerOptions
   readonly #rootNames: readonly string[]
@@ -43,7 +43,7 @@ class Package {
     }
   }
 
-  /** The first complaint of the compiler; the mutated files are looked at first. */
+  /** The compiler's first error. Mutated files are checked first. */
   complaint(overlay: Overlay): string | undefined {
     this.#overlay = overlay
     const program = ts.createProgram({
@@ -69,7 +69,7 @@ function isOurs(file: string): boolean {
   return file.startsWith(`${root}packages/`) && !file.includes('/node_modules/') && !file.includes('/generated/')
 }
 
-/** Whether `openapi.json` is what the mutated contract says; the contract alone is copied for it. */
+/** Compares `openapi.json` with the mutated contract, in a copy of the contract. */
 function staleDocument(overlay: Overlay): string | undefined {
   const copy = `${contractFolder}/node_modules/.drift`
   rmSync(copy, { recursive: true, force: true })
@@ -97,7 +97,7 @@ function overlayOf({ name, edits }: Mutation): Overlay {
   return texts
 }
 
-/** The name of the check that notices, with what it says. */
+/** The name and message of the check that fails. */
 function noticed(overlay: Overlay, checks: readonly Check[]): string | undefined {
   for (const { name, complaint } of checks) {
     const found = complaint(overlay)
@@ -125,7 +125,7 @@ const groups = {
   clients: { mutations: consistentMutations, checks: () => ['sdk', 'cli', 'server'].map(compilerCheck) },
 }
 
-/** How many mutations of a group every check accepts. */
+/** The number of mutations in a group that every check accepts. */
 function missedOf(group: keyof typeof groups): number {
   const checks = groups[group].checks()
   const early = noticed(new Map(), checks)

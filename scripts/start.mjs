@@ -1,4 +1,4 @@
-/** `pnpm start`: builds what is missing, then becomes the server, under the pinned Node that `pnpm run` finds first. */
+/** `pnpm start`: builds missing parts, then becomes the server, under the pinned Node that `pnpm run` finds first. */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { quietEnvironment } from './quiet-environment.mjs'

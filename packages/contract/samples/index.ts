@@ -4,7 +4,7 @@ import { z } from 'zod'
 const Sample = z.strictObject({
   valid: z.unknown(),
   invalid: z.unknown().optional(),
-  /** Where the schema must find fault with `invalid`. */
+  /** The path at which the schema must refuse `invalid`. */
   fault: z.array(z.union([z.string(), z.number()])).optional(),
 })
 export type Sample = z.infer<typeof Sample>

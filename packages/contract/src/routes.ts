@@ -1,7 +1,7 @@
 import type { ErrorCause } from './vocabulary/error-causes.ts'
 import type { KeyScope } from './vocabulary/scopes.ts'
 
-/** Where the API is mounted; the paths of the routes are relative to it. */
+/** The prefix of the API. The paths of the routes are relative to it. */
 export const API_PREFIX = '/api/v3'
 
 /**

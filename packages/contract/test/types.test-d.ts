@@ -23,7 +23,7 @@ type Body200<T extends Contract['documents']['get'] | Contract['runs']['chat']> 
   { status: 200 }
 >['body']
 
-// Every route says what the server must know.
+// Every route declares the metadata that the server needs.
 expectTypeOf<{ [R in keyof Contract]: Metadata<R> }[keyof Contract]>().toExtend<RouteMetadata>()
 expectTypeOf<Route<'runs', 'run'>['metadata']['streams']>().toEqualTypeOf<true>()
 expectTypeOf<Route<'conversations', 'get'>['metadata']['scope']>().toEqualTypeOf<readonly ['read', 'run']>()
@@ -40,7 +40,7 @@ expectTypeOf<{ path: string }>().toExtend<RunDocumentBody>()
 expectTypeOf<{ path: string }>().toExtend<CreateDocumentBody>()
 expectTypeOf<Pick<Change, 'baseHash'>>().toEqualTypeOf<{ baseHash?: string }>()
 
-// A message may be sent with plain text; what a handler reads has parts.
+// A client may send plain text. The handler gets parts.
 expectTypeOf<{ role: 'user'; content: string }>().toExtend<MessageInput>()
 expectTypeOf<NonNullable<RunBody['messages']>[number]['content']>().toExtend<readonly { type: string }[]>()
 

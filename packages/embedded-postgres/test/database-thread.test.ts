@@ -64,7 +64,7 @@ const failureOf = (work: Promise<unknown>) =>
     (error: Error) => error,
   )
 
-/** What PostgreSQL says, without what PGlite adds of the call. */
+/** PostgreSQL's own fields of an error, without those that PGlite adds. */
 const toldBy = (error: Error | undefined) => {
   const { query: _, params: __, queryOptions: ___, ...told } = { ...error } as Record<string, unknown>
   return JSON.parse(JSON.stringify({ ...told, message: error?.message })) as unknown
@@ -105,7 +105,7 @@ it('carries what an error tells', async () => {
   }
 })
 
-/** How many turns of the event loop this thread has while the other one evaluates. */
+/** The number of event-loop ticks in this thread while the other one evaluates. */
 async function turnsDuring(rows: number): Promise<number> {
   let isOver = false
   const evaluated = thread.session

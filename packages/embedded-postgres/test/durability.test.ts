@@ -14,7 +14,7 @@ import { runProgram } from './support/child-program.ts'
 import { folderOf, itemTemplate, silent } from './support/database.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-/** As PGlite is shipped: a sync is answered with success and reaches nothing. */
+/** PGlite's own behavior: every sync succeeds and does nothing. */
 class ShippedFs extends DurableFs {
   protected override install(module: RuntimeModule): MountedOperations {
     const operations = super.install(module)
@@ -183,7 +183,7 @@ describe('durability of the embedded database', () => {
         CREATE TABLE filler AS SELECT i, repeat(md5(i::text), 20) AS text FROM generate_series(1, 20000) i`)
       await expect.poll(checkpoints).not.toBe(before)
       expect(await logBytes(session)).toBeLessThan(8 * 1024 * 1024)
-      // The files that the checkpoint emptied stay, and are no log.
+      // The files that the checkpoint emptied stay, but contain no log.
       const after = await checkpoints()
       await pglite.exec(`INSERT INTO item (name) VALUES ('x')`)
       await untilLooks(10)

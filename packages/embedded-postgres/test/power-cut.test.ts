@@ -79,7 +79,7 @@ describe('power cuts of the embedded database', () => {
   }, 180_000)
 })
 
-/** Every index holds every row of its table, in order. */
+/** Every index contains every row of its table, in order. */
 async function checkIndexes(directory: string): Promise<void> {
   const pglite = await PGlite.create({ dataDir: directory, extensions: { amcheck } })
   try {

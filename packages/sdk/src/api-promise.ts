@@ -36,7 +36,7 @@ export class ApiPromise<T> extends Promise<T> {
    * @example const etag = (await stet.prompts.get('support/reply').asResponse()).headers.get('etag')
    */
   async asResponse(): Promise<Response> {
-    // the caller follows the promise made here; this one must not count as unhandled beside it
+    // The caller handles the derived promise, so this one must not count as unhandled.
     this.catch(() => {})
     if (this.#isStreamed) {
       throw new ConfigurationError('A streamed run: use prompts.stream(…).withResponse(), or stream: false')

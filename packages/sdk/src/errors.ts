@@ -158,8 +158,8 @@ export class RateLimitError extends ApiError {
 export class InternalServerError extends ApiError {}
 
 /**
- * The run itself failed; `errorCode` is a run code such as `ai_run_error`, `partial` is what had arrived. The message names
- * what failed: `openai: 401 Incorrect API key provided (prompt support/reply)`.
+ * The run itself failed. `errorCode` is a run code such as `ai_run_error`, and `partial` is the output so far. The
+ * message names the cause: `openai: 401 Incorrect API key provided (prompt support/reply)`.
  *
  * @example if (e instanceof RunError && e.errorCode === 'rate_limit_error') tryLater(e.conversationUuid)
  */
@@ -239,7 +239,7 @@ export class ToolExecutionError extends StetError {
  */
 export class ConfigurationError extends StetError {}
 
-// `instanceof` holds between the ESM and the CJS copy of this package, which are different classes, by these brands
+// These brands make `instanceof` work between the ESM and the CJS copy of this package, whose classes differ.
 for (const [name, type] of Object.entries({
   StetError,
   ApiError,

@@ -34,7 +34,7 @@ export type OperationPaths = { health: '/health' } & {
 /** The name of an operation, as hooks report it. */
 export type OperationName = keyof OperationTypes
 
-/** Where an operation is, and whether a failed attempt may be repeated without doing its work twice. */
+/** The route of an operation, and whether a failed attempt can be repeated without doing its work twice. */
 export interface Operation {
   method: RouteMetadata['method']
   path: string

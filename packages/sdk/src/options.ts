@@ -6,13 +6,13 @@ import type { StreamEvent } from './stream/events.ts'
 import type { ToolMap } from './tools/tool.ts'
 import type { RunResult, ToolCall } from './types.ts'
 
-/** An API key, or a function that gives the current one; it is called before each attempt. */
+/** An API key, or a function that returns the current one. It is called before each attempt. */
 export type ApiKey = string | (() => string | Promise<string>)
 
-/** How much the client says about itself. */
+/** How much the client logs. */
 export type LogLevel = 'off' | 'error' | 'warn' | 'info' | 'debug'
 
-/** Where the client logs; `console` fits. */
+/** The destination of the client's log, for example `console`. */
 export interface Logger {
   error(m: string, ...r: unknown[]): void
   warn(m: string, ...r: unknown[]): void
@@ -79,7 +79,7 @@ export interface StreamDefaults {
   maxToolRounds?: number
 }
 
-/** How a cut stream is joined again. */
+/** How the client resumes a cut stream. */
 export interface ResumeOptions {
   /** Attempts without a new event, 3 */
   maxAttempts?: number
@@ -124,7 +124,7 @@ export interface StreamControls<T = Nothing> {
   resume?: boolean | ResumeOptions
   idleTimeout?: number
   bufferEvents?: boolean
-  /** What an abort of `signal` does: stop the run (default), or only stop reading it. */
+  /** The effect of aborting `signal`: stop the run (default), or only stop reading it. */
   onAbort?: 'stop' | 'detach'
 }
 

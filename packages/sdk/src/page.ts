@@ -20,7 +20,7 @@ export interface Page<T> extends AsyncIterable<T> {
 }
 
 /**
- * The promise of a first page. Iterating it gives the items of all pages.
+ * The promise of the first page. Iterating it yields the items of all pages.
  *
  * @example for await (const { uuid, cost } of stet.conversations.list({ status: 'error' })) console.log(uuid, cost)
  */

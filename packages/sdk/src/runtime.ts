@@ -22,7 +22,7 @@ export function hexOf(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** That of the machine. */
+/** The clock of the machine. */
 export const systemRuntime: Runtime = {
   sleep(ms, signal) {
     return new Promise((resolve, reject) => {

@@ -36,8 +36,8 @@ import type {
 } from '@stet/contract/vocabulary'
 import type { IsText, OutputKind } from './registry.ts'
 
-// The wire types come from the contract. Those below are wider, so that code compiled today reads what a newer server
-// sends: a code or a provider that was added is a string, a message from the server can be sent back.
+// The wire types come from the contract. The types below are wider, so that code compiled today can read a newer
+// server: an added code or provider is a string, and a message from the server can be sent back.
 export type {
   Annotation,
   Change,
@@ -75,7 +75,7 @@ export type ContentPart = MessagePart
  */
 export type Message = MessageInput
 
-/** A prompt as one version holds it. `content` is the text exactly as stored. */
+/** A prompt in one version. `content` is the text exactly as stored. */
 export interface Prompt extends Omit<Document, 'config' | 'provider'> {
   /** The parsed front matter. */
   config: Record<string, unknown> & { provider?: string; model?: string }
@@ -109,7 +109,7 @@ export type RunResponse<O extends OutputKind = 'text'> =
     ? ResponseBase & { streamType: 'text'; object?: undefined }
     : ResponseBase & { streamType: 'object'; object: O }
 
-/** A response whose kind is not known at compile time. */
+/** A response whose kind is unknown at compile time. */
 export type AnyRunResponse = RunResponse<'text'> | RunResponse<unknown>
 
 /** The end of a run: the whole conversation, the last response, and the sums over all steps. */
@@ -138,7 +138,7 @@ export interface EvaluationInput extends Omit<CreateEvaluationBody, 'projectId' 
   configuration?: EvaluationConfiguration & { [extra: string]: unknown }
 }
 
-/** Where a log comes from. */
+/** The source of an external log. */
 export type LogSource = 'api' | 'playground' | 'evaluation' | (string & {})
 
 /** A recorded external log; its `uuid` is that of its conversation. */

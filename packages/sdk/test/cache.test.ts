@@ -157,7 +157,7 @@ describe('the age of a prompt', () => {
 })
 
 describe('one request', () => {
-  /** A server that does not answer yet, and a store that knows when its askers have come. */
+  /** A server that does not answer yet, and a store that reports when its callers have arrived. */
   async function gated() {
     const server = await promptServer()
     let open = () => {}
@@ -180,7 +180,7 @@ describe('one request', () => {
     const all = await calls
     expect(all.map(({ source }) => source)).toEqual(all.map(() => 'network'))
     expect(requests).toHaveLength(2)
-    // what one caller changes is no other's
+    // Changes by one caller do not reach another.
     if (all[0]) all[0].config['model'] = 'mine'
     expect((await stet.prompts.get('a')).config).toEqual({})
   })

@@ -17,7 +17,7 @@ import type {
 /** Fails to compile unless the client's type accepts everything that the wire type allows. */
 declare function accepts<Public, Wire extends Public>(keys: Same<KeysOf<Public>, KeysOf<Wire>>): [Public, Wire]
 
-// of a union the keys of all its members, with their optionality
+// For a union: the keys of all its members, with their optionality.
 type KeysOf<T> = T extends unknown ? { [K in keyof T]: true } : never
 type Same<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? 'same keys' : ['other keys', A, B]

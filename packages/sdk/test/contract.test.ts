@@ -15,7 +15,7 @@ interface ContractRoute {
   query?: Schema
 }
 
-/** Operations whose route lies outside the contract: served outside the API prefix, without a key. */
+/** Operations outside the contract and the API prefix. They need no key. */
 const OUTSIDE = { health: operatorRoutes.health.path }
 type InContract = Exclude<OperationName, keyof typeof OUTSIDE>
 
@@ -172,7 +172,7 @@ interface Sent {
   body: unknown
 }
 
-/** What a call sends, and what it makes of the answer. */
+/** The requests of a call, and its result. */
 async function record(
   call: (stet: Stet) => unknown,
   answer: unknown = {},
@@ -210,7 +210,7 @@ describe('requests', () => {
   })
 })
 
-/** The value with any scalar in its place: the contract may normalise values, but it must know every key. */
+/** The value with any scalar in its place. The contract may normalize values, but it must declare every key. */
 function keysOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return expect.anything()
   return Object.fromEntries(
@@ -271,7 +271,7 @@ describe('answers', () => {
     const sample = answer.endsWith('*') ? [valid] : valid
     const { received } = await record(calls[name as OperationName], sample)
     const added = name === 'prompts.get' ? { source: 'network', fetchedAt: expect.any(Number) } : {}
-    // A page has methods beside what was sent.
+    // A page also has methods.
     expect(JSON.parse(JSON.stringify(received))).toEqual(
       Array.isArray(sample) ? sample : { ...(sample as object), ...added },
     )

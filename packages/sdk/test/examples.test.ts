@@ -8,7 +8,7 @@ import { compilerOptions, publicNames } from './support/public-api.ts'
 const docs = fileURLToPath(new URL('../../../docs/', import.meta.url))
 const pages = [...readdirSync(`${docs}sdk`).map((page) => `sdk/${page}`), 'evaluations.md', '../README.md']
 
-/** What examples build on: the names that the text around them has introduced. */
+/** Names that the text around the examples has introduced. */
 const SCENE = `
 declare const stet: Stet, latitude: import('@stet/sdk/latitude').Latitude
 declare const stream: RunStream, job: import('@stet/sdk').RunJob, result: import('@stet/sdk').RunResult
@@ -64,7 +64,7 @@ const inComments: Example[] = names.flatMap(({ name, entry, examples }) =>
     code: code.startsWith('{') ? `const value: import('${entry}').${name} = ${code}` : code,
   })),
 )
-// what the walk through the README writes into files it executes itself, with types that are generated on the way
+// The walk through the README executes these files, with types that it generates on the way.
 const tsBlocks = /(?<!^<!-- walk:[^\n]*\n)^```ts\n(.*?)^```/gms
 const inDocs: Example[] = pages.flatMap((page) =>
   [...readFileSync(docs + page, 'utf8').matchAll(tsBlocks)].map(([, code = ''], index) => ({

@@ -10,7 +10,7 @@ import manifest from '../package.json'
 import { packed } from './support/packed.ts'
 import { webGlobals } from './support/web-globals.ts'
 
-/** What is loaded with the client, and all of it with what is loaded when it is used: tools, cache, jobs, proxy frames. */
+/** The size of the client, and its size with everything that loads on demand: tools, cache, jobs, proxy frames. */
 const CORE_BYTES = 14_000
 const WHOLE_BYTES = 19_200
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   out = await packed('package-test')
 })
 
-/** The package as an application would load it: one minified script, with or without what is loaded later. */
+/** The package as an application would load it: one minified script, with or without the parts that load on demand. */
 async function bundled({ isWhole }: { isWhole: boolean }): Promise<string> {
   const lib = { entry: `${out}/index.mjs`, formats: ['iife' as const], name: 'stet' }
   const later = {
@@ -35,7 +35,7 @@ async function bundled({ isWhole }: { isWhole: boolean }): Promise<string> {
   return outputs.map((chunk) => ('code' in chunk ? chunk.code : '')).join('')
 }
 
-// the real hash changes with every byte of what is loaded later, and the weight of the core by 20 bytes with it
+// The real hash changes with every byte of the lazy parts, and would change the size of the core by 20 bytes.
 function chunkName(id: string): string {
   return id.replace(/^(.*)-[\w-]{8}(?=\.mjs$)/, (_, name: string) => {
     const hash = createHash('sha256').update(name).digest('base64url').slice(0, 8)

@@ -25,7 +25,7 @@ const places = [...RUN.flatMap((_, index) => [index, index + 0.5]), RUN.length]
 
 const starting = json({ message: 'starting' }, 503, { 'Retry-After-Ms': '1' })
 
-/** What a reader of each kind saw. */
+/** The events that each kind of reader saw. */
 async function watch(stream: RunStream) {
   const seen: StreamEvent[] = []
   let text = ''
@@ -119,7 +119,7 @@ describe('joining again', () => {
     expect(error).toBeInstanceOf(StreamInterruptedError)
     expect(error).toMatchObject({ conversationUuid: UUID, lastEventId: '5', partial: { text: 'Hel' } })
     expect(server.attaches()).toHaveLength(2)
-    // the run goes on without its reader: it is not ours to stop
+    // The run continues without its reader, because another caller may use it.
     expect(server.stops()).toEqual([])
   })
 

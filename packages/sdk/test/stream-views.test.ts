@@ -19,7 +19,7 @@ async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   return items
 }
 
-// a function of its own: one that waits may hold what it has seen
+// A separate function, because a suspended one could keep values alive.
 async function pass(reader: AsyncIterator<object>, count: number): Promise<WeakRef<object>[]> {
   const passed: WeakRef<object>[] = []
   while (passed.length < count) passed.push(new WeakRef((await reader.next()).value))

@@ -11,7 +11,7 @@ let built: string
 let registry: string
 beforeAll(async () => {
   folder = await buildOf('surface-test')
-  // private members make a class differ from every other; what is compared is what callers see
+  // Private members make every class unique, so only the public part is compared.
   built = readFileSync(`${folder}/index.d.mts`, 'utf8').replaceAll('#private;', '')
   registry = readFileSync(`${folder}/prompt-registry.d.cts`, 'utf8')
 })
@@ -46,9 +46,9 @@ const ARGUMENTS: Record<string, string[]> = {
   AsyncIterableStream: ['<string>'],
   RunStream: ["<'text'>", '<{ a: number }>'],
 }
-/** What is compared as a value, too: how it is made, and its static members. */
+/** Names that are also compared as values: constructors and static members. */
 const VALUES = ['Stet', 'ToolExecutionError', 'tool']
-/** What the package exports beside the surface, with the reason. */
+/** Exports that are not in the surface, with the reason. */
 const BESIDE: Record<string, string> = {}
 
 const namesIn = (text: string) => [
@@ -56,7 +56,7 @@ const namesIn = (text: string) => [
 ]
 
 it('the built declarations and the surface name the same', () => {
-  // what applications fill lies in a file that the declarations of both forms hand on
+  // Applications augment a file that the declarations of both formats re-export.
   const exported = [built, registry].flatMap((text) => {
     const [, list = ''] = /export \{([^}]*)\};?\s*$/.exec(text) ?? []
     return list.split(',').map((name) => name.trim().replace(/^type /, ''))

@@ -11,7 +11,7 @@ declare const open: Stet
 const execute = (args: object) => args
 const city = z.string()
 
-// the schema takes what the model sends; what it makes of it is the handler's
+// The model sends the schema's input, and the handler gets its output.
 known.prompts.run('travel/plan', {
   tools: {
     get_weather: tool({

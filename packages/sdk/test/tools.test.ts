@@ -75,7 +75,7 @@ describe('inline', () => {
         { toolCallId: 'call_2', result: { sky: 'grey' }, isError: false },
       ]),
     )
-    // a gateway lets the results through by what it lets the run through by
+    // A gateway accepts the results with the credentials of the run.
     expect(server.requests.map(({ headers }) => headers['x-tenant'])).toEqual(['t', 't', 't'])
     const conversation = { conversationUuid: UUID, messages: expect.any(Array), state: 'tools' }
     expect(contexts).toEqual([
@@ -278,7 +278,7 @@ describe('in turns', () => {
     expect(new Set(ids).size).toBe(endingWith([rome]).length * 2 + 1 + runEvents(['a', 'b']).length)
     const final = await stream.finalResult()
     expect(final.response.text).toBe('Sunny.')
-    // what all turns cost
+    // The sum of all rounds.
     expect(final).toMatchObject({ tokenUsage: { totalTokens: 15, inputTokens: 9 }, cost: 1.5 })
     expect(onFinished.mock.calls).toEqual([[final]])
     expect(requests[0]?.body).toEqual({ path: 'a', stream: true, mcpHeaders: { x: { y: 'z' } } })
@@ -314,7 +314,7 @@ describe('in turns', () => {
     expect(onToolCall.mock.calls).toEqual([[rome]])
     expect(requests[0]?.body).toEqual({ path: 'a', stream: false })
     expect(chats(requests)).toEqual([{ stream: false, messages: [expect.objectContaining({ role: 'tool' })] }])
-    // one key stands for one body
+    // One key belongs to one body.
     expect(requests.map(({ headers }) => headers['idempotency-key'])).toEqual(['mine', 'mine-tools-1'])
   })
 
@@ -397,7 +397,7 @@ describe('in turns', () => {
     const { url } = await localServer(stream ? events(frames(endingWith([rome]))) : json(jsonEndingWith([rome])))
     const asked: string[] = []
     const counted: typeof fetch = (input, init) => {
-      // what is aborted before it is asked is not sent
+      // A call that is aborted before it starts is not sent.
       if (!init?.signal?.aborted) asked.push(String(input).split('/').at(-1) ?? '')
       return fetch(input, init)
     }

@@ -67,7 +67,7 @@ triageStream.on('finished', ({ response }) => typed<'low' | 'high'>(response.obj
 // @ts-expect-error a prompt that answers text has no object
 known.prompts.run('news/digest').then(({ response }) => response.object.urgency)
 
-// schemas that are no object, too
+// Also schemas that are not objects.
 known.prompts.run('lists/tags').then(({ response }) => same<typeof response.object, string[]>(true))
 known.prompts.run('lists/pair').then(({ response }) => same<typeof response.object, [string, number]>(true))
 known.prompts.run('one/of').then(({ response: { object } }) => {
@@ -129,7 +129,7 @@ async function read(stream: RunStream): Promise<void> {
   }
 }
 
-// as bytes, too, for compilers that do not know that streams are iterable
+// Also as bytes, for compilers whose stream types are not iterable.
 async function write(stream: RunStream): Promise<void> {
   for await (const bytes of stream.toReadableStream()) typed<Uint8Array>(bytes)
   typed<ReadableStream<Uint8Array>>(stream.toReadableStream())

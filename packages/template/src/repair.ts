@@ -1,4 +1,4 @@
-/** Where braces were inserted around a step's schema, as offsets into the repaired text. */
+/** The places of braces inserted around a step's schema, as offsets into the repaired text. */
 export interface SchemaRepair {
   open: number
   close: number

@@ -1,7 +1,7 @@
 import { Adapters, Chain } from 'promptl-ai'
 import { resolveReferencePath } from '../src/index.ts'
 
-/** What one model call would receive. */
+/** The messages of one model call. */
 export interface EngineStep {
   messages: Record<string, unknown>[]
   config: Record<string, unknown>

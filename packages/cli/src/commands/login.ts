@@ -47,7 +47,7 @@ export const command = defineCommand({
   },
 })
 
-// Asks only for what no flag or variable gives.
+// Only asks for values without a flag or variable.
 async function chooseServerAndKey(
   settings: Settings,
   ctx: Context,

@@ -7,10 +7,10 @@ import type { Problem } from './compile-texts.ts'
 
 type Finding = Omit<Problem, 'frame'>
 
-/** In GitHub Actions, also prints each finding as an annotation, which GitHub shows beside the line. */
+/** In GitHub Actions, also prints each finding as an annotation, which GitHub shows at the line. */
 export function annotate(findings: readonly Finding[], { io }: Pick<Context, 'io'>): void {
   if (!isOn(io.env['GITHUB_ACTIONS'])) return
-  // GitHub names files from the root of the checkout. It reads both outputs, and standard output holds the data.
+  // GitHub names files from the root of the checkout. It reads both outputs, and standard output contains the data.
   const root = io.env['GITHUB_WORKSPACE'] || io.cwd
   for (const finding of findings) {
     if (finding.file !== null) io.err(annotationOf(finding, relative(root, finding.file).replaceAll('\\', '/')))

@@ -2,14 +2,14 @@ import type { Change } from '@stet/sdk'
 
 /** The hashes of one prompt on the three sides; undefined where it does not exist. */
 export interface Sides {
-  /** As of the last pull or push. */
+  /** The state at the last pull or push. */
   base: string | undefined
   /** Every hash that the local file may have. */
   local: ReadonlySet<string> | undefined
   remote: string | undefined
 }
 
-/** How the sides of one prompt relate: the rows of the three-way table. */
+/** The relation between the sides of one prompt: the rows of the three-way table. */
 export type State =
   | 'same'
   | 'local-edit'

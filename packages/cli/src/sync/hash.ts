@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** A file as text: what is sent, and every hash that counts as "this file". */
+/** A file as text: the form that is sent and hashed. */
 export interface HashedText {
   /** LF line endings, no byte order mark. */
   text: string

@@ -59,7 +59,7 @@ export async function chatLoop(talk: Talk, ctx: Context): Promise<void> {
     },
     onEnd: () => keyboard.finish('ended'),
   })
-  // The keyboard is read in raw mode, so Ctrl-C is no signal: this function passes it to the response.
+  // The keyboard is read in raw mode, where Ctrl-C sends no signal. This function passes it to the response.
   const onInterrupt = (handler: (signal: EndSignal) => void): (() => void) => {
     stopAnswer = handler
     return () => {

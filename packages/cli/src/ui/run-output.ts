@@ -6,7 +6,7 @@ import { shortUuid } from '../output.ts'
 import type { Flag } from '../settings/global-flags.ts'
 import { conversationText } from './conversation-text.ts'
 
-/** What a run prints on standard output: its answer, one line per event, or the whole conversation at the end. */
+/** The output of a run on standard output: its answer, one line per event, or the whole conversation at the end. */
 export type Shown = 'text' | 'events' | 'messages'
 
 export const shownFlag: Flag = {
@@ -21,7 +21,7 @@ export function parseShown(raw: RawInput): Shown {
   throw new CliError('usage', `--show: text, events or messages, not "${text}"`)
 }
 
-/** The head line's content besides the model. */
+/** The head line after the model. */
 export interface RunHead {
   path?: string
   versionName?: string
@@ -56,7 +56,7 @@ export class RunOutput {
     this.#isAtLineStart = delta.endsWith('\n')
   }
 
-  /** The connection broke; what was printed stays. */
+  /** The connection broke. The printed text stays. */
   reconnecting(attempt: number, attempts: number): void {
     const { flags, io, say, warn } = this.#ctx
     const text = `reconnecting (${attempt}/${attempts})`

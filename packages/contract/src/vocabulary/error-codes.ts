@@ -44,7 +44,10 @@ export interface ErrorBody {
   name: ErrorCode | 'DocumentRunError'
   message: string
   errorCode: Exclude<ErrorCode, 'InternalServerError'> | 'internal_server_error' | RunErrorCode
-  /** What the caller can act on. `reason` is the cause, see docs/errors.md; a failed run has an `errorCode` instead. */
+  /**
+   * Data that the caller can act on. `reason` is the cause, see docs/errors.md. A failed run has an `errorCode`
+   * instead.
+   */
   details: { reason?: string; [key: string]: unknown }
   /** Errors of attach only: the same message again. */
   error?: { message: string }

@@ -80,7 +80,7 @@ interface ChainError extends ChainEvent<'chain-error'> {
   cost: number
 }
 
-/** Where a tool runs that the model calls. */
+/** The place where a called tool runs. */
 export const TOOL_SOURCES = ['client', 'agentAsTool', 'serverTool'] as const
 export type ToolSource = (typeof TOOL_SOURCES)[number]
 

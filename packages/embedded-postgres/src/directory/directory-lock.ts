@@ -26,8 +26,9 @@ const DESCRIPTION = '.json'
 const MAX_SOCKET_PATH = 103
 
 /**
- * Takes the lock inside `directory`, or fails naming who holds it. Two processes on one directory lose data silently.
- * The kernel shares the socket among all processes on the file system, also of other containers, and frees it with its process.
+ * Takes the lock inside `directory`, or fails and names its holder. Two processes on one directory lose data silently.
+ * The kernel shares the socket among all processes on the file system, also of other containers, and frees it with its
+ * process.
  */
 export async function lockDirectory(folder: DatabaseFolder): Promise<DirectoryLock> {
   const absolute = resolve(folder.path)

@@ -1,4 +1,4 @@
-/** Where this package reports: an event name and plain fields. */
+/** The logger of this package: an event name and plain fields. */
 export interface Log {
   error(event: string, fields: LogFields): void
   warn(event: string, fields: LogFields): void

@@ -76,7 +76,7 @@ type MessagePart = Uint8Array | string
 
 type WireValue = Uint8Array | string | null
 
-/** Bytes go as they are, lists as array literals, everything else as its text. */
+/** Bytes are sent unchanged, lists as array literals, everything else as text. */
 function wireValue(value: unknown): WireValue {
   if (value === null || value === undefined) return null
   if (Array.isArray(value)) return `{${value.map(arrayElement).join(',')}}`

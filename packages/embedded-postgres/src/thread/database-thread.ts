@@ -49,7 +49,7 @@ export function startDatabaseThread(file: string, owner: string): DatabaseThread
   const ask: DatabaseThread['ask'] = (task, input, { isFirst = false } = {}) =>
     new Promise((resolve, reject) => {
       if (state === 'ended') throw failure ?? closed()
-      // The transaction that holds the session is not refused: it must be rolled back once the database responds again.
+      // The transaction with the session is not refused: it must be rolled back once the database responds again.
       if (silence?.isSilent() && !isFirst) throw new DatabaseSilentError()
       made += 1
       requests.add({ request: { id: made, task, input }, resolve: resolve as Asked['resolve'], reject }, isFirst)

@@ -16,7 +16,7 @@ export function folderOf(path: string): DatabaseFolder {
   return { path, owner: 'test' }
 }
 
-/** A database directory with the table `item`, which nobody opens; made once per machine. */
+/** A closed database directory with the table `item`, made once per machine. */
 export async function itemTemplate(): Promise<string> {
   const directory = join(await temporaryRoot(), 'embedded-postgres-template-0.5.16')
   if (await isDatabase(folderOf(directory))) return directory
@@ -24,7 +24,7 @@ export async function itemTemplate(): Promise<string> {
   await makeDatabaseTemplate(join(own, 'db'), (session) =>
     session.script('CREATE TABLE item (id serial PRIMARY KEY, name text NOT NULL)'),
   )
-  // Of several test processes that make it at once the first one wins.
+  // The first of several concurrent test processes wins.
   await rename(join(own, 'db'), directory).catch(async (error: unknown) => {
     if (!(await isDatabase(folderOf(directory)))) throw error
   })

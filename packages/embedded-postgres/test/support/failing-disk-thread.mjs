@@ -1,7 +1,7 @@
 /** The program of the database thread, on a disk whose syncs begin to fail. Started by failing-disk-child.ts. */
 import { parentPort } from 'node:worker_threads'
 
-// As in child-program.ts: a thread has no loader but its own.
+// A thread does not inherit the loader of child-program.ts.
 if (Number(process.versions.node.split('.')[0]) < 24) (await import('tsx/esm/api')).register()
 const { serveDatabase } = await import('../../src/thread/serve-database.ts')
 const { FailingFs } = await import('./failing-fs.ts')

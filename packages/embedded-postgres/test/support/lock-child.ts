@@ -1,4 +1,4 @@
-/** Tries to lock a directory each time it is told to, and says whether it won. Started by directory-lock.test.ts. */
+/** Tries to lock a directory on each message, and reports whether it succeeded. Started by directory-lock.test.ts. */
 import { type DirectoryLock, lockDirectory } from '../../src/directory/directory-lock.ts'
 import { folderOf } from './database.ts'
 

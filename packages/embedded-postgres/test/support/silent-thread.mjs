@@ -1,4 +1,4 @@
-/** A database thread that opens nothing and never comes to an end with its first statement. Started by silent-thread-child.ts. */
+/** A database thread whose first statement never ends. Started by silent-thread-child.ts. */
 import { parentPort } from 'node:worker_threads'
 
 parentPort.on('message', ({ id, task }) => {

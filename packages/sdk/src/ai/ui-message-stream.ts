@@ -7,7 +7,7 @@ export interface UIMessageSource extends AsyncIterable<StreamEvent> {
   readonly conversationUuid: string | undefined
 }
 
-/** Data to send to the page besides the answer and its tools; nothing by default. */
+/** Data to send to the page in addition to the answer and its tools. Default: none. */
 export interface UIMessageOptions {
   /** `errors`: the message of what failed, instead of a fixed text. */
   expose?: readonly 'errors'[]
@@ -21,9 +21,10 @@ const HEADERS = {
 }
 
 /**
- * A run as the message stream of AI SDK front ends: text, reasoning, tool calls with their results, sources. The metadata of
- * the message holds `conversationUuid`, at its end also `finishReason` and `usage`. A run that fails ends with an error chunk,
- * one that is aborted with an abort chunk. The prompt, its configuration and its ids stay on the server.
+ * A run as the message stream of AI SDK front ends: text, reasoning, tool calls with their results, sources. The
+ * message's metadata contains `conversationUuid`, and at the end also `finishReason` and `usage`. A failed run ends
+ * with an error chunk, an aborted one with an abort chunk. The prompt, its configuration and its ids stay on the
+ * server.
  *
  * @example for await (const chunk of toUIMessageStream(stream)) console.log(chunk.type)
  */

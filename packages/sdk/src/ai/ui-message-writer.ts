@@ -81,7 +81,7 @@ export class UIMessageWriter {
 
   *#call({ toolCallId, toolName, args, _sourceData }: Extract<ProviderEventData, { type: 'tool-call' }>): Chunks {
     this.#calls.add(toolCallId)
-    // the page shall not try to answer what the server answers
+    // Keeps the page from answering calls that the server answers.
     const isServers = (_sourceData?.source ?? 'client') !== 'client'
     yield {
       type: 'tool-input-available',

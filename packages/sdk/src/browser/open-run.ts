@@ -1,6 +1,6 @@
 import { ConnectionError, type OutputKind, RunStream, type StreamCallbacks } from '../index.ts'
 
-/** How a page reads a run that its own server forwards. The API key stays on that server. */
+/** Options of a page that reads a run through its own server. The API key stays on that server. */
 export interface OpenRunOptions<O extends OutputKind = 'text'> extends StreamCallbacks<O> {
   /** Sent as JSON. */
   body?: unknown
@@ -24,7 +24,7 @@ interface Post {
 }
 
 /**
- * Posts to a route of the page's own server that answers with `stream.toResponse()`, and gives the run at once.
+ * Posts to a route of the page's own server that responds with `stream.toResponse()`. Returns the run at once.
  *
  * @example
  * const stream = openRun('/api/reply', { body: { ticket }, attachUrl: '/api/reply/attach' })
@@ -70,7 +70,7 @@ async function post(url: string, { body, headers, signal }: Post, o: Pick<OpenRu
     throw new ConnectionError(`${url} cannot be reached`, { cause })
   })
   const isStream = response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')
-  // rejects with the error that says what the route answered instead
+  // Rejects with an error that describes the route's response.
   if (!isStream) await RunStream.fromResponse(response).withResponse()
   return { response, text: '', method: 'POST', url, attempts: 1 }
 }

@@ -2,7 +2,7 @@ import type { StetError } from '../errors.ts'
 import type { Prompt } from '../types.ts'
 
 /**
- * How long prompts are kept, and where.
+ * How long and where prompts are cached.
  *
  * @example new Stet({ cache: { ttl: 10_000, waitUntil: (work) => context.waitUntil(work) } })
  */

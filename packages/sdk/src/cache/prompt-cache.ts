@@ -10,7 +10,7 @@ const STALE_TTL_MS = 3_600_000
 const MAX_PROMPTS = 500
 const PAUSE_AFTER_FAILURE_MS = 5000
 
-/** Where clients that were made from each other find their cache once one of them needed it. */
+/** Clients derived from each other share one cache, created at first use. */
 export interface CacheSlot {
   cache?: PromptCache
   /** The last caller: hashing costs more than all the rest of a hit. */
@@ -88,7 +88,7 @@ export class PromptCache {
     const { ttl = TTL_MS, staleTtl = STALE_TTL_MS } = options
     const outcome = await load(known?.etag)
     const etag = outcome?.response.headers.get('etag')
-    // nothing new comes only where something was known
+    // Only a cached entry can have a newer version.
     const prompt = (outcome?.data ?? known?.prompt) as Prompt
     const entry = { ...(known?.etag && { etag: known.etag }), ...(etag && { etag }), prompt, storedAt: now() }
     this.#pauses.delete(key)

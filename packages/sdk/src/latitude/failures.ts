@@ -27,7 +27,7 @@ export function settled<T>(
   return new ApiPromise(outcome, isStreamed)
 }
 
-/** Gives a failed run the status that code for the legacy clients checks. */
+/** Gives a failed run the status that code for the legacy clients expects. */
 export function withOldStatus<E>(reason: E): E {
   return reason instanceof RunError ? Object.assign(reason, { status: FAILED_RUN_STATUS }) : reason
 }

@@ -1,8 +1,8 @@
 const ORDERED = ['retry-after-ms', 'retry-after', 'x-ratelimit-reset']
 
 /**
- * A `fetch` that gives refusals which order no wait one of their own: `retryMs`, doubled for each attempt. A connection that
- * breaks has no head to carry it and is repeated after the client's usual wait.
+ * A `fetch` that adds a wait to refusals without one: `retryMs`, doubled for each attempt. A broken connection has no
+ * head for it and is retried after the client's usual wait.
  */
 export function delayFirstRetry(own: typeof globalThis.fetch | undefined, retryMs: number): typeof globalThis.fetch {
   return async (input, init) => {

@@ -41,7 +41,7 @@ interface RenderSettings {
 interface RenderChainSettings<M> {
   prompt: Pick<Prompt, 'path' | 'content'> & { provider?: string }
   parameters: Record<string, unknown>
-  /** Calls the model and gives its answer. */
+  /** Calls the model and returns its answer. */
   onStep: (step: { config: Record<string, unknown>; messages: M[] }) => Promise<string | Omit<M, 'role'>>
   adapter?: AdapterName | object
   tools?: Record<string, RenderToolHandler>
@@ -59,7 +59,7 @@ export interface LatitudePrompts
    */
   getAll(o?: Scope & RequestOptions): ApiPromise<Prompt[]>
   /**
-   * Runs a prompt to its end, with or without `stream`; `background: true` gives the job.
+   * Runs a prompt to its end, with or without `stream`. `background: true` returns the job.
    *
    * @example
    * const result = await latitude.prompts.run('support/reply', { parameters: { ticket }, onError: (error) => report(error) })

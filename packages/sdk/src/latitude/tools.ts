@@ -6,7 +6,7 @@ export interface LatitudeToolContext extends ToolCall {
   messages: Message[]
   signal: AbortSignal
   /**
-   * Ends the loop of tool calls; the result holds the open ones.
+   * Ends the loop of tool calls. The result contains the open calls.
    *
    * @example
    * await latitude.prompts.run('weather', { tools: { get_weather: (_, { pauseExecution }) => pauseExecution() } })
@@ -18,7 +18,7 @@ export interface LatitudeToolContext extends ToolCall {
   readonly toolName: string
 }
 
-/** Handlers by the names of their tools; `T` holds the arguments of each. */
+/** Handlers by tool name. `T` maps each tool to its arguments. */
 export type LatitudeTools<T> = { [K in keyof T]: (args: T[K], context: LatitudeToolContext) => unknown }
 
 type Handler = (args: unknown, context: ToolCall) => unknown

@@ -6,7 +6,7 @@ import type { RenderOptions } from './options.ts'
 /** Between stet's messages and those of a provider. */
 export interface Adapter {
   write(config: Record<string, unknown>, messages: readonly RenderedMessage[]): unknown[]
-  /** Of one message of the provider; it may hold several of ours. */
+  /** Converts one message of the provider, which may become several of ours. */
   read(config: Record<string, unknown>, message: object): RenderedMessage[]
 }
 

@@ -1,6 +1,6 @@
 import { RunError, UnprocessableEntityError } from '../index.ts'
 
-// Nothing was sent, so the fields of a server response are empty.
+// No request was sent, so the fields of a server response are empty.
 const NOWHERE = { status: 422, requestId: null, serverResponse: '', method: '', url: '', attempts: 0 }
 
 /** The error that a run on the server would end with. */

@@ -1,12 +1,12 @@
 import type { Message, ToolCall } from '../index.ts'
 
-/** The form of the messages: stet's own, or what a provider's API takes. */
+/** The message format: stet's own, or that of a provider's API. */
 export type AdapterName = 'default' | 'openai' | 'openaiResponses' | 'anthropic'
 
 /** The text of a prompt; a fetched prompt fits. */
 export type Source = string | { content: string; path?: string }
 
-/** How a prompt is rendered. */
+/** The options for rendering a prompt. */
 export interface RenderOptions {
   parameters?: Record<string, unknown>
   /** `openai` by default. An object is an adapter of promptl-ai, `fromPromptl` and `toPromptl`. */
@@ -27,13 +27,13 @@ export interface Rendered<M = Message> {
 
 /** The second argument of a tool handler. */
 export interface RenderToolContext extends ToolCall {
-  /** Empty: no server holds the conversation. */
+  /** Empty, because no server stores the conversation. */
   conversationUuid: string
   /** The conversation so far, in the form of the adapter. */
   messages: Message[]
   signal: AbortSignal
   /**
-   * Ends the chain; the last message of the result holds the open calls.
+   * Ends the chain. The last message of the result contains the open calls.
    *
    * @example
    * const { messages } = await renderChain(await stet.prompts.get('support/order'), {
@@ -51,9 +51,9 @@ interface Handling {
 /** Answers a tool call of a chain. The model gets an exception as an error result. */
 export type RenderToolHandler = Handling['handle']
 
-/** How a chain is rendered. */
+/** The options for rendering a chain. */
 export interface RenderChainOptions<M = Message> extends RenderOptions {
-  /** Calls the model with a step's messages; gives its answer, as text or as a message without its role. */
+  /** Calls the model with a step's messages. Returns its answer as text, or as a message without a role. */
   onStep: (step: Rendered<M> & { step: number; signal?: AbortSignal }) => Promise<string | Omit<M, 'role'>>
   /** By the names of the tools. A call without a handler stays open. */
   tools?: Record<string, RenderToolHandler>

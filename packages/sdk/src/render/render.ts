@@ -19,8 +19,8 @@ export async function render<M = Message>(prompt: Source, o: RenderOptions = {})
 }
 
 /**
- * Renders a prompt step by step. `onStep` calls the model, `tools` answer what it asks for. Resolves to the whole
- * conversation and the configuration of its last step.
+ * Renders a prompt step by step. `onStep` calls the model, `tools` answers its calls. Resolves to the whole
+ * conversation and the configuration of the last step.
  *
  * @example
  * const { messages } = await renderChain(await stet.prompts.get('support/steps'), {

@@ -53,7 +53,7 @@ export class Conversations {
   }
 
   /**
-   * Conversations without their messages, newest first; iterating gives the items of all pages. `from` and `to` are
+   * Conversations without their messages, newest first. Iterating yields the items of all pages. `from` and `to` are
    * ISO 8601 instants, `limit` is the size of a page.
    *
    * @example
@@ -88,7 +88,7 @@ export class Conversations {
   }
 
   /**
-   * How a conversation was scored, newest first.
+   * The annotations of a conversation, newest first.
    *
    * @example const [newest] = await stet.conversations.annotations(result.uuid)
    */

@@ -33,8 +33,8 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * One prompt. Rejects with NotFoundError, whose `details` suggest similar paths. With `cache` it may come from memory,
-   * with `fallback` an outage gives that text; `source` says which.
+   * One prompt. Rejects with NotFoundError, whose `details` suggest similar paths. With `cache` it may come from
+   * memory. With `fallback`, an outage returns that text. `source` tells them apart.
    *
    * @example const { content, source } = await stet.prompts.get('support/reply', { cache: true, fallback: 'Hello' })
    */
@@ -148,7 +148,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Runs a prompt and gives its stream at once; nothing is lost before the first reader.
+   * Runs a prompt and returns its stream at once. The first reader gets everything.
    *
    * @example
    * const stream = stet.prompts.stream('support/reply', { parameters: { ticket } })
@@ -188,7 +188,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Continues a conversation and gives the stream of the answer at once.
+   * Continues a conversation and returns the stream of the answer at once.
    *
    * @example
    * for await (const text of stet.prompts.chatStream(result.uuid, 'And in French?').textStream) process.stdout.write(text)

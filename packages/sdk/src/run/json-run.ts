@@ -32,7 +32,7 @@ export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStar
   }
 }
 
-/** Answers the calls that a JSON run ended with, turn by turn; gives the last outcome with the sums of all. */
+/** Answers the calls at the end of a JSON run, round by round. Returns the last outcome with the sums of all rounds. */
 async function answerTurns<O extends OutputKind>(
   requests: RunRequests,
   start: RunStart<O>,

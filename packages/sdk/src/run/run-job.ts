@@ -18,7 +18,7 @@ export interface RunJob<O extends OutputKind = 'text'> {
   /** The conversation. */
   readonly uuid: string
   /**
-   * The events of the run, from the first on.
+   * The events of the run, from its first event.
    *
    * @example for await (const text of job.attach().textStream) process.stdout.write(text)
    */

@@ -7,10 +7,10 @@ import type { RunResult } from '../types.ts'
 
 const TIMEOUT_MS = 600_000
 
-/** The requests of one call whose answers are whole runs, one after the other. */
+/** The requests of one call that return whole runs, one at a time. */
 export class RunRequests {
   readonly api: Api
-  /** Whether a run of this call may be going on: a request was sent, and neither answered nor refused. */
+  /** Whether a run of this call may be active: a request was sent, and neither answered nor refused. */
   mayRun = false
   /** Whether an attempt was accepted: its run continues, even if later attempts fail. */
   #hasBegun = false

@@ -10,8 +10,8 @@ async function ended(): Promise<IteratorReturnResult<undefined>> {
 }
 
 /**
- * A list that grows while many readers walk it at their own pace. Places are linked, and the list holds only the last one, so
- * passed values are garbage collected once no reader is before them.
+ * A growing list that many readers walk at their own pace. Entries are linked and the list keeps only the last one, so
+ * entries that all readers have passed can be collected.
  */
 export class EventLog<T> {
   /** The place of the next value. */

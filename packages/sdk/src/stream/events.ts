@@ -65,7 +65,7 @@ export interface StreamEventMap<O extends OutputKind> {
 export type Exposed = 'messages' | 'config' | 'ids' | 'tools' | 'errors'
 
 /**
- * Data to forward besides the answer; nothing by default. `true` forwards every event unchanged.
+ * Data to forward in addition to the answer. Default: none. `true` forwards every event unchanged.
  *
  * @example { expose: ['tools'] }
  */

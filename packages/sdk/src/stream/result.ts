@@ -11,7 +11,7 @@ export interface Progress {
   /** The text of the current step. */
   text: string
   conversation: Message[]
-  /** That of the last complete step. */
+  /** The response of the last complete step. */
   response: AnyRunResponse | undefined
 }
 
@@ -54,7 +54,7 @@ export function resultOf<O extends OutputKind>(data: Completed, progress: Progre
   }
 }
 
-/** The error of a run that ended in `chain-error`: the same that the JSON form of the run gives. */
+/** The error of a run that ended in `chain-error`, the same as in its JSON form. */
 export function runErrorOf(
   { error, messages: conversation }: Failed,
   { conversationUuid, text }: Progress,

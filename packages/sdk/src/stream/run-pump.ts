@@ -16,9 +16,9 @@ import { Listeners } from './listeners.ts'
 import { readTurn } from './read-turn.ts'
 import { advance, type Completed, type Progress, resultOf, runErrorOf } from './result.ts'
 
-/** How a stream is opened, kept alive and observed. */
+/** The functions that open, keep alive and observe a stream. */
 export interface StreamSource<O extends OutputKind> {
-  /** `onUuid` takes the conversation when it is known before the head. */
+  /** Calls `onUuid` with the conversation if it is known before the head. */
   open: (signal: AbortSignal, onUuid: (conversationUuid: string) => void) => Promise<Answer>
   /** Joins the run again after an event; without it a cut ends the stream. */
   attach?:
@@ -131,7 +131,7 @@ export class RunPump<O extends OutputKind> {
       },
       tell: (event) => this.listeners.emit('sdk', event),
     })
-    /** Nothing has come after the event that the caller named. */
+    /** No event has followed the one that the caller named. */
     const isJoined = () => from !== undefined && this.lastEventId === from
     let openTurn: (() => Promise<Answer>) | undefined = () => open(signal, (uuid) => this.#learnUuid(uuid))
     while (openTurn && !this.#ending) {
@@ -166,7 +166,9 @@ export class RunPump<O extends OutputKind> {
     }
   }
 
-  /** Answers the calls that a turn ended with; gives what opens the next turn, unless a handler paused. */
+  /**
+   * Answers the calls at the end of a round. Returns the function that opens the next round, unless a handler paused.
+   */
   async #nextTurn(end: Completed, signal: AbortSignal): Promise<(() => Promise<Answer>) | undefined> {
     this.#phase = 'tools'
     const next = await this.#tools?.nextTurn(end, signal)
@@ -190,7 +192,7 @@ export class RunPump<O extends OutputKind> {
     const event = this.#decode(frame)
     if (event.id && !isOld) this.lastEventId = event.id
     try {
-      // Of events seen before only the terminal one counts, so that every reader sees the end.
+      // Repeats only the terminal event, so that every reader sees the end.
       if (isOld) this.#conclude(event, head)
       else if (event.event === 'latitude-event' || event.event === 'provider-event') this.#accept(event, head)
       else this.listeners.emit('event', event)

@@ -37,7 +37,7 @@ export function stopRun(
 /** The names of the tools that the run shall wait for; undefined when it shall end with its calls. */
 export function inlineTools<O extends OutputKind>({ operation, options }: RunStart<O>): string[] | undefined {
   const { tools, toolMode, stream } = options
-  // what a joined run waits for belongs to the process that started it
+  // Tool results of a joined run belong to the process that started it.
   if (!tools || toolMode === 'turns' || stream === false || operation === 'runs.attach') return undefined
   return Object.keys(tools).filter((name) => tools[name])
 }

@@ -19,7 +19,10 @@ import { readableOf, textOf } from './views.ts'
  */
 export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<StreamEvent> {
   readonly #pump: RunPump<O>
-  /** Where readers begin. Held here and not by the pump, so that events all readers have passed can be collected. */
+  /**
+   * The first entry for readers. It is kept here and not in the pump, so that events all readers have passed can be
+   * collected.
+   */
   readonly #first: Place<StreamEvent> | undefined
 
   /** Streams are made by the client, or by `RunStream.fromResponse`. */
@@ -33,7 +36,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
     return this.#pump.controller
   }
 
-  /** Known from the response head, at the latest from the first event. */
+  /** Set by the response head, or at the latest by the first event. */
   get conversationUuid(): string | undefined {
     return this.#pump.progress.conversationUuid
   }
@@ -111,7 +114,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
    */
   finalObject(): Promise<IsText<O> extends true ? never : O> {
     return this.#derive(({ response }) => {
-      // an answer of this kind is what the type says
+      // An answer of this kind has the type of the signature.
       if (response.streamType === 'object') return response.object as never
       throw new ConfigurationError('The prompt of this run has no schema')
     })
@@ -174,7 +177,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Closes the stream on purpose and gives the conversation's uuid, to read it later.
+   * Closes the stream without stopping the run. Returns the conversation's uuid, to read it later.
    *
    * @example
    * const uuid = stream.detach()
@@ -239,7 +242,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
     })
   }
 
-  /** `await using` aborts the run if it is still going on. */
+  /** `await using` aborts the run if it is still active. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.abort()
   }

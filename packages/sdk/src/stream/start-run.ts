@@ -27,7 +27,7 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, is
     },
     attach: (conversationUuid, lastEventId, signal) => {
       const headers = { ...request.headers, ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) }
-      // it has its own attempts, which begin anew with every event
+      // A stream has its own attempts, counted again after every event.
       return join(conversationUuid, { headers, signal, maxRetries: 0 })
     },
     stop: (conversationUuid) => stopRun(api, conversationUuid, start),

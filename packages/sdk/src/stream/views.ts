@@ -10,8 +10,8 @@ export async function* textOf(events: AsyncIterable<StreamEvent>): AsyncGenerato
 }
 
 /**
- * A stream that `for await` reads in every runtime; leaving it early ends the source's iterator. `ping` gives what fills
- * silences.
+ * A stream that `for await` can read in every runtime. Leaving it early ends the source's iterator. `ping` returns the
+ * text to send during silence.
  */
 export function readableOf<T>(source: AsyncIterable<T>, ping?: () => T): AsyncIterableStream<T> {
   const iterator = source[Symbol.asyncIterator]()

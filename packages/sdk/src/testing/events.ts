@@ -2,7 +2,7 @@ import type { Message, OutputKind, RunResult, StreamEvent } from '../index.ts'
 
 /** A run to make up. */
 export interface EventsOptions {
-  /** Of the conversation. */
+  /** The uuid of the conversation. */
   uuid?: string
   /** Makes it a structured answer, of any JSON; the text is its JSON when it is left empty. */
   object?: OutputKind

@@ -4,7 +4,7 @@ import { sseResponse } from './sse-response.ts'
 
 /** A request that the mock got. */
 export interface MockCall {
-  /** Such as `prompts.run`. */
+  /** For example `prompts.run`. */
   operation: string
   /** The prompt's path, where the request has one. */
   path?: string

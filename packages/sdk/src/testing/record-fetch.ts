@@ -3,7 +3,10 @@ import { withoutSecrets } from './secrets.ts'
 
 /** How a cassette is used. */
 export interface RecordOptions {
-  /** `record` asks the server and writes the file anew, `replay` never asks it, `auto` (default) replays a file that exists. */
+  /**
+   * `record` calls the server and writes a new file, `replay` never calls it, `auto` (default) replays an existing
+   * file.
+   */
   mode?: 'record' | 'replay' | 'auto'
   /** Asks the server; that of the runtime by default. */
   fetch?: typeof globalThis.fetch
@@ -14,9 +17,9 @@ type Fetch = typeof globalThis.fetch
 const KEPT_HEADERS = /^(content-type|etag|retry-after|retry-after-ms|x-conversation-uuid|x-request-id|x-ratelimit-.*)$/
 
 /**
- * A `fetch` that keeps what the server answers in a file, and answers from it afterwards; each recording answers one request,
- * in the order of the recording. A request that was not recorded rejects, with its difference to the nearest one that was.
- * Keys, tokens and passwords do not reach the file. Node, Bun and Deno.
+ * A `fetch` that records the server's responses in a file and replays them later. Each recording answers one request,
+ * in recorded order. A request without a recording rejects with its difference to the nearest one. Keys, tokens and
+ * passwords are never written. Node, Bun and Deno.
  *
  * @example new Stet({ fetch: recordFetch('test/cassettes/reply.json') })
  */

@@ -1,6 +1,6 @@
 const HIDDEN = '***'
 
-// `key` is what the server calls the secret of a new API key, `token` that of a provider
+// `key` contains the secret of a new API key, `token` that of a provider key.
 const SECRET_NAMES = /^(key|token|password|secret|authorization|api[-_]?key|access[-_]?token|client[-_]?secret)$/i
 const WHOLLY_SECRET = /^(mcpHeaders|headers)$/
 const SECRET_FORMS = /\b(stet_[\w-]{8,}|sk-[\w-]{8,}|Bearer\s+[\w.~+/=-]{8,})/g

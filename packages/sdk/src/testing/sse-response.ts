@@ -1,6 +1,6 @@
 import type { StreamEvent } from '../index.ts'
 
-/** How the events travel. */
+/** How the events are sent. */
 export interface SseOptions {
   /** The number of events before the connection breaks. */
   dropAfter?: number

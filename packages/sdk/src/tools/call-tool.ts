@@ -21,7 +21,7 @@ export interface ToolAnswer {
 export interface ToolScene {
   conversationUuid: string
   messages: Message[]
-  /** Aborted when the result is no longer needed. */
+  /** Aborted as soon as the result is not needed. */
   signal: AbortSignal
 }
 
@@ -46,7 +46,7 @@ export async function callTool(handler: Tool | ToolHandler, call: ToolCall, scen
     if (issues) return { result: issues, isError: true }
     const context: ToolContext = { ...call, ...scene, signal: controller.signal, pauseExecution }
     const given = await Promise.race([execute(value, context), over.promise])
-    // what JSON cannot hold fails here, where the model learns of it
+    // A value that JSON cannot represent fails here, so that the model gets the error.
     return { result: JSON.parse(JSON.stringify(given ?? null) ?? 'null'), isError: false }
   } catch (error) {
     if (error === PAUSE) throw error
@@ -69,7 +69,7 @@ async function validate({ '~standard': schema }: StandardSchema, { name, argumen
   return { value: undefined, issues: lineOf(`Invalid arguments: ${issues.join('; ')}`) }
 }
 
-// a path holds keys, or objects that hold one
+// A path contains keys, or objects with a `key`.
 function keyOf(segment: unknown): unknown {
   return typeof segment === 'object' && segment && 'key' in segment ? segment.key : segment
 }

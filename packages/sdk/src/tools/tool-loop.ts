@@ -13,7 +13,7 @@ import { type Spent, sumOf } from './spent.ts'
 import type { ToolMap } from './tool.ts'
 
 const MAX_ROUNDS = 10
-// a run waits for a result: sending it outlasts what the stream itself would
+// The run waits for the result, so sending it may take longer than the stream's own timeout.
 const RESULT_RETRIES = 5
 
 /** The loop's view of its run, and its events. */
@@ -93,7 +93,10 @@ export class ToolLoop<O extends OutputKind> {
     }
   }
 
-  /** Answers the calls that a turn of a stream ended with; gives what opens the next turn, unless a handler paused. */
+  /**
+   * Answers the calls at the end of a stream's round. Returns the function that opens the next round, unless a handler
+   * paused.
+   */
   async nextTurn(end: Completed, signal: AbortSignal): Promise<(() => Promise<Answer>) | undefined> {
     const message = await this.answerAll(end.toolRequests, end)
     if (!message) return undefined

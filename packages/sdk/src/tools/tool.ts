@@ -39,11 +39,11 @@ export interface ToolContext extends ToolCall {
   pauseExecution(): never
 }
 
-/** A tool with a schema of its arguments: `I` is what the model sends, `A` what the schema makes of it. */
+/** A tool with a schema for its arguments. The model sends `I`, and the schema returns `A`. */
 export interface Tool<A = Untyped, I = Untyped> {
   input: StandardSchema<Untyped, A>
   execute: (args: A, ctx: ToolContext) => unknown
-  /** Never set: by it the compiler compares what the schema takes with what the prompt declares. */
+  /** Never set. With this type the compiler compares the schema's input with the prompt's declaration. */
   readonly '~takes'?: (args: I) => void
   /** Milliseconds, 240_000; then the model gets an error. */
   timeout?: number
@@ -51,10 +51,10 @@ export interface Tool<A = Untyped, I = Untyped> {
   onInvalidArgs?: 'report' | 'throw'
 }
 
-/** A tool without a schema: the arguments are what the model sent. */
+/** A tool without a schema. Its arguments are the model's, unchecked. */
 export type ToolHandler<A = Untyped> = (args: A, ctx: ToolContext) => unknown
 
-/** Tools by the names that the prompt declares; by any name where its tools are not known. */
+/** Tools by the names that the prompt declares, or by any name if its tools are unknown. */
 export type ToolMap<T = Nothing> = [keyof T] extends [never]
   ? { [name: string]: Tool | ToolHandler | undefined }
   : { [K in keyof T]?: Tool<Untyped, T[K]> | ToolHandler<T[K]> }

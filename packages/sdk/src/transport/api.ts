@@ -20,8 +20,8 @@ type Sent<K extends OperationName> = Part<K, 'query'> & Part<K, 'body'>
 type Required<T> = { [F in keyof T]-?: Nothing extends Pick<T, F> ? never : F }[keyof T]
 
 /**
- * A call's input besides its options: parameters of the path, fields of the body or the query. Those that the operation
- * requires and that are not among the options `O` must be here; undefined means "not given" and is not sent.
+ * A call's input besides its options: path parameters, and fields of the body or query. Contains all that the operation
+ * requires and the options `O` lack. An undefined field is not sent.
  */
 export type Fields<K extends OperationName, O> = Partial<Record<ParamName<OperationPaths[K]>, string | number>> & {
   [F in Exclude<Required<Sent<K>>, keyof O>]: Sent<K>[F]
@@ -66,7 +66,7 @@ export class Api {
     return new ApiPromise(write())
   }
 
-  /** As `call`, for an answer that the caller types. */
+  /** Like `call`, with the response type of the caller. */
   async answer<T>(
     name: OperationName,
     fields: object,

@@ -22,7 +22,7 @@ export function errorFromResponse(answer: Answer): ApiError {
   return new RunError({ ...init, prompt: answer.prompt, conversationUuid, partial: { text: '', conversation: [] } })
 }
 
-/** The error of a successful status with a body that is not what the service sends, for example a login page. */
+/** The error of a successful status whose body does not come from the service, for example a login page. */
 export function invalidAnswer(answer: Answer, expected: string): ApiError {
   return new ApiError({
     ...factsOf(answer),
@@ -54,7 +54,7 @@ function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-// reading a key of any other value but null and undefined gives undefined
+// Only null and undefined have no keys to read.
 function asObject(value: unknown): Record<string, unknown> {
   return (value ?? {}) as Record<string, unknown>
 }

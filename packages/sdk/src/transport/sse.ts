@@ -5,7 +5,7 @@ import { startTimer } from './timer.ts'
 /** One message of an event stream, its data lines joined. */
 export type Frame = EventSourceMessage
 
-/** How a body of events is read. */
+/** The options for reading an event stream. */
 export interface FrameReading {
   /** An exception ends the reading. */
   onFrame: (frame: Frame) => void
@@ -16,8 +16,9 @@ export interface FrameReading {
 }
 
 /**
- * Feeds the frames of an event stream to `onFrame` until the server closes, nothing comes for too long (then it resolves
- * to true) or the signal. Rejects with the runtime's error when the socket breaks; either way the body is given back.
+ * Passes the frames of an event stream to `onFrame` until the server closes it, the stream is idle for too long
+ * (resolves to true), or the signal aborts. Rejects with the runtime's error if the socket breaks. The body is released
+ * in every case.
  */
 export async function readFrames(body: ReadableStream<Uint8Array>, reading: FrameReading): Promise<boolean> {
   const reader = body.getReader()
@@ -48,7 +49,7 @@ export async function readFrames(body: ReadableStream<Uint8Array>, reading: Fram
 function frameParser(onFrame: (frame: Frame) => void): (text: string) => void {
   const parser = createParser({ onEvent: onFrame })
   let endsWithReturn = false
-  // The parser holds back a CR until it sees whether an LF follows: after the last event none does.
+  // The parser keeps a CR until it sees whether an LF follows. After the last event none does.
   return (text) => {
     const piece = endsWithReturn ? text.replace(/^\n/, '') : text
     if (text !== '') endsWithReturn = text.endsWith('\r')

@@ -41,7 +41,7 @@ interface Cut {
   /** The text that closes all open brackets. */
   closers: string
   isInString: boolean
-  /** Where the last member or item of the innermost bracket begins, its comma included. */
+  /** The start of the last member or item of the innermost bracket, with its comma. */
   memberStart: number | undefined
 }
 

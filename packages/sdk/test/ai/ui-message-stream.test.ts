@@ -1,4 +1,4 @@
-/** Read by the AI SDK's own transport and message reader: what they refuse, or make nothing of, is no protocol. */
+/** The AI SDK's own transport and message reader read the stream. Chunks that they refuse or ignore are a bug. */
 import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { toUIMessageStream, toUIMessageStreamResponse, type UIMessageOptions } from '../../src/ai/index.ts'
@@ -20,7 +20,7 @@ function runOf(...middle: { type: string; [key: string]: unknown }[]): RunStream
   return RunStream.fromResponse(sseResponse(all, { ids: false }))
 }
 
-/** What the front end sees: the chunks as its transport passes them on, and the message that it builds. */
+/** The chunks as the AI SDK's transport passes them on, and the message that it builds. */
 async function seen(
   run: RunStream,
   o: UIMessageOptions = {},

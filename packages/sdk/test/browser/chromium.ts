@@ -1,4 +1,4 @@
-/** A headless Chromium, driven over a pipe by its DevTools protocol. */
+/** A headless Chromium, controlled over a pipe with its DevTools protocol. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -41,7 +41,7 @@ interface Message {
 /** Opens a page and waits until it has loaded. */
 export async function openPage(binary: string, url: string, flags: readonly string[] = []): Promise<Page> {
   const profile = mkdtempSync(join(tmpdir(), 'stet-chromium-'))
-  // a process group of its own: what it starts ends with it, and writes no more into the profile that is removed
+  // A process group of its own, so that no child outlives it and writes into the removed profile.
   const browser = spawn(binary, [...FLAGS, ...flags, `--user-data-dir=${profile}`], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     detached: true,
@@ -88,7 +88,7 @@ function talk(browser: ChildProcess) {
   const waiting = new Map<string, () => void>()
   let last = 0
   let rest = ''
-  // what it has not read, or not sent, when it ends
+  // Data that was not read or sent before the end.
   for (const pipe of [input, output]) pipe.on('error', () => {})
   output.setEncoding('utf8').on('data', (text: string) => {
     const messages = (rest + text).split('\0')

@@ -76,7 +76,7 @@ it('waits retryMs before the first retry, and what the server orders before any'
   })
   expect(await latitude.projects.getAll()).toEqual([])
   expect(waits.map((message) => /in (\d+) ms/.exec(message)?.[1])).toEqual(['3', '6', '7'])
-  // what the published clients put into each body
+  // The keys that the published clients put into each body.
   expect(JSON.stringify(server.requests)).not.toContain('__internal')
 })
 

@@ -1,4 +1,4 @@
-/** Code written for the published clients compiles; what it relies on keeps its type. */
+/** Code written for the published clients must compile and keep its types. */
 import type { RunJob, RunResult } from '../../src/index.ts'
 import {
   Adapters,

@@ -22,7 +22,7 @@ import { isCurrent } from '../support/is-current.ts'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The names of the entries, as they are imported. */
+/** The import names of the entries. */
 export const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser'].map((name) => `@stet/sdk/${name}`)
 
 export interface Packed {
@@ -32,7 +32,7 @@ export interface Packed {
   remove(): void
 }
 
-/** Packs it as it was built last; from the source, when that has changed since: built beside, never over what others use. */
+/** Packs the last build. If the source has changed since, builds it in a separate folder, never over a shared build. */
 export async function packSdk(from: 'source' | 'dist'): Promise<Packed> {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'stet-sdk-'))
   const staged = `${folder}/staged`
@@ -54,7 +54,7 @@ async function buildSdk(folder: string): Promise<void> {
   }
 }
 
-/** An empty project that has installed the package with what it depends on, and the named packages of this workspace. */
+/** An empty project with the package, its dependencies, and the named packages of this workspace installed. */
 export function newProject(packed: Packed, { type = 'module', others = [] as string[] } = {}): string {
   const project = mkdtempSync(join(dirname(packed.folder), 'project-'))
   writeFileSync(`${project}/package.json`, JSON.stringify({ name: 'project', private: true, type }))
@@ -100,7 +100,7 @@ function isSupported(node: string): boolean {
   return major > 20 || (major === 20 && minor >= 19)
 }
 
-/** Runs a program of a project; what it prints. */
+/** Runs a program of a project. Returns its output. */
 export async function runIn(
   project: string,
   command: [string, ...string[]],
@@ -108,7 +108,7 @@ export async function runIn(
 ): Promise<string> {
   const [file, ...args] = command
   try {
-    // NODE_PATH would show a project what it has not installed
+    // NODE_PATH would make packages visible that the project has not installed.
     const env = { ...process.env, NODE_PATH: '', ...environment }
     const { stdout } = await run(file, args, { cwd: project, env })
     return stdout

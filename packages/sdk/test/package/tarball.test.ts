@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => packed?.remove())
 
-// what only one copy of the main entry can fulfil
+// Features that require a single copy of the main entry.
 const CHECKS = `
   const [{ ApiError, RunStream, Stet, StetError }, latitude, render, ai, testing, browser] = entries
   const { createMockStet } = testing
@@ -103,7 +103,7 @@ describe('in TypeScript', () => {
     await runIn(project, [`${bin}tsc`, '-p', project])
   })
 
-  // A file `.d.ts` counts as CommonJS or as ESM by the package it lies in, whoever uses it.
+  // A `.d.ts` file counts as CommonJS or ESM by the package that contains it.
   it.each(['commonjs', 'module'])(
     'has the generated types of a package of type %s in files of both forms',
     async (type) => {
@@ -187,14 +187,14 @@ describe('in a bundle', () => {
     expect(weightOf(code)).toBeLessThanOrEqual(budget)
   })
 
-  // what a RunStream may load later is beside it in one script: see the decision on the entries
+  // In one script, the lazy parts of RunStream are included. See ADR 15.
   it('@stet/sdk/browser weighs at most 8200 bytes, 9700 with all that it loads later', async () => {
     const atStart = await bundled('@stet/sdk/browser', ['./partial-json-*', './frames-*'])
     const { code } = await bundled('@stet/sdk/browser')
     console.log(`@stet/sdk/browser: ${weightOf(atStart.code)} bytes, ${weightOf(code)} with all that it loads later`)
     expect(weightOf(atStart.code)).toBeLessThanOrEqual(8200)
     expect(weightOf(code)).toBeLessThanOrEqual(9700)
-    // nothing of the client: its routes and its key
+    // Parts of the client: its routes and its key.
     expect(code).not.toMatch(/apiKey|STET_API_KEY|\/projects/)
   })
 
@@ -243,7 +243,7 @@ it('pleases publint', async () => {
 })
 
 it('pleases the checker of types, from ESM and CJS and bundlers', async () => {
-  // what Node 10 made of subpaths is of no interest to an engine of 20.19
+  // Node 10's rules for subpaths do not matter to Node 20.19 and later.
   const said = await runIn(packed.folder, [`${bin}attw`, packed.tarball, '--profile', 'node16', '--format', 'json'])
   const { analysis } = JSON.parse(said) as { analysis: { problems: { resolutionKind?: string }[] } }
   expect(analysis.problems.filter(({ resolutionKind }) => resolutionKind !== 'node10')).toEqual([])

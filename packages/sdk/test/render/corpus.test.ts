@@ -1,4 +1,4 @@
-/** Rendering here gives what the server's own corpus expects of the server, prompt by prompt. */
+/** Rendering in the SDK gives the results that the server's corpus expects, prompt by prompt. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { answersOf, type CorpusCase, corpusCases, inFull, sourceOf } from '../../../server/test/corpus/case.ts'
 import { RunError } from '../../src/index.ts'

@@ -1,4 +1,4 @@
-/** The runtimes on which the scenario runs: every Node that is here, and those of `package.json` beside this file. */
+/** The runtimes for the scenario: every installed Node, and those in `package.json` beside this file. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { newProject, nodes, type Packed, runIn } from '../package/packed.ts'
 
-/** What the scenario is told of its server. */
+/** The scenario's input about its server. */
 export interface ScenarioOptions {
   apiKey: string
   projectId: number
@@ -20,7 +20,7 @@ export interface TestedRuntime {
   name: string
   /** Whether its binary is installed. */
   isHere: boolean
-  /** Runs the scenario in an empty project that has installed the package; what the scenario saw. */
+  /** Runs the scenario in an empty project with the package installed. Returns its output. */
   run(packed: Packed, options: ScenarioOptions): Promise<unknown>
 }
 
@@ -85,7 +85,7 @@ async function runInWorker(packed: Packed, options: ScenarioOptions): Promise<un
     logLevel: 'silent',
   })
   writeFileSync(`${project}/config.capnp`, CONFIG)
-  // it tells the port that it was given in a line of JSON
+  // It prints its port as a line of JSON.
   const worker = spawn(workerd, ['serve', 'config.capnp', '--control-fd=1'], {
     cwd: project,
     stdio: ['ignore', 'pipe', 'inherit'],

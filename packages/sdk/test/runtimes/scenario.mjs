@@ -1,6 +1,6 @@
 /**
- * What a user of the client does first, with web APIs alone, so that it can run anywhere: it asks a server of stet and
- * gives what it saw. The prompts are those of the test that starts it.
+ * A user's first steps with web APIs only, so that they run anywhere. Calls a stet server and prints the results. The
+ * test that starts it defines the prompts.
  */
 
 /**

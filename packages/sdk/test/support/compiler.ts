@@ -1,6 +1,6 @@
 import type ts from 'typescript'
 
-/** Any of the compilers under test: what is used of them is the same in all. */
+/** Any of the compilers under test. They share the API that is used here. */
 export type Compiler = typeof ts
 
 /** The complaints of a compiler about files that exist as text only, in their own folder. */

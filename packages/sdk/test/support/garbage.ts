@@ -3,5 +3,5 @@ import { runInNewContext } from 'node:vm'
 
 setFlagsFromString('--expose-gc')
 
-/** Collects everything that nobody holds. */
+/** Collects all unreachable objects. */
 export const collectGarbage = runInNewContext('gc') as () => void

@@ -5,12 +5,12 @@ import { isCurrent } from './is-current.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The folder of the built main entry: as it was built last if that is of this source, else built beside, out of git's sight. */
+/** The folder of the built main entry: the last build if it is current, else a build in a folder that git ignores. */
 export async function built(name: string): Promise<string> {
   return isCurrent() ? `${root}dist` : packed(name)
 }
 
-/** Builds the main entry alone as it is published and gives the folder; ignored by git like all of node_modules. */
+/** Builds only the main entry as published, into an ignored folder in node_modules. Returns the folder. */
 export async function packed(name: string): Promise<string> {
   const outDir = `${root}node_modules/.${name}`
   await build({ ...config, cwd: root, outDir, logLevel: 'silent' })

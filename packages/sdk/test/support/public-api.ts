@@ -26,7 +26,7 @@ export function compilerOptions(): ts.CompilerOptions {
   const paths = {
     '@stet/sdk': ['./src/index.ts'],
     '@stet/sdk/*': ['./src/*/index.ts'],
-    // what an application would install
+    // The package as an application installs it.
     zod: ['../contract/node_modules/zod'],
   }
   return { ...options, noEmit: true, pathsBasePath: root, paths }

@@ -17,7 +17,7 @@ export type Behaviour = keyof typeof BEHAVIOURS
 export interface RunServerOptions {
   events?: Payload[]
   behaviour: Behaviour
-  /** Where connection n ends: before the event of this number, in the middle of it (n.5), or before the head. */
+  /** The end of connection n: before the event with this number, in the middle of it (n.5), or before the head. */
   cuts: (number | 'before the head')[]
   /** The id of the first event, 1. */
   firstId?: number
@@ -105,7 +105,7 @@ export async function runServer({
   return { url, requests, results, attaches: () => to('/attach'), stops: () => to('/stop') }
 }
 
-// what was written arrives, then the socket breaks
+// The written bytes arrive, then the socket breaks.
 function end(response: ServerResponse): void {
   response.write(':\n', () => response.destroy())
 }

@@ -6,7 +6,7 @@ export function forbidUnhandledRejections(): void {
   const note = (reason: unknown) => unhandled.push(reason)
   beforeEach(() => void process.on('unhandledRejection', note))
   afterEach(async () => {
-    // Node reports a rejection at the end of the turn in which nobody handled it
+    // Node reports an unhandled rejection at the end of the tick.
     await new Promise(setImmediate)
     process.off('unhandledRejection', note)
     expect(unhandled.splice(0)).toEqual([])

@@ -1,6 +1,6 @@
 /**
- * What every runtime with web APIs has, and nothing of Node's: a bundle that runs with these alone runs anywhere. Pages over
- * plain http have no more of `crypto` than this.
+ * The globals of every runtime with web APIs, and none of Node's. A bundle that runs with these runs anywhere. Pages
+ * over plain http have no other part of `crypto`.
  */
 export const webGlobals = {
   fetch,

@@ -15,7 +15,7 @@ function cassetteFile(): string {
   return join(folder, 'nested', 'cassette.json')
 }
 
-/** The recordings once there are so many: a stream's is written at its end, just after its result is there. */
+/** Resolves once there are so many recordings. A stream's recording is written at its end, just after its result. */
 async function recordings(file: string, count: number): Promise<string> {
   const read = () => (existsSync(file) ? readFileSync(file, 'utf8') : '[]')
   await vi.waitFor(() => expect(JSON.parse(read())).toHaveLength(count), 20_000)

@@ -1,4 +1,4 @@
-/** A page sees what is listed here and nothing else: every text of every event is planted and looked for on the other side. */
+/** A page sees only what is listed here. Every text of every event is marked and searched for on the other side. */
 import { describe, expect, it } from 'vitest'
 import { toUIMessageStreamResponse } from '../../src/ai/index.ts'
 import { type ForwardOptions, RunStream, type StreamEvent } from '../../src/index.ts'
@@ -28,7 +28,7 @@ const USAGE = {
   reasoningTokens: 0,
   cachedInputTokens: 0,
 }
-/** Any object of an event may get a key that this client does not know yet. */
+/** Any object of an event may get a key that this client does not declare yet. */
 const NEW = { newKey: 'new key', newList: ['new item'], newObject: { deep: 'new value' } }
 
 const toolCall = (place: string) => ({
@@ -159,7 +159,7 @@ function textsOf(value: unknown): string[] {
   return [...new Set(found)].sort()
 }
 
-/** The payloads behind the proxy, without what has no text of its own. */
+/** The payloads behind the proxy, without those that have no text. */
 async function forwarded(stream: RunStream, o?: ForwardOptions): Promise<Record<string, unknown>[]> {
   const response = stream.toResponse(o)
   expect(JSON.stringify([...response.headers])).not.toMatch(/uuid"|key|prompt/)

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Sends bytes as they are and answers everything that came back until the other side closed. */
+/** Sends the bytes unchanged and returns everything received until the other side closed. */
 export function sendRaw(
   port: number,
   pieces: readonly (string | Uint8Array)[],

@@ -1,4 +1,4 @@
-/** What every event log promises: history then live, no gap, no duplicate, an end after the last event. */
+/** The promises of every event log: history then live events, no gap, no duplicate, an end after the last event. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LogEntry, RunEventLog, RunLogReader } from '../../src/features/runs/ports.ts'

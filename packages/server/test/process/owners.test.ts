@@ -36,7 +36,7 @@ const post = (server: ServerProcess, path: string, body: object) =>
 
 interface Runs {
   uuids: string[]
-  /** What the callers of the stream and of the result got; a connection that broke is undefined. */
+  /** The responses of the stream and the result; undefined for a broken connection. */
   stream: Promise<string | undefined>
   result: Promise<Response | undefined>
 }

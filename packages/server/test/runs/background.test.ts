@@ -66,7 +66,7 @@ it('more runs than workers wait in order; the number per key is limited', async 
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
   const [firstWaiting = ''] = waiting
   const attached = bench.streamAttach(firstWaiting)
-  // One worker stays busy: the other one takes all that wait, one after the other.
+  // One worker stays busy, so the other one takes all queued runs in order.
   one.open()
   await bench.fake.waitForRequest(calls + 5)
   other.open()

@@ -1,4 +1,4 @@
-/** Ended runs that memory has no room for: what is read of them then comes from their rows, and is the same. */
+/** Ended runs that were evicted from memory: reading them from their rows gives the same result. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { prompt, type RunBench, runBench, textOf } from './run-bench.ts'
 

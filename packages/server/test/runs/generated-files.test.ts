@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 
 const dot = 'data:image/png;base64,iVBORw0KGgo='
-/** In a stream the image stands between two texts; a whole message tells it after its text. */
+/** A stream has the image between two texts; a plain message has it after its text. */
 const drawing =
   (url = dot): FakeReplyFor =>
   ({ body }) => {

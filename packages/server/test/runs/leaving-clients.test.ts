@@ -97,7 +97,10 @@ async function expectEnd({ bench, graceMs, calls }: Scene, each: Leaver, left: M
   if (call.called.at < left.at) expect(gone.at - left.at, told).toBeGreaterThan(graceMs - 2)
 }
 
-/** Every other one leaves at a time, and may come too early to be heard of; the others have begun to be answered. */
+/**
+ * Every other client disconnects, possibly before the server has seen its request. The others have received a response
+ * head.
+ */
 function leaver(index: number, random: Random): Leaver {
   return {
     name: `case-${index}`,

@@ -74,7 +74,7 @@ it('runs of a dead owner get one definite end; runs of this process are not touc
     status: 'running',
     epoch: 1,
   })
-  // The owner wakes up and finds its run ended: nothing of what it brings is written.
+  // The owner wakes up after its run was ended, and none of its writes is stored.
   expect(await deps.runs.store.end(endOf(lost.run))).toBe(false)
   expect(await deps.runs.store.findConversation(1, lost.conversation.uuid)).toEqual(found)
 })

@@ -121,7 +121,7 @@ it('several tool calls of one model call: shown first, answered in any order, on
   const run = await live({ tools: ['get_weather'] })
   const [first, second] = await run.calls(2)
   await post({ toolCallId: second, result: 'snow' })
-  // A result is read by the run after its sender was answered: two at once may be shown in any order.
+  // The run reads a result after its sender got a response, so two concurrent ones may appear in any order.
   await run.shown('"result":"snow"')
   await post({ toolCallId: first, result: 'no such place', isError: true })
   const recording = await run.recording

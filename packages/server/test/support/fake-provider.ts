@@ -237,7 +237,7 @@ async function sendPlain(
   if (reply.cut !== undefined) cut(response)
 }
 
-/** What was written before must reach the client first: the connection ends a moment later, and not by a clean end. */
+/** The written bytes must reach the client first, so the connection breaks a moment later. */
 function cut(response: ServerResponse, isReset = false): void {
   cutByUs.add(response)
   response.flushHeaders()

@@ -10,8 +10,8 @@ const highest = 65_535
 const tries = 1_000
 
 /**
- * Listens on a port that a test gives back and takes again. The system hands out none of these: another process, whose
- * connection happens to leave from such a port while it is free, would keep it from being taken.
+ * Listens on a port that a test closes and opens again. The port is outside the system's ephemeral range, so no
+ * outgoing connection can take it meanwhile.
  */
 export async function listenOnKeptPort(server: Server): Promise<number> {
   const told = existsSync(handedOutFile) ? readFileSync(handedOutFile, 'utf8') : usual

@@ -10,7 +10,7 @@ export interface CompletionWords {
   globalFlags: readonly Flag[]
 }
 
-// Lists files only, without a request. Their paths hold only letters, digits, ".", "-", "_" and "/".
+// Only lists files, without a request. Their paths contain only letters, digits, ".", "-", "_" and "/".
 const listPaths = 'command stet prompts list --local 2>/dev/null'
 
 /** A completion script. It starts the program only where a prompt is expected, to list the files. */
@@ -19,7 +19,7 @@ export function completionScript(shell: Shell, words: CompletionWords): string {
   return shell === 'bash' ? bashScript(words) : zshScript(words)
 }
 
-/** What can follow the typed words: further words, or flags if the current word begins with `-`. */
+/** Completions after the typed words: further words, or flags if the current word begins with `-`. */
 interface Candidates {
   words: string[]
   flags: string[]

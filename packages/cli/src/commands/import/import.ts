@@ -143,7 +143,9 @@ async function writePrompt(
   }
 }
 
-/** What stet will refuse in a prompt: compile errors, and features that fail before the first model call. */
+/**
+ * The problems that stet will report for a prompt: compile errors, and features that fail before the first model call.
+ */
 export function findUnsupported({ errors, config }: PromptScan): string[] {
   const found = errors.map(
     ({ line, column, message }) => `Does not compile, line ${line}, column ${column}: ${message}`,

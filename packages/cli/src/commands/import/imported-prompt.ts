@@ -16,7 +16,7 @@ export interface ForeignPrompt {
   source?: string
   /** The line where its entry begins in a JSON file, from 1. */
   line?: number
-  /** What could not be converted, one sentence each. */
+  /** The parts that could not be converted, one sentence each. */
   losses: string[]
 }
 

@@ -74,7 +74,7 @@ function environmentOf({ port, host, data, databaseUrl }: ServeInput, { io }: Co
   }
 }
 
-// Prefers the server installed in the current project over the one beside this program.
+// Prefers the server installed in the current project over the one installed with this program.
 async function findServerBin(cwd: string): Promise<string> {
   for (const from of [pathToFileURL(join(cwd, 'package.json')).href, import.meta.url]) {
     for (const folder of createRequire(from).resolve.paths(serverPackage) ?? []) {

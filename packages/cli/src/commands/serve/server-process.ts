@@ -4,11 +4,11 @@ import type { Readable } from 'node:stream'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 
-/** What the server reported before it listened. */
+/** The server's report before it listened. */
 export interface Started {
   /** Without the API prefix. */
   address: string
-  /** The output of a first start: what was created, and the first key. Empty at later starts. */
+  /** The output of a first start: the created objects and the first key. Empty at later starts. */
   news: string[]
 }
 
@@ -24,8 +24,8 @@ export function runServer(
   { io, flags }: Context,
 ): Promise<number> {
   return new Promise((done, fail) => {
-    // The channel closes when this process ends, even by SIGKILL, which tells the server to stop.
-    // At a terminal the output passes through this program, which escapes control characters.
+    // The channel closes when this process ends, even by SIGKILL, and the server then stops. At a terminal the output
+    // passes through this program, which escapes control characters.
     const stdio: StdioOptions = ['ignore', 'pipe', flags.json || io.tty.stderr ? 'pipe' : 'inherit', 'ipc']
     const child = spawn(process.execPath, [bin], { cwd: io.cwd, env, stdio })
     const news: string[] = []

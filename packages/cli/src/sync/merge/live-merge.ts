@@ -171,8 +171,8 @@ export async function abortMerges(
 }
 
 /**
- * The base for a new draft from a folder that follows an open draft. The open draft's own changes are no base, because live never had
- * them: the base is live's text, unless live changed it since, which makes a conflict.
+ * The base for a new draft from a folder that follows an open draft. Live never had the open draft's own changes, so
+ * the base is live's text. If live changed it since, that is a conflict.
  */
 export async function rebaseOnLive(overLive: Workspace, open: Version): Promise<Workspace> {
   const { changes } = await overLive.client.versions.diff(open.uuid)

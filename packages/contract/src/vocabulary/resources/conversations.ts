@@ -81,7 +81,7 @@ export interface DeletedConversation {
 }
 
 /**
- * How many conversations of an identifier were deleted.
+ * The number of deleted conversations of an identifier.
  *
  * @example { deleted: 12, active: 1 } // stop the active one, then delete again
  */

@@ -35,7 +35,7 @@ export interface Document {
   resolvedContent: string
   /** SHA-256 of `content` in lower-case hex. */
   contentHash: string
-  /** The version that holds the text. */
+  /** The version that last changed the text. */
   commitId: number
   /** The requested version: its uuid, also for `live`. */
   versionUuid: string

@@ -1,9 +1,9 @@
-/** How an evaluation scores: `binary` takes 0 or 1, `rating` a number in a range. */
+/** The metric of an evaluation: `binary` takes 0 or 1, `rating` a number in a range. */
 export const EVALUATION_METRICS = ['binary', 'rating'] as const
 export type EvaluationMetric = (typeof EVALUATION_METRICS)[number]
 
 /**
- * How the scores of an evaluation are read. Ratings and thresholds belong to the metric `rating`.
+ * How to read the scores of an evaluation. Ratings and thresholds belong to the metric `rating`.
  *
  * @example { reverseScale: false, minRating: 1, maxRating: 5, minThreshold: 4 }
  */
@@ -78,7 +78,7 @@ export interface AnnotateBody {
 /** The score of a conversation. */
 export interface Annotation {
   uuid: string
-  /** As it was sent. */
+  /** The score as sent. */
   score: number
   /** 0 to 100; 100 is best on every scale. */
   normalizedScore: number

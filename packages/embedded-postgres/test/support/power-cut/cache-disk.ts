@@ -17,8 +17,8 @@ import type { Random } from '../random.ts'
 const BLOCK = 4096
 
 /**
- * What a cut leaves of the things that were not synced. `ordered`: some blocks, and names up to some point in time, as a
- * journalling file system does; `strict`: some blocks, and in each directory names up to its own point; `nothing`: none.
+ * The unsynced data that survives a cut. `ordered`: some blocks, and all names up to some point in time, as in a
+ * journaling file system. `strict`: some blocks, and in each directory the names up to its own point. `nothing`: none.
  */
 export type CutModel = 'ordered' | 'strict' | 'nothing'
 
@@ -96,7 +96,7 @@ export class CacheDisk {
     })
   }
 
-  /** Takes back what the cut loses. The process must not go on after it. */
+  /** Reverts the data that the cut loses. The process must end afterwards. */
   cut(): void {
     for (const file of this.#files.values()) this.#cutFile(file)
     const changes = [...this.#names].reverse()
@@ -124,7 +124,7 @@ export class CacheDisk {
     if (loses()) ftruncateSync(file.descriptor, file.syncedSize)
   }
 
-  /** How many of `count` latest changes are lost. */
+  /** The number of lost changes among the latest `count`. */
   #upTo(count: number): number {
     return this.#model === 'nothing' ? count : Math.floor(this.#random() * (count + 1))
   }

@@ -5,7 +5,7 @@ import type { Random } from '../random.ts'
 const ACCOUNTS = 20
 const TRANSACTIONS = 400
 
-/** What is wrong with a database, compared with the ledger of acknowledged transactions. */
+/** The differences between a database and the ledger of acknowledged transactions. */
 export interface Findings {
   acknowledged: number
   /** Acknowledged transactions that the database does not have. */

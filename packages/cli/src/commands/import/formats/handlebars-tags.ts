@@ -1,13 +1,13 @@
 import { type AST, parseWithoutProcessing } from '@handlebars/parser'
 
-/** A value in a tag. The parser's own types do not tell its kinds apart. */
+/** A value in a tag. The parser's own types cannot be narrowed by `type`. */
 export type Value = AST.PathExpression | AST.StringLiteral | AST.NumberLiteral | AST.BooleanLiteral | Nothing
 
 interface Nothing extends AST.Expression {
   type: 'NullLiteral' | 'UndefinedLiteral'
 }
 
-/** What a tag calls: a variable, a helper, a block or a partial, with its arguments. */
+/** The call in a tag: a variable, a helper, a block or a partial, with its arguments. */
 export interface Call {
   callee: Value
   args: readonly Value[]
@@ -86,14 +86,14 @@ export function readTag(source: string): Tag {
 
 interface Statement extends AST.Node {
   path?: AST.Expression
-  /** Of a partial. */
+  /** Partials have a `name` instead of a `path`. */
   name?: AST.Expression
   params?: AST.Expression[]
   hash?: AST.Hash
   program?: AST.Program
 }
 
-/** Undefined for what does not parse, and for subexpressions, which stet's language lacks. */
+/** Undefined for a tag that does not parse, and for subexpressions, which stet's language lacks. */
 function readCall(source: string): Call | undefined {
   let statement: Statement | undefined
   try {
