@@ -24,7 +24,7 @@ afterAll(() => bench?.close())
 
 const said = (text: string) => ({ role: MessageRole.user, content: [{ type: 'text' as const, text }] })
 
-/** A key, a draft to write in, and what is deleted with it. */
+/** A key, a draft to write in, and the rows that are deleted with the project. */
 async function newDraft(): Promise<string> {
   const { uuid } = await latitude.versions.create('draft', { projectId: 1 })
   return uuid

@@ -57,7 +57,7 @@ it('goes from the tarball to a typed, streamed run in under ten lines', async ()
       text: string
       streamType: string
     }
-    // what was streamed stands before what was logged
+    // Streamed output comes before logged output.
     expect(printed.startsWith(text)).toBe(true)
     expect([streamType, text.length > 20]).toEqual(['text', true])
   }

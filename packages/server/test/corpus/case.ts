@@ -7,14 +7,14 @@ import type { CompileIssue, TemplateSource } from '../../src/features/templates/
 type ShortMessage = { role: string; content: unknown } & Record<string, unknown>
 
 interface ExpectedStep {
-  /** What the step adds to the conversation. */
+  /** The messages that the step adds to the conversation. */
   added: ShortMessage[]
   /** All that the model receives. */
   input?: ShortMessage[]
   config?: Record<string, unknown>
 }
 
-/** One prompt and what must come of it: the JSON file beside a `.promptl` file. */
+/** One prompt and its expected result: the JSON file beside a `.promptl` file. */
 export interface CorpusCase {
   name: string
   content: string
@@ -29,7 +29,7 @@ export interface CorpusCase {
   variables?: string[]
   /** The front matter. */
   config?: Record<string, unknown>
-  /** What goes to the provider, of the first step. */
+  /** The provider request of the first step. */
   settings?: Record<string, unknown>
   /** Further keys of the configuration that stet reads, of the first step. */
   read?: Record<string, unknown>

@@ -17,7 +17,7 @@ afterAll(() => engine.close())
 
 const cases = corpusCases()
 
-/** Renders all steps, each in a process that knows nothing of the one before. */
+/** Renders all steps, each in a process without state from the previous step. */
 async function stepsOf(prompt: CorpusCase, config: Record<string, unknown>): Promise<OpenStep[]> {
   const source = sourceOf(prompt)
   const parameters = parameterValues(config, prompt.parameters ?? {})
@@ -41,7 +41,7 @@ async function faultOf(prompt: CorpusCase): Promise<Partial<CompileIssue> | unde
     if (!(error instanceof RunError) || error.code !== 'chain_compile_error') throw error
     const { compileCode, ...place } = error.details
     const fault = { code: String(compileCode), ...place }
-    // What a scan finds is what a run says.
+    // The scan and the run must agree.
     if (errors[0]) expect({ ...errors[0], message: undefined }).toEqual({ ...fault, message: undefined })
     return fault
   }

@@ -25,7 +25,7 @@ async function refusal(work: Promise<unknown>): Promise<number> {
 
 const often = { interval: 20 }
 
-/** What the promise counts from; in the other tests a machine that is busy is no outage. */
+/** The start of the promise's time limit. In the other tests a busy machine is not an outage. */
 const silenceMs = 1_000
 const needsServer = isSkippedWithoutServer('PostgreSQL that is away or frozen, and the only replica')
 
@@ -80,7 +80,7 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
   })
 
   it('a slow statement continues', async () => {
-    // The server has half of this to answer a question beside the statement, however busy the machine is.
+    // The server has half of this time to answer another request, however busy the machine is.
     const patient = await openTestDatabase({ ...target, databaseUrl: proxy.url }, { silenceMs: 4_000 })
     const { rows } = await patient.session.query(`SELECT 'done' AS state FROM pg_sleep(5)`)
     expect(rows).toEqual([{ state: 'done' }])
@@ -105,7 +105,7 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
     const slow = Promise.all([1, 2, 3].map(() => database.session.query(`SELECT 'done' AS state FROM pg_sleep(2)`)))
     const until = performance.now() + 3_000
     while (performance.now() < until) {
-      // Longer than the server has to answer; then one turn in which it is heard.
+      // Longer than the server has to answer, plus one tick to receive the response.
       const busyUntil = performance.now() + 700
       while (performance.now() < busyUntil);
       await delay(1)

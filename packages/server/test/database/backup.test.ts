@@ -169,7 +169,7 @@ describe('backup of the embedded database', () => {
   })
 })
 
-/** As releases up to 0.1 wrote it. */
+/** In the format of releases up to 0.1. */
 async function writeFirstFormat(directory: string, file: string): Promise<void> {
   const magic = Buffer.from('stet backup 1\n')
   const chunks: Buffer[] = []

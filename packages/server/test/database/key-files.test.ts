@@ -1,4 +1,4 @@
-/** The key files beside the embedded database: on the disk before anything uses them, and never replaced silently. */
+/** The key files of the embedded database: on the disk before their first use, and never replaced silently. */
 import { copyFile, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -16,7 +16,7 @@ it.skipIf(skips)(
     const disk = ext4Of(600)
     const cut = `${disk.image}.cut`
     const server = await startServer({ ...settingsFor({ dataDir: disk.path, close: () => Promise.resolve() }) })
-    // What the file system has handed to its disk by now, and no more.
+    // The data that the file system has written to its disk so far.
     await copyFile(disk.image, cut)
     const kept = await read(disk.path)
     server.child.kill('SIGKILL')

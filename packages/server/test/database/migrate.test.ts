@@ -92,7 +92,7 @@ describe('the applier', () => {
 describe.skipIf(isSkippedWithoutServer('parallel migration of a PostgreSQL database'))('parallel starts', () => {
   it('promise 20: eight servers that start at once migrate once', async () => {
     const server = testServerUrl ?? ''
-    // Of a run that was killed one may be left, and machines that share the server share process ids.
+    // A killed run may leave one, and machines that share the server share process ids.
     const name = `stet_parallel_${randomBytes(8).toString('hex')}`
     await onServer(server, (client) => client.query(`CREATE DATABASE ${name}`))
     const pools = Array.from({ length: 8 }, () => singleConnectionPool(withDatabase(server, name)))

@@ -15,7 +15,7 @@ let target: TestDatabase
 let proxy: DatabaseProxy
 let bench: RunBench
 
-/** The conversation of a run that stands as driven by `ownerId`. */
+/** The conversation of a run that `ownerId` supervises. */
 async function runOf(ownerId: string): Promise<string> {
   const { conversation, run } = orphanedRun(ownerId)
   await bench.server.deps.runs.store.create(conversation, run)
@@ -73,13 +73,13 @@ describe.skipIf(needsServer)('a database that is away under a server at work', (
     ] as const) {
       const busy = await health()
       const asking = bench.api(method, path, { body })
-      // What the machine takes for an answer without a database is not held against it.
+      // The machine's time for a response without a database does not count.
       expect(await heardMs(asking)).toBeLessThan(1_000 + busy)
       expect(await asking).toMatchObject({ status: 503, body: { name: 'ServiceUnavailableError' } })
       expect((await asking).headers.get('retry-after')).not.toBeNull()
     }
     await expect.poll(isReady).toBe(false)
-    // Another server may have the database by now: what is in memory here may be old.
+    // Another server may have the database by now, so cached data may be stale.
     expect((await bench.api('GET', `${bench.live}/documents/hello`)).status).toBe(503)
     const before = bench.fake.requests.length
     expect((await bench.run('hello')).status).toBe(503)
@@ -92,7 +92,7 @@ describe.skipIf(needsServer)('a database that is away under a server at work', (
     await expect.poll(isReady, { timeout: patienceMs }).toBe(true)
     expect((await streaming).last).toMatchObject({ type: 'chain-completed', response: { text: 'Through the outage.' } })
     expect(await statusOf(String((await streaming).last['uuid']))).toBe('completed')
-    // Its lease ended while nobody could renew one; it renews later than whoever might reap it looks.
+    // Its lease ended while the database was away. It renews only after others could have reaped the run.
     const renewals = new Set<unknown>()
     const countRenewals = async () => {
       const sql = 'SELECT lease_until FROM instance WHERE id = $1 AND lease_until > now()'
@@ -111,7 +111,7 @@ describe.skipIf(needsServer)('a database that is away under a server at work', (
     const uuid = String((await bench.run('hello')).body['uuid'])
     const question = 'Did you get this?'
     const messages = [{ role: 'user', content: question }]
-    // From the statement that stores it: what the server asks before, on a new connection for one, is answered.
+    // Starts with the statement that stores it. Earlier statements, such as those of a new connection, are answered.
     proxy.loseAnswersFrom(question)
     expect(await bench.chat(uuid, { messages })).toMatchObject({ status: 503 })
     await proxy.comeBack()

@@ -64,7 +64,7 @@ describe('write batch', () => {
     const sizes = [10, 800_000, 800_000, 10, 3_000_000, 10, 10]
     const items = sizes.map((size, id) => ({ id, state: 'n'.repeat(size) }))
     const written = await Promise.all(items.map((item) => database.writeBatch.write(insert, item)))
-    // The first two together, the next two, the largest alone, and what is left.
+    // The first two together, the next two, the largest alone, and the rest.
     expect(database.statementCount() - before).toBe(4)
     expect(written).toEqual(items.map(() => true))
     expect(await stored()).toEqual(items)
@@ -72,7 +72,7 @@ describe('write batch', () => {
 
   it('writes at once when idle', async () => {
     await database.writeBatch.write(insert, { id: 0, state: 'new' })
-    // Longer than what a lone row keeps the next one waiting.
+    // Longer than a single row delays the next one.
     await new Promise((done) => setTimeout(done, 20))
     const before = database.statementCount()
     const written = database.writeBatch.write(insert, { id: 1, state: 'new' })

@@ -85,7 +85,7 @@ describe('access matrix: every route of the contract', () => {
   it('401 for an expired key', async () => {
     const { id, key } = await issueKey({})
     expect((await api('GET', '/me', { key })).status).toBe(200)
-    // The server sets the end: one that is told from here may be over when it arrives.
+    // The server sets the expiry, because a time from here may have passed when it arrives.
     expect((await api('POST', `/api-keys/${id}/rotate`, { body: { overlapSeconds: 1 } })).status).toBe(201)
     await expect.poll(async () => (await api('GET', '/me', { key })).status).toBe(401)
     await expectUnauthorized(`Bearer ${key}`, 'unknown-key')
@@ -156,7 +156,7 @@ describe('access matrix: every route of the contract', () => {
         body: unknown.body,
       })
       const refused = name === 'versions.publish versionUuid' ? 400 : 404
-      // A filter is no address: it finds nothing.
+      // A filter does not name a resource: it finds nothing.
       expect(foreign.status, name).toBe(name.startsWith('filter ') ? 200 : refused)
     }
     expect(await countRows(server)).toEqual(before)

@@ -1,4 +1,4 @@
-/** Runs through the entry `anthropic` of the environment: what the provider wants back, and what its caches cost. */
+/** Runs with the environment's `anthropic` key: the data that the provider wants back, and the cost of its caches. */
 import type { RunResult } from '@stet/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'

@@ -10,7 +10,7 @@ export interface ApiAnswer {
 
 export interface ApiCall {
   key?: string | undefined
-  /** Sent as JSON; a string or bytes are sent as they are. */
+  /** Sent as JSON. A string or bytes are sent unchanged. */
   body?: unknown
   headers?: Record<string, string>
 }
@@ -24,7 +24,10 @@ export function apiCaller(url: string, defaultKey?: string) {
   }
 }
 
-/** What an answer says: a stream that is silent for ten seconds gets comments, and on a slow machine any may be. */
+/**
+ * The response without comments. A stream that is silent for ten seconds gets comments, and on a slow machine any may
+ * be.
+ */
 export function withoutPings(text: string): string {
   return text.replace(/^: ping\n/gm, '')
 }

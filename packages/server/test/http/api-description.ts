@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { WalkedRoute } from './contract-routes.ts'
 
-/** As much of JSON Schema as the contract's document uses. */
+/** The subset of JSON Schema that the contract's document uses. */
 export interface Schema {
   $ref?: string
   anyOf?: Schema[]
@@ -34,7 +34,7 @@ const document = JSON.parse(
 ) as Document
 const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
 
-/** What the document tells of a route. */
+/** The document's description of a route. */
 export function operationOf({ name }: WalkedRoute): Operation {
   const found = operations.find(({ operationId }) => operationId === name)
   if (!found) throw new Error(`The API description has no operation ${name}`)
@@ -46,7 +46,7 @@ export function componentOf(reference: string): Schema {
   return document.components.schemas[reference.replace('#/components/schemas/', '')] ?? {}
 }
 
-/** The keys that the schema of a body knows; undefined for a route that reads none. */
+/** The keys that the schema of a body declares; undefined for a route without a body. */
 export function bodyKeys(route: WalkedRoute): string[] | undefined {
   const schema = operationOf(route).requestBody?.content['application/json']?.schema
   const named = schema?.$ref === undefined ? schema : componentOf(schema.$ref)

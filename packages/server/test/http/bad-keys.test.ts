@@ -37,7 +37,7 @@ describe('a flood of bad keys', () => {
       const answer = await opened.api('GET', '/me', { key, headers: { 'x-forwarded-for': address } })
       return { ...answer, name: answer.body['name'] }
     }
-    // Of every kind: all count alike.
+    // One of every kind, because all count alike.
     const bad = (attempt: number) => (attempt % 2 === 0 ? `stet_${attempt}` : generateApiKey())
     const flood = async (flooding: string) => {
       const fresh = await issueKey(opened.api, {})
@@ -50,7 +50,7 @@ describe('a flood of bad keys', () => {
       return { flooding, fresh, statuses, limited, known: known.status, unknown: unknown.status, isInWindow }
     }
     let flooded = await flood('203.0.113.3')
-    // A machine that stood still may have been in two windows.
+    // On a suspended machine the requests may fall into two windows.
     for (let last = 4; !flooded.isInWindow; last += 1) flooded = await flood(`203.0.113.${last}`)
     const { flooding, fresh, statuses, limited, known, unknown } = flooded
     expect(statuses).toEqual([...Array(20).fill(401), ...Array(5).fill(429)])

@@ -138,7 +138,7 @@ describe('request bodies', () => {
     }
     const list = (await api('GET', documents)).body as unknown as { path: string; content: string }[]
     expect(Object.fromEntries(list.map(({ path, content }) => [path, content]))).toEqual(prompts)
-    // What is published is compared, by its hash, with what was compiled.
+    // Publishing compares the hash of the content with the compiled one.
     await api('POST', documents, { body: { path: 'refers', prompt: '<prompt path="marked" />' } })
     expect((await api('POST', `${version}/publish`)).status).toBe(200)
   })

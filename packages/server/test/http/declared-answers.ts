@@ -24,7 +24,7 @@ export function assertDeclared(method: string, url: string, { status, text }: Se
     if (route.successes.includes(status)) return
     throw new Error(`${route.name} answered ${status}, which it does not declare`)
   }
-  // Nothing can be read out of the answer to a HEAD.
+  // The response to a HEAD has no body.
   if (method === 'HEAD') return
   const cause = causeOf(JSON.parse(text))
   if (cause && route.causes.includes(cause)) return
@@ -47,7 +47,7 @@ export function causeOf({ name, errorCode, details }: Record<string, unknown>): 
   })
 }
 
-// Of a path that no route takes, though its pattern looks alike (it ends in two slashes, say), or of the HTTP parser.
+// A path that only resembles a route (for example with two final slashes), or a refusal of the HTTP parser.
 function isOfNoRoute(status: number, text: string): boolean {
   return (
     status === 405 || status === 408 || status === 431 || /"message":"(Route not found: |Malformed HTTP)/.test(text)

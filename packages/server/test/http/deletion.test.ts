@@ -79,7 +79,7 @@ describe('DELETE /conversations/{uuid}', () => {
     const first = await post()
     expect((await remove(String(first.body['uuid']))).status).toBe(200)
     await untilPurged(name)
-    // The key is free again: what it stood for is gone.
+    // The key is free again, because its resource is deleted.
     const again = await post()
     expect(again.status).toBe(200)
     expect(again.headers.get('idempotency-replayed')).toBeNull()
@@ -284,7 +284,7 @@ describe('DELETE /projects/{id}', () => {
     for (const table of ['version', 'document', 'evaluation', 'api_key', 'conversation'] as const) {
       expect(await sql(`SELECT 1 FROM ${table} WHERE project_id = $1`, [project.id])).toEqual([])
     }
-    // The row itself holds no text any more; it waits for runs that were starting meanwhile.
+    // The row itself has no text any more. It waits for runs that were starting meanwhile.
     expect(await store.removeProject(project.id)).toBe(false)
     await sql("UPDATE project SET deleted_at = now() - interval '1 hour' WHERE id = $1", [project.id])
     server.deps.deletions.work.wake()

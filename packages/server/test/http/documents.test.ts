@@ -227,8 +227,8 @@ describe('preconditions', () => {
   })
 })
 
-// Notes of use (last used at) are written beside a request: warm is where one more request adds nothing.
-// A key is noted once a minute, so a new one will not be again for as long as a test takes.
+// Last-used times are written beside a request, so a request is warm if repeating it adds no statement. A key's use is
+// recorded once a minute, so a new key causes no further write during a test.
 async function warmUp(read: () => Promise<unknown>): Promise<void> {
   for (let attempt = 0; attempt < 50; attempt += 1) {
     const before = server.database.statementCount()

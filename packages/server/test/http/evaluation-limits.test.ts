@@ -1,4 +1,4 @@
-/** What a list of many prompts may keep busy, and that it stops when its caller hangs up. */
+/** The workers that listing many prompts may keep busy. It stops when its client disconnects. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { keepEvaluating } from '../templates/support/keep-evaluating.ts'
 import { type Api, createTestProject, issueKey, type Opened, openServer } from './scenario.ts'
@@ -17,7 +17,7 @@ afterAll(async () => {
   await opened.server.close()
 })
 
-/** A draft whose texts were never compiled: a push stores them as they are. */
+/** A draft with texts that were never compiled, because a push does not compile. */
 async function uncompiledDraft(api: Api, names: string[]): Promise<string> {
   const { draft } = await createTestProject(api)
   const changes = names.map((path) => ({ path, content: `${path} {{ a.b }}`, status: 'added' }))

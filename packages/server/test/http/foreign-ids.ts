@@ -1,4 +1,4 @@
-/** Every place in a request that names something by its id, to be filled with an id of somebody else. */
+/** Every place in a request that takes an id, to be filled with an id of another tenant. */
 import { readsBody } from '@stet/contract'
 import type { TestServer } from '../support/test-server.ts'
 import type { ApiAnswer } from './api-call.ts'
@@ -47,7 +47,7 @@ export interface ForeignReference {
   /** `<route> <place>`, with a leading `filter ` for what narrows a list. */
   name: string
   belongsToWorkspace: boolean
-  /** The request with an id in that place (or those places) that somebody else has, or nobody. Others are the caller's. */
+  /** The request with a foreign or unknown id in the given places. All other ids belong to the caller. */
   send(id: 'foreign' | 'unknown'): Promise<ApiAnswer>
 }
 
@@ -138,7 +138,7 @@ function otherReferences(api: Api, { own, foreign }: Sides): ForeignReference[] 
   }))
 }
 
-/** How many rows each table has. */
+/** The number of rows in each table. */
 export async function countRows({ database: { session } }: TestServer): Promise<unknown> {
   const tables = await session.query(`SELECT table_name AS name FROM information_schema.tables
     WHERE table_schema = 'public' AND table_type = 'BASE TABLE' ORDER BY table_name`)

@@ -5,11 +5,13 @@ import type { Placeholders, WalkedRoute } from './contract-routes.ts'
 import { type Api, issueKey, openTenant } from './scenario.ts'
 
 export interface Existing {
-  /** What is asked; some routes have a tenant of their own, for what they leave behind would make every list long. */
+  /**
+   * The request's path and ids. Some routes have a tenant of their own, because their rows would make every list long.
+   */
   api: Api
-  /** Of something that is there, and in a state in which the route can succeed. */
+  /** Ids of existing resources, in a state in which the route can succeed. */
   id(name: keyof Placeholders): Promise<string>
-  /** Looks at an answer of the route: what it used up is made anew when it is asked for next. */
+  /** Reads a response of the route, and recreates consumed resources before the next request. */
   saw(answer: ApiAnswer): void
 }
 

@@ -30,7 +30,8 @@ const jsonBody = (route: WalkedRoute) => {
   return fc.oneof(
     { weight: 4, arbitrary: made.map((body) => JSON.stringify(body)) },
     { weight: 4, arbitrary: override(route.name, made).map((body) => JSON.stringify(body)) },
-    // Of long schemas hardly a made one is valid: what comes behind them must be reached whatever the seed.
+    // Random inputs for long schemas are hardly ever valid, but the code behind validation must be reached with any
+    // seed.
     { weight: 2, arbitrary: fc.constant(JSON.stringify(validBody[route.name] ?? {})) },
     { weight: 1, arbitrary: fc.json() },
     { weight: 1, arbitrary: hostileText },
@@ -103,7 +104,7 @@ async function expectDocumented(route: WalkedRoute, existing: Existing, input: F
   return answer.status
 }
 
-/** Those of every answer of every route, errors included. */
+/** The headers of every response, also of errors. */
 function expectHeaders({ status, headers }: ApiAnswer, sentId = ''): void {
   const isKept = /^[A-Za-z0-9._-]{1,128}$/.test(sentId)
   expect(headers.get('x-request-id')).toMatch(isKept ? sentId : /^req_[0-9A-Za-z]{22}$/)

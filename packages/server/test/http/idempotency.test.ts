@@ -275,7 +275,7 @@ describe('the stored response', () => {
     const key = randomUUID()
     expect((await post('/api-keys', key, { name: 'sealed' })).status).toBe(201)
     const rows = await countRows()
-    // As it stands after its encryption key has left the ring.
+    // The record after its encryption key has left the ring.
     await sql(`UPDATE idempotency_record SET answer = regexp_replace(answer, '^v1\\.[0-9a-f]+', 'v1.00000000')
       WHERE created_at = (SELECT max(created_at) FROM idempotency_record)`)
     const again = await post('/api-keys', key, { name: 'sealed' })

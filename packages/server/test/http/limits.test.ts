@@ -1,4 +1,4 @@
-/** Every row of the table of limits: what is at the limit passes, what is over it gets its exact answer. */
+/** Every row of the table of limits: a value at the limit passes, a value above it gets its exact error. */
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
@@ -53,9 +53,9 @@ interface Row {
   /** The largest that passes, and the next one. */
   at: number
   send(size: number): Promise<ApiAnswer>
-  /** Of what passes, 200 unless stated. */
+  /** The status of a value that passes. Default: 200. */
   passes?: number
-  /** Of what does not, 400 BadRequestError unless stated. */
+  /** The error of a refused value. Default: 400 BadRequestError. */
   refuses?: { status: number; name: string; details?: object }
 }
 
@@ -321,7 +321,7 @@ describe('limits of runs', () => {
       .toMatchObject({ status: 'stopped', error: { errorCode: 'abort_error' } })
   })
 
-  // The last one: runs that were left may still come to their call.
+  // The last test, because runs that clients left may still call the provider.
   it('open event streams of a key: 429 until one of them closes', async () => {
     const key = await issueKey(bench.api, { scopes: ['admin'] })
     const leave = new AbortController()

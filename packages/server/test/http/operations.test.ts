@@ -1,4 +1,4 @@
-/** Walks the routes outside of the API: each answers, refuses for each cause that it declares, and knows its methods. */
+/** Walks the operator routes: each answers, refuses for every declared cause, and lists its methods. */
 import { createHash } from 'node:crypto'
 import { ErrorBody, type ErrorCause, type OperatorRouteName, operatorRoutes, statusOf } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -30,7 +30,7 @@ const ask = (method: string, name: OperatorRouteName, headers: Record<string, st
 const refusals: Record<string, () => Promise<ApiAnswer>> = {
   'metrics no-key': () => httpCall('GET', `${server.url}/metrics`),
   'metrics wrong-metrics-token': () => ask('GET', 'metrics', { authorization: 'Bearer figure' }),
-  // Behind a proxy nobody is local.
+  // Behind a proxy, no caller is local.
   'metrics metrics-loopback-only': () =>
     httpCall('GET', `${open.url}/metrics`, { headers: { 'x-forwarded-for': '127.0.0.1' } }),
   'ready not-ready': async () => {

@@ -94,7 +94,7 @@ describe('requests that the HTTP parser refuses', () => {
       refuse = resolve
     })
     const late = (limitMs: number) => Object.assign(each.server, { headersTimeout: limitMs, requestTimeout: limitMs })
-    // Both stand in one packet, so the second is refused in the turn that brings the first, or times out later.
+    // Both are in one packet, so the second is refused in the same tick as the first, or times out later.
     const each = await listening(
       (_req, res) => {
         late(200)

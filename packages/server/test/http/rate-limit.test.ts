@@ -35,7 +35,7 @@ async function ask(key: string): Promise<Answer> {
   }
 }
 
-// Windows are a second apart; the end that is told may differ by a millisecond within one.
+// Windows are a second apart. The reported end may vary by a millisecond within one.
 function windowsOf(answers: readonly Answer[]): Answer[][] {
   const windows: { end: number; answers: Answer[] }[] = []
   for (const answer of answers) {
@@ -66,7 +66,7 @@ describe('promise 17: the limit of a key', () => {
         expect(allowed.length).toBeLessThanOrEqual(limit)
         const remaining = allowed.map((each) => each.remaining).sort((a, b) => b - a)
         expect(remaining).toEqual(allowed.map((_each, index) => limit - 1 - index))
-        // Nobody is refused before the limit is reached.
+        // No request is refused below the limit.
         if (inWindow.length > allowed.length) expect(allowed.length).toBe(limit)
       }
       expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true)

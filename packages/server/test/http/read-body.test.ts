@@ -11,7 +11,7 @@ let url: string
 let lastOutcome: Promise<Buffer> = Promise.resolve(Buffer.alloc(0))
 
 beforeAll(async () => {
-  // Kept longer than a machine stands still: a connection that ends just as it is used again breaks the request.
+  // Longer than a pause of the machine: a connection that ends just as it is reused would break the request.
   server = createServer({ keepAliveTimeout: 65_000 }, (req, res) => {
     lastOutcome = readBody(req, limit)
     lastOutcome.then(
@@ -62,7 +62,7 @@ describe('readBody', () => {
         controller.enqueue(new Uint8Array(30_000))
       },
     })
-    // The server answers and closes while the client still sends, so either end may be what the client sees.
+    // The server answers and closes while the client still sends, so the client may see either.
     await fetch(url, { method: 'POST', body: stream, duplex: 'half' } as RequestInit).then(
       (r) => r.text(),
       () => '',

@@ -42,7 +42,7 @@ async function ask({ path, method = 'GET', headers = {}, ...other }: Asked): Pro
   return answer.replace(/^(Date|X-RateLimit-Re\w+|Retry-After): .*$/gm, '$1: …').replace(/"retryAfter":\d+/, '')
 }
 
-// Responses to addresses with a query are not kept, and a query that the route does not know changes nothing.
+// Responses to URLs with a query are not cached, and an undeclared query changes nothing.
 const bothWays = async (asked: Asked): Promise<[kept: string, routed: string]> => {
   await ask(asked)
   return [await ask(asked), await ask({ ...asked, path: `${asked.path}?routed=1` })]
@@ -266,7 +266,7 @@ describe('a warm GET of a prompt', () => {
   it('consumes one rate-limit point per request', async () => {
     const limited = await issueKey(api, { scopes: ['read'], plan: 'custom', limit: 3 })
     const get = () => api('GET', `${documents}/folder/hello`, { key: limited })
-    // One after the other: the first request of a window is the one that leaves two.
+    // In sequence: the first request of a window is the one that leaves two.
     let window: string[] = []
     for (let last = ''; last !== '429 0'; ) {
       const { status, headers } = await get()

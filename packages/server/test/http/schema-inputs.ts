@@ -1,4 +1,4 @@
-/** Inputs of a route made from its schema in the contract: mostly what it asks for, here and there something hostile. */
+/** Inputs for a route, generated from its schema in the contract. Mostly valid, sometimes hostile. */
 import fc from 'fast-check'
 import { componentOf, operationOf, type Schema } from './api-description.ts'
 import type { WalkedRoute } from './contract-routes.ts'
@@ -84,7 +84,7 @@ export function bodyOf(route: WalkedRoute): fc.Arbitrary<unknown> | undefined {
   return schema && fc.oneof({ weight: 20, arbitrary: arbitraryOf(schema, 0) }, { weight: 1, arbitrary: anything })
 }
 
-/** Query parameters, known and unknown. */
+/** Declared and undeclared query parameters. */
 export function queryOf(route: WalkedRoute): fc.Arbitrary<Record<string, string>> {
   const known = (operationOf(route).parameters ?? []).filter((each) => each.in === 'query')
   const pairs = known.map(({ name, schema }) =>

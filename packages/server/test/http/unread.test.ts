@@ -1,4 +1,4 @@
-/** Clients that ask and do not read: what they may hold, and for how long. */
+/** The memory and time that clients can occupy if they request and never read. */
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -144,7 +144,7 @@ describe('the budget of large responses', () => {
       budget.enter(res)
       return res
     })
-  /** Reserves in order; `begun` holds the places that have room. */
+  /** Reserves in order. `begun` contains the indexes of those that have room. */
   function reserveAll(budget: UnreadBudget, all: readonly ServerResponse[], keyOf: (place: number) => number) {
     const begun: number[] = []
     const ends = all.map((res, place) => budget.reserve(res, keyOf(place)).then(() => begun.push(place)))

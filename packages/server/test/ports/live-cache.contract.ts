@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LiveCache } from '../../src/features/deps.ts'
 
-/** What every LiveCache keeps: promise 18 (caches coherent) rests on the second group. */
+/** The promises of every LiveCache. Promise 18 (caches coherent) depends on the second group. */
 export function liveCacheContract(create: () => LiveCache): void {
   describe('reads', () => {
     it('loads once and answers the same object', async () => {

@@ -1,4 +1,4 @@
-/** What every queue of runs promises: each is started at most once at a time, in the order in which they came. */
+/** The promises of every run queue: each run starts at most once at a time, in order of arrival. */
 import { describe, expect, it } from 'vitest'
 import type { RunQueue } from '../../src/features/runs/ports.ts'
 
@@ -7,7 +7,7 @@ interface Options {
   maxQueuedPerKey: number
 }
 
-/** Workers that hold each run until the test lets it go. */
+/** Workers that keep each run until the test releases it. */
 function holdingWorkers() {
   const started: string[] = []
   const held = new Map<string, () => void>()
@@ -111,7 +111,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
       queue.stop()
       finish('a')
       queue.add(run('c'))
-      // Whatever a worker would do is done by then.
+      // Any work of a worker is done by then.
       await new Promise((resolve) => setImmediate(resolve))
       expect(started).toEqual(['a'])
       queue.work(start)

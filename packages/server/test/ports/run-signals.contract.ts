@@ -1,4 +1,4 @@
-/** What all signals to owners promise: a stop reaches the listener of its run, also one that comes later. */
+/** The promises of all signals to owners: a stop reaches the listener of its run, also one that subscribes later. */
 import { describe, expect, it } from 'vitest'
 import type { RunSignals } from '../../src/features/runs/ports.ts'
 
@@ -24,7 +24,7 @@ export function describeRunSignals(name: string, create: () => RunSignals): void
       await expect.poll(() => heard).toEqual(['first'])
       end()
       signals.onStop('run', () => heard.push('second'))
-      // A later one is the next that is heard: nothing was left over.
+      // A later stop is delivered, so nothing was left over.
       signals.stop('run')
       await expect.poll(() => heard).toEqual(['first', 'second'])
     })

@@ -21,7 +21,7 @@ afterEach(async () => {
   await storage.close()
 })
 
-/** What `/me` tells of a key, on a server that is started for it. */
+/** The `/me` response of a key, from a server started for it. */
 async function identityOf(key: string): Promise<Record<string, unknown>> {
   server = await startServer(settings)
   const answer = await httpCall('GET', `${server.url}/api/v3/me`, { headers: { authorization: `Bearer ${key}` } })

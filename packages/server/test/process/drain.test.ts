@@ -39,7 +39,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   server.child.kill('SIGKILL')
-  // Until it has gone it holds the lock of the database that the next one opens.
+  // Until it ends, it has the lock of the database that the next one opens.
   await server.ended
 })
 

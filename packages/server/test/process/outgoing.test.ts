@@ -1,4 +1,4 @@
-/** A server that was just installed: it starts without settings, runs a prompt, and speaks to nobody but its callers. */
+/** A newly installed server starts without settings, runs a prompt, and connects to no other host. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -38,7 +38,7 @@ async function reachedBy(child: ChildProcess): Promise<string[]> {
   return database ? reached.filter((each) => !each.endsWith(`:${new URL(database).port || '5432'}`)) : reached
 }
 
-/** Runs in each mode, and what a server does beside: chats, checks, lists. */
+/** Runs in each mode, and other work of a server: chats, checks, lists. */
 async function useAll(api: Api, keys: string): Promise<number[]> {
   const { live } = await createTestProject(api, { hello: `---\n${keys}---\n<user>Hi {{ name }}</user>` })
   const run = (more: object) =>

@@ -1,4 +1,4 @@
-/** What becomes of runs whose process dies or stands still, told by the process that takes its place. */
+/** The end of runs whose process dies or pauses, as recorded by the process that replaces it. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
@@ -150,7 +150,7 @@ describe.skipIf(needsServer)('the process that takes over', () => {
 
         paused.child.kill('SIGCONT')
         goOn()
-        // The woken process gives its runs up: what its callers get has no end, or is an error.
+        // The resumed process gives up its runs. Their callers get an error or no end.
         expect((await runs.stream) ?? '').not.toMatch(/"type":"chain-(completed|error)"/)
         expect((await runs.result)?.status).toBe(500)
         // It finds another server in its place, and ends.

@@ -23,7 +23,7 @@ const query = (sql: string, params: unknown[] = []) =>
 const lockHolders = `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objid = ${0x73746574}
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
-/** Ends the session that holds the lock, over and over, until the one that waits for it is quicker. */
+/** Repeatedly ends the session with the lock, until the waiting server is faster. */
 async function killLockUntilOtherHasIt(): Promise<void> {
   const waitingSession = `SELECT pid FROM pg_stat_activity WHERE datname = current_database()
     AND query LIKE 'SELECT pg_try_advisory_lock%'`

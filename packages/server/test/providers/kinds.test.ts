@@ -1,4 +1,4 @@
-/** Every provider kind and every case: what its service sends is read, and what it is sent has its form. */
+/** Every provider kind and every case: responses of its service are read, and requests have its form. */
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
@@ -212,7 +212,7 @@ describe.each(Object.entries(kinds))('%s', (_kind, wire) => {
     }
     await chunksOf(call(wire, asked[name]))
     const { model: _model, messages, input, ...rest } = fake.requests[before]?.body ?? {}
-    // Of the settings nothing else is sent; of the other cases only the part counts that is theirs.
+    // For settings the whole body must match. For other cases only their own part counts.
     if (name === 'settings') expect(rest).toEqual(form)
     else expect({ messages, input, ...rest }).toMatchObject(form)
   })

@@ -192,7 +192,7 @@ describe('failures', () => {
   })
 
   it('reports an address that refuses connections', async () => {
-    // Where no other process could begin to.
+    // A place where no other process can start.
     const { provider } = modelRequest('http://127.0.0.1:1/v1')
     expect(await failureOf(ask({ provider, maxRetries: 0 }))).toMatchObject({ kind: 'unavailable' })
   })

@@ -1,4 +1,4 @@
-/** What each OpenAI-shaped kind is sent, where it differs from OpenAI itself. */
+/** The requests of each OpenAI-shaped kind that differ from OpenAI's own. */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { plainChunks } from '../../src/adapters/providers/openai/chat/answer.ts'
 import { chatBody } from '../../src/adapters/providers/openai/chat/request.ts'

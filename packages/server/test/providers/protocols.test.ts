@@ -1,4 +1,4 @@
-/** What every network driver promises, whatever its protocol: whole answers only, faults by name, retries, aborts. */
+/** The promises of every network driver: complete answers only, faults by name, retries, aborts. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ModelChunk, ProviderSettings } from '../../src/features/providers/model-driver.ts'
 import { ProviderError } from '../../src/features/providers/provider-error.ts'
@@ -60,7 +60,7 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
 
   it('yields the first text before the answer is complete', async () => {
     let open: (() => void) | undefined
-    // The gate stands behind the first frames, of which some announce the text.
+    // The gate is after the first frames, some of which announce the text.
     fake.enqueue({ deltas: ['first', 'second'], gateAfter: 2, gate: new Promise<void>((resolve) => (open = resolve)) })
     const seen: ModelChunk[] = []
     await ask()((batch) => {

@@ -1,4 +1,4 @@
-/** The Responses protocol: what is sent, and answers in the shapes in which OpenAI sends them. */
+/** The Responses protocol: its requests, and answers in the shapes that OpenAI sends. */
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { streamChunks } from '../../src/adapters/providers/answer/stream.ts'

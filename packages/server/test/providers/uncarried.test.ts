@@ -1,4 +1,7 @@
-/** What no message of stet can hold: it ends the call by name, and is never dropped silently. */
+/**
+ * Content that no message of stet can represent. It ends the call with an error that names it, and is never dropped
+ * silently.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
 import type { ModelChunk, ProviderSettings } from '../../src/features/providers/model-driver.ts'

@@ -1,4 +1,4 @@
-/** What requests read of tables that hold much: the database itself counts the scans and the rows. */
+/** The rows that requests read from large tables. The database counts scans and rows. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiAnswer } from '../http/api-call.ts'
@@ -15,7 +15,7 @@ const nowhere = '00000000-0000-4000-8000-000000000000'
 const bigTables = ['document', 'conversation', 'run', 'log_entry', 'annotation', 'version']
 
 let world: World
-/** The address of the live version of the project that holds much. */
+/** The address of the live version of the large project. */
 let big: string
 let projectId: number
 let conversationUuid: string
@@ -155,7 +155,7 @@ describe(`in a project with ${rows} rows of each kind`, () => {
   })
 })
 
-// As the filling makes them: from the md5 of a name.
+// As in the filled tables: from the md5 of a name.
 function versionUuid(number: number): string {
   const hex = createHash('md5').update(`version${number}`).digest('hex')
   return hex.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5')

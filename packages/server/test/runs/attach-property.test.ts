@@ -20,7 +20,7 @@ beforeAll(async () => {
       two: prompt('<step><user>A</user></step><step><user>B</user></step>'),
       blocker: prompt('<user>First</user>'),
     },
-    // One worker: whatever comes behind a run that is held stands in the queue.
+    // One worker: runs behind a paused run wait in the queue.
     { STET_WORKERS: '1', STET_MAX_STREAMS_PER_KEY: '100000' },
   )
 })
@@ -29,11 +29,11 @@ afterAll(() => bench.close())
 const states = ['queued', 'running', 'ended'] as const
 
 interface Reader {
-  /** How the run stands when the reader comes first. */
+  /** The state of the run when the reader arrives. */
   state: (typeof states)[number]
   /** The id that it says it has seen; 0 says none. */
   after: number
-  /** After how many characters its connections break, one after the other; the last one holds. */
+  /** The numbers of characters after which its connections break, in order. The last one stays open. */
   cuts: number[]
   form: MessageForm
 }
@@ -50,7 +50,7 @@ interface Plan {
   /** Its caller reads a run from its first event on, and may lose it like everybody else; undefined: a background run. */
   caller: Pick<Reader, 'cuts' | 'form'> | undefined
   words: number
-  /** How many frames of the answer have come before those who attach to the running one. */
+  /** The number of frames before the readers that attach to the running run. */
   gateAfter: number
   readers: Reader[]
 }
@@ -69,7 +69,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
 const frameEnd = '\n\n'
 const idsIn = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
 
-/** Attached when it resolves; the reading goes on. */
+/** Resolves when attached. Reading continues. */
 async function attach(uuid: string, { after, form }: Pick<Reader, 'after' | 'form'>): Promise<Response> {
   const headers: Record<string, string> = {
     ...(after > 0 && { 'last-event-id': String(after) }),
@@ -133,7 +133,7 @@ interface Started {
   start(): Promise<unknown>
 }
 
-/** Behind another run, which holds the only worker. */
+/** Behind another run, which occupies the only worker. */
 async function startQueued(path: string, answer: FakeReply): Promise<Started> {
   const calls = bench.fake.requests.length
   const start = gate()
@@ -203,7 +203,7 @@ it(
           const frames = all.split(/(?<=\n\n)/)
           const expected = frames.filter((frame) => (idsIn(frame)[0] ?? 0) > by.after).join('')
           const got = await text
-          // Long texts are compared first: their difference is told only where there is one.
+          // Long texts are compared first, so that a difference is only formatted if there is one.
           if (got !== expected) expect(got).toBe(expected)
         }
       }),

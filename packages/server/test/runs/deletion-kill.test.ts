@@ -5,7 +5,7 @@ import { processTestMs } from '../support/server-process.ts'
 import type { TestDatabase } from '../support/test-database.ts'
 import { prompt } from './run-bench.ts'
 
-/** Rows of conversations, and of what lies below the deleted project. */
+/** Rows of conversations, and of everything below the deleted project. */
 async function rowsLeft(storage: TestDatabase): Promise<number> {
   const database = await openTestDatabase(storage)
   try {
@@ -45,7 +45,7 @@ it(
     await served.start()
     const state = async (uuid: string) => (await api('GET', `/conversations/${uuid}`)).status
     const states = new Set(await Promise.all(others.map(state)))
-    // All or none of them: what was requested is finished, and what never came in changed nothing.
+    // All or none: a requested deletion is finished, and a request that never arrived changed nothing.
     expect(states.size).toBe(1)
     if (answer) expect([...states]).toEqual([404])
 

@@ -74,7 +74,7 @@ it('promise 11: the time limit of a run ends an endless slow response', async ()
   bench = await runBench(prompts, { STET_RUN_TIMEOUT_SECONDS: '1' })
   bench.fake.setDefault({ deltas: Array.from({ length: 10_000 }, () => 'some '), delayMs: 20 })
   let recording: Recording
-  // A machine that stands still may let the second pass before the first word has come: then it is asked again.
+  // On a suspended machine the second may pass before the first word arrives. The test then runs again.
   do {
     recording = await bench.stream('hello')
     expect(recording.last).toMatchObject({
@@ -98,7 +98,7 @@ it('a stalled reader delays only itself and gets every byte in the end', async (
     path: `/api/v3${bench.live}/documents/run`,
     headers: { authorization: `Bearer ${bench.key}`, 'content-type': 'application/json' },
   }).end(JSON.stringify({ path: 'hello', stream: true }))
-  // Nothing is read of an answer that nobody listens to.
+  // A response without a listener is not read.
   const [response] = (await once(asked, 'response')) as [IncomingMessage]
   await bench.fake.waitForRequest(1)
   const [run] = bench.server.deps.runs.active.list()

@@ -106,7 +106,7 @@ it('can be repeated by a prompt, within limits', async () => {
   }
   const calls = bench.fake.requests.length
   const failure = { errorCode: 'ai_run_error', message: 'The prompt repeats its files beyond 32 MB' }
-  // As words they are little; written out they would be three gigabytes in one text, or forty images.
+  // As parts they are small. Written out they would be three gigabytes in one text, or forty images.
   expect(await repeat(3_000, 0)).toMatchObject({ status: 422, body: failure })
   expect(await repeat(0, 40)).toMatchObject({ status: 422, body: failure })
   expect(bench.fake.requests.length).toBe(calls + 2)

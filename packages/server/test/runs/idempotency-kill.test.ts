@@ -4,7 +4,7 @@ import { count, timeFor } from '../support/counts.ts'
 import { servedProject } from '../support/served-project.ts'
 import { prompt } from './run-bench.ts'
 
-// Of five kinds: 10,000 keys in all before a release.
+// Keys of five kinds: 10,000 in all before a release.
 const ofEachKind = count(10, 2_000)
 const names = (kind: string) => Array.from({ length: ofEachKind }, (_, place) => `${kind}-${place}.`)
 
@@ -59,7 +59,7 @@ it(
         if (request.name.startsWith('stream')) expect(again.text).toBe(earlier.text)
         else expect(again).toMatchObject({ status: earlier.status, body: earlier.body })
       }
-      // Whatever it was, from now on it stays.
+      // Whatever the response was, it must not change any more.
       const third = await send(request)
       expect(third).toMatchObject({ status: again.status, body: again.body })
       expect(third.headers.get('idempotency-replayed')).toBe('true')
@@ -69,7 +69,7 @@ it(
 
     for (const name of [...names('json'), ...names('stream'), ...names('background')]) {
       const calls = fake.requests.filter(({ body }) => JSON.stringify(body['messages']).includes(`"${name}"`))
-      // None for a run that was stored and lost before it came to its call.
+      // None for a run that was stored but lost before its provider call.
       expect(calls.length, name).toBeLessThanOrEqual(1)
     }
     const versions = (await api('GET', `/projects/${projectId}/versions`)).body as unknown as { title: string }[]

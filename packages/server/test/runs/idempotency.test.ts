@@ -60,7 +60,7 @@ function holdNextAnswer(text: string): () => void {
   return letGo
 }
 
-/** What the run has left in the memory of this process is gone, as after a restart. */
+/** The run's state in this process is gone, as after a restart. */
 async function forgetInMemory(uuid: unknown): Promise<void> {
   bench.server.deps.runs.active.forget(String(uuid))
 }
@@ -287,7 +287,7 @@ it('promise 15: 100 parallel duplicates make one provider call, in each form of 
 })
 
 describe('two processes on one database', () => {
-  /** All that lies in the memory of a process is its own. */
+  /** Each process has its own memory. */
   async function processes(): Promise<[Deps, Deps]> {
     const { database, deps } = bench.server
     // The embedded database has one batch, whoever writes.

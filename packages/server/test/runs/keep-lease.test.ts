@@ -12,12 +12,12 @@ const leaseMs = 10_000
 let bench: RunBench
 beforeAll(async () => {
   bench = await runBench({ hello: prompt('<user>Hi</user>') })
-  // As on a database that several processes may use, whichever this one is.
+  // As on a database that several processes may use.
   bench.server.deps.runs.settings.sharesDatabase = true
 })
 afterAll(() => bench.close())
 
-/** The conversation of a run that stands as driven by `ownerId`. */
+/** The conversation of a run that `ownerId` supervises. */
 async function runOf(ownerId: string): Promise<string> {
   const { conversation, run } = orphanedRun(ownerId)
   await bench.server.deps.runs.store.create(conversation, run)

@@ -6,12 +6,12 @@ import { prompt, type RunBench, runBench } from './run-bench.ts'
 let bench: RunBench
 beforeAll(async () => {
   bench = await runBench({ hello: prompt('<user>Hi</user>') })
-  // Owners without a lease stand in these tests: the server shall not reap them on a slow machine.
+  // These tests have owners without a lease, which the server must not reap on a slow machine.
   bench.server.deps.runs.settings.sharesDatabase = false
 })
 afterAll(() => bench.close())
 
-/** A run that stands as driven by `ownerId`. */
+/** A run that `ownerId` supervises. */
 async function runOf(ownerId: string): Promise<{ uuid: string; runUuid: string }> {
   const { conversation, run } = orphanedRun(ownerId)
   await bench.server.deps.runs.store.create(conversation, run)

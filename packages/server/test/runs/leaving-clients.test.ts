@@ -20,7 +20,7 @@ interface Leaver {
   isReset: boolean
 }
 
-/** By the clock, and in time in which this process could hear: client, server and provider share it. */
+/** Both on the clock and in time in which this process was responsive: client, server and provider share it. */
 interface Moment {
   at: number
   heardMs: number
@@ -190,7 +190,7 @@ function conversationOf(socket: Socket): Promise<string> {
   })
 }
 
-/** No run is driven or queued; looked at several times, since a request may still be on its way. */
+/** No run is supervised or queued. Checked several times, because a request may still be on its way. */
 async function untilIdle(bench: RunBench): Promise<void> {
   const isIdle = async () => {
     const { items } = (await bench.api('GET', '/conversations?limit=100')).body

@@ -1,4 +1,7 @@
-/** kill -9 of a server that drives runs of every kind; what its clients were told must hold after the restart. */
+/**
+ * kill -9 of a server that supervises runs of every kind. Everything its clients were sent must be true after the
+ * restart.
+ */
 import { expect, it, onTestFinished } from 'vitest'
 import { count, timeFor } from '../support/counts.ts'
 import { openTestDatabase } from '../support/database-open.ts'
@@ -8,16 +11,16 @@ import type { TestDatabase } from '../support/test-database.ts'
 import { prompt, record } from './run-bench.ts'
 
 const runsOfEachKind = count(50, 500)
-/** Until all of them are under way, and again for what is asked after the restart: a machine that is busy takes minutes. */
+/** Until all of them are active, and again for the requests after the restart. A busy machine takes minutes. */
 const patienceMs = timeFor(5 * runsOfEachKind, 1_000)
 
-/** What clients were told before the server died. */
+/** The responses to clients before the server died. */
 interface Ledger {
-  /** Conversations whose uuid somebody has seen. */
+  /** Conversations whose uuid a client has seen. */
   named: Set<string>
-  /** Those that somebody has seen end well. */
+  /** Conversations that a client has seen complete. */
   completed: Set<string>
-  /** Those that somebody has seen fail, with the code: a run may run out of time where too much runs at once. */
+  /** Conversations that a client has seen fail, with the code. A run may time out on an overloaded machine. */
   failed: Map<string, string>
   /** Text of a chat message by the conversation that took it. */
   chats: Map<string, string>
@@ -48,7 +51,7 @@ const prompts = {
 
 type Client = Pick<ServedProject, 'api' | 'post'>
 
-/** One caller: writes into the ledger whatever it is told, until the server has gone. */
+/** One caller: records every response in the ledger until the server has ended. */
 async function follow(ledger: Ledger, answer: Promise<Response>, onFrame?: (text: string) => void): Promise<void> {
   const response = await answer
   expect([200, 422]).toContain(response.status)
@@ -83,7 +86,7 @@ function answersTools(client: Client, ledger: Ledger, answers: boolean): (text: 
   }
 }
 
-/** Many runs of each kind at once; resolves when the server has gone and every caller knows. */
+/** Many concurrent runs of each kind. Resolves when the server has ended and every caller has noticed. */
 function startAll(client: Client, ledger: Ledger, live: string, conversations: readonly string[]): Promise<unknown> {
   const run = (body: object, onFrame?: (text: string) => void) =>
     follow(ledger, client.post(`${live}/documents/run`, { path: 'hello', ...body }), onFrame)
@@ -104,7 +107,7 @@ function startAll(client: Client, ledger: Ledger, live: string, conversations: r
     run({ path: 'tools', stream: true, tools: ['get_weather'] }, answersTools(client, ledger, index % 2 === 0)),
     chat(conversations[index] ?? '', index),
   ])
-  // A connection that breaks is what happens here; anything else that a caller is told is checked.
+  // Broken connections are expected here. Every other response is checked.
   const quiet = (work: Promise<void>) =>
     work.catch((error: unknown) => {
       if (!(error instanceof TypeError)) throw error
@@ -123,7 +126,7 @@ async function expectRows(storage: TestDatabase, ledger: Ledger, killedAt: Date)
   for (const row of rows) {
     expect(row).toMatchObject({ open: false, unlogged: false, same: true })
     expect(['completed', 'error']).toContain(row['status'])
-    // Who started it has only the uuid: what it began with must be there, however it ended.
+    // The caller only has the uuid. The first messages must exist, however the run ended.
     if (row['origin'] === 'background') expect(row['messages']).toBeGreaterThan(0)
     const told = ledger.failed.get(String(row['uuid']))
     const endedInTime = (row['ended_at'] as Date) < killedAt
@@ -194,7 +197,7 @@ it(
       body: { messages: [{ role: 'user', content: 'Are you back?' }] },
     })
     expect(again).toMatchObject({ status: 200, body: { response: { text: 'After the restart.' } } })
-    // A run that was queued, and that nobody was told of, may have been asked for since.
+    // A run that was queued without a response may have been requested again since.
     const asked = fake.requests.map(({ body }) => JSON.stringify(body['messages']))
     expect(asked.find((messages) => messages.includes('Are you back?'))).toContain(String(ledger.chats.get(lost)))
     await served.stop()

@@ -18,7 +18,7 @@ let patient: RunBench
 /** With short ones, for what hangs: on a machine that is busy nothing else may be taken for it. */
 let impatient: RunBench
 
-// What a run sends tells which one it is: its model is the path of its prompt, its only message the mode.
+// The request identifies its run: the model is the path of the prompt, the only message is the mode.
 function replyTo(request: FakeRequest): FakeReply {
   const path = String(request.body['model'])
   const mode = modes.find((each) => JSON.stringify(request.body).includes(`mode ${each}`))
@@ -117,9 +117,9 @@ async function endOf(bench: RunBench, { path, fault, mode }: Case): Promise<Reco
 
 interface EndedRun {
   uuid: string
-  /** What the caller of a stream saw. */
+  /** The events that the caller of a stream saw. */
   recording?: Recording
-  /** What the caller of a JSON run got. */
+  /** The response to the caller of a JSON run. */
   answer?: ApiAnswer
 }
 

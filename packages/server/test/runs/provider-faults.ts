@@ -29,7 +29,7 @@ export async function storeProtocols({ api, fake }: Pick<RunBench, 'api' | 'fake
   }
 }
 
-/** The whole answer as it is on the wire: a stream, or one body. */
+/** The whole answer on the wire: a stream, or one body. */
 export function wholeBytes(wire: FakeWire, { body }: Pick<FakeRequest, 'body'>): Buffer {
   const identity = { id: 'chatcmpl-fake', model: String(body['model']) }
   if (body['stream'] !== true) return Buffer.from(JSON.stringify(wire.plain(identity, answer)))
@@ -55,7 +55,7 @@ export interface ProviderFault {
   /** Undefined when the run completes all the same. */
   code?: string
   details?: Record<string, unknown>
-  /** What of a streamed answer stays in the conversation. */
+  /** The part of a streamed answer that stays in the conversation. */
   text?: string
   /** Only the time limits of the call end it. */
   hangs?: true
@@ -72,7 +72,7 @@ const upToLastWord = ({ wire, request }: FaultCall, more: number): Buffer => {
 }
 const broken = { code: 'ai_run_error', calls: 1 } as const
 
-/** Those of promise 11, some in several forms. */
+/** The faults of promise 11, some in several forms. */
 export const providerFaults: readonly ProviderFault[] = [
   {
     ...broken,

@@ -39,7 +39,7 @@ it(
       expect((await api('GET', `/conversations/${uuid}`)).body).toMatchObject({ status: 'completed' })
     }
     expect(await attach(driven)).toMatchObject({ status: 422, body: { errorCode: 'worker_lost' } })
-    // Each was sent once, in the order in which it came; what the kill broke off was not sent again.
+    // Each was sent once, in order. Requests that the kill interrupted were not sent again.
     const asked = fake.requests.map(({ body }) => /Hi (\d)/.exec(JSON.stringify(body['messages']))?.[1])
     expect(asked).toEqual(['0', ...names])
   },

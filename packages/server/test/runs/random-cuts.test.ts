@@ -22,7 +22,7 @@ afterAll(() => bench.close())
 const cut = fc.record({
   mode: fc.constantFrom(...modes),
   end: fc.constantFrom('clean', 'broken', 'reset'),
-  /** Where the answer is cut, as a part of its length; often at its very end, where it is whole or nearly so. */
+  /** The place of the cut, as a fraction of the length. Often at the very end, where the answer is almost complete. */
   place: fc.oneof({ weight: 3, arbitrary: fc.double({ min: 0, max: 1, noNaN: true }) }, fc.constant(1)),
   fromEnd: fc.nat({ max: 40 }),
   pieces: fc.integer({ min: 1, max: 5 }),
@@ -75,7 +75,7 @@ async function checkCut(provider: string, { mode, end, place, fromEnd, pieces }:
   else expect(said.startsWith(textOf(attached))).toBe(true)
 }
 
-/** From here on an answer that ends cleanly is whole: its end is told, if not yet marked. */
+/** From here on an answer that ends cleanly is complete: its end was sent, even without the end mark. */
 function lastNeeded(bytes: Buffer, isStream: boolean): number {
   if (!isStream) return bytes.length
   const told = ['"finish_reason":"stop"', '"stop_reason":"end_turn"', '"type":"response.completed"']

@@ -14,7 +14,7 @@ beforeAll(async () => {
     greet: prompt('You greet {{ name }}.'),
     broken: prompt('{{ list.join("-") }}'),
   })
-  // Owners without a lease stand in these tests: the server shall not reap them on a slow machine.
+  // These tests have owners without a lease, which the server must not reap on a slow machine.
   bench.server.deps.runs.settings.sharesDatabase = false
 })
 afterAll(() => bench.close())
@@ -144,7 +144,7 @@ it('an orphaned background run keeps its first messages, and a chat continues fr
   const messages = [systemMessage('You greet Ada.'), userMessage('And Bob')]
   expect(await deps.runs.store.findConversation(1, uuid)).toMatchObject({ status: 'error', messages })
   expect((await bench.streamAttach(uuid)).last).toMatchObject({ error: { code: 'worker_lost' }, messages })
-  // What cannot be rendered ends like the others.
+  // A prompt that cannot be rendered ends like the others.
   expect(await deps.runs.store.findConversation(1, broken)).toMatchObject({ status: 'error', messages: [] })
   const calls = bench.fake.requests.length
   expect((await bench.chat(uuid, { messages: [userMessage('Again')] })).status).toBe(200)

@@ -35,7 +35,7 @@ export interface RunBench {
   key: string
   run(path: string, body?: Record<string, unknown>, headers?: Record<string, string>): Promise<ApiAnswer>
   chat(uuid: unknown, body: Record<string, unknown>, headers?: Record<string, string>): Promise<ApiAnswer>
-  /** A run's stream that somebody else reads. */
+  /** A run's stream for another reader. */
   open(path: string, body?: Record<string, unknown>, signal?: AbortSignal): Promise<Response>
   stream(path: string, body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Recording>
   streamChat(uuid: unknown, body: Record<string, unknown>): Promise<Recording>

@@ -1,4 +1,6 @@
-/** Walks the codes of failed runs: each is produced, and told alike by the result, the stream, a chat and whoever attaches. */
+/**
+ * Walks the codes of failed runs. Each is produced, and reported alike by the result, the stream, a chat and an attach.
+ */
 import { RUN_ERROR_CODES, type RunErrorCode } from '@stet/contract/vocabulary'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RunError } from '../../src/shared/app-error.ts'
@@ -28,7 +30,7 @@ afterAll(() => bench.close())
 
 interface Scenario {
   path: string
-  /** What the provider answers; a run that hangs is ended by `end`. */
+  /** The provider's response. `end` ends a run that hangs. */
   reply?: FakeReplyFor
   end?: () => void
   /** A chat renders no prompt: it cannot fail like this. */
@@ -69,7 +71,7 @@ const scenarios: Record<RunErrorCode, Scenario> = {
   unknown_error: { path: 'empty', isOfPrompt: true },
 }
 
-/** What `call` answers, with the provider and the end of the scenario. */
+/** The response of `call`, with the provider and the end of the scenario. */
 async function play<T>({ reply, end }: Scenario, call: () => Promise<T>): Promise<T> {
   const calls = bench.fake.requests.length
   if (reply) bench.fake.enqueue(reply)

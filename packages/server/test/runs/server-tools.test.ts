@@ -106,7 +106,7 @@ it('an unknown tool is refused by name before the model call', async () => {
   expect((await bench.stream('plain')).last['error']).toMatchObject({ code: 'document_config_error' })
 })
 
-/** Where a module may be written for one test. */
+/** A folder for the tool module of one test. */
 async function moduleFile(): Promise<string> {
   const folder = await temporaryFolder()
   onTestFinished(() => rm(folder, { recursive: true }))

@@ -15,7 +15,7 @@ let listeners: number[]
 let writes: string[]
 let failures: string[]
 let serverSocket: Socket
-/** What a response is written from, where a test has its own. */
+/** The input of a response, if a test has its own. */
 let frames: RunFrames | undefined
 
 beforeEach(async () => {
@@ -116,7 +116,7 @@ it('a stalled reader is closed after five minutes, but not while the run waits f
   await fullSocket()
   vi.advanceTimersByTime(3_600_000)
   expect(listeners).toEqual([1])
-  // The five minutes begin when the answer is there.
+  // The five minutes start when the answer arrives.
   writer.setCallerAwaited(false)
   vi.advanceTimersByTime(290_000)
   expect(listeners).toEqual([1])

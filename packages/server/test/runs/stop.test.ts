@@ -17,7 +17,7 @@ async function conversationOf(response: Promise<Response>): Promise<string> {
   return (await response).headers.get('x-conversation-uuid') ?? ''
 }
 
-/** Milliseconds since the next stop was recorded: what the database takes for that is not the run's. */
+/** Milliseconds since the next stop was recorded. The database's time does not count for the run. */
 function timeSinceStop(): () => number {
   const { store: runs } = bench.server.deps.runs
   const { requestStop } = runs

@@ -182,7 +182,7 @@ it('legacy clients get neither reasoning nor the role developer in messages', as
 })
 
 it('frames written in parts do not split a character', async () => {
-  // Of two units each, and at an odd place: every part would end within one.
+  // Characters of two units each, at an odd offset, so that every part would end within one.
   const text = `x${'😀'.repeat(60_000)}`
   bench.fake.enqueue({ deltas: [text] })
   const recording = await bench.stream('hello', { parameters: { name: 'Ada' } })

@@ -27,9 +27,9 @@ const post = (body: Record<string, unknown>, key?: string) =>
 
 interface LiveRun {
   recording: Promise<Recording>
-  /** Waits until so many calls are shown, and gives their ids. */
+  /** Waits until so many calls are shown, and returns their ids. */
   calls(count: number): Promise<string[]>
-  /** Waits until the stream holds the text. */
+  /** Waits until the stream contains the text. */
   shown(text: string): Promise<void>
 }
 

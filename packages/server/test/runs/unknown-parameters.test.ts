@@ -1,4 +1,4 @@
-/** Given parameters that a prompt does not know are no failure; the caller and the operator are told of them. */
+/** Parameters that a prompt does not declare are not an error. The caller and the operator get a warning. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
 

@@ -1,4 +1,4 @@
-/** Rows of provider keys that somebody changed in the database: no run uses them, and nothing of them is told. */
+/** Provider keys whose rows were changed in the database: no run uses them, and no message reveals them. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { type ApiAnswer, apiCaller } from '../http/api-call.ts'
@@ -70,7 +70,7 @@ it(
       answers.push(plain, streamed)
     }
     expect(fake.requests.length).toBe(calls)
-    // The rows beside them are as good as before.
+    // The other rows still work.
     expect((await run(server.url, 'Whole')).status).toBe(200)
     expect(fake.requests.at(-1)?.headers.authorization).toBe(`Bearer ${tokens.Whole}`)
     server.child.kill('SIGTERM')
@@ -82,7 +82,7 @@ it(
   processTestMs,
 )
 
-/** Changes the rows behind the server's back. @returns the sealed texts as they stood and stand. */
+/** Changes the rows directly in the database. @returns the sealed texts before and after */
 async function alterRows(): Promise<string[]> {
   const { session, close } = await openTestDatabase(storage)
   const read = async () => {
@@ -101,7 +101,7 @@ async function alterRows(): Promise<string[]> {
   return [...before.values(), ...after.values()]
 }
 
-/** One byte of what is encrypted: the last one of the sealed text, in its true spelling. */
+/** The last byte of the ciphertext, re-encoded correctly. */
 function withFlippedByte(sealed: string): string {
   const [format, keyId, body = ''] = sealed.split('.')
   const bytes = Buffer.from(body, 'base64url')

@@ -1,4 +1,4 @@
-/** Tries expressions on long texts made of what they are made of; the thread can be ended in the middle of a match. */
+/** Tries expressions on long texts made of their own parts. The thread can be ended during a match. */
 import { parentPort } from 'node:worker_threads'
 
 const common = [' ', '\t', '\n', 'a', '0', '"', "'", '\\', '/', '-', '_', '.', ' \n', 'a ', '""', "''", '\\"']

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => fake.close())
 
-/** A name server that gives the next of its answers at each question. */
+/** A name server that gives its next answer at each query. */
 function nameServer(...answers: string[][]): typeof lookup {
   let asked = 0
   const answer = (
@@ -54,7 +54,7 @@ async function callAt(url: string, settings: Partial<GuardSettings> = {}, isTrus
   }
 }
 
-/** How many connections the fake saw meanwhile. Ours comes after all of them, and is not counted. */
+/** The number of connections at the fake. Our own comes last and is not counted. */
 async function connectionsDuring(work: () => Promise<unknown>): Promise<number> {
   const before = fake.connections
   await work()

@@ -10,11 +10,11 @@ import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 
 const adminKey = generateApiKey()
 const providerKeys = { environment: 'sk-planted-env-0123456789', stored: 'sk-planted-row-0123456789' }
-/** Words of prompts, parameters and answers: kept in the database and told to callers, never to a log. */
+/** Words of prompts, parameters and answers. They are stored and sent to callers, and never logged. */
 const marker = 'planted-marker'
 
 let storage: TestDatabase
-/** What was seen where. */
+/** Where each word was found. */
 const seen = { answers: '', logs: '', processes: '', database: '' }
 const secrets: string[] = [adminKey, ...Object.values(providerKeys)]
 
@@ -79,7 +79,7 @@ it('the logs contain no word of a prompt, a parameter or an answer', () => {
   expect(seen.logs).not.toContain(marker)
 })
 
-/** Of the server and its children, where the system tells them. */
+/** The environment of the server and its child processes, where the system shows it. */
 async function commandLines(pid: number | undefined): Promise<string> {
   const tasks = await readdir(`/proc/${pid}/task`).catch(() => [])
   // A thread or a child that has ended meanwhile has none any more.

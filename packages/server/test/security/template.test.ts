@@ -11,7 +11,7 @@ import {
   workerPids,
 } from '../templates/support/engine.ts'
 
-/** What spends the time of a child may have to wait for it, more than once. */
+/** A prompt that uses up the time of a worker process may have to wait for another one, more than once. */
 const timeout = 120_000
 
 let impatient: TestEngine
@@ -180,7 +180,7 @@ describe('CPU', { timeout }, () => {
     ['many possible tags in the front matter', `---\na: [${'!!str !!int, '.repeat(15_000)}]\n---\nx`],
     ['a comment of 200 KB', `/*${'x'.repeat(200_000)}`],
   ])('answers or ends %s in bounded time', async (_name, content) => {
-    // What no bound ends exceeds the limit of the test. To be refused by a busy machine is an end too.
+    // A prompt without any bound exceeds the time limit of the test. A refusal by a busy machine also counts.
     await impatient
       .scan(sourceOf(content))
       .catch((error: unknown) => expect(error).toMatchObject({ code: 'ServiceUnavailableError' }))
@@ -300,7 +300,7 @@ describe('process', () => {
 
   it('starts worker processes with an empty environment, and lets them read only their own files', async () => {
     const { readFile } = await import('node:fs/promises')
-    // Of a new sandbox: one of the others may be at its end after what it went through.
+    // A new sandbox, because the others may be at their limit after the earlier tests.
     const before = await workerPids()
     const own = await ownSandbox()
     await rendered(own, 'Warm')
@@ -359,7 +359,7 @@ describe('pool', { timeout }, () => {
         expect(await rendered(engine, good, { name: String(index) })).toBe(`Good ${index}`)
       }),
     )
-    // They were asked for after the hostile ones, and did not stand in line behind them.
+    // They were requested after the hostile ones, and did not wait behind them.
     expect(ended).toBeLessThan(hostile.length)
     // Each keeps its child for a second, so most of them wait in vain.
     const codes = (await Promise.all(hostile)).map((each) => 'code' in each && each.code)

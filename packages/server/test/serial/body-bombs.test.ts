@@ -47,7 +47,7 @@ interface Bomb {
   body(): Readable
 }
 
-/** Deep in what the route reads, so that nothing of it could be skipped. */
+/** Deep inside a key that the route reads, so that it cannot be skipped. */
 const deep = (levels: number) => `{"path":"hello","parameters":{"x":${'['.repeat(levels)}${']'.repeat(levels)}}}`
 const deepObject = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
 const blocksOf = (many: number) =>
@@ -72,7 +72,7 @@ const bombs: Bomb[] = [
   },
 ]
 
-/** The status of the answer and the time until its head; what the server does not take is not sent. */
+/** The status and the time until the response head. Stops sending when the server stops reading. */
 async function send(path: string, bomb: Bomb): Promise<{ status: number; ms: number }> {
   const answered = statusOf(path, bomb)
   const ms = await heardMs(answered)

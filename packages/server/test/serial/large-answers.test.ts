@@ -1,4 +1,4 @@
-/** What a large answer costs while it is taken in, stored and handed on: a bounded multiple of itself. */
+/** The memory for receiving, storing and forwarding a large answer: a bounded multiple of its size. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { prompt } from '../runs/run-bench.ts'
@@ -7,7 +7,7 @@ import { type RunServer, runServer } from './run-server.ts'
 
 const megabyte = 1024 * 1024
 const answerBytes = 12 * megabyte
-// The answer itself, its messages, events and result, their stored forms, and what a collection comes late for.
+// The answer itself, its messages, events and result, their stored forms, and garbage.
 const allowedMultiple = 20
 
 let bench: RunServer
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** The most that the server held beside what it held before. */
+/** The peak of the server's memory, minus the memory before. */
 async function peakOf(work: () => Promise<unknown>): Promise<number> {
   await probe(bench.server.child)
   const before = await residentBytes(bench.server.child)

@@ -13,10 +13,10 @@ import {
 import { type RunServer, runServer } from './run-server.ts'
 
 const runs = count(2_000, 100_000)
-// What may be remembered is bounded: it is full after the first half, of which every sample holds as much.
+// Caches are bounded and full after the first half, so every later sample contains the same amount.
 const samples = 5
 const atOnce = 20
-/** Of the heap, for each run. The fewer runs, the more of it is noise. */
+/** Heap growth per run. With fewer runs, more of it is noise. */
 const allowedBytes = count(3_072, 128)
 const megabyte = 1024 * 1024
 
@@ -126,8 +126,8 @@ function kindsOf({ fake, post, live }: RunServer): (() => Promise<unknown>)[] {
 }
 
 /**
- * Looked at until nothing is on its way any more: connections close and children are replaced a moment later, on a busy
- * machine more than a moment. What has leaked does not go however long one looks.
+ * Repeated until no work is pending: connections close and worker processes are replaced a moment later. A leak stays
+ * in every sample. @param first with handles that the process should return to.
  * @param first with handles that the process should come back to.
  */
 async function figuresOf({ server: { child }, fake, closeConnections }: RunServer, first?: Figures): Promise<Figures> {
@@ -150,7 +150,7 @@ function handlesOf({ descriptors: { file: _file, ...others }, resources, childre
   return JSON.stringify([Object.entries(others).sort(), Object.entries(resources).sort(), children])
 }
 
-/** Of the line of least squares: what each sample has more than the one before. */
+/** The slope of the least-squares line: the growth per sample. */
 function slope(values: readonly number[]): number {
   const middle = (values.length - 1) / 2
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length

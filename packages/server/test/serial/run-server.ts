@@ -1,4 +1,4 @@
-/** A server process whose memory and handles can be looked at. */
+/** A server process whose memory and handles can be inspected. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { probeOptions } from '../support/process-figures.ts'

@@ -12,7 +12,7 @@ const megabyte = 1_000_000
 // Each event of the end repeats the conversation: 3.6 MB of text are a stream of more than 20 MB.
 const pieces = Array.from({ length: 60 }, () => 'x'.repeat(60_000))
 const streamBytes = 20 * megabyte
-/** A machine that stands still for a moment makes a gap of its own, in one round and not in all. */
+/** A pause of the machine makes a gap in one round, but not in all. */
 const rounds = 3
 const ticks = 300
 const tickMs = 10
@@ -45,7 +45,7 @@ it.skipIf(!hasProcessFigures)(
     const { control, slow, allowedGapMs } = measured
     const perSocket = (slow.peakBytes - control.peakBytes) / sockets / megabyte
 
-    // Many on one run: what the run holds is there once, and each of them could only add a copy.
+    // Many readers of one run: the run's data exists once, and each reader could only add a copy.
     const gate = gated(fake)
     const uuid = await bench.startBackground('big')
     for (let index = 0; index < sockets; index += 1)
@@ -79,13 +79,13 @@ it.skipIf(!hasProcessFigures)(
 )
 
 interface Measured {
-  /** Of the server's resident memory. */
+  /** The server's resident memory. */
   peakBytes: number
   /** Between two reads of a client that reads on all the time. */
   longestGapMs: number
 }
 
-/** Holds the answers back until so many runs wait for theirs: the load is then that of answers alone. */
+/** Delays the answers until so many runs wait for theirs, so that only answers make the load. */
 function gated(fake: FakeProvider): { open(runs: number): Promise<void> } {
   let release = () => {}
   const gate = new Promise<void>((resolve) => {
@@ -105,7 +105,7 @@ function gated(fake: FakeProvider): { open(runs: number): Promise<void> } {
   }
 }
 
-/** Does the work beside a normal reader, whose stream must be whole. */
+/** Does the work next to a normal reader, whose stream must be complete. */
 async function measure(
   bench: RunServer,
   work: (open: (runs: number) => Promise<void>) => Promise<void>,

@@ -1,4 +1,4 @@
-/** What the time of a refusal tells: nothing about what exists. */
+/** The time of a refusal must not reveal which resources exist. */
 import { Agent, request } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
@@ -17,11 +17,11 @@ beforeAll(async () => {
 })
 afterAll(() => opened.server.close())
 
-// One connection for all: opening one takes longer than what is measured.
+// One connection for all, because opening one takes longer than the measured work.
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 afterAll(() => agent.destroy())
 
-/** Microseconds until the whole answer is there. */
+/** Microseconds until the complete response. */
 function timed(path: string, key: string, status: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now()

@@ -13,7 +13,7 @@ const loader = Number(process.versions.node.split('.')[0]) >= 24 ? [] : ['--impo
  */
 export const shortLived: readonly string[] = ['--liftoff-only']
 
-/** Where Node keeps the compiled code of the programs, so that each start after the first takes a third less. */
+/** Node's cache of compiled code. Each start after the first takes a third less. */
 export const compileCache = { NODE_COMPILE_CACHE: join(tmpdir(), 'stet-test-compile-cache') }
 
 /** Starts a TypeScript file, by default of this folder, as a process of its own; its output is piped. */

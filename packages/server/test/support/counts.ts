@@ -1,4 +1,4 @@
-/** How often the proofs of promises repeat themselves: little on every change, much before a release. */
+/** The repetitions of the promise proofs: few on every change, many before a release. */
 
 const isLong = process.env['STET_TEST_LONG'] === '1'
 
@@ -8,5 +8,5 @@ export const count = (ci: number, long: number): number => (isLong ? long : ci)
 /** A time limit in ms that grows with the count: `perCaseMs` is for a machine that is busy with others. */
 export const timeFor = (cases: number, perCaseMs: number): number => 60_000 + cases * perCaseMs
 
-/** Told by every failure; `STET_TEST_SEED` repeats one. */
+/** Every failure names it; `STET_TEST_SEED` repeats one. */
 export const seed = Number(process.env['STET_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31))

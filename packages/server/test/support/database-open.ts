@@ -15,7 +15,7 @@ export function openTestDatabase(
     directory: `${target.dataDir}/db`,
     packageRoot,
     onlyReplica: false,
-    // A machine that is busy with other tests is no outage.
+    // A machine that is busy with other tests is not an outage.
     silenceMs: 20_000,
     storesFor: (client) => client,
     log: silent,

@@ -9,9 +9,9 @@ export interface DatabaseProxy {
   goAway(): Promise<void>
   /** The server is frozen: connections stay, nothing is answered. */
   freeze(): void
-  /** As if a firewall dropped the connections: clients lose them, the database is not notified. */
+  /** Like a firewall that drops connections: clients lose them, and the database is not notified. */
   forgetClients(): void
-  /** Once a statement holds this text: the server does what it is asked, and its answers are lost. */
+  /** From the statement with this text on, the database executes statements and their responses are lost. */
   loseAnswersFrom(text: string): void
   comeBack(): Promise<void>
 }

@@ -3,7 +3,7 @@
 export interface FakeToolCall {
   id: string
   name: string
-  /** An object is sent as its JSON, a string as it is (so that it may be no JSON). */
+  /** An object is sent as JSON, a string unchanged, so that it may be invalid JSON. */
   arguments: Record<string, unknown> | string
   /** Into how many pieces the arguments are cut when streamed; 2 by default. */
   fragments?: number
@@ -17,7 +17,7 @@ export interface FakeAnswer {
   object?: unknown
   reasoning?: string | readonly string[]
   toolCalls?: readonly FakeToolCall[]
-  /** The usage object as it is on the wire; null sends none. */
+  /** The usage object on the wire; null sends none. */
   usage?: Record<string, unknown> | null
   finishReason?: string
   /** Pause between streamed frames, or before a plain answer. */
@@ -39,7 +39,7 @@ export interface AnswerIdentity {
 
 /** How a protocol writes an answer. */
 export interface FakeWire {
-  /** How the path of its requests ends. */
+  /** The end of its request paths. */
   path: string
   head(identity: AnswerIdentity, reply: FakeAnswer): string
   /** The frames of the answer itself, one string each. */

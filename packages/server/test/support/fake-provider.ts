@@ -14,12 +14,12 @@ export interface FakeFailure {
 }
 
 export interface FakeBytes {
-  /** Written to the body one by one, as they are. */
+  /** Written to the body one by one, unchanged. */
   raw: readonly (string | Uint8Array)[]
   status?: number
   headers?: Record<string, string>
   delayMs?: number
-  /** How the body ends: as it should, by a broken connection, by a reset one, or not at all. */
+  /** The end of the body: normal, a broken connection, a reset connection, or none. */
   end?: 'clean' | 'broken' | 'reset' | 'never'
 }
 
@@ -41,9 +41,9 @@ export interface FakeProvider {
   readonly url: string
   readonly port: number
   readonly requests: FakeRequest[]
-  /** How many connections clients have opened. */
+  /** The number of connections that clients opened. */
   readonly connections: number
-  /** How many answers the client left before they were whole. */
+  /** The number of answers that clients left unfinished. */
   readonly aborted: number
   /** Replies are used in order; a function sees the request. With none left the default reply is sent. */
   enqueue(...replies: FakeReplyFor[]): void

@@ -36,7 +36,7 @@ export async function faultProxy(targetPort: number, closedPort?: number): Promi
     let left = cuts.shift() ?? Number.POSITIVE_INFINITY
     if (left < Number.POSITIVE_INFINITY) {
       target.on('data', (bytes: Buffer) => {
-        // Behind the cut nothing is handed on, however long what was before it takes to leave.
+        // Nothing after the cut is forwarded, even if earlier bytes are still being sent.
         if (left <= 0) return
         const isLast = bytes.length >= left
         client.write(bytes.subarray(0, left), () => isLast && client.destroy())

@@ -1,4 +1,4 @@
-/** Statements that multiply what one project holds: many rows in little time, each like one that the server wrote. */
+/** Statements that multiply the rows of one project: many rows in little time, each like one that the server wrote. */
 
 export interface Filling {
   projectId: number
@@ -11,7 +11,7 @@ export interface Filling {
   versions: number
 }
 
-/** To be sent one after the other, without parameters. */
+/** To be sent in sequence, without parameters. */
 export function fillingStatements({ projectId, path, documents, conversations, versions }: Filling): string[] {
   const project = `project_id = ${projectId}`
   return [
@@ -42,7 +42,7 @@ export function fillingStatements({ projectId, path, documents, conversations, v
      FROM version v JOIN project p ON p.live_version_id = v.id, generate_series(1, ${versions}) i WHERE p.id = ${projectId}`,
     `UPDATE project SET live_version_id =
        (SELECT id FROM version WHERE ${project} AND number IS NOT NULL ORDER BY number DESC LIMIT 1) WHERE id = ${projectId}`,
-    // The planner knows what the tables hold, as it does on a server that has been running for a while.
+    // Updates the planner's statistics, as on a server that has been running for a while.
     'ANALYZE',
   ]
 }

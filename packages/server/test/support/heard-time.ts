@@ -1,6 +1,6 @@
 /**
- * Time in which this process could hear: a tick that comes late counts once, however long the machine stood still. A limit
- * of seconds holds in this time; by the clock on the wall it would hold for the machine instead of the server.
+ * Time in which this process was responsive. A late tick counts once, however long the machine paused. A limit in
+ * seconds then tests the server, not the machine.
  */
 export interface HeardTime {
   passedMs(): number
@@ -17,7 +17,7 @@ export function startHeardTime(): HeardTime {
   return { passedMs: () => ticks * tickMs, stop: () => clearInterval(timer) }
 }
 
-/** How long the work takes of the time in which this process could hear of its end. */
+/** The duration of the work, in time in which this process was responsive. */
 export async function heardMs(work: Promise<unknown>): Promise<number> {
   const time = startHeardTime()
   try {

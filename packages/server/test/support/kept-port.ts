@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import type { AddressInfo, Server } from 'node:net'
 
-/** Where Linux says which ports it hands out by itself; those of the other systems lie within its usual ones. */
+/** Linux publishes its range of ephemeral ports. Other systems use ports within their usual range. */
 const handedOutFile = '/proc/sys/net/ipv4/ip_local_port_range'
 const usual = '32768 65535'
 const lowest = 10_000

@@ -1,4 +1,4 @@
-/** Model requests for driver tests, and ways to take what a driver hands out. */
+/** Model requests for driver tests, and helpers that collect a driver's output. */
 import { type OpenaiService, openaiService } from '../../src/adapters/providers/openai/service.ts'
 import type {
   ModelChunk,
@@ -51,7 +51,7 @@ export function callOf(driver: ModelDriver, request: ModelRequest): ChunkSource 
   return (take) => driver.call(request, take)
 }
 
-/** What is read together stays together. */
+/** Chunks of one read stay together. */
 export async function batchesOf(source: ChunkSource): Promise<ModelChunk[][]> {
   const batches: ModelChunk[][] = []
   await source((batch) => void batches.push(batch))
@@ -64,7 +64,7 @@ export async function chunksOf(source: ChunkSource, into: ModelChunk[] = []): Pr
   return into
 }
 
-/** What the call throws; fails when it ends well. */
+/** The error of the call. Fails if the call succeeds. */
 export async function failureOf(source: ChunkSource, into: ModelChunk[] = []): Promise<unknown> {
   try {
     await chunksOf(source, into)

@@ -1,4 +1,6 @@
-/** Loaded into a server process by `--import`: keeps what the process tries to reach, and tells it on request. */
+/**
+ * Loaded into a server process by `--import`. Records the process's outgoing connections and reports them on request.
+ */
 import dgram from 'node:dgram'
 import dns from 'node:dns'
 import net from 'node:net'

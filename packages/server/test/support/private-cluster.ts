@@ -12,7 +12,7 @@ import { temporaryFolder } from './temporary-folder.ts'
 
 const run = promisify(execFile)
 
-/** Where the packages of Debian put the programs of each release. */
+/** The folder of each release's programs in Debian's packages. */
 const releases = '/usr/lib/postgresql'
 /** PostgreSQL refuses to run as root. */
 const unprivilegedUser = 'postgres'
@@ -26,7 +26,7 @@ export interface PrivateCluster {
   close(): Promise<void>
 }
 
-/** Undefined, said aloud, where there is no PostgreSQL to start, or no user to start it as. */
+/** Undefined, with a printed notice, if PostgreSQL or a user to run it is missing. */
 export async function privateCluster(): Promise<PrivateCluster | undefined> {
   const programs = existsSync(releases) ? readdirSync(releases).map((release) => join(releases, release, 'bin')) : []
   const folder = programs.find((each) => existsSync(join(each, 'initdb')))
@@ -86,7 +86,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Whether a process holds the shared memory of this id. */
+/** Whether a process uses the shared memory with this id. */
 async function isAttached(id: string | undefined): Promise<boolean> {
   const segments = (await readFile('/proc/sysvipc/shm', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/))
   const [head = []] = segments

@@ -47,7 +47,7 @@ export function tmpfsOf(megabytes: number): PrivateMount {
   return mounted(['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs'])
 }
 
-/** An ext4 file system in a file; a copy of that file is what a power cut would leave. */
+/** An ext4 file system in a file. A copy of that file is the state after a power cut. */
 export function ext4Of(megabytes: number): PrivateMount & { image: string } {
   const folder = mkdtempSync(join(tmpdir(), 'stet-test-image-'))
   const image = join(folder, 'image')

@@ -1,4 +1,4 @@
-/** What a server process holds, told by the kernel and by the probe inside it. Linux only. */
+/** The resources of a server process, from the kernel and from the probe inside it. Linux only. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -13,7 +13,7 @@ export const probeOptions = ['--expose-gc', '--import', fileURLToPath(new URL('s
 export interface ProbeFigures {
   /** After a full collection. */
   heapUsed: number
-  /** How many of each kind keep the event loop alive. */
+  /** The number of handles of each kind that keep the event loop alive. */
   resources: Record<string, number>
   /** Listeners on the process itself. */
   listeners: number
@@ -37,7 +37,7 @@ export async function residentBytes({ pid }: ChildProcess): Promise<number> {
 export async function descriptors({ pid }: ChildProcess): Promise<Record<string, number>> {
   const counted: Record<string, number> = {}
   for (const descriptor of await readdir(`/proc/${pid}/fd`)) {
-    // Those that were closed since the listing have no target any more.
+    // Handles that were closed since the listing have no target any more.
     const target = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => undefined)
     if (target === undefined) continue
     const kind = /^(socket|pipe|anon_inode):/.exec(target)?.[1] ?? 'file'

@@ -13,7 +13,7 @@ export interface ServedProject {
   storage: TestDatabase
   fake: FakeProvider
   project: TestProject
-  /** Of all scopes; no test brings it to its rate limit. */
+  /** A key with all scopes. No test reaches its rate limit. */
   key: string
   /** Calls the process of the moment. */
   api: Api
@@ -71,7 +71,7 @@ export async function servedProject(
       }),
     async kill() {
       await end('SIGKILL')
-      // As after an outage that outlasts the lease: on PostgreSQL the owner of a run counts as alive until then.
+      // As after an outage that outlasts the lease. Until then, PostgreSQL counts the owner of a run as alive.
       if (storage.databaseUrl) await onServer(storage.databaseUrl, (client) => client.query('DELETE FROM instance'))
     },
     async start() {

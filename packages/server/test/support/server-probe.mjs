@@ -1,10 +1,13 @@
-/** Loaded into a server process by `--import`: tells on request what the process holds, after a full collection. */
+/**
+ * Loaded into a server process by `--import`. Reports the process's memory and handles on request, after a full
+ * collection.
+ */
 
 const warnings = []
 process.on('warning', ({ name, message }) => warnings.push(`${name}: ${message}`))
 
 process.on('message', () => {
-  // Two, since what the first one finalises may hold something itself.
+  // Two collections, because finalizers of the first one may keep objects.
   globalThis.gc()
   setImmediate(() => {
     globalThis.gc()

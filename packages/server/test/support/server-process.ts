@@ -35,7 +35,7 @@ export function runServer(environment: Environment, ...args: string[]): Promise<
 export interface ServerProcess {
   child: ChildProcess
   url: string
-  /** What it has printed until it was ready. */
+  /** The output until it was ready. */
   stdout: string
   /** Resolves when the process has ended. */
   ended: Promise<ProgramEnd>

@@ -1,7 +1,7 @@
 import { inflateRawSync } from 'node:zlib'
 import type { TestServer } from './test-server.ts'
 
-/** The tables in which a row holds the text; event logs are unpacked. */
+/** The tables with a row that contains the text. Event logs are unpacked. */
 export async function tablesHolding({ database: { session } }: TestServer, text: string): Promise<string[]> {
   const { rows: tables } = await session.query(
     "SELECT table_name::text AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1",

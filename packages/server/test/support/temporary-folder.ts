@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const MEMORY = '/dev/shm'
 const ENOUGH_BYTES = 1024 ** 3
 
-/** Where tests keep temporary databases: in memory when there is a gigabyte free. */
+/** The folder for temporary databases: in memory if a gigabyte is free. */
 export async function temporaryRoot(): Promise<string> {
   const space = await statfs(MEMORY).catch(() => undefined)
   return space !== undefined && space.bavail * space.bsize > ENOUGH_BYTES ? MEMORY : tmpdir()

@@ -19,7 +19,7 @@ export const packageRoot = fileURLToPath(new URL('../..', import.meta.url))
 export interface TestDatabase {
   /** Set when the suite runs on a PostgreSQL server (`STET_TEST_DATABASE_URL`). */
   databaseUrl?: string
-  /** A temporary folder in any case; on the embedded database it holds `db/`. */
+  /** Always a temporary folder. On the embedded database it contains `db/`. */
   dataDir: string
   close(): Promise<void>
 }
@@ -43,13 +43,13 @@ export async function testDatabase(server = process.env['STET_TEST_DATABASE_URL'
   }
 }
 
-/** A migrated database directory that nobody opens; made once per set of migrations and machine. */
+/** A closed, migrated database directory, made once per set of migrations and machine. */
 export async function embeddedTemplate(): Promise<string> {
   const directory = join(await temporaryRoot(), `stet-test-template-${await migrationsHash()}`)
   if (await isDatabase(embeddedFolder(directory))) return directory
   const own = await mkdtemp(`${directory}-making-`)
   await makeTemplate(packageRoot, join(own, 'db'))
-  // Of several test processes that make it at once the first one wins.
+  // The first of several concurrent test processes wins.
   await rename(join(own, 'db'), directory).catch(async (error: unknown) => {
     if (!(await isDatabase(embeddedFolder(directory)))) throw error
   })

@@ -17,7 +17,7 @@ export interface TestServer {
   adminKey: string
   /** The real client, with the admin key and project 1. */
   client: Stet
-  /** What the server is made of: for counting statements and looking behind the wire. */
+  /** The server's dependencies, to count statements and to inspect internal state. */
   deps: Deps
   database: Database<Stores>
   /** Stops the server and deletes its database. */
@@ -25,7 +25,7 @@ export interface TestServer {
 }
 
 export interface TestServerOptions {
-  /** Settings beside those that a test server needs. */
+  /** Settings in addition to those that a test server needs. */
   environment?: Record<string, string>
   /** Shorter limits of provider calls. */
   providerLimits?: Partial<ProviderLimits>
@@ -43,7 +43,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
     STET_LOG_LEVEL: 'error',
     STET_AUTH_FAILURE_LIMIT: '0',
     STET_DRAIN_DELAY_MS: '0',
-    // A machine that is busy with other tests is no outage.
+    // A machine that is busy with other tests is not an outage.
     STET_DATABASE_SILENCE_MS: '20000',
     ...(storage.databaseUrl !== undefined && { DATABASE_URL: storage.databaseUrl }),
     ...options.environment,

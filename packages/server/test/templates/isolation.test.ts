@@ -1,4 +1,4 @@
-/** What one workspace does to the template workers, and what another one sees of it. Every worker is a real process. */
+/** The effects of one workspace on the template workers, and on other workspaces. Every worker is a real process. */
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EvaluationOwner } from '../../src/features/templates/template-engine.ts'
 import {

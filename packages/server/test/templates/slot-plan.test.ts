@@ -13,7 +13,10 @@ type Parameters = Record<string, unknown>
 
 const wanted = count(1_500, 30_000)
 
-/** What the plan and the evaluator make of a prompt, both as a child would send them; no plan where there is none. */
+/**
+ * The results of the plan and of the evaluator for a prompt, as a worker process would send them. Undefined if there is
+ * no plan.
+ */
 async function bothWays(source: TemplateSource, parameters: Parameters) {
   const prompt = await compilePrompt(source)
   const messages = slotPlanOf(prompt)

@@ -10,7 +10,7 @@ interface Operation {
 export interface History {
   write(value: string, work: () => Promise<unknown>): Promise<void>
   read(work: () => Promise<string>): Promise<void>
-  /** What no order explains, in words; empty when the history is fine. */
+  /** The contradictions that no order explains, in words. Empty for a valid history. */
   violations(): string[]
 }
 
@@ -47,7 +47,7 @@ function explain(read: Operation, writes: readonly Operation[], all: readonly Op
   if (source.startedAt > read.endedAt) return [`read ${read.value} before it was written`]
   const between = writes.find((write) => write.startedAt > source.endedAt && write.endedAt < read.startedAt)
   if (between) return [`read ${read.value} after ${between.value} had replaced it`]
-  // Two reads one after the other may not see two writes, themselves one after the other, the wrong way round.
+  // Two sequential reads must not see two sequential writes in reverse order.
   const earlier = all.find(
     (other) => other.kind === 'read' && other.endedAt < read.startedAt && isAfter(other, source, writes),
   )

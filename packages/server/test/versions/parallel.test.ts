@@ -130,7 +130,7 @@ describe('parallel work on one project', () => {
   })
 })
 
-/** A publication may meet a change at each of its attempts, and says so: the changes come to an end. */
+/** A publication may meet a change at each of its attempts, and then reports it. The changes end eventually. */
 async function publishOnceItRests(bench: Bench): Promise<void> {
   for (;;) {
     try {
@@ -142,7 +142,7 @@ async function publishOnceItRests(bench: Bench): Promise<void> {
   }
 }
 
-/** The set of number n holds exactly what was published up to n. */
+/** Version n contains exactly the publications up to n. */
 async function expectHistoryOfSets(bench: Bench, drafts: readonly Version[]): Promise<void> {
   const versions = await workbench.deps.stores.versions.list(workbench.caller.workspaceId, bench.projectId, 'merged')
   const expected: string[] = []

@@ -46,7 +46,7 @@ export async function openWorkbench(): Promise<Workbench> {
     storesFor,
     log: silent,
   })
-  // The limit of an evaluation is no matter of these tests, and a busy machine may exceed it.
+  // These tests are not about the evaluation limit, and a busy machine may exceed it.
   const workerFile = join(packageRoot, 'dist', 'template-worker.mjs')
   const templates = createTemplateEngine({ workerFile, poolSize: 2, timeoutMs: 20_000, log: silent })
   const audit: string[] = []
@@ -114,7 +114,7 @@ export interface Bench {
   create(ref: Ref, path: string, content: string): ReturnType<typeof createDocument>
   remove(ref: Ref, path: string): ReturnType<typeof deleteDocument>
   read(ref: Ref, path: string): ReturnType<typeof readDocument>
-  /** `{ path: content }` of what the version shows. */
+  /** The prompts of the version as `{ path: content }`. */
   texts(ref: Ref): Promise<Record<string, string>>
   publish(ref: Ref, more?: { title?: string; description?: string; force?: boolean }): Promise<Version>
   push(ref: Ref, changes: readonly Change[]): ReturnType<typeof pushChanges>
@@ -147,7 +147,7 @@ export async function newBench({ deps, caller }: Pick<Workbench, 'deps' | 'calle
   }
 }
 
-/** A matcher for the error that a caller is told. */
+/** A matcher for the error that a caller gets. */
 /** Matches the refusal with this cause. */
 export function failure(reason: RefusalCause, details: Record<string, unknown> = {}): Error {
   return expect.objectContaining({ reason, details: expect.objectContaining(details) })

@@ -1,4 +1,4 @@
-/** What the commands of the discontinued CLI 4.0.0 do: calls of the client 5.1.0 in their order, and files. */
+/** The commands of the discontinued CLI 4.0.0, as calls of the client 5.1.0 in their order, and files. */
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

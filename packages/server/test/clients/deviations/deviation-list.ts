@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { outcomesOf, resultsFile } from '../matrix/client-matrix.ts'
 
 interface Deviation {
-  /** What the discontinued server did. */
+  /** The behavior of the discontinued server. */
   before: string
   stet: string
   reason: string

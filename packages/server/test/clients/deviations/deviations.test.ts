@@ -1,4 +1,4 @@
-/** Where stet differs from the discontinued server on purpose, each difference shown. */
+/** The deliberate differences from the discontinued server. Each one is shown. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { assistantMessage, prompt, type RunBench, runBench, userMessage } from '../../runs/run-bench.ts'
 import { deviationList } from './deviation-list.ts'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench?.close())
 
-/** A run whose model has said one word, and goes on when it is let. */
+/** A run whose model has sent one word and continues on a signal. */
 async function openRun(): Promise<{ uuid: string; leave(): void; finish(): void }> {
   let finish = () => {}
   const gate = new Promise<void>((resolve) => {

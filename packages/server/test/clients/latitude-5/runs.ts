@@ -1,4 +1,4 @@
-/** What a run of 5.1.0 has beyond that of the other versions. */
+/** Features of a run in 5.1.0 that the other versions lack. */
 import { expect, test } from 'vitest'
 import { failureOf, sentDuring, userMessage } from '../matrix/client-bench.ts'
 import { BackgroundResult } from '../matrix/wire.ts'

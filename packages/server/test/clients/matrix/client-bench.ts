@@ -7,7 +7,7 @@ import { type Front, openFront } from './front.ts'
 export interface ClientBench {
   server: TestServer
   provider: FakeProvider
-  /** Where the client under test is pointed to. */
+  /** The address for the client under test. */
   front: Front
   key: string
   liveUuid: string
@@ -15,7 +15,7 @@ export interface ClientBench {
   newDraft(): Promise<string>
   /** A rating from 1 to 5. */
   newEvaluation(): Promise<string>
-  /** A conversation that nobody ran. */
+  /** A conversation that never ran. */
   newLog(): Promise<string>
   close(): Promise<void>
 }
@@ -23,7 +23,7 @@ export interface ClientBench {
 const head = (keys = '') => `---\nprovider: OpenAI\nmodel: gpt-4o\n${keys}---\n`
 const tool = (name: string) => `  - ${name}: { description: Any, parameters: { type: object } }\n`
 
-/** What is live unless a suite publishes its own. */
+/** The live prompts, unless a suite publishes its own. */
 export const prompts = {
   greet: `${head()}Be brief.\n<user>Say hello to {{ name }}.</user>\n`,
   weather: `${head(`tools:\n${tool('get_weather')}${tool('ask')}${tool('end_autonomous_chain')}`)}<user>Weather?</user>\n`,
@@ -67,13 +67,13 @@ export async function openClientBench(
 
 export const userMessage = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] })
 
-/** What the model was sent back for its tool calls, in order. */
+/** The tool results that the model received, in order. */
 export function toolAnswers({ provider }: Pick<ClientBench, 'provider'>): string[] {
   const sent = provider.requests.at(-1)?.body['messages'] as { role: string; content: string }[]
   return sent.filter(({ role }) => role === 'tool').map(({ content }) => content)
 }
 
-/** The requests that the client made during `work`, beside its answer. */
+/** The requests of the client during `work`, and its answer. */
 export async function sentDuring<T>({ front }: ClientBench, work: () => Promise<T>) {
   const before = front.requests.length
   const answer = await work()

@@ -1,8 +1,8 @@
-/** What the tests of a published client showed, method by method; docs/compatibility.md is made from it. */
+/** The test results of a published client, method by method. docs/compatibility.md is generated from them. */
 import { fileURLToPath } from 'node:url'
 import { describe, expect, type RunnerTask, test } from 'vitest'
 
-/** How a method or a behaviour came out. */
+/** The result of a method or a behavior. */
 type Verdict = 'works' | 'works with a note' | 'not offered' | 'FAILS' | 'NO TEST'
 
 export interface MatrixEntry {
@@ -15,7 +15,7 @@ export interface MatrixEntry {
 export interface ClientResults {
   client: string
   version: string
-  /** How the client takes part: the real package, or its requests and models. */
+  /** How the client is tested: with the real package, or with its requests and models. */
   as: string
   methods: Record<string, MatrixEntry>
   behaviours: Record<string, MatrixEntry>
@@ -30,8 +30,8 @@ interface Declared {
 export type Matrix = ReturnType<typeof clientMatrix>
 
 /**
- * Collects the tests of one client in one file. Declare with `method` and `behaviour`, and call `close` last: it adds the
- * test that compares what the tests showed with `results/<name>.json`.
+ * Collects the tests of one client in one file. Declare with `method` and `behaviour`, and call `close` last: it adds
+ * the test that compares the results with `results/<name>.json`.
  */
 export function clientMatrix(name: string, about: Pick<ClientResults, 'client' | 'version' | 'as'>) {
   const declared = new Map<string, Declared>()
@@ -41,13 +41,15 @@ export function clientMatrix(name: string, about: Pick<ClientResults, 'client' |
     describe(title, tests)
   }
   return {
-    /** A method of the client that works; the note tells what is different from the discontinued service, and why. */
+    /**
+     * A method of the client that works. The note names the difference from the discontinued service and its reason.
+     */
     method: (title: string, tests: () => void, note?: string) =>
       declare(title, { kind: 'methods', isOffered: true, ...(note !== undefined && { note }) }, tests),
-    /** A method that the client has and that no server can serve; its tests show what happens instead. */
+    /** A method of the client that no server can serve. Its tests show the result. */
     notOffered: (title: string, note: string, tests: () => void) =>
       declare(title, { kind: 'methods', isOffered: false, note }, tests),
-    /** What holds for several methods. */
+    /** A behavior of several methods. */
     behaviour: (title: string, tests: () => void, note?: string) =>
       declare(title, { kind: 'behaviours', isOffered: true, ...(note !== undefined && { note }) }, tests),
     /** `surface` answers every method that the client has; one without a test fails, and shows as such in the results. */
@@ -69,7 +71,7 @@ export function clientMatrix(name: string, about: Pick<ClientResults, 'client' |
   }
 }
 
-/** Where the results of a client are kept. */
+/** The file with the results of a client. */
 export function resultsFile(name: string): string {
   return fileURLToPath(new URL(`../results/${name}.json`, import.meta.url))
 }
@@ -87,7 +89,7 @@ function verdict(states: readonly string[], declared: Declared | undefined): Ver
   return declared.note === undefined ? 'works' : 'works with a note'
 }
 
-/** The outcome of each test of a suite by its title; empty when there is no such suite. */
+/** The result of each test of a suite by its title; empty for an unknown suite. */
 export function outcomesOf(suite: RunnerTask | undefined): Record<string, string> {
   return Object.fromEntries(suite ? outcomes(suite) : [])
 }

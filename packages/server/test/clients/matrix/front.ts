@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 
 export interface SentRequest {
   method: string
-  /** As on the request line, percent signs included. */
+  /** As in the request line, with percent signs. */
   path: string
   headers: IncomingHttpHeaders
   /** The body as it came. */

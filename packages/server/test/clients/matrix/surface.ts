@@ -3,9 +3,9 @@
 type Functions = Record<string, (...args: never[]) => unknown>
 
 export interface Surface {
-  /** What applications call: functions in namespaces (`prompts.get`), and static ones of the class (`static instrument`). */
+  /** The functions that applications call, in namespaces (`prompts.get`) or static (`static instrument`). */
   methods: string[]
-  /** Functions of the prototype that no namespace shows as they are: parts of the others, or wrapped. */
+  /** Functions of the prototype that no namespace exposes unchanged: parts of other functions, or wrapped. */
   inner: string[]
 }
 
@@ -20,7 +20,7 @@ export function surfaceOf(client: object): Surface {
       ...namespaces.flatMap(([space, functions]) => Object.keys(functions).map((name) => `${space}.${name}`)),
       ...statics.map((name) => `static ${name}`),
     ].sort(),
-    // A namespace holds bound functions, which are called "bound <name>".
+    // A namespace contains bound functions, which are named "bound <name>".
     inner: functionsOf(prototype).filter((name) => name !== 'constructor' && !shown.includes(`bound ${name}`)),
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What published clients may be answered, written from their needs: every key that is documented, and no other; token counts
- * and times that are whole; kinds, reasons and roles out of their lists. The strictest client refuses anything else.
+ * The responses that published clients accept: every documented key and no other, whole token counts and times, and
+ * kinds, reasons and roles from their lists. The strictest client refuses everything else.
  */
 import { z } from 'zod'
 
@@ -250,7 +250,7 @@ const LatitudeEvents = [
     cost: z.number(),
   }),
 ] as const
-/** For callers that declare a version: no type beside these is known to them. */
+/** Legacy clients support only these types. */
 export const DeclaredEvent = z.discriminatedUnion('type', LatitudeEvents)
 /** For 4.1.9, which declares none. */
 export const UndeclaredEvent = z.discriminatedUnion('type', [

@@ -1,4 +1,4 @@
-/** The calls of the published Python client 5.10, request by request, with what it makes of the answers. */
+/** The calls of the published Python client 5.10, request by request, and its handling of the responses. */
 import type { z } from 'zod'
 import {
   Annotation,
@@ -66,7 +66,7 @@ export function pythonClient(options: PythonOptions, projectId = 1) {
     model.parse(JSON.parse(await textOf(await pythonRequest(options, call))))
   const documentsOf = (one: VersionOption) => documents(projectId, one)
 
-  /** Streaming is on unless it is turned off. Without `on_error` the failure is raised, with it there is no result. */
+  /** Streams by default. Without `on_error` the failure is raised; with it there is no result. */
   async function start(call: Omit<PythonRequest, 'stream'>, model: z.ZodType, one: StreamOptions) {
     try {
       const stream = one.stream ?? true
@@ -198,7 +198,7 @@ export function pythonClient(options: PythonOptions, projectId = 1) {
   }
 }
 
-// What is not given is not sent.
+// Missing values are not sent.
 function given(body: Body): Body {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
 }

@@ -6,7 +6,7 @@ import { ErrorBody } from '../matrix/wire.ts'
 
 export const sdkVersion = '5.10.0'
 
-/** What the Python client raises. */
+/** The error that the Python client raises. */
 export class PythonApiError extends Error {
   override name = 'PythonApiError'
   readonly status: number
@@ -29,7 +29,7 @@ export interface PythonOptions {
 export interface PythonRequest {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
-  /** None: no body at all, but the content type all the same. */
+  /** None means no body, but the content type is still sent. */
   body?: Record<string, unknown>
   stream?: boolean
 }
@@ -37,7 +37,7 @@ export interface PythonRequest {
 const retriable = new Set([408, 429, 500, 502, 503, 504])
 const tries = 3
 
-/** Sends it, repeats it as the client does, and answers the response whose body nobody has read yet. */
+/** Sends the request with the client's retries. Returns the response with its body unread. */
 export async function pythonRequest(options: PythonOptions, call: PythonRequest): Promise<IncomingMessage> {
   for (let attempt = 1; ; attempt += 1) {
     const response = await send(options, call)

@@ -1,6 +1,6 @@
 /**
- * The published Python client 5.10: its exact requests, and what it makes of the answers. The client itself cannot run here;
- * `render` and `render_chain`, which make no request, are no part of this.
+ * The published Python client 5.10: its exact requests, and its handling of the responses. The client itself cannot run
+ * here. `render` and `render_chain` make no request and are not covered.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openClientBench, prompts, sentDuring, userMessage } from '../matrix/client-bench.ts'

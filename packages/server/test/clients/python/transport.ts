@@ -28,7 +28,7 @@ export function repeatTests(ready: () => ReadyPython): void {
     const { bench } = ready()
     const { key } = await bench.server.client.apiKeys.create({ name: 'slow', plan: 'custom', limit: 1 })
     const client = pythonClient({ port: bench.front.port, key })
-    // One after the other, until two fall into one window of the limit: the second of them is repeated.
+    // Sent in sequence until two requests fall into one rate-limit window. The second one is retried.
     for (let round = 0; round < 50; round += 1) {
       const { answer, sent } = await sentDuring(bench, () => client.prompts.get('greet'))
       expect(answer.path).toBe('greet')

@@ -1,4 +1,4 @@
-/** Every TypeScript example of docs/sdk runs as it stands, on a server with a fake provider. */
+/** Every TypeScript example of docs/sdk runs unchanged, on a server with a fake provider. */
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -20,7 +20,7 @@ import * as zod from 'zod'
 import { prompt, type RunBench, runBench } from '../../runs/run-bench.ts'
 import type { FakeRequest } from '../../support/fake-provider.ts'
 
-/** Examples that cannot run, by their page and what they hold, with the reason. Those not named here run. */
+/** Examples that cannot run, by page and content, with the reason. All others run. */
 const NOT_RUN: [page: string, holds: string, reason: string][] = [
   ['typed-prompts.md', "declare module '@stet/sdk'", 'a declaration: only the compiler reads it'],
 ]
@@ -48,7 +48,7 @@ const reasonOf = ({ page, code }: (typeof examples)[number]) =>
   NOT_RUN.find(([name, holds]) => page === name && code.includes(holds))?.[2]
 const runnable = examples.filter((example) => reasonOf(example) === undefined)
 
-// those that the README pushes
+// The prompts that the README pushes.
 const promptFolder = fileURLToPath(new URL('../../../../../examples/prompts/', import.meta.url))
 const prompts = readdirSync(promptFolder, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.promptl'))
@@ -95,7 +95,7 @@ afterAll(async () => {
   rmSync(temporary, { recursive: true })
 })
 
-/** A model that does what it is asked for: calls its tools once, answers by the schema, else in words. */
+/** A model that calls its tools once, and answers by the schema or in words. */
 function reply({ body }: FakeRequest) {
   const isAnswered = JSON.stringify(body['messages']).includes('"role":"tool"')
   if (body['tools'] && !isAnswered) {
@@ -106,7 +106,7 @@ function reply({ body }: FakeRequest) {
     : { text: 'It is on its way.' }
 }
 
-/** The routes that the page on web pages shows, served as it tells. */
+/** The routes of the web page documentation, served as described. */
 async function answer(url: string, headers: object, sent: Promise<string>): Promise<Response> {
   if (url.startsWith('/weather/')) return new Response('sunny')
   const route = runnable.find(({ code }) => code.match(/^\/\/ the route (\S+)/)?.[1] === url)
@@ -116,7 +116,7 @@ async function answer(url: string, headers: object, sent: Promise<string>): Prom
   return POST(new Request(siteUrl + url, init))
 }
 
-/** What examples build on: the names that the text around them has introduced. */
+/** Names that the text around the examples has introduced. */
 async function scene() {
   const stet = new sdk.Stet()
   const draft = await stet.versions.create('draft')
@@ -134,7 +134,7 @@ async function scene() {
   }
 }
 
-/** Runs an example with its imports; what it exports as POST, if anything. */
+/** Runs an example with its imports. Returns its POST export, if there is one. */
 async function run(code: string): Promise<unknown> {
   const own = code
     .replace('stet_…', bench.key)

@@ -27,7 +27,7 @@ const HTML = `<!doctype html><meta charset="utf-8">${IMPORT_MAP}<p></p><script t
     stream.on('sdk', ({ type }) => states.push(type)).on('event', ({ id }) => ids.push(Number(id)))
     for await (const text of stream.textStream) {
       show(text)
-      // the model goes on when the page has shown what it said
+      // The model continues when the page has shown its text.
       if (text === 'One ') await fetch('/seen', { method: 'POST' })
     }
     const { response, uuid } = await stream.finalResult()
@@ -37,7 +37,7 @@ const HTML = `<!doctype html><meta charset="utf-8">${IMPORT_MAP}<p></p><script t
   })()
 </script>`
 
-// a host that is not the loopback address: to the browser, http is no secure context there
+// A host that is not the loopback address. For the browser, http is not a secure context there.
 const PLAIN_HOST = 'intranet.test'
 const PLAIN_HTML = `<!doctype html><meta charset="utf-8">${IMPORT_MAP}<script type="module">
   import { Stet } from '/sdk/index.mjs'
@@ -126,7 +126,7 @@ async function passToService(request: IncomingMessage, response: ServerResponse)
   response.end()
 }
 
-/** The route of the documentation, and a connection that breaks after what it shall not survive. */
+/** The route of the documentation, and a connection that breaks after a given number of bytes. */
 async function passOn(run: ReturnType<Stet['prompts']['stream']>, response: ServerResponse, breaksAfter?: string) {
   const { stream } = await run.withResponse()
   const answer = stream.toResponse()

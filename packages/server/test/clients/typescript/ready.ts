@@ -6,7 +6,7 @@ export interface ReadyClient {
   bench: ClientBench
   client: PublishedClient
   Latitude: PublishedClass
-  /** What `X-Latitude-SDK-Version` says; undefined when the version sends none. */
+  /** The value of `X-Latitude-SDK-Version`; undefined if the version sends none. */
   declares: string | undefined
   /** A further client of the same bench. */
   another(key: string, options?: Record<string, unknown>): PublishedClient

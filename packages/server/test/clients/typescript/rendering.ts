@@ -1,4 +1,4 @@
-/** Prompts that the clients render themselves: they take the text that the server gives. */
+/** Prompts that the clients render themselves, from the server's text. */
 import { expect, test } from 'vitest'
 import { sentDuring } from '../matrix/client-bench.ts'
 import type { Matrix } from '../matrix/client-matrix.ts'

@@ -1,4 +1,4 @@
-/** What holds for every request of the published TypeScript clients. */
+/** Facts about every request of the published TypeScript clients. */
 import { expect, test } from 'vitest'
 import { failureOf, sentDuring, userMessage } from '../matrix/client-bench.ts'
 import type { Matrix } from '../matrix/client-matrix.ts'

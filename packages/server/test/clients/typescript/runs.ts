@@ -16,7 +16,7 @@ const wholeRun = [
   'chain-completed',
 ]
 
-/** Callbacks that keep what they were given; every event is checked against what clients may be shown. */
+/** Callbacks that record their input. Every event is checked against the types that clients accept. */
 export function listener(declares: string | undefined) {
   const seen = { types: [] as string[], text: '', finished: [] as Result[], errors: [] as ApiError[], uuid: '' }
   const callbacks: Pick<RunOptions, 'onEvent' | 'onFinished' | 'onError'> = {

@@ -9,7 +9,7 @@ import type { World } from './world.ts'
 export const idempotencyCauses: Partial<Record<ErrorCause, Scenario>> = {
   'idempotency-in-progress': async (world, route) => {
     const repetition = await sentUnderKey(world, route)
-    // As if another process were still at work on it.
+    // As if another process were still working on it.
     const other = randomUUID()
     const { session } = world.bench.server.database
     await session.query(`INSERT INTO instance (id, lease_until) VALUES ($1, now() + interval '1 hour')`, [other])
@@ -23,7 +23,7 @@ export const idempotencyCauses: Partial<Record<ErrorCause, Scenario>> = {
   },
   'idempotency-unreadable': async (world, route) => {
     const repetition = await sentUnderKey(world, route)
-    // As it stands after its encryption key has left the ring.
+    // The record after its encryption key has left the ring.
     await changeLastRecord(world, `answer = regexp_replace(answer, '^v1\\.[0-9a-f]+', 'v1.00000000')`)
     return send(world, route, repetition)
   },

@@ -14,7 +14,7 @@ const scopes = ['read', 'run', 'write', 'publish', 'admin']
 export const refusedRequests: Partial<Record<ErrorCause, Scenario>> = {
   // The database refuses NUL in a text; so does the door, on every route.
   'refused-query': (world, route) => send(world, route, { query: '?other=%00', body: validBody[route.name] ?? {} }),
-  // Whatever a parameter is, it is one.
+  // Any parameter will do.
   'invalid-query': (world, route) => send(world, route, { query: `?${route.query[0]}=1&${route.query[0]}=2` }),
   'malformed-path': (world, route) => {
     const path = route.path.replace(/:\w+/, '%zz')
@@ -23,7 +23,7 @@ export const refusedRequests: Partial<Record<ErrorCause, Scenario>> = {
   'malformed-compression': (world, route) =>
     send(world, route, { body: 'no gzip', headers: { 'content-encoding': 'gzip' } }),
   'malformed-json': (world, route) => send(world, route, { body: '{"a":' }),
-  // No key of any body takes a list that holds a list of numbers.
+  // No key of any body accepts nested lists of numbers.
   'invalid-body': async (world, route) => {
     const [key = ''] = bodyKeys(route) ?? []
     const answer = await send(world, route, { body: { ...validBody[route.name], [key]: [[0]] } })
@@ -82,7 +82,7 @@ async function tooManyStreams(world: World, route: WalkedRoute): Promise<ApiAnsw
   return answer
 }
 
-/** What nobody foresaw: the tables are gone under a request that would succeed. */
+/** An unforeseen failure: the tables are gone during a request that would succeed. */
 async function unforeseenFailure(world: World, route: WalkedRoute): Promise<ApiAnswer> {
   const request = await successOf(world, route)
   const { session } = world.bench.server.database

@@ -8,7 +8,7 @@ export interface RouteRequest {
   ids?: Placeholders
   /** After the path, with its question mark. */
   query?: string
-  /** Sent as JSON; a text as it is. */
+  /** Sent as JSON. A text is sent unchanged. */
   body?: unknown
   headers?: Record<string, string>
   /** The bench's by default; null sends none. */

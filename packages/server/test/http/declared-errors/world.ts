@@ -24,7 +24,7 @@ export interface World {
   keyWith(body: Record<string, unknown>): Promise<string>
   /** A key of all scopes that sees the project alone. */
   restrictedKey(): Promise<string>
-  /** A background run that goes on until it is ended. It holds the only worker. */
+  /** A background run that lasts until the test ends it. It occupies the only worker. */
   openRun(): Promise<{ conversationUuid: string; end(): Promise<void> }>
   /** The run of this conversation need not end before the world does. */
   leaveOpen(conversationUuid: string): void
@@ -46,7 +46,7 @@ export async function openWorld(): Promise<World> {
       STET_MAX_STREAMS_PER_KEY: String(streamLimit),
       STET_WORKERS: '1',
       STET_MAX_QUEUED_PER_KEY: '1',
-      // Failures that nobody foresaw are brought about here: their log lines would hide the others.
+      // This server causes unforeseen failures on purpose. Their log lines would hide others.
       STET_LOG_LEVEL: 'off',
     },
   )
@@ -111,7 +111,7 @@ function uuidOf(versionAddress: string): string {
   return versionAddress.split('/').at(-1) ?? ''
 }
 
-/** A call that waits for its caller's answer, in a run that goes on meanwhile. */
+/** A call that waits for the caller's result while its run is active. */
 export async function openToolCall({ bench, leaveOpen }: World): Promise<string> {
   const path = newName()
   const text = prompt('<user>Weather?</user>', 'tools:\n  - get_weather: { parameters: { type: object } }\n')

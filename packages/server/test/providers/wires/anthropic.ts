@@ -5,7 +5,10 @@ import { closedSchema, pixel, proxyFailure } from './shape.ts'
 
 const counts: Json = { input_tokens: 12, output_tokens: 8 }
 
-/** @param blocks whole ones, each with the deltas in which it is told. */
+/**
+ * @param blocks whole ones, each with its deltas
+ * @param blocks whole ones, each with the deltas in which it is told.
+ */
 function answer(
   blocks: [block: Json, start: Json, ...deltas: Json[]][],
   told: Omit<Told, 'finishReason'> & Partial<Told>,

@@ -1,4 +1,4 @@
-/** Azure: OpenAI's models behind filters, which tell their findings in frames of their own. */
+/** Azure: OpenAI's models behind filters, which report their findings in separate frames. */
 import { answer, type ChatForm, chatService, frame, settingsWithout } from './chat.ts'
 
 const safe = { hate: { filtered: false, severity: 'safe' }, violence: { filtered: false, severity: 'safe' } }

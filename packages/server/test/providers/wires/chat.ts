@@ -1,4 +1,4 @@
-/** What the services that speak chat completions have in common; each tells what it has of its own. */
+/** The common part of services with chat completions. Each one adds its own part. */
 import type { AnswerWire, Json, KindWire, Told } from './shape.ts'
 import { closedSchema, pixel, proxyFailure } from './shape.ts'
 
@@ -7,7 +7,7 @@ export interface ChatForm {
   envelope: Json
   /** Frames before the first delta. */
   lead?: readonly (Json | string)[]
-  /** Beside the delta of each choice. */
+  /** Keys next to the delta of each choice. */
   choice?: Json
   /** The frames after the last delta. */
   end(finish: string, usage: Json): readonly (Json | string)[]
@@ -31,7 +31,7 @@ export interface Said {
   message?: Json
   finish?: string
   usage?: Json
-  /** On the plain answer, beside its choices. */
+  /** Keys of the plain answer, next to its choices. */
   plain?: Json
 }
 
@@ -181,12 +181,12 @@ export const openaiBody = (message: string, code: string | null = null) => ({
   error: { message, type: 'invalid_request_error', param: null, code },
 })
 
-/** What of the settings a service takes. */
+/** The settings that a service accepts. */
 export function settingsWithout(...keys: string[]): Json {
   return Object.fromEntries(Object.entries(chatSettings).filter(([key]) => !keys.includes(key)))
 }
 
-/** A system message stands at the beginning alone; later ones become the user's. */
+/** Only the first message may be a system message. Later ones become user messages. */
 export const leadingSystemAlone: Json = {
   messages: [
     { role: 'system', content: 'd' },
@@ -226,7 +226,7 @@ export function chatService(form: ChatForm, own: ChatDifferences): KindWire {
   }
 }
 
-/** The role is told once: in the lead, or with the first text. */
+/** The role is sent once: in the first frame, or with the first text. */
 function greeting(form: ChatForm): AnswerWire {
   const role = JSON.stringify(form.lead ?? []).includes('"role"') ? {} : { role: 'assistant' }
   return answer(form, { deltas: [{ ...role, content: 'Grüß' }, { content: ' dich' }] }, { text: 'Grüß dich' })

@@ -1,4 +1,7 @@
-/** Any other service, here one that stands before many (as OpenRouter does): comments, both names for thoughts, images, pages, failures of those behind it. */
+/**
+ * Any other service, here a gateway like OpenRouter: comments, both names for reasoning, images, sources, failures of
+ * the services behind it.
+ */
 import { answer, bareCall, type ChatForm, chatService, frame, settingsWithout, told, usage } from './chat.ts'
 import { pixel } from './shape.ts'
 
@@ -59,7 +62,7 @@ export const custom = chatService(form, {
     image: answer(
       form,
       {
-        // The last frame tells the image again.
+        // The last frame repeats the image.
         deltas: [{ content: 'See' }, { content: '', images }, { content: '', images }],
         message: { content: 'See', images },
         usage,

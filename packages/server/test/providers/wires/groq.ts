@@ -10,7 +10,7 @@ const form: ChatForm = {
       x_groq: { id: 'req_1' },
     },
   ],
-  // The last choice brings usage in its own place; who asked for it is told it twice.
+  // The last choice has usage in its own place. A caller that asked for usage gets it twice.
   end: (finish, usage) => [frame(form, {}, finish, { x_groq: { id: 'req_1', usage } }), 'data: [DONE]\n\n'],
 }
 const usage = {

@@ -74,7 +74,7 @@ export const openai = chatService(form, {
     },
   },
   requests: {
-    // Away from OpenAI's own address nothing is left out: another service may know it.
+    // For other addresses than OpenAI's nothing is omitted, because another service may support it.
     settings: { ...settingsWithout(), top_k: 3 },
     roles: {
       messages: [

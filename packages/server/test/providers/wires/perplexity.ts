@@ -1,4 +1,7 @@
-/** Perplexity: thoughts as text between `<think>` marks, pages and usage in every frame, the whole message beside each delta, no end mark, no tools. */
+/**
+ * Perplexity: reasoning as text between `<think>` marks, sources and usage in every frame, the whole message next to
+ * each delta, no end mark, no tools.
+ */
 import { answer, type ChatForm, chatService, frame, leadingSystemAlone, settingsWithout, told, usage } from './chat.ts'
 
 const pages = {

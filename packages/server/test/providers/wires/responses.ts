@@ -1,4 +1,4 @@
-/** OpenAI's Responses: items with a beginning and an end, and one last frame that tells all of them again. */
+/** OpenAI's Responses: items with a start and an end, and a last frame that repeats all of them. */
 import { bare, bern, openaiBody, twoCalls } from './chat.ts'
 import { openai } from './openai.ts'
 import type { AnswerWire, Json, KindWire, Told } from './shape.ts'

@@ -1,4 +1,7 @@
-/** What is told of a provider kind: how its service writes each case of an answer, and in which form it takes each case of a request. */
+/**
+ * The wire format of a provider kind: how its service writes each case of an answer, and the form of each case of a
+ * request.
+ */
 import type { FinishReason, ProviderSettings } from '../../../src/features/providers/model-driver.ts'
 import type { ProviderError } from '../../../src/features/providers/provider-error.ts'
 import type { Usage } from '../../../src/features/providers/usage.ts'
@@ -37,7 +40,7 @@ export const requestCases = [
   'generated image',
 ] as const
 
-/** What an answer comes to; what is left out is empty. */
+/** The result of an answer. Missing parts are empty. */
 export interface Told {
   text?: string
   reasoning?: string
@@ -49,7 +52,7 @@ export interface Told {
 }
 
 export interface AnswerWire {
-  /** A string is sent as it is, an object as the data of an event. */
+  /** A string is sent unchanged, an object as the data of an event. */
   frames: readonly (Json | string)[]
   plain: Json
   told: Told
@@ -58,14 +61,14 @@ export interface AnswerWire {
 export interface FailureWire {
   status?: number
   headers?: Record<string, string>
-  /** Of a head with a status; a string is sent as it is. */
+  /** A response head with a status. A string is sent unchanged. */
   body?: unknown
-  /** Of an answer that began well. */
+  /** A failure after the answer has started. */
   frames?: readonly (Json | string)[]
   told: Partial<ProviderError>
 }
 
-/** A string tells why there is no such case. */
+/** A string gives the reason why there is no such case. */
 export interface KindWire {
   provider: Partial<ProviderSettings>
   model: string
@@ -75,13 +78,13 @@ export interface KindWire {
   ending(reason: string): readonly (Json | string)[]
   reasons: Record<string, FinishReason>
   failures: Record<(typeof failureCases)[number], FailureWire>
-  /** The keys of the body that a case makes; an Error is what the call ends with before it is sent. */
+  /** The keys of the body in a case. An Error ends the call before it is sent. */
   requests: Record<(typeof requestCases)[number], Json | Error>
 }
 
 export const html = '<html>\r\n<head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>'
 
-/** A proxy in between says the same, whatever stands behind it. */
+/** A proxy in between sends the same for every service behind it. */
 export const proxyFailure: FailureWire = {
   status: 502,
   headers: { 'content-type': 'text/html' },

@@ -1,4 +1,7 @@
-/** xAI: thoughts under `reasoning_content`, calls whole, reasoning counted beside the answer, addresses in the last frame, failures as bare texts. */
+/**
+ * xAI: reasoning under `reasoning_content`, whole calls, reasoning tokens not in the output count, sources in the last
+ * frame, failures as plain text.
+ */
 import { answer, type ChatForm, chatService, filesRefused, frame, wholeCalls } from './chat.ts'
 
 const form: ChatForm = {

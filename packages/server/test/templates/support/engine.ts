@@ -30,7 +30,9 @@ async function newestChange(): Promise<number> {
   return Math.max(...times)
 }
 
-/** The bundled child; built anew, beside it, when a source is newer: other tests start theirs from the same file. */
+/**
+ * The bundled worker process. Built again in another file if a source is newer, because other tests use the same file.
+ */
 export async function builtWorker(): Promise<string> {
   const built = await stat(workerFile).then(
     (found) => found.mtimeMs,
@@ -83,7 +85,7 @@ export function charged(engine: TemplateEngine): TestEngine {
   }
 }
 
-/** Asks again where the machine was too busy to give a child its time: nothing is known of the prompt then. */
+/** Repeats the call if the machine was too busy to give a worker process its time. The prompt itself was not judged. */
 export function patient(engine: TestEngine): TestEngine {
   const ask = async <T>(call: () => Promise<T>): Promise<T> => {
     for (;;) {
@@ -124,7 +126,7 @@ export function firstStep(
   return engine.step({ source: sourceOf(content), parameters, now }, owner)
 }
 
-/** What the first step sends to the model, as one text. */
+/** The text that the first step sends to the model. */
 export async function rendered(
   engine: TestEngine,
   content: string,

@@ -79,7 +79,7 @@ export const promptCauses: Record<string, Scenario> = {
     }),
 }
 
-/** A draft that never rests: whoever looks at its texts sees others. */
+/** A draft that changes constantly, so every read returns other texts. */
 async function publishWhileChanging(world: World): Promise<ApiAnswer> {
   const ids = await inDraft(world)
   await to('documents.create', world, { ids, body: { path: newName(), prompt: 'x' } })

@@ -22,7 +22,7 @@ export const runCauses: Record<string, Scenario> = {
   'runs.run queue-full': async (world) => {
     const key = await world.keyWith({ scopes: ['run', 'read'] })
     const { end } = await world.openRun()
-    // One more than may wait: the run that is open holds the only place at work.
+    // One more than the queue accepts. The open run occupies the only worker.
     const start = () =>
       to('runs.run', world, {
         ids: inLive(world),
