@@ -17,7 +17,7 @@ const decompressors = new Map<string, Decompress>([
 
 /** A shorter body is checked after parsing: it can be nested too deeply, but its values and keys are few. */
 const shortBytes = 32_768
-/** A connection that has sent this much is read once per turn of the event loop, so the others are served in between. */
+/** Of the connections that have sent this much, one is read in each turn of the event loop, so that others are served in between. */
 const unpacedBytes = 65_536
 const discardLimitBytes = 64 * 1024 * 1024
 const discardLimitMs = 5_000
@@ -49,7 +49,7 @@ export async function readBody(
         for (const next of parts.slice(checked)) check(next)
         checked = parts.length
       }
-      if (size > unpacedBytes) await nextTurn()
+      if (size > unpacedBytes) await ownTurn()
     }
   } catch (error) {
     throw error instanceof AppError ? error : refuse('incomplete-body')
@@ -61,6 +61,14 @@ export async function readBody(
   const body = await decompressWithin(decompress, raw, limitBytes)
   if (body.length > shortBytes) check?.(body)
   return body
+}
+
+let latestTurn = Promise.resolve()
+
+/** Resolves in a turn of the event loop in which no other large body is read. */
+function ownTurn(): Promise<void> {
+  latestTurn = latestTurn.then(() => nextTurn())
+  return latestTurn
 }
 
 async function decompressWithin(decompress: Decompress, raw: Buffer, limitBytes: number): Promise<Buffer> {
@@ -90,7 +98,7 @@ export function discardBody(req: IncomingMessage): Promise<void> {
       if (size > discardLimitBytes) finish()
       else {
         req.pause()
-        setImmediate(() => req.resume())
+        void ownTurn().then(() => req.resume())
       }
     }
     function finish(): void {
