@@ -1,9 +1,8 @@
 /** One byte budget for responses that clients have not read: large ones wait for room, stalled clients are closed. */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { type AppError, refuse } from '../../shared/app-error.ts'
+import { collectAll } from '../../shared/collect-garbage.ts'
 
 export interface UnreadSettings {
   /** The longest time without progress. */
@@ -20,12 +19,6 @@ const stalledLooks = 2
 /** While a conversation of 4 MB is read, its row and its value are in memory together. */
 const reservedBytes = 8_388_608
 const mostWaitingMs = 10_000
-
-// Node offers `gc` to new contexts only, once the flag is set.
-setFlagsFromString('--expose-gc')
-const gc = runInNewContext('gc') as (options: { type: 'major'; execution: 'sync' }) => void
-// An asynchronous collection begins after the next reads, whose copies come on top.
-const collectGarbage = () => gc({ type: 'major', execution: 'sync' })
 
 interface Watched {
   /** The socket's state when it last made progress. */
@@ -78,7 +71,8 @@ export class UnreadBudget {
     this.#setHeld(watched, 0)
     if (this.#uncollectedBytes < collectAfterBytes) return
     this.#uncollectedBytes = 0
-    collectGarbage()
+    // At once: an asynchronous collection begins after the next reads, whose copies come on top.
+    collectAll()
   }
 
   /**
