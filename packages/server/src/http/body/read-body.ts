@@ -23,8 +23,6 @@ const unpacedBytes = 65_536
 const collectAfterBytes = 8_388_608
 const discardLimitBytes = 64 * 1024 * 1024
 const discardLimitMs = 5_000
-/** Between two parts of 64 KB: most clients close once they have the response. 64 MB still pass within the time. */
-const discardPauseMs = 5
 /** Coarse, because there may be many of them. */
 const tickMs = 1_000
 
@@ -114,7 +112,7 @@ export function discardBody(req: IncomingMessage): Promise<void> {
       if (size > discardLimitBytes) finish()
       else {
         req.pause()
-        setTimeout(() => req.resume(), discardPauseMs)
+        void ownTurn().then(() => req.resume())
       }
     }
     function finish(): void {
