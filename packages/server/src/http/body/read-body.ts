@@ -18,7 +18,7 @@ const decompressors = new Map<string, Decompress>([
 
 /** A shorter body is checked after parsing: it can be nested too deeply, but its values and keys are few. */
 const shortBytes = 32_768
-/** Of the connections that have sent this much, one is read in each turn of the event loop, so that others are served in between. */
+/** A connection that has sent this much is read once per turn of the event loop, so the others are served in between. */
 const unpacedBytes = 65_536
 const collectAfterBytes = 8_388_608
 const discardLimitBytes = 64 * 1024 * 1024
@@ -52,7 +52,7 @@ export async function readBody(
         for (const next of parts.slice(checked)) check(next)
         checked = parts.length
       }
-      if (size > unpacedBytes) await ownTurn()
+      if (size > unpacedBytes) await nextTurn()
     }
   } catch (error) {
     throw error instanceof AppError ? error : refuse('incomplete-body')
@@ -74,14 +74,6 @@ function countReceived(part: Buffer): void {
   if (uncollectedBytes < collectAfterBytes) return
   uncollectedBytes = 0
   collectYoung()
-}
-
-let latestTurn = Promise.resolve()
-
-/** Resolves in a turn of the event loop in which no other large body is read. */
-function ownTurn(): Promise<void> {
-  latestTurn = latestTurn.then(() => nextTurn())
-  return latestTurn
 }
 
 async function decompressWithin(decompress: Decompress, raw: Buffer, limitBytes: number): Promise<Buffer> {
@@ -112,7 +104,7 @@ export function discardBody(req: IncomingMessage): Promise<void> {
       if (size > discardLimitBytes) finish()
       else {
         req.pause()
-        void ownTurn().then(() => req.resume())
+        setImmediate(() => req.resume())
       }
     }
     function finish(): void {
