@@ -1,11 +1,11 @@
 /**
  * The provider of all candidates: chat completions, plain or as a stream. The user's question selects the stream: "burst" without
- * pauses, "silent" with one word and no end, "flood" with 20 MB, anything else paced; "after 100 ms" delays the response. Not measured.
+ * pauses, "silent" with one word and no end, "flood" with 20 MB, anything else paced by "every 10 ms"; "after 100 ms" delays the
+ * response. Not measured.
  */
 import { createServer, type ServerResponse } from 'node:http'
 
 const chunks = Number(process.env['CHUNKS'] ?? 100)
-const gapMs = Number(process.env['GAP_MS'] ?? 10)
 
 const sixteenKilobytes = 'word '.repeat(3_277)
 const usage = { prompt_tokens: 20, completion_tokens: chunks, total_tokens: 20 + chunks }
@@ -40,7 +40,7 @@ createServer({ keepAliveTimeout: 300_000 }, (request, response) => {
     response.write(frame({ role: 'assistant', content: '' }, null))
     if (body.includes('silent')) response.write(frame({ content: 'word ' }, null))
     else if (body.includes('flood')) flood(response, 0)
-    else pace(response, 0, body.includes('burst') ? 0 : gapMs)
+    else pace(response, 0, body.includes('burst') ? 0 : Number(/every (\d+) ms/.exec(body)?.[1] ?? 10))
   }
 })
   .listen(0, '127.0.0.1')

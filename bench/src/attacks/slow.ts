@@ -1,6 +1,7 @@
 /** `pnpm bench:slow`: one client that stops reading 20 MB beside many readers, compared with one that keeps reading. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
+import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
 import { streamFigures } from '../measuring/load.ts'
 import { type Comparison, compare, type Figures } from '../measuring/rounds.ts'
 import { readStream } from '../measuring/stream-reader.ts'
@@ -15,22 +16,22 @@ const measures: Comparison['measures'] = [
   { name: 'grownMegabytes', title: 'grown MB', digits: 1, isCompared: false },
 ]
 
-const upstream = await startUpstream({ CHUNKS: String(chunks), GAP_MS: '10' })
+const upstream = await startUpstream({ CHUNKS: String(chunks) })
 const stet = await startStet(upstream.url)
 await compare({
   bench: `slow, ${readers} readers`,
-  measures,
-  control: { name: 'all read', round: () => round(false) },
-  others: [{ name: 'one stalls', round: () => round(true) }],
+  measures: withColumnsAt0(measures, 'gapP99Ms', 'p99Ms'),
+  control: { name: 'all read', round: () => atBothLatencies((latencyMs) => round(false, latencyMs)) },
+  others: [{ name: 'one stalls', subject: stet, round: () => atBothLatencies((latencyMs) => round(true, latencyMs)) }],
 })
 await closeAll(stet, upstream)
 
-async function round(isStalled: boolean): Promise<Figures> {
+async function round(isStalled: boolean, latencyMs: number): Promise<Figures> {
   const pool = new Pool(stet.url, { connections: readers, bodyTimeout: 0 })
   const other = new Pool(stet.url, { connections: 1, bodyTimeout: 0 })
   const bytesBefore = stet.residentBytes()
   let mostBytes = bytesBefore
-  const { headers, body } = await other.request(runRequest(true, stet.headers, { pace: 'flood' }))
+  const { headers, body } = await other.request(runRequest(true, stet.headers, { pace: 'flood', latencyMs }))
   body.on('error', () => {})
   if (!isStalled) body.resume()
   let isOver = false
@@ -41,7 +42,7 @@ async function round(isStalled: boolean): Promise<Figures> {
     }
   })()
   const read = await Promise.all(
-    Array.from({ length: readers }, () => readStream(pool, runRequest(true, stet.headers))),
+    Array.from({ length: readers }, () => readStream(pool, runRequest(true, stet.headers, { latencyMs }))),
   )
   isOver = true
   await watching

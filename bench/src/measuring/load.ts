@@ -59,27 +59,27 @@ export async function streamLoad(
   return { ...figures, ...streamFigures(read) }
 }
 
-/** Over many streams: time to first text, length of pauses, and number of late streams. */
+/** Over many streams: time to the first text and to the end, length of pauses, and number of late streams. */
 export function streamFigures(read: readonly ReadStream[]): Figures {
   const firstTexts = read.map(({ firstTextMs }) => firstTextMs)
   const gaps = read.flatMap(({ gapsMs }) => gapsMs)
   return {
     p50Ms: percentile(firstTexts, 0.5),
     p99Ms: percentile(firstTexts, 0.99),
+    wholeP50Ms: percentile(
+      read.map(({ wholeMs }) => wholeMs),
+      0.5,
+    ),
     gapP99Ms: percentile(gaps, 0.99),
     late: read.filter(({ firstTextMs, wholeMs }) => firstTextMs > wholeMs / 2).length,
   }
 }
 
-async function whileMeasured(
-  subject: Subject,
-  units: number,
-  work: () => Promise<unknown>,
-): Promise<{ cpuMicros: number; unitsPerSecond: number }> {
+async function whileMeasured(subject: Subject, units: number, work: () => Promise<unknown>): Promise<Figures> {
   const cpuBefore = subject.cpuMs()
   const startedMs = performance.now()
   await work()
   const seconds = (performance.now() - startedMs) / 1000
   const cpuMs = subject.cpuMs() - cpuBefore
-  return { cpuMicros: (cpuMs * 1000) / units, unitsPerSecond: units / seconds }
+  return { cpuMicros: (cpuMs * 1000) / units, unitsPerSecond: units / seconds, corePercent: cpuMs / seconds / 10 }
 }

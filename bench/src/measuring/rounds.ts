@@ -1,7 +1,9 @@
 /** Runs all subjects in turn (A B C A B C …) and discards the first round; medians, and ratios to the control. */
 import { describeMachine } from '../subjects/machine.ts'
+import type { Subject } from '../subjects/subject.ts'
+import { printTable } from './table.ts'
 
-/** The figures of one round, by measure. */
+/** The figures of one round, by measure; a figure that a candidate does not have is absent. */
 export type Figures = Readonly<Record<string, number>>
 
 export interface Measure {
@@ -17,6 +19,8 @@ export interface Measure {
 export interface Candidate {
   name: string
   round(): Promise<Figures>
+  /** What `--profile` profiles, during one further round. */
+  subject?: Subject
 }
 
 export interface Comparison {
@@ -29,23 +33,55 @@ export interface Comparison {
   limit?: number
 }
 
-/** CPU, throughput and times of requests or chunks. */
+/** CPU, throughput and times of requests or chunks. Near 100 % of its core, a subject is what limits the throughput. */
 export const loadMeasures: Comparison['measures'] = [
   { name: 'cpuMicros', title: 'CPU µs/unit', digits: 1, isCompared: true },
   { name: 'unitsPerSecond', title: 'units/s', digits: 0, isCompared: true },
+  { name: 'corePercent', title: '% of a core', digits: 0, isCompared: false },
   { name: 'p50Ms', title: 'p50 ms', digits: 2, isCompared: true },
   { name: 'p99Ms', title: 'p99 ms', digits: 2, isCompared: true },
 ]
 
 const noiseLimit = 0.15
 const countedRounds = Number(process.env['ROUNDS'] ?? 3)
+/** Pattern of the comparisons to run; all of them if unset. */
+const only = process.env['ONLY']
+
+/** The last JSON line of a comparison; `pnpm bench` reads it. */
+export interface Summary {
+  bench: string
+  medians: Record<string, Figures>
+  /** How much the control's own rounds differ, from 0. */
+  spread: number
+  isNoisy: boolean
+}
 
 /**
  * Runs the rounds, prints JSON lines and a table. Sets exit code 2 if the control's own rounds differ too much, or 1 if a
  * subject exceeds its limit.
  */
-export async function compare({ bench, measures, control, others, limit }: Comparison): Promise<void> {
+export async function compare(comparison: Comparison): Promise<void> {
+  const { bench, control, others } = comparison
+  if (only !== undefined && !new RegExp(only).test(bench)) return
   const candidates = [control, ...others]
+  const results = await runRounds(bench, candidates)
+  const medians = Object.fromEntries([...results].map(([name, rounds]) => [name, mediansOf(rounds)]))
+  const spread = spreadOf(comparison, results.get(control.name) ?? [])
+  const isNoisy = spread > noiseLimit
+  console.log(JSON.stringify({ bench, ...describeMachine() }))
+  console.log(JSON.stringify({ bench, medians, spread, isNoisy } satisfies Summary))
+  console.log(`\n${bench}: medians of ${countedRounds} interleaved rounds; ratios against ${control.name}`)
+  printTable(comparisonRows(comparison, medians))
+  if (isNoisy) {
+    console.log(
+      `noisy: the control's own rounds differ by ${(spread * 100).toFixed(0)} %, so these figures prove nothing`,
+    )
+    process.exitCode = 2
+  } else if (isAboveLimit(comparison, medians)) process.exitCode = 1
+  for (const { subject, round } of candidates) await subject?.profile?.(round)
+}
+
+async function runRounds(bench: string, candidates: readonly Candidate[]): Promise<Map<string, Figures[]>> {
   const results = new Map<string, Figures[]>(candidates.map(({ name }) => [name, []]))
   for (let round = 0; round <= countedRounds; round += 1) {
     for (const candidate of candidates) {
@@ -55,23 +91,35 @@ export async function compare({ bench, measures, control, others, limit }: Compa
       console.log(JSON.stringify({ bench, candidate: candidate.name, round, ...figures }))
     }
   }
-  console.log(JSON.stringify({ bench, ...describeMachine() }))
-  console.log(`\n${bench}: medians of ${countedRounds} interleaved rounds; ratios against ${control.name}`)
-  printTable(measures, control.name, results)
-  const figuresOf = ({ name }: Candidate) => (results.get(name) ?? []).map((figures) => figures[measures[0].name] ?? 0)
-  const own = figuresOf(control)
-  const spread = (Math.max(...own) - Math.min(...own)) / (percentile(own, 0.5) || 1)
-  if (spread > noiseLimit) {
-    console.log(
-      `noisy: the control's own rounds differ by ${(spread * 100).toFixed(0)} %, so these figures prove nothing`,
-    )
-    process.exitCode = 2
-  } else if (limit !== undefined) {
-    const base = percentile(own, 0.5)
-    const above = others.filter((other) => percentile(figuresOf(other), 0.5) > limit * base)
-    for (const { name } of above) console.log(`${name}: above the limit of ${limit}x`)
-    if (above.length > 0) process.exitCode = 1
-  }
+  return results
+}
+
+function mediansOf(rounds: readonly Figures[]): Figures {
+  const names = new Set(rounds.flatMap((figures) => Object.keys(figures)))
+  return Object.fromEntries([...names].map((name) => [name, percentile(valuesOf(rounds, name), 0.5)]))
+}
+
+/** Of the first measure, and of its column at a provider latency of 0 if there is one. */
+function spreadOf({ measures }: Comparison, rounds: readonly Figures[]): number {
+  const deciding = measures.filter(({ name }) => name === measures[0].name || name === `${measures[0].name}At0`)
+  const spreads = deciding.map(({ name }) => {
+    const values = valuesOf(rounds, name)
+    return (Math.max(...values) - Math.min(...values)) / (percentile(values, 0.5) || 1)
+  })
+  return Math.max(0, ...spreads)
+}
+
+function isAboveLimit({ measures, control, others, limit }: Comparison, medians: Record<string, Figures>): boolean {
+  if (limit === undefined) return false
+  const [{ name: measure }] = measures
+  const base = medians[control.name]?.[measure] ?? 0
+  const above = others.filter(({ name }) => (medians[name]?.[measure] ?? 0) > limit * base)
+  for (const { name } of above) console.log(`${name}: above the limit of ${limit}x`)
+  return above.length > 0
+}
+
+function valuesOf(rounds: readonly Figures[], name: string): number[] {
+  return rounds.flatMap((figures) => figures[name] ?? [])
 }
 
 export function percentile(values: readonly number[], share: number): number {
@@ -79,32 +127,19 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
 
-function printTable(measures: readonly Measure[], control: string, results: Map<string, Figures[]>): void {
-  const median = (candidate: string, measure: Measure): number =>
-    percentile(
-      (results.get(candidate) ?? []).map((figures) => figures[measure.name] ?? 0),
-      0.5,
-    )
-  console.log(
-    row(
-      '',
-      measures.flatMap(({ title, isCompared }) => (isCompared ? [title, 'ratio'] : [title])),
-    ),
-  )
-  for (const name of results.keys()) {
-    const cells = measures.flatMap((measure) => {
-      const mine = median(name, measure)
-      const shown = mine.toFixed(measure.digits)
-      return measure.isCompared ? [shown, ratio(mine, median(control, measure))] : [shown]
-    })
-    console.log(row(name, cells))
-  }
+function comparisonRows({ measures, control }: Comparison, medians: Record<string, Figures>): string[][] {
+  const head = measures.flatMap(({ title, isCompared }) => (isCompared ? [title, 'ratio'] : [title]))
+  const rows = Object.entries(medians).map(([name, figures]) => [
+    name,
+    ...measures.flatMap((measure) => {
+      const mine = figures[measure.name]
+      const shown = mine === undefined ? '-' : mine.toFixed(measure.digits)
+      return measure.isCompared ? [shown, ratio(mine, medians[control.name]?.[measure.name])] : [shown]
+    }),
+  ])
+  return [['', ...head], ...rows]
 }
 
-function ratio(mine: number, base: number): string {
-  return base === 0 ? '-' : `${(mine / base).toFixed(2)}x`
-}
-
-function row(name: string, cells: readonly string[]): string {
-  return name.padEnd(30) + cells.map((cell) => cell.padStart(13)).join('')
+function ratio(mine: number | undefined, base: number | undefined): string {
+  return !base || mine === undefined ? '-' : `${(mine / base).toFixed(2)}x`
 }

@@ -1,12 +1,26 @@
 /**
- * `pnpm bench:run`: plain runs against a raw proxy, bare Express and Express with the client as shipped, with a provider latency
- * of 100 ms and of 0. `BASELINE=<checkout>` adds the built server of another checkout.
+ * `pnpm bench:run`: plain runs against the provider itself, a raw proxy, bare Express, Express with the client as shipped and the
+ * Portkey gateway. `BASELINE=<checkout>` adds the built server of another checkout.
  */
-import { requestLoad } from '../measuring/load.ts'
-import { compare, loadMeasures } from '../measuring/rounds.ts'
-import { closeAll, runRequest, startBaseline, startControl, startStet, startUpstream } from '../subjects/candidates.ts'
+import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
+import { type LoadRequest, requestLoad } from '../measuring/load.ts'
+import { type Candidate, compare, type Figures, loadMeasures } from '../measuring/rounds.ts'
+import {
+  chatRequest,
+  closeAll,
+  runRequest,
+  startBaseline,
+  startControl,
+  startStet,
+  startUpstream,
+} from '../subjects/candidates.ts'
+import { startPortkey } from '../subjects/portkey.ts'
+import type { Subject } from '../subjects/subject.ts'
 
 const total = Number(process.env['REQUESTS'] ?? 3_000)
+/** One after the other takes the provider's latency each. */
+const totalOneByOne = 100
+
 const upstream = await startUpstream({ CHUNKS: '50' })
 const stet = await startStet(upstream.url)
 const baseline = await startBaseline(upstream.url)
@@ -14,29 +28,36 @@ const environment = { UPSTREAM: upstream.url }
 const raw = await startControl('raw-proxy', environment)
 const bare = await startControl('bare-express', environment)
 const shipped = await startControl('express-openai', environment)
+const portkey = await startPortkey(upstream.url)
 
-for (const { latencyMs, parallel } of [
-  { latencyMs: 100, parallel: 1 },
-  { latencyMs: 100, parallel: 64 },
-  { latencyMs: 0, parallel: 1 },
-  { latencyMs: 0, parallel: 16 },
-  { latencyMs: 0, parallel: 64 },
-]) {
-  const one = latencyMs === 0 ? Math.ceil(total / 3) : 100
-  const options = { total: parallel === 1 ? one : total, parallel }
-  const request = (headers?: Record<string, string>) => runRequest(false, headers, { latencyMs })
+type Ask = (stream: boolean, headers: Record<string, string>, question: { latencyMs: number }) => LoadRequest
+
+for (const parallel of [1, 16, 64]) {
+  const options = { total: parallel === 1 ? totalOneByOne : total, parallel }
+  const round = (subject: Subject, ask: Ask, headers: Record<string, string>): Promise<Figures> =>
+    atBothLatencies((latencyMs) => requestLoad(subject, ask(false, headers, { latencyMs }), options))
+  const candidate = (name: string, subject: Subject, ask: Ask = runRequest, headers = {}): Candidate => ({
+    name,
+    subject,
+    round: () => round(subject, ask, headers),
+  })
   await compare({
-    bench: `run, provider answers after ${latencyMs} ms, ${parallel} at once`,
-    measures: loadMeasures,
-    control: { name: 'raw node:http', round: () => requestLoad(raw, request(), options) },
+    bench: `run, ${parallel} at once`,
+    measures: withColumnsAt0(loadMeasures, 'cpuMicros', 'unitsPerSecond', 'p50Ms'),
+    control: candidate('raw node:http', raw),
     others: [
-      { name: 'bare express + undici', round: () => requestLoad(bare, request(), options) },
-      { name: 'express + client as shipped', round: () => requestLoad(shipped, request(), options) },
-      ...(baseline
-        ? [{ name: 'stet (baseline)', round: () => requestLoad(baseline, request(baseline.headers), options) }]
-        : []),
-      { name: 'stet', round: () => requestLoad(stet, request(stet.headers), options) },
+      { name: 'direct', round: async () => withoutCpu(await round(upstream, chatRequest, {})) },
+      candidate('bare express + undici', bare),
+      candidate('express + client as shipped', shipped),
+      ...(portkey ? [candidate('portkey', portkey, chatRequest, portkey.headers)] : []),
+      ...(baseline ? [candidate('stet (baseline)', baseline, runRequest, baseline.headers)] : []),
+      candidate('stet', stet, runRequest, stet.headers),
     ],
   })
 }
-await closeAll(...(baseline ? [baseline] : []), stet, raw, bare, shipped, upstream)
+await closeAll(...(portkey ? [portkey] : []), ...(baseline ? [baseline] : []), stet, raw, bare, shipped, upstream)
+
+/** The provider's own CPU is part of no candidate. */
+function withoutCpu(figures: Figures): Figures {
+  return Object.fromEntries(Object.entries(figures).filter(([name]) => !/^(cpu|core)/.test(name)))
+}

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { createTemplateEngine } from '../../../packages/server/src/adapters/template-workers/engine.ts'
 import type { TemplateEngine } from '../../../packages/server/src/features/templates/template-engine.ts'
 import { corpusCases, sourceOf } from '../../../packages/server/test/corpus/case.ts'
+import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
 import { requestLoad } from '../measuring/load.ts'
 import {
   type Candidate,
@@ -98,14 +99,15 @@ for (const [path, topic] of Object.entries({ joined: 'topic', rendered: "topic +
   await call(`/${String(uuid)}/documents/create-or-update`, { path, prompt })
 }
 await call(`/${String(uuid)}/publish`, {})
-const runOf = (path: string) => {
+const runOf = (path: string, latencyMs: number) => {
   const request = runRequest(false, stet.headers)
-  return { ...request, body: JSON.stringify({ path, parameters: { topic: 'rivers' }, stream: false }) }
+  return { ...request, body: JSON.stringify({ path, parameters: { topic: `after ${latencyMs} ms` }, stream: false }) }
 }
+const runsOf = (path: string) => atBothLatencies((latencyMs) => requestLoad(stet, runOf(path, latencyMs), load))
 await compare({
   bench: `template, a run's share, ${load.parallel} at once`,
-  measures: loadMeasures,
-  control: { name: 'joined in the server', round: () => requestLoad(stet, runOf('joined'), load) },
-  others: [{ name: 'rendered by a child', round: () => requestLoad(stet, runOf('rendered'), load) }],
+  measures: withColumnsAt0(loadMeasures, 'cpuMicros', 'unitsPerSecond'),
+  control: { name: 'joined in the server', round: () => runsOf('joined') },
+  others: [{ name: 'rendered by a child', subject: stet, round: () => runsOf('rendered') }],
 })
 await closeAll(stet, upstream)

@@ -14,10 +14,10 @@ const few = await startFilledStet(upstream.url, 10, 1)
 const many = await startFilledStet(upstream.url, rows, Math.ceil(rows / 100))
 for (const { name, request } of asked) {
   await compare({
-    bench: `growth, ${name}`,
+    bench: `growth, ${name}, ${rows} rows`,
     measures: loadMeasures,
     control: { name: '10 rows', round: () => requestLoad(few, () => request(few), load) },
-    others: [{ name: `${rows} rows`, round: () => requestLoad(many, () => request(many), load) }],
+    others: [{ name: 'many rows', round: () => requestLoad(many, () => request(many), load) }],
   })
 }
 await closeAll(few, many, upstream)

@@ -1,6 +1,7 @@
 /** `pnpm bench:idle`: the memory of idle streams, and what remains after they close. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Dispatcher, Pool } from 'undici'
+import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
 import type { LoadRequest } from '../measuring/load.ts'
 import { type Comparison, compare, type Figures } from '../measuring/rounds.ts'
 import { settledBytes } from '../measuring/settled-bytes.ts'
@@ -23,18 +24,21 @@ const ofStet = () => startStet(upstream.url, { STET_GRACE_MS: '0' })
 for (const streams of counts) {
   await compare({
     bench: `idle, ${streams} streams`,
-    measures,
-    control: { name: 'raw node:http', round: () => fresh(ofRaw, (raw) => hold(raw, silentRun(), streams)) },
+    measures: withColumnsAt0(measures, 'kilobytes', 'leftKilobytes'),
+    control: {
+      name: 'raw node:http',
+      round: () => fresh(ofRaw, (raw, latencyMs) => hold(raw, silentRun(latencyMs), streams)),
+    },
     others: [
       {
         name: 'stet, run streams',
-        round: () => fresh(ofStet, (stet) => hold(stet, silentRun(stet.headers), streams)),
+        round: () => fresh(ofStet, (stet, latencyMs) => hold(stet, silentRun(latencyMs, stet.headers), streams)),
       },
       {
         name: 'stet, attach streams',
         round: () =>
-          fresh(ofStet, async (stet) => {
-            const run = await open(new Pool(stet.url), silentRun(stet.headers))
+          fresh(ofStet, async (stet, latencyMs) => {
+            const run = await open(new Pool(stet.url), silentRun(latencyMs, stet.headers))
             const uuid = String(run.headers['x-conversation-uuid'])
             const figures = await hold(stet, attachRequest(uuid, stet.headers), streams)
             run.body.destroy()
@@ -46,18 +50,23 @@ for (const streams of counts) {
 }
 await upstream.close()
 
-function silentRun(headers?: Record<string, string>): LoadRequest {
-  return runRequest(true, headers, { pace: 'silent' })
+function silentRun(latencyMs: number, headers?: Record<string, string>): LoadRequest {
+  return runRequest(true, headers, { pace: 'silent', latencyMs })
 }
 
 /** A separate process for each round, because used memory is not returned. */
-async function fresh<S extends Subject>(start: () => Promise<S>, work: (subject: S) => Promise<Figures>) {
-  const subject = await start()
-  try {
-    return await work(subject)
-  } finally {
-    await subject.close()
-  }
+function fresh<S extends Subject>(
+  start: () => Promise<S>,
+  work: (subject: S, latencyMs: number) => Promise<Figures>,
+): Promise<Figures> {
+  return atBothLatencies(async (latencyMs) => {
+    const subject = await start()
+    try {
+      return await work(subject, latencyMs)
+    } finally {
+      await subject.close()
+    }
+  })
 }
 
 async function hold(subject: Subject, request: LoadRequest, streams: number): Promise<Figures> {

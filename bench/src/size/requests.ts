@@ -32,7 +32,7 @@ export const asked: readonly Asked[] = [
     () => `${project}/versions`,
     () => ({ name: `growth ${next()}` }),
   ),
-  { name: 'POST run', request: ({ headers }) => runRequest(false, headers) },
+  { name: 'POST run', request: ({ headers }) => runRequest(false, headers, { latencyMs: 0 }) },
   write(
     'POST log',
     () => `${live}/documents/logs`,

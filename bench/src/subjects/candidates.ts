@@ -3,8 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { providerLatencyMs } from '../measuring/latencies.ts'
 import type { LoadRequest } from '../measuring/load.ts'
-import { type Subject, startSubject } from './subject.ts'
+import { pinLoad, type Subject, startSubject } from './subject.ts'
 
 const controls = fileURLToPath(new URL('../../controls/', import.meta.url))
 export const server = fileURLToPath(new URL('../../../packages/server/dist/main.mjs', import.meta.url))
@@ -26,8 +27,9 @@ export function startControl(
   return startSubject(name, ['--import', 'tsx', join(controls, `${name}.ts`)], { environment })
 }
 
-/** The provider runs on the load's core. */
+/** The provider and this process share a core that no subject uses. */
 export function startUpstream(environment: Record<string, string> = {}): Promise<Subject> {
+  pinLoad()
   const program = join(controls, 'upstream.ts')
   return startSubject('upstream', ['--import', 'tsx', program], { environment, core: '1' })
 }
@@ -81,17 +83,26 @@ export function openStet(
       ...environment,
     },
     logFile: join(dataDir, 'server.log'),
+    isProfiled: program === server,
   })
 }
 
 /** How the provider streams a run, selected by the user's question. */
 export type Pace = 'paced' | 'burst' | 'silent' | 'flood'
 
+interface Question {
+  pace?: Pace | undefined
+  /** How long the provider takes to answer. */
+  latencyMs?: number | undefined
+  /** Pause between two chunks of a paced stream. */
+  gapMs?: number | undefined
+}
+
 /** @param more further fields of the body, e.g. `background`. */
 export function runRequest(
   stream: boolean,
   headers: Record<string, string> = {},
-  { pace = 'paced', latencyMs = 0, ...more }: { pace?: Pace; latencyMs?: number; background?: true } = {},
+  { pace, latencyMs, gapMs, ...more }: Question & { background?: true } = {},
 ): LoadRequest {
   return {
     method: 'POST',
@@ -99,11 +110,30 @@ export function runRequest(
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({
       path: 'bench',
-      parameters: { topic: `${pace} rivers after ${latencyMs} ms` },
+      parameters: { topic: topicOf({ pace, latencyMs, gapMs }) },
       stream,
       ...more,
     }),
   }
+}
+
+/** The same question in the provider's own form: for the provider itself, and for gateways that forward it. */
+export function chatRequest(
+  stream: boolean,
+  headers: Record<string, string> = {},
+  question: Question = {},
+): LoadRequest {
+  const content = `Say something about ${topicOf(question)}.`
+  return {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ model: 'bench', messages: [{ role: 'user', content }], stream }),
+  }
+}
+
+function topicOf({ pace = 'paced', latencyMs = providerLatencyMs, gapMs = 10 }: Question): string {
+  return `${pace} rivers after ${latencyMs} ms, a word every ${gapMs} ms`
 }
 
 /** @param stream false waits for the end of the run. */

@@ -29,6 +29,37 @@ export function cpuMsOf(pid: number): number {
   return ticks.reduce((sum, field) => sum + Number(field), 0) * msPerTick
 }
 
+export interface ThreadTime {
+  id: string
+  /** Threads of the process by name, threads of its descendants together. */
+  name: string
+  cpuMs: number
+}
+
+/** Every thread of a process and of its descendants. */
+export function threadTimesOf(root: number): ThreadTime[] {
+  return familyOf(root).flatMap((pid) =>
+    threadsOf(pid).map((thread) => {
+      const file = `/proc/${pid}/task/${thread}`
+      const title = thread === String(root) ? 'main thread' : readIfThere(`${file}/comm`).trim()
+      const ticks = statFields(readIfThere(`${file}/stat`)).slice(11, 13)
+      return {
+        id: thread,
+        name: pid === root ? title : 'child processes',
+        cpuMs: ticks.reduce((sum, field) => sum + Number(field), 0) * msPerTick,
+      }
+    }),
+  )
+}
+
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+  } catch {
+    return []
+  }
+}
+
 /** Proportional set size, so that pages of a shared binary are not counted for each process. */
 export function residentBytesOf(pid: number): number {
   const text = readIfThere(`/proc/${pid}/smaps_rollup`)
@@ -42,7 +73,10 @@ export function descriptorsOf(pid: number): number {
 // Fields after the command's closing bracket (the command may contain blanks): state, ppid, …, utime (12th), stime,
 // cutime and cstime.
 function statOf(pid: number): string[] {
-  const text = readIfThere(`/proc/${pid}/stat`)
+  return statFields(readIfThere(`/proc/${pid}/stat`))
+}
+
+function statFields(text: string): string[] {
   return text === '' ? [] : text.slice(text.lastIndexOf(')') + 2).split(' ')
 }
 

@@ -1,7 +1,8 @@
 /** A process under measurement: started on core 0; CPU and memory are read from the kernel, including children. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { isProfiling, profileWhile, profilingEnvironment } from '../profiling/profiled-process.ts'
 import { hasProgram } from './machine.ts'
 import { cpuMsOf, descriptorsOf, familyOf, residentBytesOf } from './process-figures.ts'
 
@@ -13,6 +14,8 @@ export interface Subject {
   residentBytes(): number
   /** Open files and sockets of the process itself. */
   descriptors(): number
+  /** With `--profile`: profiles it while the work runs, and prints the result. */
+  profile?(work: () => Promise<unknown>): Promise<void>
   close(): Promise<void>
 }
 
@@ -21,22 +24,39 @@ export interface SubjectOptions {
   core?: string
   /** Target of its log lines; our own stderr if absent. */
   logFile?: string
+  /** Whether `--profile` profiles it. */
+  isProfiled?: boolean
 }
 
 const canPin = hasProgram('taskset', '--version')
+
+// An interrupted bench must not leave servers behind: they would slow down the next one.
+const running = new Set<ChildProcess>()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** Keeps this process, the load, off the core of the subjects. */
+export function pinLoad(): void {
+  if (canPin) spawnSync('taskset', ['-a', '-c', '-p', '1', String(process.pid)], { stdio: 'ignore' })
+}
 
 /** Starts a program that prints one line with its address when it is ready. */
 export async function startSubject(
   name: string,
   args: readonly string[],
-  { environment = {}, core = '0', logFile }: SubjectOptions = {},
+  { environment = {}, core = '0', logFile, isProfiled = false }: SubjectOptions = {},
 ): Promise<Subject> {
   const command = canPin ? ['taskset', '-c', core, process.execPath, ...args] : [process.execPath, ...args]
   const [program = process.execPath, ...rest] = command
+  const profiling = isProfiled && isProfiling ? profilingEnvironment(environment['NODE_OPTIONS']) : undefined
   const child = spawn(program, rest, {
-    env: { ...process.env, ...environment },
+    env: { ...process.env, ...environment, ...profiling?.environment },
     stdio: ['ignore', 'pipe', logFile === undefined ? 'inherit' : openSync(logFile, 'a')],
   })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
   const pid = child.pid ?? 0
   const url = await addressOf(child, name).catch((error: unknown) => {
     if (logFile !== undefined) process.stderr.write(readFileSync(logFile))
@@ -50,6 +70,7 @@ export async function startSubject(
     cpuMs: sum(cpuMsOf),
     residentBytes: sum(residentBytesOf),
     descriptors: () => descriptorsOf(pid),
+    ...(profiling && { profile: (work) => profileWhile(pid, profiling.folder, work) }),
     close: () =>
       new Promise((resolve) => {
         child.once('exit', () => resolve())

@@ -1,8 +1,9 @@
 /** `pnpm bench:background`: accept time, queueing and running, compared with the same runs in the foreground. */
 import { Pool } from 'undici'
-import { type Comparison, compare, type Figures, percentile } from './measuring/rounds.ts'
-import { type ReadStream, readStream } from './measuring/stream-reader.ts'
-import { attachRequest, closeAll, runRequest, startStet, startUpstream } from './subjects/candidates.ts'
+import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
+import { type Comparison, compare, type Figures, percentile } from '../measuring/rounds.ts'
+import { type ReadStream, readStream } from '../measuring/stream-reader.ts'
+import { attachRequest, closeAll, runRequest, startStet, startUpstream } from '../subjects/candidates.ts'
 
 const chunks = Number(process.env['CHUNKS'] ?? 100)
 const queued = Number(process.env['STREAMS'] ?? 200)
@@ -17,31 +18,31 @@ const measures: Comparison['measures'] = [
   { name: 'waitP99Ms', title: 'wait p99 ms', digits: 0, isCompared: false },
 ]
 
-const upstream = await startUpstream({ CHUNKS: String(chunks), GAP_MS: '10' })
+const upstream = await startUpstream({ CHUNKS: String(chunks) })
 const stet = await startStet(upstream.url)
 await compare({
   bench: `background, ${queued} queued, ${workers} at once`,
-  measures,
-  control: { name: 'foreground', round: () => inForeground() },
-  others: [{ name: 'background', round: () => inBackground() }],
+  measures: withColumnsAt0(measures, 'cpuMicros', 'acceptP50Ms', 'waitP50Ms'),
+  control: { name: 'foreground', round: () => atBothLatencies(inForeground) },
+  others: [{ name: 'background', subject: stet, round: () => atBothLatencies(inBackground) }],
 })
 await closeAll(stet, upstream)
 
 /** As many at once as there are workers, so that only the mode differs. */
-async function inForeground(): Promise<Figures> {
+async function inForeground(latencyMs: number): Promise<Figures> {
   const pool = new Pool(stet.url, { connections: workers, bodyTimeout: 0 })
   return measured(pool, () =>
-    Promise.all(Array.from({ length: queued }, () => readStream(pool, runRequest(true, stet.headers)))),
+    Promise.all(Array.from({ length: queued }, () => readStream(pool, runRequest(true, stet.headers, { latencyMs })))),
   )
 }
 
-async function inBackground(): Promise<Figures> {
+async function inBackground(latencyMs: number): Promise<Figures> {
   const pool = new Pool(stet.url, { connections: queued, bodyTimeout: 0, headersTimeout: 0 })
   const accepts: number[] = []
   const waits: number[] = []
   const one = async (): Promise<ReadStream> => {
     const startedMs = performance.now()
-    const { statusCode, body } = await pool.request(runRequest(false, stet.headers, { background: true }))
+    const { statusCode, body } = await pool.request(runRequest(false, stet.headers, { background: true, latencyMs }))
     if (statusCode !== 200) throw new Error(`background: ${statusCode} ${await body.text()}`)
     const { uuid } = (await body.json()) as { uuid: string }
     accepts.push(performance.now() - startedMs)

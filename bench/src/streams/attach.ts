@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Pool } from 'undici'
-import { requestLoad } from './measuring/load.ts'
-import { type Comparison, compare, type Figures, loadMeasures, percentile } from './measuring/rounds.ts'
-import { type ReadStream, readStream } from './measuring/stream-reader.ts'
-import { attachRequest, closeAll, runRequest, startControl, startStet, startUpstream } from './subjects/candidates.ts'
+import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
+import { requestLoad } from '../measuring/load.ts'
+import { type Comparison, compare, type Figures, loadMeasures, percentile } from '../measuring/rounds.ts'
+import { type ReadStream, readStream } from '../measuring/stream-reader.ts'
+import { attachRequest, closeAll, runRequest, startControl, startStet, startUpstream } from '../subjects/candidates.ts'
 
 const chunks = 300
 const replayedEvents = Number(process.env['EVENTS'] ?? 10_000)
@@ -16,7 +17,7 @@ await compareReaders()
 await compareReplay()
 
 async function compareReaders(): Promise<void> {
-  const upstream = await startUpstream({ CHUNKS: String(chunks), GAP_MS: '10' })
+  const upstream = await startUpstream({ CHUNKS: String(chunks) })
   const stet = await startStet(upstream.url)
   const measures: Comparison['measures'] = [
     { name: 'cpuMicros', title: 'µs/delivery', digits: 1, isCompared: true },
@@ -24,10 +25,12 @@ async function compareReaders(): Promise<void> {
     { name: 'lagP99Ms', title: 'lag p99 ms', digits: 2, isCompared: false },
   ]
   // A single reader costs too little CPU for one measurement.
-  const round = async (readers: number, runs: number): Promise<Figures> => {
+  const round = (readers: number, runs: number): Promise<Figures> =>
+    atBothLatencies((latencyMs) => roundAt(latencyMs, readers, runs))
+  const roundAt = async (latencyMs: number, readers: number, runs: number): Promise<Figures> => {
     const pool = new Pool(stet.url, { connections: readers * runs, bodyTimeout: 0 })
     const cpuBefore = stet.cpuMs()
-    const groups = await Promise.all(Array.from({ length: runs }, () => readTogether(pool, readers)))
+    const groups = await Promise.all(Array.from({ length: runs }, () => readTogether(pool, readers, latencyMs)))
     const cpuMs = stet.cpuMs() - cpuBefore
     await pool.close()
     const lags = groups.flatMap(lagsOf)
@@ -38,9 +41,9 @@ async function compareReaders(): Promise<void> {
       lagP99Ms: percentile(lags, 0.99),
     }
   }
-  const readTogether = async (pool: Pool, readers: number): Promise<ReadStream[]> => {
+  const readTogether = async (pool: Pool, readers: number, latencyMs: number): Promise<ReadStream[]> => {
     const attached: Promise<ReadStream>[] = []
-    const first = await readStream(pool, runRequest(true, stet.headers), {
+    const first = await readStream(pool, runRequest(true, stet.headers, { latencyMs }), {
       withIds: true,
       onHead: (headers) => {
         const request = attachRequest(String(headers['x-conversation-uuid']), stet.headers)
@@ -51,11 +54,11 @@ async function compareReaders(): Promise<void> {
   }
   await compare({
     bench: `attach, one run of ${chunks} paced chunks`,
-    measures,
+    measures: withColumnsAt0(measures, 'cpuMicros', 'lagP50Ms'),
     control: { name: '1 reader', round: () => round(1, 50) },
     others: [
       { name: '50 readers', round: () => round(50, 2) },
-      { name: '200 readers', round: () => round(200, 1) },
+      { name: '200 readers', subject: stet, round: () => round(200, 1) },
     ],
   })
   await closeAll(stet, upstream)
@@ -74,7 +77,7 @@ function lagsOf(readers: readonly ReadStream[]): number[] {
 
 async function compareReplay(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'stet-bench-'))
-  const upstream = await startUpstream({ CHUNKS: String(replayedEvents), GAP_MS: '0' })
+  const upstream = await startUpstream({ CHUNKS: String(replayedEvents) })
   const stet = await startStet(upstream.url)
   let uuid = ''
   const pool = new Pool(stet.url)
@@ -94,7 +97,7 @@ async function compareReplay(): Promise<void> {
     bench: `attach, replay of ${replayedEvents} events`,
     measures: loadMeasures,
     control: { name: 'raw node:http, same bytes', round: () => requestLoad(raw, bytes, options) },
-    others: [{ name: 'stet', round: () => requestLoad(stet, request, options) }],
+    others: [{ name: 'stet', subject: stet, round: () => requestLoad(stet, request, options) }],
   })
   await closeAll(stet, raw, upstream)
   rmSync(folder, { recursive: true, force: true })

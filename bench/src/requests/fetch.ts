@@ -1,8 +1,8 @@
 /** `pnpm bench:fetch`: GET of a live prompt, plain and by ETag, against ready bytes and a bare `res.json`. */
 
-import { requestLoad } from './measuring/load.ts'
-import { compare, loadMeasures } from './measuring/rounds.ts'
-import { closeAll, startControl, startStet, startUpstream } from './subjects/candidates.ts'
+import { requestLoad } from '../measuring/load.ts'
+import { compare, loadMeasures } from '../measuring/rounds.ts'
+import { closeAll, startControl, startStet, startUpstream } from '../subjects/candidates.ts'
 
 const path = '/api/v3/projects/1/versions/live/documents/bench'
 const total = Number(process.env['REQUESTS'] ?? 8_000)
@@ -23,7 +23,7 @@ await compare({
   control: { name: 'bare express res.json', round: () => requestLoad(bare, get(), { total, parallel }) },
   others: [
     { name: 'raw node:http', round: () => requestLoad(raw, get(), { total, parallel }) },
-    { name: 'stet', round: () => requestLoad(stet, get(stet.headers), { total, parallel }) },
+    { name: 'stet', subject: stet, round: () => requestLoad(stet, get(stet.headers), { total, parallel }) },
     {
       name: 'stet, If-None-Match',
       round: () =>

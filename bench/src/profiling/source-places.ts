@@ -1,0 +1,72 @@
+/** Where a profiled frame comes from: a package, or a folder of our own source. */
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Frame } from './cpu-profile.ts'
+
+export interface Place {
+  /** A package, a module of Node, or what V8 did instead of running code. */
+  package: string
+  /** Folder of our own source, e.g. `features/runs`, and the file; undefined for everything else. */
+  folder?: string
+  file?: string
+}
+
+const collection: Place = { package: 'garbage collection' }
+const program: Place = { package: 'native code without a JavaScript frame' }
+
+/** Places frames by the region comments that the bundler leaves in dist: they name the source file of the lines below. */
+export class SourcePlaces {
+  readonly #regions = new Map<string, string[]>()
+
+  /** @returns undefined for native functions and WebAssembly, whose time belongs to their caller, and for idle time. */
+  of({ functionName, url, lineNumber }: Frame): Place | undefined {
+    if (functionName === '(garbage collector)') return collection
+    if (functionName === '(program)') return program
+    if (url.startsWith('node:')) return { package: `node:${nodeModule(url)}` }
+    if (url === '' || url.startsWith('wasm:')) return undefined
+    if (url.endsWith('/preload.cjs')) return { package: 'the profiler' }
+    const source = this.#sourceOf(url, lineNumber)
+    const dependency = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]
+    if (dependency !== undefined) return { package: dependency }
+    const folder = ownFolder(source)
+    const file = `${folder}/${source.slice(source.lastIndexOf('/') + 1)}`
+    return { package: folder.includes('prisma/') ? 'generated Prisma client' : 'stet', folder, file }
+  }
+
+  #sourceOf(url: string, line: number): string {
+    if (!url.includes('/dist/')) return url
+    return this.#regionsOf(url)[line] ?? url
+  }
+
+  #regionsOf(url: string): string[] {
+    const known = this.#regions.get(url)
+    if (known) return known
+    let region = url
+    const regions = readFileSync(fileURLToPath(url), 'utf8')
+      .split('\n')
+      .map((text) => {
+        region = /^\/\/#region (.+)$/.exec(text)?.[1] ?? region
+        return region
+      })
+    this.#regions.set(url, regions)
+    return regions
+  }
+}
+
+/** `src/features/runs/run.ts` → `features/runs`; `../contract/src/x.ts` → `contract`. */
+function ownFolder(source: string): string {
+  const sibling = /\.\.\/([\w-]+)\/src\//.exec(source)?.[1]
+  if (sibling !== undefined) return sibling
+  const parts = source.replace(/^.*?src\//, '').split('/')
+  return parts.length === 1 ? '(top)' : parts.slice(0, Math.min(2, parts.length - 1)).join('/')
+}
+
+/** `node:internal/streams/writable` → `stream`, `node:_http_outgoing` → `http`. */
+function nodeModule(url: string): string {
+  const [first = '', second = ''] = url.replace(/^node:(internal\/)?_?/, '').split('/')
+  if (first.startsWith('http')) return 'http'
+  if (first.startsWith('stream_base')) return 'net'
+  if (first.startsWith('stream')) return 'stream'
+  if (first === 'deps') return second
+  return first
+}
