@@ -37,7 +37,11 @@ export async function profileWhile(pid: number, folder: string, work: () => Prom
 function printThreadTimes(before: readonly ThreadTime[], after: readonly ThreadTime[]): void {
   const known = new Map(before.map(({ id, cpuMs }) => [id, cpuMs]))
   const sums = new Map<string, number>()
-  for (const { id, name, cpuMs } of after) sums.set(name, (sums.get(name) ?? 0) + cpuMs - (known.get(id) ?? 0))
+  for (const { id, name, cpuMs } of after) {
+    // The profiler's own thread is not the server's work.
+    if (name.startsWith('v8:Prof')) continue
+    sums.set(name, (sums.get(name) ?? 0) + cpuMs - (known.get(id) ?? 0))
+  }
   const total = [...sums.values()].reduce((sum, cpuMs) => sum + cpuMs, 0)
   console.log('\nCPU by thread and child process (kernel times, in ticks of 10 ms)')
   for (const [name, cpuMs] of [...sums].sort(([, a], [, b]) => b - a))

@@ -29,7 +29,7 @@ export class SourcePlaces {
     const dependency = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]
     if (dependency !== undefined) return { package: dependency }
     const folder = ownFolder(source)
-    const file = `${folder}/${source.slice(source.lastIndexOf('/') + 1)}`
+    const file = source.replace(/^(\.\.\/)*src\//, '').replace(/^\.\.\/([\w-]+)\/src\//, '$1/')
     return { package: folder.includes('prisma/') ? 'generated Prisma client' : 'stet', folder, file }
   }
 
