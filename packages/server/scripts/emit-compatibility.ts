@@ -64,7 +64,7 @@ The suite lists the methods by inspecting the objects of the published packages.
 |---|---|---|---|---|
 ${methodRows.join('\n')}
 
-## What holds for several methods
+## Notes on several methods
 
 | client | version | what | result | tests |
 |---|---|---|---|---|

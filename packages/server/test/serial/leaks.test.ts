@@ -127,7 +127,7 @@ function kindsOf({ fake, post, live }: RunServer): (() => Promise<unknown>)[] {
 
 /**
  * Repeated until no work is pending: connections close and worker processes are replaced a moment later. A leak stays
- * in every sample. @param first with handles that the process should return to.
+ * in every sample.
  * @param first with handles that the process should come back to.
  */
 async function figuresOf({ server: { child }, fake, closeConnections }: RunServer, first?: Figures): Promise<Figures> {

@@ -7,7 +7,6 @@ const counts: Json = { input_tokens: 12, output_tokens: 8 }
 
 /**
  * @param blocks whole ones, each with its deltas
- * @param blocks whole ones, each with the deltas in which it is told.
  */
 function answer(
   blocks: [block: Json, start: Json, ...deltas: Json[]][],
