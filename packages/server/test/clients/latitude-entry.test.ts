@@ -1,4 +1,4 @@
-/** Calls as users of the published clients write them, of every method, with only the import changed. */
+/** Every method as users of the published clients call it. Only the import is changed. */
 import { Adapters, Latitude, LatitudeApiError, LogSources, MessageRole } from '@stet/sdk/latitude'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ClientBench, openClientBench } from './matrix/client-bench.ts'
@@ -129,7 +129,7 @@ describe('run', () => {
   })
 })
 
-// there since the main entry has client tools
+// Added when the main entry got client tools.
 describe('tools', () => {
   const rome = { id: 'a', name: 'get_weather', arguments: { city: 'Rome' } }
 

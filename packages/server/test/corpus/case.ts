@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url'
 import type { Message } from '../../src/features/templates/message.ts'
 import type { CompileIssue, TemplateSource } from '../../src/features/templates/template-engine.ts'
 
-/** A message whose content may be written as one text. */
+/** A message whose content may be a plain text. */
 type ShortMessage = { role: string; content: unknown } & Record<string, unknown>
 
 interface ExpectedStep {
   /** The messages that the step adds to the conversation. */
   added: ShortMessage[]
-  /** All that the model receives. */
+  /** The messages that the model receives. */
   input?: ShortMessage[]
   config?: Record<string, unknown>
 }
@@ -18,9 +18,9 @@ interface ExpectedStep {
 export interface CorpusCase {
   name: string
   content: string
-  /** `spec`: expected by the language's description. `engine`: by promptl-ai, asked directly as well. */
+  /** `spec`: expected by the description of the language. `engine`: by promptl-ai, which is also called directly. */
   source: 'spec' | 'engine'
-  /** The one thing that the prompt shows. */
+  /** The feature that the prompt demonstrates. */
   about: string
   parameters?: Record<string, unknown>
   documents?: Record<string, string>
@@ -31,7 +31,7 @@ export interface CorpusCase {
   config?: Record<string, unknown>
   /** The provider request of the first step. */
   settings?: Record<string, unknown>
-  /** Further keys of the configuration that stet reads, of the first step. */
+  /** Further configuration keys of the first step that stet reads. */
   read?: Record<string, unknown>
   warnings?: Partial<CompileIssue>[]
   steps?: ExpectedStep[]
@@ -54,7 +54,7 @@ export function sourceOf({ name, content, documents = {} }: CorpusCase): Templat
   return { path: `corpus/${name}`, content, documents }
 }
 
-/** Messages in full: a content given as text is one text part. */
+/** Expands messages: a plain text becomes one text part. */
 export function inFull(messages: readonly ShortMessage[]): Message[] {
   return messages.map(({ content, ...message }) => ({
     ...message,

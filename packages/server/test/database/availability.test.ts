@@ -8,7 +8,7 @@ import { isSkippedWithoutServer, testServerUrl } from '../support/database-serve
 import { heardMs } from '../support/heard-time.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 
-/** 503 and how long it took; anything else is the failure of the test. */
+/** The duration until a 503. Any other response fails the test. */
 async function refusal(work: Promise<unknown>): Promise<number> {
   let error: unknown
   const ms = await heardMs(
@@ -47,7 +47,7 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
     await target.close()
   })
 
-  /** One of each way in: Prisma, its transaction, plain SQL, the write batch. */
+  /** One statement of each kind: Prisma, its transaction, plain SQL, the write batch. */
   const attempts = () => [
     refusal(database.client.workspace.findMany()),
     refusal(database.client.workspace.create({ data: { name: 'lost' } })),

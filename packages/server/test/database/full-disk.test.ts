@@ -44,7 +44,7 @@ describe.skipIf(skips)('a snapshot on a disk without room', () => {
 
     const command = (folder: string) => backupEmbedded(join(own.path, 'db'), join(folder, 'b.tar.gz'))
     await expect(command(small.path)).rejects.toThrow(/takes up to \d+ MB on the disk of \S+, which has 8 MB free/)
-    // The proof is unpacked on the disk of the database.
+    // Verifying the backup unpacks it on the disk of the database.
     own.fill(10 * 1024 * 1024)
     await expect(command(other.path)).rejects.toThrow(`on the disk of ${own.path}/db`)
     expect(await readdir(other.path)).toEqual(['a.tar.gz'])
@@ -141,7 +141,7 @@ describe.skipIf(skips)('the server on a full disk', { timeout: processTestMs }, 
     server = await startServer(settings)
     mount.fill()
     server.child.kill('SIGTERM')
-    // The last checkpoint finds no room: the engine panics, unless the file system had a little left for it.
+    // The last checkpoint has no space: the engine panics, unless the file system had a little left.
     const { code, signal, stderr } = await server.ended
     if (code !== 0) {
       expect({ code, signal }).toEqual({ code: null, signal: 'SIGKILL' })

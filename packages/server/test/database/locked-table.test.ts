@@ -10,7 +10,7 @@ let target: TestDatabase
 let bench: RunBench
 let other: pg.Client
 
-/** Here connections are scarce, not room for responses. */
+/** Limits connections, not room for responses. */
 const unbounded = { STET_UNREAD_BYTES: String(2 ** 30) }
 
 const needsServer = isSkippedWithoutServer('a table that somebody else has locked')
@@ -34,7 +34,7 @@ describe.skipIf(needsServer)('a table that somebody else has locked', () => {
     const key = await issueKey(bench.api, { scopes: ['read'] })
     await other.query('BEGIN')
     await other.query('LOCK TABLE run IN ACCESS EXCLUSIVE MODE')
-    // More than there are connections, and each of a conversation that is not in memory.
+    // More requests than connections, each for a conversation that is not in memory.
     bench.server.deps.runs.active.forgetAll()
     let answered = 0
     const blocked = Array.from({ length: 24 }, async () => {
@@ -42,7 +42,7 @@ describe.skipIf(needsServer)('a table that somebody else has locked', () => {
       answered += 1
       return answer
     })
-    // Not inside the transaction, which sees one state of these statistics.
+    // Outside the transaction, because a transaction sees these statistics unchanged.
     const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
     const countWaiting = () =>
       onServer(target.databaseUrl ?? '', async (client) => (await client.query(waiting)).rowCount)
@@ -54,7 +54,7 @@ describe.skipIf(needsServer)('a table that somebody else has locked', () => {
       expect(answer.headers.get('retry-after')).toBe('1')
     }
 
-    // The first run after a quiet second is stored before its provider call: it finds out, and nothing was spent.
+    // After an idle second, a run is stored before its provider call. It fails there, and nothing was spent.
     const calls = bench.fake.requests.length
     expect(await bench.run('hello')).toMatchObject({ status: 503, body: { name: 'ServiceUnavailableError' } })
     expect(await bench.run('hello')).toMatchObject({ status: 503, body: { name: 'ServiceUnavailableError' } })

@@ -25,7 +25,7 @@ async function runOf(ownerId: string): Promise<string> {
 const statusOf = async (uuid: string) => (await bench.conversation(uuid))['status']
 const isReady = async () => (await fetch(`${bench.server.url}/ready`)).status === 200
 
-/** Resolves when this process has ended a run of a dead owner: it may reap now. */
+/** Resolves when this process has ended a run of a dead owner, so it may reap now. */
 async function untilReaping(): Promise<void> {
   const dead = await runOf('dead')
   await expect.poll(() => statusOf(dead), { timeout: patienceMs, interval: 100 }).toBe('error')

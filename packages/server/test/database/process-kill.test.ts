@@ -29,7 +29,7 @@ describe.each(kinds)('kill -9 of a process that writes, $kind', ({ at }) => {
       const acknowledged = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').split('\n').slice(0, -1) : [])
       for (let kill = 0; kill < kills; kill++) {
         const before = acknowledged().length
-        // Fresh numbers for each life: an unacknowledged write of the last one may have been stored.
+        // New numbers for each life, because an unacknowledged write of the last one may have been stored.
         const first = 1 + kill * 1_000_000
         const writer = startProgram('writer-child.ts', JSON.stringify({ ...target, ledger, first }))
         const end = programEnd(writer)

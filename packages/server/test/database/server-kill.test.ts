@@ -29,7 +29,7 @@ it(
     if (!cluster) return skip('there is no PostgreSQL that a test could start')
     const random = seededRandom(seed)
     const target = { databaseUrl: cluster.url, dataDir }
-    // The writers find the tables there.
+    // The writers need existing tables.
     await (await openTestDatabase(target)).close()
     const ledger = join(dataDir, 'ledger')
     const acknowledged = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').split('\n').slice(0, -1) : [])

@@ -76,7 +76,7 @@ describe('write batch', () => {
     await new Promise((done) => setTimeout(done, 20))
     const before = database.statementCount()
     const written = database.writeBatch.write(insert, { id: 1, state: 'new' })
-    // The turn in which further rows may join it; no timer comes between.
+    // The tick in which further rows may join it. No timer is involved.
     await nextTurn()
     expect(database.statementCount()).toBe(before + 1)
     await written

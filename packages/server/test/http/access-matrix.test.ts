@@ -29,7 +29,7 @@ function call(route: WalkedRoute, authorization: string | undefined) {
   })
 }
 
-// Errors of attach carry their message under both documented shapes.
+// Errors of attach have their message under both documented keys.
 function twice(route: WalkedRoute, message: string): object {
   return route.name === 'runs.attach' ? { error: { message } } : {}
 }
@@ -183,7 +183,7 @@ describe('access matrix: every route of the contract', () => {
   it('429 with the headers of the limit once a key has spent its second', async () => {
     const { key } = await issueKey({ plan: 'custom', limit: 1, scopes: [...scopes] })
     for (const route of contractRoutes) {
-      // A window may end between any two calls: then there are others.
+      // A window may end between any two calls, so there are several attempts.
       let limited: Awaited<ReturnType<typeof call>> | undefined
       while (!limited) {
         const answers = await Promise.all([1, 2, 3].map(() => call(route, `Bearer ${key}`)))

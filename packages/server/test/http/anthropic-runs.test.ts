@@ -39,7 +39,7 @@ it('reasoning is sent back with its signature in a chat, and cache writes have a
   const answer = await api('POST', `${project.live}/documents/run`, { body: { path: 'ask' } })
   expect(answer.status, answer.text).toBe(200)
   const result = answer.body as unknown as RunResult
-  // Per million: 10 fresh at 3, 30 written at 3.75, 60 read at 0.3, 20 out at 15.
+  // Per million: 10 uncached at 3, 30 written at 3.75, 60 read at 0.3, 20 out at 15.
   expect(result.response).toMatchObject({ usage: { inputTokens: 100, cachedInputTokens: 60 }, cost: 0.0004605 })
   expect(result.response.usage).not.toHaveProperty('cacheWriteTokens')
 

@@ -4,7 +4,7 @@ export interface ApiAnswer {
   status: number
   headers: Headers
   text: string
-  /** The parsed body; undefined when it is empty or no JSON. */
+  /** The parsed body; undefined if it is empty or not JSON. */
   body: Record<string, unknown> & { details?: Record<string, unknown> }
 }
 
@@ -53,7 +53,7 @@ function parseOrEmpty(text: string): ApiAnswer['body'] {
   }
 }
 
-// fetch adds a content type of its own to a text, not to bytes.
+// fetch adds a content type to a text, but not to bytes.
 function toBytes(body: string | Uint8Array): Uint8Array<ArrayBuffer> {
   return typeof body === 'string' ? new TextEncoder().encode(body) : Uint8Array.from(body)
 }

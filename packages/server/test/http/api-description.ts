@@ -1,4 +1,4 @@
-/** The contract's document, as far as tests read it. */
+/** The part of the contract's document that tests read. */
 import { readFileSync } from 'node:fs'
 import type { WalkedRoute } from './contract-routes.ts'
 
@@ -41,7 +41,7 @@ export function operationOf({ name }: WalkedRoute): Operation {
   return found
 }
 
-/** The schema that a reference names. */
+/** The schema behind a reference. */
 export function componentOf(reference: string): Schema {
   return document.components.schemas[reference.replace('#/components/schemas/', '')] ?? {}
 }

@@ -58,7 +58,7 @@ describe('a flood of bad keys', () => {
     const retryAfter = Number(limited.headers.get('retry-after'))
     expect(retryAfter).toBeGreaterThanOrEqual(1)
     expect(retryAfter).toBeLessThanOrEqual(10)
-    // A key that is in memory passes everywhere; one that would cost a statement waits like the rest of its address.
+    // A key in memory always passes. A key that needs a statement waits like all others of its address.
     expect([known, unknown]).toEqual([200, 429])
     const other = '203.0.113.2'
     expect((await from(other, await issueKey(opened.api, {}))).status).toBe(200)

@@ -18,7 +18,7 @@ describe('request bodies', () => {
   it.each([{}, { 'content-type': 'application/json' }, { 'content-type': 'application/vnd.api+json; charset=utf-8' }])(
     'are JSON with %o',
     async (headers) => {
-      // fetch would add a type of its own to a text, not to bytes.
+      // fetch adds a content type to a text, but not to bytes.
       const body = new TextEncoder().encode('{"name":"typed"}')
       expect((await create({ body, headers: headers as Record<string, string> })).status).toBe(201)
     },
@@ -129,7 +129,7 @@ describe('request bodies', () => {
       exact: 'e\u0301 \u00e9 😀 \u202eRTL \ufeff \t\r\n <b>"\\"</b>',
       marked: '\ufeff---\nmodel: m\n---\nmarked',
       marks: '\ufeff\ufeff',
-      // Comes from the database in several pieces.
+      // The database returns it in several pieces.
       long: `\ufeff${'é\ufeff'.repeat(50_000)}`,
     }
     for (const [path, prompt] of Object.entries(prompts)) {

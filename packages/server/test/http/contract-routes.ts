@@ -6,9 +6,9 @@ export interface WalkedRoute {
   /** With `:parameters`. */
   path: string
   metadata: RouteMetadata
-  /** The statuses that it declares. */
+  /** The statuses that the route declares. */
   successes: number[]
-  /** Why it refuses. */
+  /** The causes for which it refuses. */
   causes: ErrorCause[]
   /** The names of its query parameters. */
   query: string[]
@@ -49,12 +49,12 @@ const unknown: Required<Placeholders> = {
   id: '2000000000',
 }
 
-/** The path with its parameters filled in; those not given name nothing that exists. */
+/** The path with its parameters filled in. Missing ones get ids that do not exist. */
 export function fill(path: string, given: Placeholders = {}): string {
   return path.replace(/:(\w+)/g, (_whole, name: keyof Placeholders) => encodeURIComponent(given[name] ?? unknown[name]))
 }
 
-/** A body that the route's schema accepts, where it asks for one. */
+/** A body that the route's schema accepts, if it has one. */
 export const validBody: Record<string, Record<string, unknown>> = {
   'apiKeys.create': { name: 'x' },
   'projects.create': { name: 'x' },

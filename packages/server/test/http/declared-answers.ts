@@ -1,9 +1,9 @@
-/** Every answer that a test sees must be one that its route declares, and its `details.reason` a declared cause. */
+/** Every response in a test must be declared by its route, with a declared cause in `details.reason`. */
 import { type CauseEntry, ERROR_CAUSES, type ErrorCause } from '@stet/contract'
 import { contractRoutes } from './contract-routes.ts'
 
 const routes = contractRoutes.map((route) => {
-  // The path of a prompt may hold slashes; other parameters are one segment.
+  // The path of a prompt may contain slashes. Other parameters are one segment.
   const pattern = route.path.replace(/:path$/, '.+').replace(/:\w+/g, '[^/]+')
   return { route, pattern: new RegExp(`^/api/v3${pattern}/?$`) }
 })

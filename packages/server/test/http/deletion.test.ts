@@ -25,7 +25,7 @@ const sql = async (text: string, params: unknown[] = []) =>
   (await bench.server.database.session.query(text, params)).rows
 const untilPurged = (text: string) => expect.poll(() => tablesHolding(bench.server, text)).toEqual([])
 
-/** A conversation that has left something in every table: run, chat, tool call, annotation and stored answers. */
+/** A conversation with rows in every table: run, chat, tool call, annotation and stored responses. */
 async function richConversation(name: string, more: Record<string, unknown> = {}): Promise<string> {
   const { api, fake, live } = bench
   const key = { 'idempotency-key': `key-${name}` }
@@ -224,7 +224,7 @@ describe('DELETE /conversations?customIdentifier=', () => {
          custom_identifier, 'log', config, 'completed' FROM conversation, generate_series(1, 1200) WHERE uuid = $1::uuid`,
       [uuid],
     )
-    // Their time is that of the database: it may be ahead of this process.
+    // Their time is that of the database, which may be ahead of this process.
     await sql('UPDATE conversation SET created_at = $2::timestamptz WHERE custom_identifier = $1', [
       name,
       new Date(Date.now() - 1_000).toISOString(),

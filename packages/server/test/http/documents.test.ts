@@ -125,7 +125,7 @@ describe('document paths in addresses', () => {
     expect((await api('POST', `${project.draft}/push`, { body: { changes } })).status).toBe(200)
   })
 
-  // fetch would normalise some of these addresses before sending them.
+  // fetch would normalize some of these addresses before sending them.
   async function raw(method: string, tail: string): Promise<{ status: number; body: Record<string, unknown> }> {
     const head = `${method} /api/v3${project.draft}/documents${tail} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n`
     const answer = parseRaw(

@@ -23,7 +23,7 @@ it('an idle connection or one with a request on its way is answered and never re
       return { socket, ended, asksAgain: index % 2 === 0 }
     }),
   )
-  // In one turn: the server ends its connections while requests are between the two.
+  // In one tick: the server ends its connections between the two requests.
   for (const { socket, asksAgain } of clients) if (asksAgain) socket.write(question)
   const ending = served.server.endConnections()
   for (const { ended } of clients) {

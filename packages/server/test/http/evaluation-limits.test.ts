@@ -9,7 +9,7 @@ let busy: ReturnType<typeof keepEvaluating>
 
 beforeAll(async () => {
   opened = await openServer({ STET_MAX_EVALUATIONS_PER_KEY: String(perKey) })
-  // Another key of the workspace: it takes turns with the one under test and leaves its limit alone.
+  // Another key of the workspace. It alternates with the tested key and has its own limit.
   busy = keepEvaluating(opened.server.deps.templates, { workspaceId: 1, apiKeyId: 0 })
 })
 afterAll(async () => {
@@ -41,7 +41,7 @@ it('drops the evaluations of a list whose client disconnects', async () => {
   const controller = new AbortController()
   const { signal } = controller
   const list = fetch(`${server.url}/api/v3${draft}/documents`, { headers, signal }).catch(() => undefined)
-  // Each read is of a text that was not evaluated before.
+  // Each read has a text that was not evaluated before.
   let count = 0
   const readNext = () => read(`other${count++}`)
   await expect.poll(readNext).toBe(503)

@@ -5,7 +5,7 @@ import type { ApiAnswer } from './api-call.ts'
 import { contractRoutes, fill, type Placeholders, validBody, type WalkedRoute } from './contract-routes.ts'
 import { type Api, createTestProject } from './scenario.ts'
 
-/** One thing of each kind. */
+/** One resource of each kind. */
 export interface Holdings {
   projectId: number
   versionUuid: string
@@ -44,7 +44,7 @@ export async function openHoldings(api: Api): Promise<Holdings> {
 }
 
 export interface ForeignReference {
-  /** `<route> <place>`, with a leading `filter ` for what narrows a list. */
+  /** `<route> <place>`. Filters of lists start with `filter `. */
   name: string
   belongsToWorkspace: boolean
   /** The request with a foreign or unknown id in the given places. All other ids belong to the caller. */
@@ -73,7 +73,7 @@ export function foreignReferences(api: Api, sides: Sides): ForeignReference[] {
 
 function pathReferences(api: Api, { own, foreign }: Sides): ForeignReference[] {
   return contractRoutes.flatMap((route) => {
-    // A path is a key within its version, and names nothing of anybody else.
+    // A path is unique within its version, so it never names another tenant's prompt.
     const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name).filter((name) => name !== 'path')
     const sets = [...names.map((name) => [name]), ...(names.length > 1 ? [names] : [])]
     return sets.map((set) => ({

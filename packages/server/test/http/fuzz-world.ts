@@ -1,4 +1,4 @@
-/** Things that exist for the fuzz: each route has its own, and gets a new one for one that it used up. */
+/** Resources for the fuzz test. Each route has its own, and gets a new one after it consumed one. */
 import type { TestServer } from '../support/test-server.ts'
 import { type ApiAnswer, apiCaller } from './api-call.ts'
 import type { Placeholders, WalkedRoute } from './contract-routes.ts'
@@ -15,7 +15,7 @@ export interface Existing {
   saw(answer: ApiAnswer): void
 }
 
-/** The ids that a success of the route uses up. */
+/** The ids that a successful request consumes. */
 const usedUp: Record<string, keyof Placeholders> = {
   'apiKeys.rotate': 'id',
   'apiKeys.revoke': 'id',
@@ -62,7 +62,7 @@ export async function existingFor(server: TestServer, shared: Api, route: Walked
       const body = { projectId: Number(await id('projectId')), name: 'fuzz', metric: 'rating' }
       return String((await made('/evaluations', body))['uuid'])
     },
-    // Never the key that the fuzz itself uses.
+    // Never the key of the fuzz test itself.
     async id() {
       count += 1
       const list = route.path.startsWith('/api-keys') ? '/api-keys' : '/provider-api-keys'

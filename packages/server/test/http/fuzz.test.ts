@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-// A valid body with a few keys replaced gets past the outermost check more often than one that is made whole.
+// A valid body with a few replaced keys passes the outermost check more often than a random one.
 const override = (name: string, made: fc.Arbitrary<unknown>) =>
   made.map((body) => {
     const keys = Object.entries(Object(body)).slice(0, 3)
@@ -75,7 +75,7 @@ describe.concurrent('promise 16: no unexpected 500, and the body is always a doc
           fc.asyncProperty(input, async (each) => void statuses.add(await expectDocumented(route, existing, each))),
           { numRuns: casesPerRoute, seed },
         )
-        // Inputs that are all refused at the door would prove nothing. No run waits for a tool here.
+        // If all inputs were refused early, the test would prove nothing. No run waits for a tool here.
         const comesThrough = [...statuses].some((status) => status < 300)
         expect(comesThrough, `${route.name}: ${[...statuses].join()}`).toBe(route.name !== 'tools.result')
       },

@@ -297,7 +297,7 @@ describe('the stored response', () => {
       await sql('SELECT id, revoked_at FROM api_key ORDER BY id'),
     ]
     const rows = await everything()
-    // Another process takes the record in the moment in which this one keeps its answer.
+    // Another process takes over the record while this one stores its response.
     await sql(`CREATE OR REPLACE FUNCTION steal() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN IF NEW.answer IS NOT NULL THEN RETURN NULL; END IF; RETURN NEW; END $$`)
     await sql(`CREATE TRIGGER steal BEFORE UPDATE ON idempotency_record FOR EACH ROW

@@ -37,7 +37,7 @@ const text = (length: number) => 'x'.repeat(length)
 const emoji = (length: number) => '\u{1f600}'.repeat(length)
 const list = <T>(length: number, entry: (place: number) => T) => Array.from({ length }, (_, place) => entry(place))
 const nested = (levels: number) => `{"name":"deep","x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
-/** JSON of so many bytes in all, for `{"<key>":"…"}`. */
+/** JSON of exactly so many bytes, for `{"<key>":"…"}`. */
 const objectOf = (bytes: number) => ({ k: text(bytes - '{"k":""}'.length) })
 const user = { role: 'user', content: 'Hi' }
 const log = (more: object) => post(`${bench.live}/documents/logs`, { path: 'hello', messages: [user], ...more })
@@ -50,7 +50,7 @@ const call = (args: object) => ({
 
 interface Row {
   limit: string
-  /** The largest that passes, and the next one. */
+  /** The largest accepted value, and the next one. */
   at: number
   send(size: number): Promise<ApiAnswer>
   /** The status of a value that passes. Default: 200. */
@@ -336,7 +336,7 @@ describe('limits of runs', () => {
     const calls = bench.fake.requests.length
     const streams = [await open(leave.signal), await open()]
     expect(streams.map(({ status }) => status)).toEqual([200, 200])
-    // A stream begins before its call: no other one may take the replies that hang.
+    // A stream begins before its provider call. No other run may take the hanging replies.
     await bench.fake.waitForRequest(calls + 2)
     const refused = await open()
     expect(refused.status).toBe(429)

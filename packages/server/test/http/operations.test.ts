@@ -26,7 +26,7 @@ const ask = (method: string, name: OperatorRouteName, headers: Record<string, st
     headers: { ...(name === 'metrics' && token), ...headers },
   })
 
-/** By `<name> <cause>`. */
+/** Keyed by `<name> <cause>`. */
 const refusals: Record<string, () => Promise<ApiAnswer>> = {
   'metrics no-key': () => httpCall('GET', `${server.url}/metrics`),
   'metrics wrong-metrics-token': () => ask('GET', 'metrics', { authorization: 'Bearer figure' }),
@@ -36,7 +36,7 @@ const refusals: Record<string, () => Promise<ApiAnswer>> = {
   'ready not-ready': async () => {
     const delayMs = 60_000
     const { server: stopping } = await openServer({ STET_DRAIN_DELAY_MS: String(delayMs) })
-    // The delay ends when the answer has come, however long that takes.
+    // The delay ends when the response has arrived, however long that takes.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const closed = stopping.close()
     const answer = await httpCall('GET', `${stopping.url}/ready`).finally(() => {

@@ -104,7 +104,7 @@ describe('requests that the HTTP parser refuses', () => {
       { slowSenderMs: 200 },
     )
     open.push(each)
-    // The first is not late, however long the machine takes to read it.
+    // The first request is not late, however long the machine takes to read it.
     late(30_000)
     each.server.once('clientError', () => refuse())
     const answer = await sendRaw(each.port, [`GET / HTTP/1.1\r\nHost: a\r\n\r\n${next}`])

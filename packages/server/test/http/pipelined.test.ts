@@ -1,4 +1,4 @@
-/** A connection that sends faster than it can be served does not fill the memory. */
+/** A connection that sends faster than the server responds must not fill the memory. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +10,7 @@ const connections = 2
 const requests = 20_000
 const request = `GET /${'a'.repeat(100)} HTTP/1.1\r\nHost: a\r\n\r\n`
 
-// In its own thread; in this one it would send only while the server waits.
+// In a separate thread, because this one could only send while the server waits.
 const sender = `
   const { connect } = require('node:net')
   const { port, connections, text } = require('node:worker_threads').workerData

@@ -5,7 +5,7 @@ import { type Api, issueKey, openServer } from './scenario.ts'
 
 let server: TestServer
 let api: Api
-/** Few connections that carry many requests each: hundreds are to be answered within a second. */
+/** Few connections with many requests each, because hundreds must be answered within a second. */
 let pool: Pool
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ afterAll(async () => {
 interface Answer {
   status: number
   remaining: number
-  /** When its window ends. */
+  /** The end of its window. */
   end: number
 }
 
@@ -47,7 +47,8 @@ function windowsOf(answers: readonly Answer[]): Answer[][] {
 }
 
 describe('promise 17: the limit of a key', () => {
-  // A machine that answers fewer than the limit in a second refuses none: the large ones are then counted down all the same.
+  // A machine that answers fewer requests per second than the limit refuses none. The large limits then only count
+  // down.
   it.each([
     { limit: 10, bursts: Number.POSITIVE_INFINITY },
     { limit: 166, bursts: 2 },

@@ -1,4 +1,4 @@
-/** A kept response is sent before the router runs; it must equal the response of the router byte for byte. */
+/** A cached response is sent before the router runs. It must equal the router's response byte for byte. */
 import { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
@@ -27,7 +27,7 @@ interface Asked {
   headers?: Record<string, string>
 }
 
-/** The whole answer, byte for byte, but for the time and the state of the rate limit. */
+/** The whole response, byte for byte, without the date and the rate-limit headers. */
 async function ask({ path, method = 'GET', headers = {}, ...other }: Asked): Promise<string> {
   const authorization = 'key' in other ? other.key : `Bearer ${key}`
   const lines = Object.entries({
@@ -48,7 +48,7 @@ const bothWays = async (asked: Asked): Promise<[kept: string, routed: string]> =
   return [await ask(asked), await ask({ ...asked, path: `${asked.path}?routed=1` })]
 }
 
-/** Reads of the live cache: a kept response makes none. */
+/** Reads of the live cache. A cached response makes none. */
 async function readsDuring(work: () => Promise<unknown>): Promise<number> {
   const { liveCache } = server.deps
   const { read } = liveCache
@@ -200,7 +200,7 @@ describe('a warm GET of a prompt', () => {
     const created = await createTestProject(api, { a: 'published' })
     const reader = await issueKey(api, { scopes: ['read'] })
     const drafted = await created.newDraft()
-    /** The response twice: the second one is kept. */
+    /** The response twice: the second one comes from the cache. */
     const read = async (version: string) => {
       const get = () => api('GET', `${version}/documents/a`, { key: reader })
       const [first, second] = [await get(), await get()]
@@ -259,7 +259,7 @@ describe('a warm GET of a prompt', () => {
       ServerResponse.prototype.end = end
     }
     expect(answers).toBe(2_000)
-    // The turns counted here start between those of the server.
+    // The ticks counted here alternate with those of the server.
     expect(most).toBeLessThanOrEqual(1_000)
   })
 

@@ -18,7 +18,7 @@ afterAll(() => bench.close())
 const sql = async (text: string, params: unknown[]) => (await bench.server.database.session.query(text, params)).rows
 const apply = () => applyRetention(bench.server.deps)
 
-/** A conversation that was created and ended so many days ago, by the clock of the database. */
+/** A conversation that was created and ended so many days ago, on the database's clock. */
 async function conversation(days: { created: number; ended: number }, live = bench.live): Promise<string> {
   bench.fake.enqueue({ text: 'fine' })
   const ran = await bench.api('POST', `${live}/documents/run`, { body: { path: 'hello' } })
@@ -64,7 +64,7 @@ it("a project's value overrides the server's, in both directions, until it is re
   expect(await Promise.all([kept, other].map(isThere))).toEqual([true, false])
   expect((await change(5)).body).toMatchObject({ retentionDays: 5 })
   const younger = await conversation({ created: 6, ended: 6 })
-  // The third is the continued one of the test before.
+  // The third one is the continued conversation of the previous test.
   expect(await apply()).toBe(3)
   expect(await Promise.all([kept, younger].map(isThere))).toEqual([false, false])
   expect((await change(null)).body).toMatchObject({ retentionDays: null })

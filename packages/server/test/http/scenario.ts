@@ -7,12 +7,12 @@ export type Api = ReturnType<typeof apiCaller>
 
 export interface Opened {
   server: TestServer
-  /** Calls with a key of all scopes that no test brings to its rate limit. */
+  /** Calls with a key that has all scopes and never reaches its rate limit. */
   api: Api
   key: string
 }
 
-/** A server of its own, and a caller that may do everything. */
+/** A server of its own, and a caller with all rights. */
 export async function openServer(
   environment: Record<string, string> = {},
   options: Omit<TestServerOptions, 'environment'> = {},
@@ -23,7 +23,7 @@ export async function openServer(
   return { server, key, api: apiCaller(server.url, key) }
 }
 
-/** A further key of the workspace. */
+/** Another key of the workspace. */
 export async function issueKey(api: Api, body: Record<string, unknown>): Promise<string> {
   const issued = await expectStatus(api('POST', '/api-keys', { body: { name: 'test', ...body } }), 201)
   return String(issued['key'])
@@ -36,16 +36,16 @@ export async function openTenant(server: TestServer, name: string): Promise<stri
 
 export interface TestProject {
   id: number
-  /** The initial draft, and the address of its documents. */
+  /** The initial draft, and the address of its prompts. */
   draftUuid: string
   draft: string
   /** The address of the live version. */
   live: string
-  /** Creates a further draft and answers its address. */
+  /** Creates another draft and returns its address. */
   newDraft(): Promise<string>
 }
 
-/** A new project; with `prompts` they are published, else nothing is live. */
+/** A new project. `prompts` are published; without them nothing is live. */
 export async function createTestProject(api: Api, prompts?: Record<string, string>): Promise<TestProject> {
   const created = await expectStatus(api('POST', '/projects', { body: { name: 'scenario' } }), 201)
   const { project, version } = created as unknown as { project: { id: number }; version: { uuid: string } }

@@ -38,7 +38,8 @@ export const hostileText = fc.constantFrom(
   'file:///x',
   'http://[',
 )
-// Any code point but surrogates, as with the unit 'binary', which fills a table of a million entries for seconds first.
+// Any code point except surrogates. The unit 'binary' means the same, but first fills a table of a million entries for
+// seconds.
 const unit = fc
   .integer({ min: 0, max: 0x10ffff - 0x800 })
   .map((number) => String.fromCodePoint(number < 0xd800 ? number : number + 0x800))
@@ -72,13 +73,13 @@ const headerValues: Record<string, fc.Arbitrary<string>> = {
   origin: fc.constantFrom('null', 'https://example.com'),
 }
 
-/** A few of the headers that some route reads. */
+/** A few headers that some routes read. */
 export const hostileHeaders: fc.Arbitrary<Record<string, string>> = fc
   .subarray(Object.entries(headerValues), { maxLength: 3 })
   .chain((chosen) => fc.tuple(...chosen.map(([name, value]) => value.map((text) => [name, text] as const))))
   .map((pairs) => Object.fromEntries(pairs))
 
-/** The body of a route; undefined when its schema has none. */
+/** The body of a route; undefined if it has no body schema. */
 export function bodyOf(route: WalkedRoute): fc.Arbitrary<unknown> | undefined {
   const schema = operationOf(route).requestBody?.content['application/json']?.schema
   return schema && fc.oneof({ weight: 20, arbitrary: arbitraryOf(schema, 0) }, { weight: 1, arbitrary: anything })
@@ -98,7 +99,7 @@ function queryText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-// One value in fifteen is of any other kind: bodies of several keys then still get past their schema as a rule.
+// One value in fifteen has another type, so bodies with several keys usually still pass their schema.
 function arbitraryOf(schema: Schema, depth: number): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 14, arbitrary: wantedOf(schema, depth) }, { weight: 1, arbitrary: anything })
 }

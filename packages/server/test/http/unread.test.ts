@@ -11,7 +11,7 @@ const body = Buffer.alloc(20_000_000, 'x')
 const never = 1_000_000_000
 const wait = { timeout: 30_000 }
 
-/** Answers 20 MB; `/events` as an event stream. */
+/** Returns 20 MB; `/events` returns them as an event stream. */
 async function limited(settings: UnreadSettings): Promise<Listening & { asked(): number }> {
   let asked = 0
   const unread = new UnreadBudget(settings)
@@ -44,7 +44,7 @@ it('a client that reads nothing is closed after the stall time; a slow one and a
   const slow = ask(server.port, get('/'))
   let read = 0
   const reading = setInterval(() => {
-    // Parts of it at a time; its buffer is read in between.
+    // Sent in parts, and the buffer is drained in between.
     read += (slow.read() as Buffer | null)?.length ?? 0
   }, 5)
   onTestFinished(() => clearInterval(reading))
@@ -59,7 +59,7 @@ it('unread responses together are bounded in bytes: stalled ones are closed', as
   const server = await limited({ stallMs: never, mostBytes: 3 * body.length })
   for (let opened = 0; opened < 8; opened += 1) ask(server.port, get('/'))
   await expect.poll(server.asked, wait).toBe(8)
-  // The system has taken a part of each.
+  // The system has accepted a part of each.
   await expect.poll(() => connections(server), wait).toBeLessThan(5)
   const left = await connections(server)
   expect(left).toBeGreaterThan(1)
@@ -122,7 +122,7 @@ it('the server closes an unread conversation after STET_STALL_SECONDS, and answe
   const request = (path: string) =>
     `GET /api/v3${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.adminKey}\r\n\r\n`
   const path = `/conversations/${String(log.body['uuid'])}`
-  // Several, so that the buffers of the system do not take it all.
+  // Several, so that the system's buffers cannot take everything.
   const socket = ask(Number(new URL(server.url).port), request(path).repeat(6))
   // Writing to a closed socket raises an error.
   await expect
@@ -131,7 +131,7 @@ it('the server closes an unread conversation after STET_STALL_SECONDS, and answe
       return socket.destroyed
     }, wait)
     .toBe(true)
-  // Its place among the reads of the key is free again.
+  // Its place among the key's reads is free again.
   expect((await api('GET', path)).text).toContain(message.content)
 })
 
@@ -148,7 +148,7 @@ describe('the budget of large responses', () => {
   function reserveAll(budget: UnreadBudget, all: readonly ServerResponse[], keyOf: (place: number) => number) {
     const begun: number[] = []
     const ends = all.map((res, place) => budget.reserve(res, keyOf(place)).then(() => begun.push(place)))
-    // A test may end while some still wait; they are refused after it.
+    // A test may end while some reads still wait. They are refused later.
     for (const end of ends) end.catch(() => undefined)
     return { begun, ends }
   }

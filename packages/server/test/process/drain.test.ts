@@ -51,7 +51,7 @@ function run(stream: boolean): Promise<Response> {
   })
 }
 
-/** An answer of the provider that waits until the test lets it go on. */
+/** A provider response that waits for the test. */
 function heldAnswer(): { release(): void } {
   let release = () => {}
   const gate = new Promise<void>((resolve) => {
@@ -61,7 +61,7 @@ function heldAnswer(): { release(): void } {
   return { release }
 }
 
-/** Waits until nothing listens any more. */
+/** Waits until the port is closed. */
 async function refusesConnections(): Promise<void> {
   while (
     await fetch(`${server.url}/health`, { headers: { connection: 'close' } }).then(

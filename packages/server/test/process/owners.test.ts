@@ -43,7 +43,7 @@ interface Runs {
 
 const orUndefined = <T>(work: Promise<T>) => work.catch(() => undefined)
 
-/** One run of each kind, under way at the provider. */
+/** One run of each kind, in its provider call. */
 async function startRuns(server: ServerProcess): Promise<Runs> {
   const calls = fake().requests.length
   const run = (body: object) => post(server, `${live}/documents/run`, { path: 'hello', ...body })
@@ -61,7 +61,7 @@ async function startRuns(server: ServerProcess): Promise<Runs> {
   return { uuids, stream: orUndefined(stream.text()), result }
 }
 
-/** Their owner's lease must have ended: until then it may be alive. */
+/** The owner's lease must have ended, because until then the owner may be alive. */
 async function untilEnded(server: ServerProcess, uuids: readonly string[]): Promise<void> {
   const api = apiCaller(server.url, key)
   const isRunning = async (uuid: string) => (await api('GET', `/conversations/${uuid}`)).body['status'] === 'running'
@@ -71,7 +71,7 @@ async function untilEnded(server: ServerProcess, uuids: readonly string[]): Prom
 
 async function expectLost(server: ServerProcess, uuids: readonly string[]): Promise<void> {
   for (const uuid of uuids) {
-    // `record` checks that there is exactly one terminal event, and that it is the last.
+    // `record` checks that the stream has exactly one terminal event, which is the last.
     const { types, last } = await record(await post(server, `/conversations/${uuid}/attach`, { stream: true }))
     expect(types).toEqual(['chain-error'])
     expect(last).toMatchObject({ error: { code: 'worker_lost' } })
@@ -89,7 +89,7 @@ async function connections(): Promise<number[]> {
   return (rows as { pid: number }[]).map(({ pid }) => pid)
 }
 
-/** All that runs left behind, byte for byte. */
+/** Everything that runs have stored, byte for byte. */
 const traces = () =>
   query(
     `SELECT r.*, encode(r.event_log, 'hex') AS log, c.messages, c.status AS state, c.epoch AS conversation_epoch,
@@ -141,7 +141,7 @@ describe.skipIf(needsServer)('the process that takes over', () => {
         const held = await connections()
         const successor = await startWaiting()
         latest = successor
-        // Only a database that has lost the paused process lets another one in.
+        // Another server can only take over after the database has lost the paused process.
         await query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS held(pid)', [held])
         await successor.serving
         await untilEnded(successor, runs.uuids)
@@ -153,7 +153,7 @@ describe.skipIf(needsServer)('the process that takes over', () => {
         // The resumed process gives up its runs. Their callers get an error or no end.
         expect((await runs.stream) ?? '').not.toMatch(/"type":"chain-(completed|error)"/)
         expect((await runs.result)?.status).toBe(500)
-        // It finds another server in its place, and ends.
+        // It finds that another server has taken over, and ends.
         expect((await paused.ended).code).toBe(1)
         expect(await traces()).toEqual(before)
         await expectLost(successor, runs.uuids)

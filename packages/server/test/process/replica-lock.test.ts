@@ -1,4 +1,6 @@
-/** Two processes on one PostgreSQL without Redis: one serves, the other waits, and they never serve side by side. */
+/**
+ * Two processes on one PostgreSQL without Redis: one serves, the other waits, and they never serve at the same time.
+ */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -42,7 +44,7 @@ const statusAt = (url: string) =>
     () => undefined,
   )
 
-/** Asks again and again, several at once, and keeps what each request got with the time at which it was sent. */
+/** Sends several requests at a time, repeatedly, and records each response with its send time. */
 function askWithoutEnd(url: string, key: string) {
   const answers: { sentAt: number; status: number; text: string }[] = []
   let isStopped = false
@@ -66,7 +68,7 @@ function askWithoutEnd(url: string, key: string) {
   }
 }
 
-/** A run whose provider answers when the test lets it. */
+/** A run whose provider answers on a signal of the test. */
 async function heldRun(server: ServerProcess, live: string) {
   const calls = fake().requests.length
   let goOn = () => {}
@@ -83,7 +85,7 @@ async function heldRun(server: ServerProcess, live: string) {
   return { stream, goOn }
 }
 
-/** A run whose body has arrived but for its last byte; `finish` sends that and resolves with the response's first line. */
+/** A run whose body lacks its last byte. `finish` sends that byte and resolves with the first line of the response. */
 async function slowRun(server: ServerProcess, live: string) {
   const body = JSON.stringify({ path: 'hello' })
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('utf8')
@@ -149,7 +151,7 @@ describe.skipIf(needsServer)('the lock of the only replica', { timeout: processT
     expect(await slow.finish()).toBe('HTTP/1.1 503 Service Unavailable')
     expect(fake().requests).toHaveLength(calls)
     await delay(1_000)
-    // Its supervisor stops it while it drains already: that is a first signal all the same.
+    // Its supervisor stops it while it already drains. That still counts as the first signal.
     await superseded
     first.child.kill('SIGTERM')
     await delay(100)
@@ -177,7 +179,7 @@ describe.skipIf(needsServer)('the lock of the only replica', { timeout: processT
     const key = await issueKey(admin, { scopes: ['read'] })
     const me = () => apiCaller(server.url, key)('GET', '/me')
     expect(await me()).toMatchObject({ status: 200 })
-    // Behind the back of this server, as another one would in the meantime.
+    // Directly in the database, like another server in the meantime.
     await query(`UPDATE api_key SET revoked_at = now() WHERE name = 'test'`)
     expect(await me()).toMatchObject({ status: 200 })
     await query(`SELECT pg_terminate_backend(pid) FROM (${lockHolders}) AS held`)

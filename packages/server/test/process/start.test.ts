@@ -38,7 +38,7 @@ async function statusWith(running: ServerProcess, key: string): Promise<number> 
   return answer.status
 }
 
-/** The modes that files and folders below a folder have, each once. */
+/** The distinct modes of the files and folders in a folder. */
 async function modesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const modes = entries.map(async (entry) => {

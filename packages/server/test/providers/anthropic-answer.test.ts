@@ -1,4 +1,4 @@
-/** Answers of the Messages API in the shapes in which it sends them. */
+/** Answers of the Messages API in its own format. */
 import { Readable } from 'node:stream'
 import { afterAll, describe, expect, it } from 'vitest'
 import { streamChunks } from '../../src/adapters/providers/answer/stream.ts'

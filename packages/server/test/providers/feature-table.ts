@@ -1,4 +1,4 @@
-/** The table of kinds and features, as the wires of the kinds have it. */
+/** The table of kinds and features, generated from the kinds' wire formats. */
 import type { answerCases, KindWire, requestCases } from './wires/shape.ts'
 
 const asked: [feature: string, name: (typeof requestCases)[number]][] = [

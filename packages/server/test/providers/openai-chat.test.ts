@@ -225,7 +225,7 @@ describe('retries', () => {
     fake.enqueue({ text: 'a b', cut: 1 }, { hang: 'after-head' })
     await failureOf(ask({ maxRetries: 2 }))
     await failureOf(ask({ maxRetries: 2 }, drivers.impatient))
-    // Given up before it was read it may be: then it is on its way.
+    // It may be abandoned before it was read, and is then on its way.
     await fake.waitForRequest(2)
     expect(fake.requests).toHaveLength(2)
   })

@@ -19,7 +19,7 @@ describe('a token in a provider’s message', () => {
         const encoded = Buffer.from(before + token + after).toString(encoding)
         const shown = scrubbed(`got ${encoded}`, token)
         expect(shown).toContain('***')
-        // At most the characters that the neighbours share with the token are left.
+        // At most the characters that neighbors share with the token remain.
         for (let from = 0; from + 8 <= encoded.length; from += 1) {
           const piece = Buffer.from(encoded.slice(from, from + 8), encoding).toString('latin1')
           if (token.includes(piece)) expect(shown).not.toContain(encoded.slice(from, from + 8))

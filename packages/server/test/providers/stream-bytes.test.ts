@@ -18,7 +18,7 @@ const lines = [
   choice({ role: 'assistant', content: '' }),
   choice({ reasoning_content: 'denke…' }),
   choice({ content: 'Grüße 👋🏽 ' }),
-  // A pair of surrogates that the provider's tokenizer cut in two.
+  // A surrogate pair that the provider's tokenizer split.
   'data: {"choices":[{"delta":{"content":"\\ud83d"}}]}',
   'data: {"choices":[{"delta":{"content":"\\ude00\\u0000"}}]}',
   choice({ tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '' } }] }),

@@ -8,7 +8,7 @@ import { openWorld, type World } from '../http/declared-errors/world.ts'
 import { count, timeFor } from '../support/counts.ts'
 import { fillingStatements } from '../support/filled-tables.ts'
 
-/** Above this a table is never read as a whole, and never by a part that grows with it. */
+/** Larger tables are never read completely, or by a part that grows with them. */
 const rows = count(10_000, 100_000)
 const mostRowsRead = 500
 const nowhere = '00000000-0000-4000-8000-000000000000'
@@ -72,7 +72,7 @@ async function readsSoFar(): Promise<Reads> {
   }
 }
 
-/** Tables that were read from end to end meanwhile, and how many rows were read of all. */
+/** Tables that were scanned completely meanwhile, and the number of rows read. */
 async function readsDuring(work: () => Promise<unknown>): Promise<{ scanned: string[]; rowsRead: number }> {
   const before = await readsSoFar()
   await work()

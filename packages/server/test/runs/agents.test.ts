@@ -71,7 +71,8 @@ it('offers other prompts as tools and runs them; only the call and its result ar
     toolCalls: [],
     response: { text: 'Plan.' },
   })
-  // Three model calls, one of them the agent's: in the sums of the run and, without steps, of its response.
+  // Three model calls, one of them by the agent. The sums of the run contain all, and so does its response without
+  // steps.
   expect(recording.last['tokenUsage']).toMatchObject({ totalTokens: 60 })
   expect(recording.last).toMatchObject({ cost: 0.00033, response: { cost: 0.00033, usage: { totalTokens: 60 } } })
 
@@ -181,7 +182,7 @@ it('agents nest at most five levels deep', async () => {
   const { last } = await bench.stream('level-0')
   bench.fake.setDefault({ text: 'Hello from the fake provider.' })
   expect(last).toMatchObject({ type: 'chain-completed', response: { text: 'Back.' } })
-  // The fifth agent offers a sixth: it is refused, without a model call of its own.
+  // The fifth agent offers a sixth, which is refused without a model call.
   expect(bench.fake.requests).toHaveLength(before + 10)
   expect(JSON.stringify(requestSince(before, 5)['messages'])).toContain('nested 5 deep')
 })

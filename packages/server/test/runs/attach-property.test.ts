@@ -31,7 +31,7 @@ const states = ['queued', 'running', 'ended'] as const
 interface Reader {
   /** The state of the run when the reader arrives. */
   state: (typeof states)[number]
-  /** The id that it says it has seen; 0 says none. */
+  /** The last seen id that it sends; 0 sends none. */
   after: number
   /** The numbers of characters after which its connections break, in order. The last one stays open. */
   cuts: number[]
@@ -47,7 +47,9 @@ const reader: fc.Arbitrary<Reader> = fc.record({
 
 interface Plan {
   path: string
-  /** Its caller reads a run from its first event on, and may lose it like everybody else; undefined: a background run. */
+  /**
+   * The caller reads a run from its first event, over a connection that may also break. Undefined for a background run.
+   */
   caller: Pick<Reader, 'cuts' | 'form'> | undefined
   words: number
   /** The number of frames before the readers that attach to the running run. */
@@ -80,7 +82,7 @@ async function attach(uuid: string, { after, form }: Pick<Reader, 'after' | 'for
   return response
 }
 
-/** Reads to the end or to the cut; only whole frames count, as for any client. */
+/** Reads to the end or to the cut. Only complete frames count, as for any client. */
 async function readUntil(response: Response, cut: number | undefined): Promise<string> {
   let text = ''
   const decoder = new TextDecoder()
@@ -93,7 +95,7 @@ async function readUntil(response: Response, cut: number | undefined): Promise<s
   return end < 0 ? '' : withoutPings(text.slice(0, end + frameEnd.length))
 }
 
-/** All that one reader gets over all its connections, each from the last id that it saw. */
+/** Everything that one reader gets over all its connections, each from its last seen id. */
 async function readAll(uuid: string, first: Response, { after, cuts, form }: Reader): Promise<string> {
   let text = ''
   let response = first
@@ -104,7 +106,7 @@ async function readAll(uuid: string, first: Response, { after, cuts, form }: Rea
   return text
 }
 
-/** The frames as the row keeps them. */
+/** The frames as stored in the row. */
 async function storedText(uuid: string, form: MessageForm): Promise<string> {
   const { store: runs } = bench.server.deps.runs
   const runUuid = (await runs.findConversation(1, uuid))?.latestRun?.uuid ?? ''
@@ -151,7 +153,7 @@ async function startQueued(path: string, answer: FakeReply): Promise<Started> {
   }
 }
 
-/** With its caller's stream; it is under way at once. */
+/** A foreground run with its caller's stream. It starts at once. */
 async function startStreamed(path: string, answer: FakeReply, form: MessageForm): Promise<Started> {
   const calls = bench.fake.requests.length
   bench.fake.enqueue(answer)
@@ -164,7 +166,7 @@ async function startStreamed(path: string, answer: FakeReply, form: MessageForm)
   }
 }
 
-/** One run, held in each state until its readers of that state have come. */
+/** One run, paused in each state until its readers have attached. */
 async function play({ path, caller, words, gateAfter, readers }: Plan) {
   const goOn = gate()
   const deltas = Array.from({ length: words }, (_, word) => `wörd${word} `)

@@ -59,7 +59,7 @@ it('attach works on a running foreground run by its header, and its reader keeps
   } finally {
     await other.close()
   }
-  // It opens a server of its own.
+  // It opens its own server.
 }, 120_000)
 
 it('after a chat all events belong to the latest run, and ids continue', async () => {
@@ -98,7 +98,7 @@ it('a long run is replayed from its stored event log in few parts, from any even
   const shown = framesOf(eventCodec, storedReader(eventCodec, log, 0), 'whole')
   let parts = 0
   for (; !shown.isAtEnd(); parts += 1) shown.take()
-  // Beginning, deltas and end; the deltas have more bytes than one part takes.
+  // Start, deltas and end. The deltas have more bytes than one part.
   expect(parts).toBeLessThanOrEqual(12)
 })
 

@@ -155,7 +155,7 @@ it('one run at a time: other chats get 409', async () => {
     return answer
   })
   await bench.fake.waitForRequest(before + 1)
-  // All have been decided before the one may end: who comes after its end may run again.
+  // All chats are decided before this run may end, because a chat after its end may run.
   await expect.poll(() => refused, { timeout: 20_000 }).toBe(7)
   const late = await bench.chat(uuid, ask('Late'))
   expect(late.status).toBe(409)

@@ -32,7 +32,7 @@ it(
       uuids.push(String(log.body['uuid']))
     }
     const [first = '', ...others] = uuids
-    // Each deletion is killed while the purge of the ones before is under way.
+    // Each deletion is killed while earlier ones are being purged.
     expect((await api('DELETE', `/conversations/${first}`)).status).toBe(200)
     await served.kill()
     await served.start()

@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { startHeardTime } from '../support/heard-time.ts'
 import { prompt, type Recording, type RunBench, runBench, textOf } from './run-bench.ts'
 
-// Each test opens a server of its own, which takes long on a machine that is busy with others.
+// Each test opens its own server, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 let bench: RunBench
@@ -20,7 +20,7 @@ async function untilStatus(uuid: string, status: string): Promise<Record<string,
   return conversation
 }
 
-/** Opens a stream, waits for the provider to be called and leaves. */
+/** Opens a stream, waits for the provider call and disconnects. */
 async function leave(mode: 'stream' | 'json'): Promise<string> {
   const controller = new AbortController()
   const answer = bench.open('hello', { stream: mode === 'stream' }, controller.signal)

@@ -1,4 +1,4 @@
-/** Images that a model makes: shown as they come, kept in the conversation, and shown to the model again. */
+/** Images that a model makes: shown as they arrive, stored in the conversation, and shown to the model again. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { FakeReplyFor } from '../support/fake-provider.ts'
 import { prompt, type RunBench, runBench, userMessage } from './run-bench.ts'
@@ -73,7 +73,7 @@ it('come back with the conversation, and are shown to the model in a chat', asyn
   bench.fake.enqueue({ text: 'Blue.' })
   expect(await bench.chat(body['uuid'], { messages: [userMessage('Bluer')] })).toMatchObject({ status: 200 })
   expect(sentLast()).toEqual([...seenByModel(), { role: 'user', content: 'Bluer' }])
-  // All that the interface returns can be sent again.
+  // Everything that the API returns can be sent back.
   bench.fake.enqueue({ text: 'Fine.' })
   expect(await bench.run('draw', { messages: body['conversation'] })).toMatchObject({ status: 200 })
 })

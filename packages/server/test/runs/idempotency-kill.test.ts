@@ -8,7 +8,7 @@ import { prompt } from './run-bench.ts'
 const ofEachKind = count(10, 2_000)
 const names = (kind: string) => Array.from({ length: ofEachKind }, (_, place) => `${kind}-${place}.`)
 
-// Some are killed before they were stored, some in their work, some between their commit and their answer.
+// Some are killed before they are stored, some during their work, some between commit and response.
 it(
   'promise 15: kill -9 between call and answer: after the restart a repetition has the work of the first request',
   async () => {

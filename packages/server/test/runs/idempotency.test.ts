@@ -50,7 +50,7 @@ function promptedRun() {
 const keyed = (key: string, more: Record<string, string> = {}) => ({ 'idempotency-key': key, ...more })
 const user = (text: string) => ({ messages: [{ role: 'user', content: text }] })
 
-/** The next answer of the provider waits until it is let go. */
+/** The provider's next answer waits for the test. */
 function holdNextAnswer(text: string): () => void {
   let letGo = () => {}
   const gate = new Promise<void>((resolve) => {
@@ -160,7 +160,7 @@ describe('a repeated run', () => {
     expect((await bench.stream('changing', {}, keyed(stream))).text).toBe(streamed.text)
     expect((await bench.run('changing')).status).toBe(422)
 
-    // Without the log of its events the stored end is left, with the messages of that run alone.
+    // Without its event log, the run still has its stored end, with only its own messages.
     await bench.server.database.session.query('UPDATE run SET event_log = NULL')
     await bench.server.deps.runs.active.forget(String(streamed.last['uuid']))
     const [claimed] = (
@@ -290,7 +290,7 @@ describe('two processes on one database', () => {
   /** Each process has its own memory. */
   async function processes(): Promise<[Deps, Deps]> {
     const { database, deps } = bench.server
-    // The embedded database has one batch, whoever writes.
+    // The embedded database has one batch for all writers.
     const isShared = database.kind === 'postgres'
     const writeBatch = isShared ? createWriteBatch(database.session) : database.writeBatch
     const other: Deps = {

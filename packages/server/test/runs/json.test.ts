@@ -166,7 +166,7 @@ it.each([
   const conversation = await bench.conversation(uuid)
   bench.server.deps.runs.active.forget(uuid)
   expect(await bench.conversation(uuid)).toEqual(conversation)
-  // Attach shows the same, and more keys.
+  // Attach returns the same, with more keys.
   expect((await bench.attach(uuid)).body).toMatchObject(body)
 })
 
@@ -178,7 +178,7 @@ it('a warm run awaits no statement before its provider call; after a write in be
     const called = bench.fake.waitForRequest(calls + 1)
     const before = database.statementCount()
     let atCall = 0
-    // The row is held back until the provider has been called: a run that waited for it would never get there.
+    // The row is blocked until the provider has been called, so a run that waited for it would hang.
     const held = async (...rows: Parameters<typeof deps.runs.store.create>) => {
       await called
       atCall = database.statementCount() - before

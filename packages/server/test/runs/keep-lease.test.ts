@@ -4,7 +4,7 @@ import { startHeardTime } from '../support/heard-time.ts'
 import { orphanedRun } from './orphaned-run.ts'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
 
-/** Longer than all intervals together, on a machine that is busy with others. */
+/** Longer than all intervals together, on a busy machine. */
 const patienceMs = 90_000
 
 const leaseMs = 10_000
@@ -26,7 +26,7 @@ async function runOf(ownerId: string): Promise<string> {
 
 const statusOf = async (uuid: string) => (await bench.conversation(uuid))['status']
 
-/** Lets one renewal fail; resolves with the moment of the next one, from which on the process is well again. */
+/** Makes one renewal fail. Resolves at the next one, when the process is healthy again. */
 async function recovery(): Promise<number> {
   const { leases } = bench.server.deps.runs
   const { renew } = leases
@@ -67,7 +67,7 @@ it('promise 4: processes that paused together end no runs of each other', async 
   })
   const nextLook = async (after = looks) => expect.poll(() => looks, { timeout: patienceMs }).toBeGreaterThan(after)
   await nextLook()
-  // A lease with 7 s left is over after 7.5 s; this process, which renewed at most 2 s ago, has gone less than its own 10 s without.
+  // A lease with 7 s left ends after 7.5 s. This process renewed at most 2 s ago, so its own 10 s have not passed.
   await leases.renew('paused', 7_000)
   const uuid = await runOf('paused')
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7_500)
@@ -101,7 +101,7 @@ it('the lease is renewed every 3 s, long before it ends', async () => {
   await expect.poll(storedEnd).toBeGreaterThan(before)
   for (const [place, { at, heardMs, lengthMs }] of renewals.slice(1).entries()) {
     expect(lengthMs).toBe(leaseMs)
-    // Timers may come late, never early by more than their own rounding.
+    // Timers may be late, but never early by more than their rounding.
     expect(at - (renewals[place]?.at ?? 0)).toBeGreaterThan(2_900)
     expect(heardMs - (renewals[place]?.heardMs ?? 0)).toBeLessThan(leaseMs / 2)
   }

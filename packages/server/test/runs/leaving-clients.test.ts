@@ -15,7 +15,7 @@ const modes = ['json', 'stream', 'attach', 'background'] as const
 interface Leaver {
   name: string
   mode: (typeof modes)[number]
-  /** After so much time, or so many bytes of the answer; for a plain answer that never comes, after its call. */
+  /** After so many milliseconds or bytes of the answer; for a plain answer that never ends, after its call. */
   point: { ms: number } | { bytes: number }
   isReset: boolean
 }
@@ -26,7 +26,7 @@ interface Moment {
   heardMs: number
 }
 
-/** When the provider got the call of a case, and when it saw it end early. */
+/** The times at which the provider got a case's call, and saw it end early. */
 interface Call {
   called: Moment
   left: Promise<Moment>
@@ -74,18 +74,18 @@ async function expectEnd({ bench, graceMs, calls }: Scene, each: Leaver, left: M
     const { items } = (await bench.api('GET', `/conversations?customIdentifier=${each.name}`)).body
     return (items as { status: string }[])[0]?.status ?? 'none'
   }
-  // A request may have been on its way for longer than its run was looked for.
+  // A request may have been on its way for longer than the search for its run.
   await expect.poll(status).not.toMatch(/queued|running/)
   const end = await status()
   if (end === 'none' || !left) {
-    // Gone before its request was read: nothing may have been started for it.
+    // The client left before its request was read, so nothing may have started.
     expect(each.point, told).toHaveProperty('ms')
     expect(call, told).toBeUndefined()
     return
   }
   if (each.mode === 'background' || graceMs === 30_000) {
     expect(end, told).toBe('completed')
-    // A promise that has not resolved loses against one that has.
+    // A pending promise loses against a resolved one.
     expect(call && (await Promise.race([call.left, 'never'])), told).toBe('never')
     return
   }
@@ -110,7 +110,7 @@ function leaver(index: number, random: Random): Leaver {
   }
 }
 
-/** An answer without end where the client is what ends it; else one of some hundred milliseconds. */
+/** An endless answer if the client ends it, otherwise one of some hundred milliseconds. */
 function replyTo(request: FakeRequest, { graceMs, heard, calls }: Scene): FakeReply {
   const name = /case-\d+/.exec(JSON.stringify(request.body))?.[0] ?? ''
   const isBackground = JSON.stringify(request.body).includes('background')
@@ -127,7 +127,7 @@ function now(heard: HeardTime): Moment {
   return { at: performance.now(), heardMs: heard.passedMs() }
 }
 
-/** Starts the run, leaves at the case's point and answers when that was. */
+/** Starts the run, disconnects at the case's point and returns the time. */
 async function leave({ bench, calls, heard }: Scene, { name, mode, point, isReset }: Leaver): Promise<Moment> {
   const body = {
     path: 'ask',
@@ -140,7 +140,7 @@ async function leave({ bench, calls, heard }: Scene, { name, mode, point, isRese
   if (mode === 'attach') {
     const starter = socket
     socket = send(bench, `/conversations/${await conversationOf(starter)}/attach`, { stream: true })
-    // The one that stays behind keeps the run.
+    // The remaining reader keeps the run alive.
     await conversationOf(socket)
     starter.destroy()
   }

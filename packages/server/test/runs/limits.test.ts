@@ -37,7 +37,7 @@ function start(change: Partial<RunDeps>) {
 for (const bound of [{ maxEvents: 20 }, { maxEventBytes: 2_000 }]) {
   it(`a run that exceeds the bounds of its event log (${Object.keys(bound).join()}) ends with its provider call`, async () => {
     const aborted = bench.fake.aborted
-    // An answer without end: nothing but the run can break it off.
+    // An endless answer, which only the run can end.
     bench.fake.enqueue({ deltas: Array.from({ length: 200 }, () => 'word '), delayMs: 1, gateAfter: 200, gate: never })
     const run = await start({ settings: { ...bench.server.deps.runs.settings, ...bound } })
     await expect(run.result()).rejects.toMatchObject({
@@ -87,7 +87,7 @@ it('an end that cannot be stored is not shown: the stream closes without one', a
     tries += 1
     throw refuse('database-unavailable')
   }
-  // Given up among runs of its own: the server would look after it within seconds, and end it.
+  // Abandoned, so that the server would find and end it within seconds.
   const active = createActiveRuns(1_000_000)
   const settings = { ...deps.runs.settings, storeWaitMs: 600 }
   const run = await start({ store: { ...deps.runs.store, end: away }, settings, active })

@@ -22,16 +22,16 @@ interface Ledger {
   completed: Set<string>
   /** Conversations that a client has seen fail, with the code. A run may time out on an overloaded machine. */
   failed: Map<string, string>
-  /** Text of a chat message by the conversation that took it. */
+  /** The text of a chat message, by the conversation that accepted it. */
   chats: Map<string, string>
-  /** Results of tool calls that were taken, by call. */
+  /** Accepted results of tool calls, by call. */
   results: Map<string, string>
 }
 
 let hasRestarted = false
 let asked = 0
 
-/** Every third answer is whole; the others never end, so that the kill finds their runs on their way, however slow all is. */
+/** Every third answer is complete. The others never end, so that the kill interrupts their runs. */
 function reply({ body }: FakeRequest): FakeReply {
   if (hasRestarted) return { text: 'After the restart.' }
   if (Array.isArray(body['tools'])) {
@@ -70,7 +70,7 @@ async function follow(ledger: Ledger, answer: Promise<Response>, onFrame?: (text
   if (code !== undefined) ledger.failed.set(uuid, code)
 }
 
-/** A caller that answers the call of its tool, every other time. */
+/** A caller that answers every other tool call. */
 function answersTools(client: Client, ledger: Ledger, answers: boolean): (text: string) => void {
   let hasAnswered = !answers
   return (text) => {

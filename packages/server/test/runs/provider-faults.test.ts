@@ -11,11 +11,11 @@ const cases = Object.keys(wires).flatMap((provider) =>
 const modes = ['json', 'stream', 'background'] as const
 type Mode = (typeof modes)[number]
 
-/** When each call of a run arrived, by the run's prompt and mode. */
+/** The arrival times of a run's calls, by prompt and mode. */
 const arrivals = new Map<string, number[]>()
-/** With the limits of every server. */
+/** With the usual limits. */
 let patient: RunBench
-/** With short ones, for what hangs: on a machine that is busy nothing else may be taken for it. */
+/** With short limits, for providers that hang. On a busy machine no other case may run here. */
 let impatient: RunBench
 
 // The request identifies its run: the model is the path of the prompt, the only message is the mode.
@@ -78,7 +78,7 @@ interface Case {
   mode: Mode
 }
 
-/** Runs in one mode, compares all that can be seen of the end, and answers its error. */
+/** Runs in one mode, compares everything visible of the end, and returns its error. */
 async function endOf(bench: RunBench, { path, fault, mode }: Case): Promise<Record<string, unknown> | undefined> {
   const { uuid, recording, answer } = await run(bench, path, mode)
   const attached = await bench.streamAttach(uuid)

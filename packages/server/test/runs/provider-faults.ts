@@ -1,4 +1,6 @@
-/** The ways in which a provider fails, each with the bytes that it sends in a protocol and the end that a run must have. */
+/**
+ * The ways in which a provider fails, each with the bytes that it sends in a protocol and the required end of the run.
+ */
 
 import { expect } from 'vitest'
 import { anthropicWire } from '../support/fake-anthropic-wire.ts'
@@ -7,7 +9,7 @@ import { chatWire, type FakeAnswer, type FakeWire } from '../support/fake-provid
 import { responsesWire } from '../support/fake-responses-wire.ts'
 import type { RunBench } from './run-bench.ts'
 
-/** Words of which the last one has a character of two bytes. */
+/** Words, the last of which has a character of two bytes. */
 export const said = 'one two drüben'
 const before = 'one two'
 const answer: FakeAnswer = { text: said }
@@ -18,7 +20,7 @@ export const wires: Readonly<Record<string, FakeWire>> = {
   Responses: responsesWire,
 }
 
-/** Stores the entries of those that the environment does not make. */
+/** Stores the provider keys that the environment does not define. */
 export async function storeProtocols({ api, fake }: Pick<RunBench, 'api' | 'fake'>): Promise<void> {
   for (const [name, provider, configuration] of [
     ['Anthropic', 'anthropic', {}],
@@ -48,16 +50,16 @@ export interface FaultCall {
 export interface ProviderFault {
   name: string
   reply(call: FaultCall): FakeReply
-  /** Calls that the provider gets, with two retries allowed. */
+  /** The number of calls to the provider, with two retries. */
   calls: number
-  /** The least pause between two of them. */
+  /** The shortest pause between two calls. */
   pauseMs?: number
-  /** Undefined when the run completes all the same. */
+  /** Undefined if the run still completes. */
   code?: string
   details?: Record<string, unknown>
   /** The part of a streamed answer that stays in the conversation. */
   text?: string
-  /** Only the time limits of the call end it. */
+  /** Only the call's time limits end it. */
   hangs?: true
 }
 
@@ -65,7 +67,7 @@ const isStream = ({ request }: FaultCall): boolean => request.body['stream'] ===
 const headersOf = (call: FaultCall) => ({
   'content-type': isStream(call) ? 'text/event-stream; charset=utf-8' : 'application/json',
 })
-/** Everything up to where the last word begins, and `more` bytes of it. */
+/** Everything before the last word, and `more` bytes of it. */
 const upToLastWord = ({ wire, request }: FaultCall, more: number): Buffer => {
   const bytes = wholeBytes(wire, request)
   return bytes.subarray(0, bytes.indexOf('drüben') + more)
@@ -136,7 +138,7 @@ export const providerFaults: readonly ProviderFault[] = [
     reply: (call) => {
       if (isStream(call)) return { ...answer, noEndMark: true }
       const bytes = wholeBytes(call.wire, call.request)
-      // One body has no other mark of its end than its length.
+      // A single body has no end mark except its length.
       return {
         raw: [bytes],
         headers: { ...headersOf(call), 'content-length': String(bytes.length + 1) },

@@ -185,7 +185,7 @@ it('the stored event log contains every frame as sent', async () => {
   )
   const [row] = rowsFound.rows
   const stored = Buffer.from(row?.['event_log'] as Uint8Array)
-  // Long enough to be packed.
+  // Long enough to be compressed.
   expect(stored[0]).toBe(3)
   const file = inflateRawSync(stored.subarray(1))
   const headEnd = file.indexOf('\n') + 1

@@ -1,4 +1,4 @@
-/** A server with a fake provider and published prompts; streams are recorded whole and checked on the way. */
+/** A server with a fake provider and published prompts. Streams are recorded completely and checked on the way. */
 import { createParser } from 'eventsource-parser'
 import { expect } from 'vitest'
 import type { ProviderLimits } from '../../src/adapters/providers/transport/transport.ts'
@@ -18,7 +18,7 @@ export interface RecordedEvent {
 export interface Recording {
   status: number
   headers: Headers
-  /** The body as it came, without pings. */
+  /** The body as received, without pings. */
   text: string
   events: RecordedEvent[]
   /** `type` of each event, provider-events with a leading `·`. */
@@ -39,7 +39,7 @@ export interface RunBench {
   open(path: string, body?: Record<string, unknown>, signal?: AbortSignal): Promise<Response>
   stream(path: string, body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Recording>
   streamChat(uuid: unknown, body: Record<string, unknown>): Promise<Recording>
-  /** Any POST below the API's prefix, its answer as it comes. */
+  /** Any POST below the API prefix. Returns the raw response. */
   post(path: string, body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>
   /** Starts a background run; returns the uuid of its conversation. */
   background(path: string, body?: Record<string, unknown>): Promise<string>
@@ -102,7 +102,7 @@ export async function runBench(
   }
 }
 
-/** Reads a stream to its end and checks what must hold for every whole one. */
+/** Reads a stream to its end and checks the rules for every complete one. */
 export async function record(response: Response, { isWhole = true } = {}): Promise<Recording> {
   const text = withoutPings(await response.text())
   const events: RecordedEvent[] = []

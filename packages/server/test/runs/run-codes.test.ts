@@ -33,7 +33,7 @@ interface Scenario {
   /** The provider's response. `end` ends a run that hangs. */
   reply?: FakeReplyFor
   end?: () => void
-  /** A chat renders no prompt: it cannot fail like this. */
+  /** A chat renders no prompt, so it cannot fail like this. */
   isOfPrompt?: true
 }
 

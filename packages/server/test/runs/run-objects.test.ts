@@ -8,7 +8,10 @@ import { createRunProgress } from '../../src/features/runs/steps/run-progress.ts
 import { eventCodec } from '../../src/wire/event-codec.ts'
 import { providerAt, serviceOf } from '../support/model-request.ts'
 
-/** Names of accessors, which make an engine keep all properties of an object literal in a dictionary: 250 to 450 bytes. */
+/**
+ * Names of accessors. With accessors, V8 stores all properties of an object literal in a dictionary of 250 to 450
+ * bytes.
+ */
 function accessorsOf(made: object): string[] {
   const properties = Object.entries(Object.getOwnPropertyDescriptors(made))
   return properties.flatMap(([name, { get, set }]) => (get || set ? [name] : []))

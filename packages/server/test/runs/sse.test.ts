@@ -56,7 +56,7 @@ async function open(): Promise<IncomingMessage> {
   return response.setEncoding('utf8')
 }
 
-/** Waits until nothing more fits into the buffers between the two ends. */
+/** Waits until the buffers between both ends are full. */
 async function fullSocket(): Promise<void> {
   let seen = 0
   for (let same = 0; same < 5; ) {
@@ -195,7 +195,7 @@ it('writing continues when the socket has drained, and the response ends once', 
   let size = 0
   for await (const piece of await open()) size += String(piece).length
   expect(size).toBe(40 * part.length)
-  // The head may still be there when the first is taken.
+  // The head may still be buffered when the first read happens.
   expect(Math.max(...unsent.slice(1))).toBe(0)
   expect(unsent).toHaveLength(41)
   // At its end, and when it has closed.

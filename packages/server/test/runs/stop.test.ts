@@ -95,7 +95,7 @@ it('promise 7: a queued run whose stop signal was lost ends without a start when
   const run = found?.latestRun
   if (!found || !run) throw new Error('The run is stored')
   expect(await runs.requestStop(run.uuid)).toBe(true)
-  // Between queue and start: whoever had looked before the stop does not get the run.
+  // Between queue and start: a worker that checked before the stop does not get the run.
   const { uuid, firstEventId, createdAt } = run
   const owner = { conversationUuid: queued, workspaceId: found.workspaceId, ownerId: 'late', epoch: run.epoch + 1 }
   expect(await runs.startQueued({ uuid, firstEventId, createdAt, ...owner }, false)).toBe(false)
@@ -166,7 +166,7 @@ it('promise 7: a stop whose signal was lost reaches the owner with the lease ren
   await bench.fake.waitForAbort(aborts + 1)
   const abortedMs = heard.passedMs()
   expect((await bench.attach(uuid)).body).toMatchObject({ errorCode: 'abort_error' })
-  // At most one interval until it is asked, and the second of any stop from the answer on.
+  // At most one interval until the next check, plus the second that any stop has from its response on.
   const [first = { askedMs: Number.NaN, answeredMs: Number.NaN }] = told
   expect(first.askedMs - recordedMs).toBeLessThan(3_500)
   expect(abortedMs - first.answeredMs).toBeLessThan(1_000)

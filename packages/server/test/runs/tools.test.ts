@@ -33,7 +33,7 @@ interface LiveRun {
   shown(text: string): Promise<void>
 }
 
-/** A stream that is read as it comes. */
+/** A stream that is read as it arrives. */
 async function live(body: Record<string, unknown>): Promise<LiveRun> {
   return follow(await bench.open('weather', body))
 }
@@ -111,7 +111,7 @@ it('the run waits for a named tool while the stream is open, event by event', as
   expect(recording.last).toMatchObject({ messages, toolRequests: [], toolCalls: [], finishReason: 'stop' })
   expect(recording.last['tokenUsage']).toMatchObject({ totalTokens: 40 })
   expect((await bench.conversation(uuid))['conversation']).toEqual(messages)
-  // The value goes to the model as JSON with the keys in the order of the caller.
+  // The model gets the value as JSON, with the keys in the caller's order.
   expect(sentToModel(before + 1).at(-1)).toMatchObject({ role: 'tool', content: JSON.stringify(result) })
 })
 
@@ -210,7 +210,7 @@ it('named and unnamed calls of one model call: the run waits for the named ones,
     'chain-completed',
   ])
   expect(results(recording)).toMatchObject([{ toolCallId: id, result: 'sun' }])
-  // A requested call is answered by chat, not here.
+  // A requested call is answered with a chat, not here.
   expect(await post({ toolCallId: asked, result: 1 })).toMatchObject({ status: 200 })
   bench.fake.enqueue({ text: 'Fine.' })
   const part = { type: 'tool-result', toolCallId: asked, toolName: 'ask', result: 'yes' }

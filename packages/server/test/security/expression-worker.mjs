@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads'
 
 const common = [' ', '\t', '\n', 'a', '0', '"', "'", '\\', '/', '-', '_', '.', ' \n', 'a ', '""', "''", '\\"']
 
-/** Literal pieces of an expression, whole and by character. */
+/** The literals of an expression, whole and by character. */
 function piecesOf(source) {
   const pieces = new Set(common)
   for (const [found] of source.matchAll(/(?:[\w <>{}"'`=:@,!~#%&;/-]|\\[/{}()[\].*+?|$^\\-])+/g)) {
@@ -36,7 +36,7 @@ parentPort.on('message', ({ source, flags, characters, limitMs }) => {
   const expression = new RegExp(source, flags)
   for (const text of hostileTexts(source, characters)) {
     parentPort.postMessage({ trying: text.slice(0, 80) })
-    // A machine that is busy with others may make one match wait, and the next one too, but not each of them.
+    // A busy machine may delay one or two matches, but not all.
     let attempts = 20
     while (attempts > 0 && timeOf(expression, text) > limitMs) attempts -= 1
     if (attempts === 0) return parentPort.postMessage({ slowOn: text.slice(0, 80) })

@@ -1,4 +1,4 @@
-/** Every regular expression in the sources, on long hostile texts: none may take time that grows with the square. */
+/** Every regular expression in the sources, on long hostile texts. None may take quadratic time. */
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
@@ -23,9 +23,9 @@ const hangMs = 4_000
 
 /** Slow expressions that are allowed, because no request waits for them. */
 const tolerated: Readonly<Record<string, string>> = {
-  // Files of the caller's own, read once, in a process of their own.
+  // The caller's own files, read once, in a separate process.
   'cli/src/commands/import/': 'import of files',
-  // In a template worker, which is ended after a second of work.
+  // In a template worker, which ends after a second of work.
   'template/src/compiled-prompt.ts': 'evaluation',
   // The configured address of the server.
   'sdk/src/transport/url.ts': 'settings of the application',
@@ -66,7 +66,7 @@ async function startedWorker(): Promise<Worker> {
   return started
 }
 
-/** The beginning of a text that the expression is slow on. */
+/** The prefix of a text on which the expression is slow. */
 async function slowTextOf({ source, flags }: Expression): Promise<string | undefined> {
   const thread = worker ?? (await startedWorker())
   worker = thread

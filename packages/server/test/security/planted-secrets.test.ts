@@ -82,7 +82,7 @@ it('the logs contain no word of a prompt, a parameter or an answer', () => {
 /** The environment of the server and its child processes, where the system shows it. */
 async function commandLines(pid: number | undefined): Promise<string> {
   const tasks = await readdir(`/proc/${pid}/task`).catch(() => [])
-  // A thread or a child that has ended meanwhile has none any more.
+  // A thread or child process that has ended meanwhile has none.
   const read = (file: string) => readFile(`/proc/${file}`, 'utf8').catch(() => '')
   const lists = await Promise.all(tasks.map((task) => read(`${pid}/task/${task}/children`)))
   const children = lists

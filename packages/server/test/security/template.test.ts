@@ -15,7 +15,7 @@ import {
 const timeout = 120_000
 
 let impatient: TestEngine
-/** The same, asked again where a busy machine refused. */
+/** Like the above, and repeated if a busy machine refused. */
 let engine: TestEngine
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => engine.close())
 
-/** Sandboxes of one test. */
+/** The sandboxes of one test. */
 const opened: TestEngine[] = []
 async function ownSandbox(options: Parameters<typeof startEngine>[0] = {}): Promise<TestEngine> {
   const own = patient(await startEngine(options))
@@ -35,7 +35,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((own) => own.close()))
 })
 
-/** After every probe: the server's built-ins are whole, and the next render is right. */
+/** Checks after every probe: the server's built-ins are unchanged, and the next render is correct. */
 async function expectHealthy(): Promise<void> {
   expect(Reflect.get({}, 'polluted')).toBeUndefined()
   expect(await rendered(engine, 'Hello {{ name }}, {{ {}.polluted }}{{ [1, 2].join("-") }}', { name: 'Ada' })).toBe(
@@ -44,7 +44,7 @@ async function expectHealthy(): Promise<void> {
 }
 afterEach(expectHealthy)
 
-/** Refused with a code, or rendered to nothing of value. */
+/** Refused with a code, or rendered without a useful value. */
 async function contained(content: string, parameters: Record<string, unknown> = {}): Promise<string> {
   const result = await outcome(engine, content, parameters)
   return 'code' in result ? result.code : result.text
@@ -335,7 +335,7 @@ describe('data', () => {
   })
 })
 
-/** One that has ended by itself meanwhile is as good. */
+/** A worker process that has ended by itself meanwhile also counts. */
 function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
@@ -361,7 +361,7 @@ describe('pool', { timeout }, () => {
     )
     // They were requested after the hostile ones, and did not wait behind them.
     expect(ended).toBeLessThan(hostile.length)
-    // Each keeps its child for a second, so most of them wait in vain.
+    // Each occupies a worker process for a second, so most of them are refused.
     const codes = (await Promise.all(hostile)).map((each) => 'code' in each && each.code)
     expect(new Set(codes)).toEqual(new Set(['limit-exceeded', 'overloaded']))
   })
@@ -407,7 +407,7 @@ describe('pool', { timeout }, () => {
     const good = rendered(own, 'Good').then(() => order.push('good'))
     await expect(rendered(own, content).finally(() => order.push('refused'))).rejects.toThrow('try again in a minute')
     await good
-    // A child was asked for the other one, and none for this.
+    // The other one used a worker process, this one did not.
     expect(order).toEqual(['refused', 'good'])
   })
 })

@@ -1,6 +1,6 @@
 /**
- * Hostile code in the real worker process: the bundle as it ships with the code at its end, started like every worker. The
- * code reaches what no template does, such as the bundle's own variables and `import()`.
+ * Hostile code in the real worker process: the shipped bundle with the code at its end, started like every worker.
+ * Unlike a template, the code can use the bundle's variables and `import()`.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { isolation, launchWorker } from '../../src/adapters/template-workers/iso
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { builtWorker } from '../templates/support/engine.ts'
 
-/** A server that counts who connects. */
+/** A server that counts connections. */
 async function openTarget(): Promise<{ port: number; connections: () => number }> {
   let connections = 0
   const server = createServer((socket) => {

@@ -1,4 +1,4 @@
-/** Bodies that are small to send and large to take in: refused within a second, and without growing with them. */
+/** Bodies that are small to send and large to process: refused within a second, without memory growth. */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { request } from 'node:http'
@@ -21,7 +21,7 @@ const limitBytes = 50 * megabyte
 
 let bench: RunServer
 let folder: string
-/** A gigabyte, packed into a megabyte. */
+/** A gigabyte, compressed to a megabyte. */
 let gigabyteFile: string
 beforeAll(async () => {
   bench = await runServer({ hello: prompt('<user>Hi</user>') })
@@ -105,7 +105,7 @@ describe.skipIf(!hasProcessFigures)('body bombs', () => {
     '$name',
     async (bomb) => {
       for (const path of ['/projects', `${bench.live}/documents/run`]) {
-        // The first request of a route warms its code; the memory of both counts.
+        // The first request of a route warms its code. The memory of both counts.
         const before = await residentBytes(bench.server.child)
         let peak = before
         let isOver = false

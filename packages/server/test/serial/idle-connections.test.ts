@@ -5,7 +5,7 @@ import { prompt } from '../runs/run-bench.ts'
 import { count, timeFor } from '../support/counts.ts'
 import { runServer } from './run-server.ts'
 
-// The server is a process of its own: each side needs one descriptor for each.
+// The server is a separate process, because both ends of a connection need a descriptor.
 const idle = count(500, 10_000)
 
 it(
@@ -24,7 +24,7 @@ it(
       await Promise.all(opened.map((socket) => once(socket, 'connect')))
       for (const socket of opened) socket.on('error', () => {})
     }
-    // Some have begun a request that they never end.
+    // Some have started a request that they never finish.
     for (const [place, socket] of sockets.entries())
       if (place % 2 === 0) socket.write('GET /health HTTP/1.1\r\nHost: a\r\n')
     expect((await bench.post(`${bench.live}/documents/run`, { path: 'hello' })).status).toBe(200)

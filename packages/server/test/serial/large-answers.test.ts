@@ -48,7 +48,7 @@ async function readAnswer(stream: boolean): Promise<void> {
 it.skipIf(!hasProcessFigures)(
   'a plain answer of 12 MB',
   async () => {
-    // The memory of the embedded database grows once, to what its largest statement needs, and stays.
+    // The embedded database's memory grows once, for its largest statement, and never shrinks.
     await readAnswer(false)
     const peaks: number[] = []
     for (let round = 0; round < 2; round += 1) peaks.push((await peakOf(() => readAnswer(false))) / answerBytes)

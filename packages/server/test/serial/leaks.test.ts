@@ -78,7 +78,7 @@ it.skipIf(!hasProcessFigures)(
   timeFor(runs, 200),
 )
 
-/** One run each: whole, failed, chatted with, attached to, stopped, left by its caller. */
+/** One run each: complete, failed, continued, attached to, stopped, abandoned by its caller. */
 function kindsOf({ fake, post, live }: RunServer): (() => Promise<unknown>)[] {
   const run = (path: string, body: object = {}, signal?: AbortSignal) =>
     post(`${live}/documents/run`, { path, ...body }, signal)

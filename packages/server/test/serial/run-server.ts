@@ -11,7 +11,7 @@ export interface RunServer extends ServedProject {
   startBackground(path: string): Promise<string>
   /** Ends the connections that this process keeps to the server. */
   closeConnections(): Promise<void>
-  /** Waits until no more than so many runs are driven. */
+  /** Waits until at most so many runs are active. */
   untilActive(most: number): Promise<void>
 }
 

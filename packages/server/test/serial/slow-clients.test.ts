@@ -55,7 +55,7 @@ it.skipIf(!hasProcessFigures)(
     await bench.untilActive(0)
     const onOneRun = ((await residentBytes(server.child)) - before) / sockets / megabyte
 
-    // The same once it has ended: its stored log is unpacked once for all of them.
+    // The same after its end. Its stored log is unpacked once for all readers.
     const beforeReplays = await residentBytes(server.child)
     const replays: Socket[] = []
     for (let index = 0; index < sockets; index += 1)
@@ -81,7 +81,7 @@ it.skipIf(!hasProcessFigures)(
 interface Measured {
   /** The server's resident memory. */
   peakBytes: number
-  /** Between two reads of a client that reads on all the time. */
+  /** The gap between two reads of a client that reads continuously. */
   longestGapMs: number
 }
 
@@ -156,7 +156,7 @@ async function readWhole(bench: RunServer): Promise<number> {
   return size
 }
 
-/** A client that opens a stream and takes nothing of it but the head. */
+/** A client that opens a stream and reads only the head. */
 async function stall(bench: RunServer, path: string, body: object): Promise<Socket> {
   const { hostname, port } = new URL(bench.server.url)
   const text = JSON.stringify({ ...body, stream: true })

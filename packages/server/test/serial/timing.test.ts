@@ -7,7 +7,7 @@ import { createTestProject, type Opened, openServer, openTenant } from '../http/
 import { count, timeFor } from '../support/counts.ts'
 
 const samples = count(1_000, 5_000)
-/** A machine that is busy with others may blur one round, not all. */
+/** A busy machine may disturb one round, but not all. */
 const rounds = 3
 const allowedShare = 0.2
 
@@ -41,7 +41,7 @@ function timed(path: string, key: string, status: number): Promise<number> {
 
 const median = (values: number[]) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
 
-/** Takes both in turns, so that whatever the machine does meets both alike. */
+/** Alternates between both, so that the machine's load affects both. */
 async function medians(
   one: () => Promise<number>,
   other: () => Promise<number>,

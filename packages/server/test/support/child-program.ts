@@ -4,19 +4,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// From Node 24 on types are stripped by Node itself, which takes a third of the time of starting a process.
+// Node strips types itself from version 24 on, which starts a process in a third of the time.
 const loader = Number(process.versions.node.split('.')[0]) >= 24 ? [] : ['--import', 'tsx']
 
 /**
- * Options for Node of a process that lives for seconds. V8 would optimise the WebAssembly of the embedded database while it
- * starts, which takes half of all that a start costs, and such a process ends before it could gain by it.
+ * Node options for a process that lives for seconds. While it starts, V8 would optimize the WebAssembly of the embedded
+ * database. That takes half of the start, and such a process ends before it pays.
  */
 export const shortLived: readonly string[] = ['--liftoff-only']
 
 /** Node's cache of compiled code. Each start after the first takes a third less. */
 export const compileCache = { NODE_COMPILE_CACHE: join(tmpdir(), 'stet-test-compile-cache') }
 
-/** Starts a TypeScript file, by default of this folder, as a process of its own; its output is piped. */
+/** Starts a TypeScript file as a separate process with piped output. Relative names refer to this folder. */
 export function startProgram(file: string | URL, ...args: string[]): ChildProcess {
   return fork(fileURLToPath(new URL(file, import.meta.url)), args, {
     execArgv: [...shortLived, ...loader],

@@ -2,7 +2,7 @@ import { type Database, type DatabaseClient, openDatabase } from '../../src/adap
 import type { Logger } from '../../src/shared/logger.ts'
 import { packageRoot, type TestDatabase } from './test-database.ts'
 
-/** A log that says nothing. */
+/** A logger without output. */
 export const silent: Logger = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 
 /** Opens a test database with its client as the only store. */

@@ -1,13 +1,13 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { listenOn, listenOnKeptPort } from './kept-port.ts'
 
-/** A TCP proxy before the PostgreSQL server, so that the database can be away for one test and not for the others. */
+/** A TCP proxy in front of the PostgreSQL server, so that the database can be away for a single test. */
 export interface DatabaseProxy {
   /** The URL through the proxy. */
   url: string
   /** The server is down: connections are closed, new ones refused. */
   goAway(): Promise<void>
-  /** The server is frozen: connections stay, nothing is answered. */
+  /** The server is frozen: connections stay open without responses. */
   freeze(): void
   /** Like a firewall that drops connections: clients lose them, and the database is not notified. */
   forgetClients(): void

@@ -1,9 +1,9 @@
 import pg from 'pg'
 
-/** The PostgreSQL server that tests may use; suites that need one are skipped aloud without it. */
+/** The PostgreSQL server for tests. Suites that need one are skipped with a notice without it. */
 export const testServerUrl = process.env['STET_TEST_DATABASE_URL'] || undefined
 
-/** Says in the output which suite does not run without a PostgreSQL server. Returns whether it is skipped. */
+/** Prints which suite needs a PostgreSQL server. Returns whether it is skipped. */
 export function isSkippedWithoutServer(suite: string): boolean {
   if (testServerUrl !== undefined) return false
   console.warn(`SKIPPED, STET_TEST_DATABASE_URL is not set: ${suite}`)
@@ -29,9 +29,8 @@ export function withDatabase(url: string, database: string): string {
 }
 
 /**
- * A pool of one connection whose database may be dropped at any time. `pool.end()` resolves before its connections
- * are closed (pg-pool 3.14), so that a drop by force reaches one that is about to leave: without a listener its
- * complaint would end the process.
+ * A pool of one connection whose database may be dropped at any time. `pool.end()` resolves before its connections are
+ * closed (pg-pool 3.14), so a forced drop can hit one of them. Without a listener its error would end the process.
  */
 export function singleConnectionPool(url: string): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max: 1 })

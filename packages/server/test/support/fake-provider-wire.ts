@@ -5,15 +5,15 @@ export interface FakeToolCall {
   name: string
   /** An object is sent as JSON, a string unchanged, so that it may be invalid JSON. */
   arguments: Record<string, unknown> | string
-  /** Into how many pieces the arguments are cut when streamed; 2 by default. */
+  /** The number of pieces of streamed arguments. Default: 2. */
   fragments?: number
 }
 
 export interface FakeAnswer {
   text?: string
-  /** The pieces of a streamed text; by default the words of `text`. */
+  /** The pieces of a streamed text. Default: the words of `text`. */
   deltas?: readonly string[]
-  /** Sent as `text`, being its JSON. */
+  /** Sent as JSON in `text`. */
   object?: unknown
   reasoning?: string | readonly string[]
   toolCalls?: readonly FakeToolCall[]
@@ -27,7 +27,7 @@ export interface FakeAnswer {
   gateAfter?: number
   /** Destroys the connection after so many content frames, or in the middle of a plain answer. */
   cut?: number
-  /** Neither finish reason, usage nor `[DONE]`: the body just ends. */
+  /** No finish reason, usage or `[DONE]`: the body just ends. */
   noEndMark?: boolean
   hang?: 'before-head' | 'after-head' | 'mid-stream'
 }
@@ -77,7 +77,7 @@ function contentFrames(reply: FakeAnswer): Delta[] {
   ]
 }
 
-/** Finish reason, usage when it was asked for, and the end mark. */
+/** Finish reason, usage if requested, and the end mark. */
 function endFrames(identity: AnswerIdentity, reply: FakeAnswer, wantsUsage: boolean): string {
   const usage = reply.usage === undefined ? defaultUsage : reply.usage
   const usageFrame = wantsUsage && usage !== null ? line({ ...envelope(identity), choices: [], usage }) : ''

@@ -32,7 +32,7 @@ export interface FakeRequest {
   headers: IncomingHttpHeaders
   /** The parsed JSON body. */
   body: Record<string, unknown>
-  /** Resolves when the client leaves before its answer is whole. */
+  /** Resolves if the client disconnects before its answer is complete. */
   left: Promise<void>
 }
 
@@ -45,13 +45,13 @@ export interface FakeProvider {
   readonly connections: number
   /** The number of answers that clients left unfinished. */
   readonly aborted: number
-  /** Replies are used in order; a function sees the request. With none left the default reply is sent. */
+  /** Replies are used in order. A function gets the request. After the last one, the default reply is sent. */
   enqueue(...replies: FakeReplyFor[]): void
   setDefault(reply: FakeReplyFor): void
   /** Resolves with the request number `count`, counted from 1. */
   waitForRequest(count: number): Promise<FakeRequest>
   waitForAbort(count: number): Promise<void>
-  /** Ends those that clients keep for later, and those that are in use. */
+  /** Ends idle and active connections. */
   closeConnections(): void
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** A TCP proxy that misbehaves on demand: it resets connections and hands answers on in small pieces. */
+/** A TCP proxy that misbehaves on demand: it resets connections and forwards answers in small pieces. */
 import { connect, createServer, type Socket } from 'node:net'
 import { listenOn, listenOnKeptPort } from './kept-port.ts'
 
@@ -8,14 +8,14 @@ export interface FaultProxy {
   readonly connections: number
   /** The next `count` connections are reset as soon as a byte of a request arrives. */
   resetNext(count: number): void
-  /** The next answers are broken off after so many bytes, one for each connection that hands on that many. */
+  /** The next answers are cut after so many bytes, one per connection that forwards that many. */
   cutAfter(...bytes: number[]): void
-  /** Answers are written in pieces of so many bytes, one piece per turn of the event loop. */
+  /** Answers are written in pieces of so many bytes, one piece per event-loop tick. */
   chop(bytes: number): void
   close(): Promise<void>
 }
 
-/** Starts one in front of a port of this machine, on a free port or on that of one that was closed. */
+/** Starts one in front of a port of this machine, on a free port or on a given one. */
 export async function faultProxy(targetPort: number, closedPort?: number): Promise<FaultProxy> {
   const sockets = new Set<Socket>()
   let connections = 0

@@ -5,7 +5,7 @@ export interface Filling {
   /** The prompt whose row, newest conversation and newest log are copied. */
   path: string
   documents: number
-  /** Conversations with one run each, and as many that were logged. */
+  /** Conversations with one run each, and as many external logs. */
   conversations: number
   /** Published versions on top of the live one, which becomes the oldest. */
   versions: number

@@ -21,7 +21,7 @@ export async function listenOnKeptPort(server: Server): Promise<number> {
     const isHandedOut = port >= first && port <= last
     if (!isHandedOut && (await hasTaken(server, port))) return port
   }
-  // A system that hands out all of them keeps none.
+  // Returns nothing if every port is ephemeral.
   await listenOn(server, 0)
   return (server.address() as AddressInfo).port
 }

@@ -8,7 +8,7 @@ import type {
   TakeChunks,
 } from '../../src/features/providers/model-driver.ts'
 
-/** A call that is sent when its chunks are taken. */
+/** A call that is sent when its chunks are read. */
 type ChunkSource = (take: TakeChunks) => Promise<void>
 
 export type TestRequest = ModelRequest & { provider: ProviderSettings }
@@ -41,7 +41,7 @@ export function modelRequest(url: string | null, more: Partial<TestRequest> = {}
   }
 }
 
-/** Kinds without an address of their own get one. */
+/** Kinds without a default address get one. */
 export function serviceOf(provider: ProviderSettings): OpenaiService {
   const needsUrl = ['azure', 'custom', 'google_vertex'].includes(provider.kind) && provider.url === null
   return openaiService(needsUrl ? { ...provider, url: 'http://models.test/v1' } : provider)

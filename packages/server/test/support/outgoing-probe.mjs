@@ -7,7 +7,7 @@ import net from 'node:net'
 
 const reached = []
 
-/** Every call is noted before it is made. */
+/** Every call is recorded before it is made. */
 function note(object, name, describe) {
   const original = object[name]
   object[name] = function (...args) {
@@ -16,7 +16,7 @@ function note(object, name, describe) {
   }
 }
 
-/** Arguments come as (port, host), as (options), or as a list of these that Node has brought into order. */
+/** Arguments are (port, host), (options), or a normalized list of these from Node. */
 const address = ([first, second]) => {
   const given = Array.isArray(first) ? first[0] : first
   const { host, port, path } = typeof given === 'object' ? given : { host: second, port: given }
@@ -25,7 +25,7 @@ const address = ([first, second]) => {
 note(net.Socket.prototype, 'connect', address)
 note(dgram.Socket.prototype, 'send', () => 'datagram')
 note(dgram.Socket.prototype, 'connect', () => 'datagram')
-// A server resolves the address that it listens on.
+// A server resolves the address on which it listens.
 const isListening = (host) => host === undefined || host === null || host === '127.0.0.1' || host === 'localhost'
 for (const resolver of [dns, dns.promises]) {
   const { lookup } = resolver

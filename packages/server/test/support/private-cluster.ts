@@ -1,4 +1,4 @@
-/** A PostgreSQL server of its own for one test, which may kill it: the one that other tests share stays untouched. */
+/** A PostgreSQL server for one test, which may kill it. The shared server is not affected. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
@@ -19,7 +19,7 @@ const unprivilegedUser = 'postgres'
 
 export interface PrivateCluster {
   url: string
-  /** SIGKILL to the server's own process; resolves when it and its children have gone. */
+  /** Sends SIGKILL to the server's main process. Resolves when it and its children have ended. */
   kill(): Promise<void>
   /** Starts it again; resolves when it has recovered. */
   restart(): Promise<void>
@@ -58,7 +58,7 @@ export async function privateCluster(): Promise<PrivateCluster | undefined> {
     const pid = Number(lines[0])
     process.kill(pid, 'SIGKILL')
     while (isAlive(pid)) await delay(5)
-    // Its children end a moment later by themselves; while one lives, no other server starts on their memory.
+    // Its children end a moment later by themselves. Until then, no other server can start on their memory.
     while (await isAttached(lines[6]?.trim().split(/\s+/)[1])) await delay(5)
   }
   await restart()

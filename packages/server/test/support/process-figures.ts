@@ -7,17 +7,17 @@ import { fileURLToPath } from 'node:url'
 
 export const hasProcessFigures = existsSync('/proc/self/status')
 
-/** Options for Node under which a server answers `probe`. */
+/** Node options with which a server answers `probe`. */
 export const probeOptions = ['--expose-gc', '--import', fileURLToPath(new URL('server-probe.mjs', import.meta.url))]
 
 export interface ProbeFigures {
-  /** After a full collection. */
+  /** Measured after a full collection. */
   heapUsed: number
   /** The number of handles of each kind that keep the event loop alive. */
   resources: Record<string, number>
-  /** Listeners on the process itself. */
+  /** The number of listeners on `process`. */
   listeners: number
-  /** Warnings of Node since the start; too many listeners on one emitter give one. */
+  /** Node's warnings since the start, for example about too many listeners. */
   warnings: string[]
 }
 
@@ -48,7 +48,7 @@ export async function descriptors({ pid }: ChildProcess): Promise<Record<string,
 
 export async function childCount({ pid }: ChildProcess): Promise<number> {
   const threads = await readdir(`/proc/${pid}/task`)
-  // A thread that has ended since the listing has left its children to another one.
+  // The children of a thread that has ended belong to another thread now.
   const lists = await Promise.all(
     threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => '')),
   )

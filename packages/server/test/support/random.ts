@@ -1,4 +1,4 @@
-/** Numbers in [0, 1) that the seed decides: a failing run can be repeated. */
+/** Numbers in [0, 1). The same seed gives the same numbers. */
 export type Random = () => number
 
 export function seededRandom(seed: number): Random {

@@ -1,4 +1,4 @@
-/** A server process with a fake provider and a project whose prompts are live; it can be killed and started again. */
+/** A server process with a fake provider and a project with live prompts. It can be killed and restarted. */
 import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { apiCaller } from '../http/api-call.ts'
 import { type Api, createTestProject, issueKey, type TestProject } from '../http/scenario.ts'
@@ -8,22 +8,22 @@ import { type ServerProcess, settingsFor, startServer } from './server-process.t
 import { type TestDatabase, testDatabase } from './test-database.ts'
 
 export interface ServedProject {
-  /** The process of the moment: another one after a restart. */
+  /** The current process; a restart replaces it. */
   readonly server: ServerProcess
   storage: TestDatabase
   fake: FakeProvider
   project: TestProject
   /** A key with all scopes. No test reaches its rate limit. */
   key: string
-  /** Calls the process of the moment. */
+  /** Calls the current process. */
   api: Api
-  /** A POST whose answer is not read yet. */
+  /** A POST whose response is not read yet. */
   post(path: string, body: unknown, signal?: AbortSignal): Promise<Response>
-  /** kill -9; resolves when the process has gone. */
+  /** Sends SIGKILL. Resolves when the process has ended. */
   kill(): Promise<void>
   /** Starts the server again, with the settings of the first start. */
   start(): Promise<void>
-  /** SIGTERM; resolves when the process has ended by itself. */
+  /** Sends SIGTERM. Resolves when the process has ended by itself. */
   stop(): Promise<void>
   close(): Promise<void>
 }

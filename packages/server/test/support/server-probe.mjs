@@ -18,5 +18,5 @@ process.on('message', () => {
     process.send({ heapUsed, resources, listeners, warnings })
   })
 })
-// The channel must not keep a server alive that has shut down.
+// The channel must not keep a stopped server alive.
 process.channel.unref()

@@ -1,4 +1,4 @@
-/** The built server, `dist/main.mjs`, as a process of its own. */
+/** The built server, `dist/main.mjs`, as a separate process. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { generateEncryptionKey } from '../../src/data-files.ts'
@@ -7,7 +7,7 @@ import type { TestDatabase } from './test-database.ts'
 
 const program = fileURLToPath(new URL('../../dist/main.mjs', import.meta.url))
 
-/** Ends a test that hangs; one that starts several processes takes long on a machine that is busy with others. */
+/** Ends a hanging test. Starting several processes takes long on a busy machine. */
 export const processTestMs = 300_000
 
 type Environment = Record<string, string>
@@ -27,7 +27,7 @@ export function settingsFor(storage: TestDatabase): Environment {
   }
 }
 
-/** Runs a command of the server, or a start that fails, to its end. */
+/** Runs a command of the server, or a failing start, to its end. */
 export function runServer(environment: Environment, ...args: string[]): Promise<ProgramEnd> {
   return programEnd(spawnServer(environment, args))
 }

@@ -17,7 +17,10 @@ export interface ServerProcesses {
   startWaiting(): Promise<WaitingServer>
 }
 
-/** For the tests of one file: servers on one database and one fake provider. Each test has a new database, and ends its servers. */
+/**
+ * For the tests of one file: servers on one database with one fake provider. Each test gets a new database, and its
+ * servers are ended.
+ */
 export function serverProcesses(adminKey: string): ServerProcesses {
   const started: (ServerProcess | WaitingServer)[] = []
   let storage: TestDatabase

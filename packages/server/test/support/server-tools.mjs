@@ -1,4 +1,4 @@
-/** Tools of an operator, as `STET_TOOLS` takes them. */
+/** An operator's tools for `STET_TOOLS`. */
 export const tools = {
   'latitude/search': {
     description: 'Searches.',

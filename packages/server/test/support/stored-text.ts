@@ -16,7 +16,7 @@ export async function tablesHolding({ database: { session } }: TestServer, text:
   return holding
 }
 
-/** The first byte says how the rest is packed, see `event-log-file.ts`. */
+/** The first byte names the compression, see `event-log-file.ts`. */
 function unpacked(log: Buffer): string {
   return log[0] === 3 ? inflateRawSync(log.subarray(1)).toString('utf8') : log.toString('utf8')
 }

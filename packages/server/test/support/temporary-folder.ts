@@ -2,7 +2,7 @@ import { mkdtemp, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A folder in memory, where Linux has one: making the thousand files of a database takes a disk a second. */
+/** A folder in memory, where Linux has one: a disk needs a second for the thousand files of a database. */
 const MEMORY = '/dev/shm'
 const ENOUGH_BYTES = 1024 ** 3
 
@@ -12,7 +12,6 @@ export async function temporaryRoot(): Promise<string> {
   return space !== undefined && space.bavail * space.bsize > ENOUGH_BYTES ? MEMORY : tmpdir()
 }
 
-/** A new temporary folder for one test. */
 export async function temporaryFolder(): Promise<string> {
   return mkdtemp(join(await temporaryRoot(), 'stet-test-'))
 }

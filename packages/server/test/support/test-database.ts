@@ -12,7 +12,7 @@ import { poolSession } from '../../src/adapters/database/postgres/postgres.ts'
 import { onServer, singleConnectionPool, withDatabase } from './database-server.ts'
 import { temporaryFolder, temporaryRoot } from './temporary-folder.ts'
 
-/** The root of the server package: migrations, and the template when it has been built. */
+/** The root of the server package, with the migrations and, after a build, the template. */
 export const packageRoot = fileURLToPath(new URL('../..', import.meta.url))
 
 /** A fresh, migrated database. Ready for compose: `DATABASE_URL`, or a `STET_DATA_DIR` whose `db/` exists. */
@@ -57,7 +57,7 @@ export async function embeddedTemplate(): Promise<string> {
   return directory
 }
 
-/** Clones the migrated template database of the server; making it is serialised by an advisory lock. */
+/** Clones the migrated template database of the server. An advisory lock serializes making it. */
 async function clonedDatabase(server: string): Promise<{ databaseUrl: string; drop(): Promise<void> }> {
   const template = `stet_test_template_${await migrationsHash()}`
   const name = `stet_test_${randomBytes(8).toString('hex')}`
@@ -81,7 +81,7 @@ async function makeServerTemplate(client: pg.Client, server: string, template: s
   await client.query(`CREATE DATABASE ${making}`)
   const pool = singleConnectionPool(withDatabase(server, making))
   await migrate(poolSession(pool), join(packageRoot, 'prisma', 'migrations'))
-  // The pool ends before its connection does, and a database in use cannot be renamed: the server waits 5 s for that.
+  // The pool ends before its connection does, and a database in use cannot be renamed, so the server waits 5 s.
   const left = pool.totalCount > 0 && once(pool, 'remove')
   await pool.end()
   await left

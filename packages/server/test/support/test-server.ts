@@ -49,7 +49,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
     ...options.environment,
   })
   const composition = await compose(config, options.providerLimits)
-  // A stop is answered with the end of its run, however long a slow disk takes to keep it.
+  // A stop is answered when its run has ended, however long a slow disk takes.
   composition.deps.runs.settings.stopWaitMs = 60_000
   const server = new HttpServer(composition.app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -26,7 +26,7 @@ const { ledger, first, ...target } = JSON.parse(process.argv[2] ?? '') as {
 }
 const database = await openTestDatabase(target)
 
-/** Half of the rows go through the write batch, half through transactions of their own; ids of two lanes never meet. */
+/** Half of the rows use the write batch, half their own transactions. The ids of two lanes never collide. */
 async function writeFrom(start: number, lanes: number): Promise<never> {
   for (let id = start; ; id += lanes) {
     const row = { id, name: `row ${id}` }

@@ -82,7 +82,7 @@ describe('template engine', () => {
     const own = patient(await startEngine({ poolSize: 1, timeoutMs: 1_000 }))
     await rendered(own, 'warm')
     const answer = rendered(own, 'Hello {{ name }}', { name: 'Ada' })
-    // The call is on its way after two turns of the event loop, and its time is over when the next one begins.
+    // The call is sent after two event-loop ticks, and its time is over when the next one begins.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     const until = performance.now() + 1_500
     while (performance.now() < until) Math.sqrt(Math.random())

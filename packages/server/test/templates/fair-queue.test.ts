@@ -12,7 +12,7 @@ const job = (name: string, workspaceId: number, more: Partial<NamedJob> = {}): N
   ...more,
 })
 
-/** Takes one job after another; each ends before the next one is taken. */
+/** Takes one job at a time. Each ends before the next one is taken. */
 function served(queue: ReturnType<typeof createFairQueue<NamedJob>>): string[] {
   const names: string[] = []
   for (let next = queue.take(); next; next = queue.take()) {

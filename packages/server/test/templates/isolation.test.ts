@@ -189,7 +189,7 @@ describe('leftovers of a prompt', () => {
     }, 20)
     expect(await failureOf(rendered(engine, huge))).toMatchObject({ message: expect.stringContaining('memory') })
     clearInterval(watch)
-    // Two from the start, and one for the place of the one that died.
+    // Two from the start, and one replacement.
     expect(seen.size).toBeLessThanOrEqual(3)
   })
 })

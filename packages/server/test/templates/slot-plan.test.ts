@@ -178,7 +178,7 @@ describe('an engine with a slot plan', () => {
     expect({ ...step, state: undefined }).toEqual({ ...byChild, state: undefined })
     const refused = { code: 'ServiceUnavailableError' }
     await expect(engine.step({ source: computed, parameters: { topic: 1 }, now })).rejects.toMatchObject(refused)
-    // A value that is missing, a file, and more text than is joined here take a child.
+    // A missing value, a file, and more text than is joined here need a worker process.
     const file = { __promptlType: 'file', url: 'http://x', isImage: true }
     for (const parameters of [{}, { topic: file }, { topic: 'x'.repeat(70_000) }]) {
       await expect(engine.step({ source: plain, slots, parameters, now })).rejects.toMatchObject(refused)

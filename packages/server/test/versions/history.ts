@@ -1,4 +1,4 @@
-/** Records what parallel callers of one register saw, and says whether one order of all of it could have happened. */
+/** Records what parallel callers of one register saw, and reports whether one order explains all of it. */
 
 interface Operation {
   kind: 'read' | 'write'
@@ -14,7 +14,7 @@ export interface History {
   violations(): string[]
 }
 
-/** Every written value must be unique; operations that fail must not have an effect, and are left out. */
+/** Every written value must be unique. Failing operations must have no effect, and are omitted. */
 export function recordHistory(initial: string): History {
   let time = 0
   const operations: Operation[] = [{ kind: 'write', value: initial, startedAt: -1, endedAt: 0 }]

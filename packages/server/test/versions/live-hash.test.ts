@@ -12,7 +12,7 @@ afterAll(() => workbench.close())
 const hash = hashContent
 const conflicting = failure('live-changed')
 
-/** Two drafts from the same live text; the other one is published. `null` deletes the prompt. */
+/** Two drafts from the same live text. The other one is published. `null` deletes the prompt. */
 async function collision(theirs: string | null, mine: string | null = 'mine') {
   const bench = await newBench(workbench)
   await bench.put(bench.draft, 'a', 'base')

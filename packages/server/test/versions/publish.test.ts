@@ -209,7 +209,7 @@ describe('compilation', () => {
   it('compiles again if the draft changed meanwhile', async () => {
     const bench = await newBench(workbench)
     await bench.put(bench.draft, 'a', 'fine')
-    // The edit lands between the first look and the publication: the scan is where the wait is.
+    // The edit happens between the first check and the publication, which the scan delays.
     let edit: Promise<unknown> | undefined
     const scan: typeof workbench.deps.templates.scan = async (source, owner) => {
       edit ??= bench.put(bench.draft, 'a', broken)

@@ -1,4 +1,4 @@
-/** The use cases of versions on a real database and real template workers, without the front door. */
+/** The use cases of versions on a real database and real template workers, without http. */
 
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -30,7 +30,7 @@ export interface Workbench {
   audit: string[]
   statementCount(): number
   forcedEdits(projectId: number): Promise<unknown[]>
-  /** A caller of a workspace of its own. */
+  /** A caller with its own workspace. */
   newCaller(change?: Partial<Caller>): Promise<Caller>
   close(): Promise<void>
 }
@@ -94,7 +94,7 @@ export async function openWorkbench(): Promise<Workbench> {
   }
 }
 
-// Every look is a millisecond later, so that an unchanged `updatedAt` cannot be an accident.
+// Every clock reading is a millisecond later, so an unchanged `updatedAt` is not a coincidence.
 function tickingClock() {
   let ms = Date.parse('2026-01-01T00:00:00Z')
   return {

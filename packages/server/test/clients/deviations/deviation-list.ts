@@ -1,4 +1,6 @@
-/** The differences to the discontinued server, and what their tests showed; docs/compatibility.md is made from it. */
+/**
+ * The differences from the discontinued server, with their test results. docs/compatibility.md is generated from them.
+ */
 import { describe, expect, test } from 'vitest'
 import { outcomesOf, resultsFile } from '../matrix/client-matrix.ts'
 

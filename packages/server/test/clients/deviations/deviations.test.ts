@@ -128,7 +128,7 @@ deviation(
           total_tokens: 1_200,
         },
       })
-      // gpt-4o, in USD for a million tokens: 2.50 in, 1.25 cached, 10 out.
+      // gpt-4o, in USD per million tokens: 2.50 in, 1.25 cached, 10 out.
       const usd = (400 * 2.5 + 600 * 1.25 + 200 * 10) / 1_000_000
       expect((await bench.run('hello')).body['cost']).toBeCloseTo(usd, 9)
     })

@@ -25,7 +25,7 @@ const run = `${api}/projects/1/versions/live/documents/run`
 const internal = { __internal: { source: 'api' } }
 const unknown = '00000000-0000-4000-8000-000000000000'
 
-/** Their form of a request: native fetch; every POST has a body. */
+/** Their request format: native fetch, and every POST has a body. */
 function send(method: 'POST' | 'DELETE', path: string, body?: Record<string, unknown>, version = '5.7.0') {
   return fetch(`http://127.0.0.1:${bench.front.port}${path}`, {
     method,
@@ -38,7 +38,9 @@ function send(method: 'POST' | 'DELETE', path: string, body?: Record<string, unk
   })
 }
 
-/** Reads a stream as they do: the last provider-completed, and the uuid and messages of the last event of the run. */
+/**
+ * Reads a stream like these clients: the last provider-completed, and the uuid and messages of the run's last event.
+ */
 async function readStream(response: Response, onToolCall?: (id: string) => Promise<unknown>) {
   expect(response.headers.get('content-type')).toContain('text/event-stream')
   const seen: { types: string[]; uuid?: string; text?: string; messages?: unknown[] } = { types: [] }

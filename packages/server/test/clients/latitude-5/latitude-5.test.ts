@@ -19,7 +19,7 @@ const ready = () => opened
 
 beforeAll(async () => {
   const bench = await openClientBench()
-  // The client reads these when it is imported, and takes any text in GATEWAY_SSL for "yes".
+  // The client reads these on import, and treats any text in GATEWAY_SSL as "yes".
   process.env['GATEWAY_HOSTNAME'] = '127.0.0.1'
   process.env['GATEWAY_PORT'] = String(bench.front.port)
   process.env['GATEWAY_SSL'] = ''

@@ -1,4 +1,4 @@
-/** A server with a fake provider and published prompts, behind a front that keeps what clients send. */
+/** A server with a fake provider and published prompts, behind a proxy that records the client's requests. */
 import { expect } from 'vitest'
 import { type FakeProvider, fakeProvider } from '../../support/fake-provider.ts'
 import { type TestServer, testServer } from '../../support/test-server.ts'
@@ -11,7 +11,7 @@ export interface ClientBench {
   front: Front
   key: string
   liveUuid: string
-  /** A further draft of project 1, made behind the client's back. */
+  /** Another draft of project 1, created without the client. */
   newDraft(): Promise<string>
   /** A rating from 1 to 5. */
   newEvaluation(): Promise<string>
@@ -81,7 +81,7 @@ export async function sentDuring<T>({ front }: ClientBench, work: () => Promise<
   return { answer, sent, lines: sent.map(({ method, path }) => `${method} ${path}`) }
 }
 
-/** The rejection of a call; fails when it resolves. */
+/** The rejection of a call. Fails if the call resolves. */
 export async function failureOf(call: Promise<unknown>): Promise<Record<string, unknown>> {
   const outcome = await call.then(
     () => 'it resolved',

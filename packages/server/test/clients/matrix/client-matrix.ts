@@ -8,7 +8,7 @@ type Verdict = 'works' | 'works with a note' | 'not offered' | 'FAILS' | 'NO TES
 export interface MatrixEntry {
   result: Verdict
   note?: string
-  /** The outcome of each test by its title. */
+  /** The result of each test by its title. */
   tests: Record<string, string>
 }
 
@@ -52,7 +52,7 @@ export function clientMatrix(name: string, about: Pick<ClientResults, 'client' |
     /** A behavior of several methods. */
     behaviour: (title: string, tests: () => void, note?: string) =>
       declare(title, { kind: 'behaviours', isOffered: true, ...(note !== undefined && { note }) }, tests),
-    /** `surface` answers every method that the client has; one without a test fails, and shows as such in the results. */
+    /** `surface` lists every method of the client. A method without a test fails, and the results show that. */
     close(surface: () => readonly string[]) {
       test('every method has a test, and the results are those that are checked in', async ({ task }) => {
         const shown = new Map(task.file.tasks.map((one) => [one.name, one]))

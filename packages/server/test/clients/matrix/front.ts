@@ -1,4 +1,4 @@
-/** An HTTP proxy in front of the server: it keeps what clients sent, and can answer in the server's place. */
+/** An HTTP proxy in front of the server. It records client requests, and can respond instead of the server. */
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,25 +8,25 @@ export interface SentRequest {
   /** As in the request line, with percent signs. */
   path: string
   headers: IncomingHttpHeaders
-  /** The body as it came. */
+  /** The body as received. */
   text: string
-  /** The parsed JSON body; undefined when there is none. */
+  /** The parsed JSON body; undefined if there is none. */
   body: Record<string, unknown> | undefined
 }
 
 export interface Front {
   port: number
   requests: SentRequest[]
-  /** Answers the next requests itself, one status each, with an error body of the service. */
+  /** Answers the next requests itself: one status each, with an error body. */
   refuseNext(...statuses: number[]): void
   close(): Promise<void>
 }
 
-/** Starts one on a free port, in front of a server of this machine. */
+/** Starts one on a free port, in front of a server on this machine. */
 export async function openFront(target: URL): Promise<Front> {
   const requests: SentRequest[] = []
   const refusals: number[] = []
-  // A connection is kept for as long as its client wants: none may end under a request that is on its way.
+  // Connections stay open as long as the client wants, so that none ends during a request.
   const server = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     handle(incoming, outgoing).catch(() => outgoing.destroy())
   })

@@ -1,4 +1,4 @@
-/** The methods of a client object, found by looking at it. */
+/** Finds the methods of a client object by reflection. */
 
 type Functions = Record<string, (...args: never[]) => unknown>
 

@@ -22,7 +22,7 @@ export const ErrorBody = z.strictObject({
   message: z.string().min(1),
   details: anyObject,
 })
-/** Attach writes the message under a second key too. */
+/** Attach also writes the message under a second key. */
 export const AttachErrorBody = ErrorBody.extend({ error: z.strictObject({ message: z.string() }) })
 
 export const Prompt = z.strictObject({
@@ -37,7 +37,7 @@ export const Prompt = z.strictObject({
   commitId: z.int(),
   projectId: z.int(),
   config: anyObject,
-  // A declared parameter may carry more keys of its own.
+  // A declared parameter may have more keys.
   parameters: z.record(z.string(), z.looseObject({ type: z.enum(['text', 'image', 'file']) })),
   provider: Kind.optional(),
   errors: z.array(anyObject),
@@ -133,7 +133,7 @@ const ToolResultPart = z.strictObject({
   result: z.unknown(),
   isError: z.boolean().optional(),
 })
-// No `developer`, and of an assistant neither reasoning nor media.
+// No `developer`, and no reasoning or media from an assistant.
 export const Message = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('system'), content: z.array(TextPart) }),
   z.strictObject({ role: z.literal('user'), content: z.array(z.union([TextPart, ImagePart, FilePart])) }),
@@ -180,7 +180,7 @@ const result = {
   cost: z.number(),
 }
 export const RunResult = z.strictObject(result)
-/** Attach answers text parts with their text under two keys. */
+/** Attach returns text parts with their text under two keys. */
 export const AttachedResult = z.strictObject({
   ...result,
   conversation: z.array(
@@ -252,7 +252,7 @@ const LatitudeEvents = [
 ] as const
 /** Legacy clients support only these types. */
 export const DeclaredEvent = z.discriminatedUnion('type', LatitudeEvents)
-/** For 4.1.9, which declares none. */
+/** For 4.1.9, which sends no version. */
 export const UndeclaredEvent = z.discriminatedUnion('type', [
   ...LatitudeEvents,
   z.strictObject({ type: z.literal('tools-requested'), ...everyEvent, tools: z.array(ToolCall) }),
@@ -265,5 +265,5 @@ export const ToolCallEvent = z.strictObject({
   args: anyObject,
   _sourceData: z.strictObject({ source: z.enum(['client', 'agentAsTool', 'serverTool']) }),
 })
-/** Any type is taken, as long as it has a name. */
+/** Any type with a name is valid. */
 export const ProviderEvent = z.looseObject({ type: z.string() })

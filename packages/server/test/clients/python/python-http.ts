@@ -1,4 +1,4 @@
-/** The transport of the published Python client: its headers, its JSON, its repeats, its rules for event streams. */
+/** The transport of the published Python client: headers, JSON, retries, and rules for event streams. */
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -22,7 +22,7 @@ export class PythonApiError extends Error {
 export interface PythonOptions {
   port: number
   key: string
-  /** Seconds before the first repeat, doubled each time. The client's own default is 0.5. */
+  /** Seconds before the first retry, doubled each time. The client's own default is 0.5. */
   delay?: number
 }
 
@@ -80,7 +80,7 @@ async function send({ port, key }: PythonOptions, call: PythonRequest): Promise<
   return response
 }
 
-// Anything but a whole error body loses its reason; further keys are ignored.
+// An incomplete error body loses its reason. Further keys are ignored.
 function apiError(status: number, text: string): PythonApiError {
   const body = ErrorBody.loose().safeParse(parseOrNothing(text))
   if (!body.success) return new PythonApiError(status, 'internal_server_error', text)
@@ -95,7 +95,7 @@ function parseOrNothing(text: string): unknown {
   }
 }
 
-/** JSON as Python writes it: a space after colons and commas, and nothing beyond ASCII. */
+/** JSON in Python's format: a space after colons and commas, and only ASCII. */
 export function pythonJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(pythonJson).join(', ')}]`
   if (typeof value === 'object' && value !== null) {
@@ -115,8 +115,8 @@ export interface PythonEvent {
 }
 
 /**
- * The events of a response, by the client's parser: lines end wherever Python's `splitlines` ends them, an id stays for
- * good, and so a blank line after the first one that had an id is an event, named `message`, even without data.
+ * The events of a response, by the client's parser. Lines end where Python's `splitlines` ends them. An id stays, so
+ * after the first event with an id, every blank line is an event named `message`, even without data.
  */
 export async function* pythonEvents(response: AsyncIterable<unknown>, contentType = ''): AsyncGenerator<PythonEvent> {
   if (!contentType.includes('text/event-stream')) throw new PythonApiError(500, 'internal_server_error', contentType)

@@ -1,4 +1,4 @@
-/** Repeats, long silences and the stream parser of the Python client. */
+/** Retries, long silences and the stream parser of the Python client. */
 import { Readable } from 'node:stream'
 import { afterEach, expect, test, vi } from 'vitest'
 import { sentDuring } from '../matrix/client-bench.ts'
@@ -65,7 +65,7 @@ export function silenceTests(ready: () => ReadyPython): void {
     })
     bench.provider.enqueue({ deltas: ['First', ' and last'], gate })
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    // The clock of the whole process only ever goes forward: it stays ahead after the test.
+    // The clock of the whole process only moves forward, so it stays ahead after the test.
     let aheadMs = 0
     const now = performance.now.bind(performance)
     vi.spyOn(performance, 'now').mockImplementation(() => now() + aheadMs)

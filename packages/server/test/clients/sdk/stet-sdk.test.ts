@@ -1,4 +1,4 @@
-/** The real client against the real server: streams that are cut on their way, tools, jobs, the cache. */
+/** The real client against the real server: cut streams, tools, jobs, the cache. */
 import { randomUUID } from 'node:crypto'
 import { type AbortError, RunError, RunStream, Stet, type StreamEvent, tool } from '@stet/sdk'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const options = { apiKey: bench.key, projectId, logLevel: 'off', streaming: { resume: { initialDelay: 5 } } } as const
   proxy = await faultProxy(Number(new URL(bench.server.url).port))
   stet = new Stet({ ...options, baseUrl: bench.server.url })
-  // a cut is counted on a connection: each request opens its own
+  // Cuts are counted per connection, so each request opens its own.
   const defaultHeaders = { Connection: 'close' }
   shaky = new Stet({ ...options, baseUrl: `http://127.0.0.1:${proxy.port}`, defaultHeaders })
 })
@@ -111,7 +111,7 @@ describe('a stream that is cut on its way', () => {
       const stored = await stet.runs.attach(stream.conversationUuid ?? '')
       expect(await stream.finalResult()).toEqual(stored)
     }
-    // a second connection that has little left to bring ends before its cut
+    // A second connection with few bytes left ends before its cut.
     expect(rejoined).toBeGreaterThan(cuts / 2)
   })
 
@@ -154,7 +154,7 @@ describe('a stream that is cut on its way', () => {
 
   it('while a tool is waited for too', async () => {
     bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
-    // the head and the events before the call are longer than this, those of the second connection as well
+    // Shorter than the head and the events before the call, also on the second connection.
     proxy.cutAfter(1500, 1200)
     const handled = vi.fn(async () => 'blue')
     const stream = shaky.prompts.stream('weather', { tools: { get_weather: handled } })
@@ -228,7 +228,7 @@ describe('tools', () => {
     const result = await stet.prompts.run('weather', { stream, toolMode: 'turns', tools })
     expect(result.response.text).toBe('Sunny and cold.')
     expect(result.toolRequests).toEqual([])
-    // each turn is a run of its own on the server; the call is told what both cost
+    // Each round is a separate run on the server. The result has the cost of both.
     const { tokenUsage, cost, status, conversation } = await stet.conversations.get(result.uuid)
     expect(status).toBe('completed')
     expect(result).toMatchObject({ conversation, cost: 2 * cost })
@@ -324,7 +324,7 @@ it('a page that a run is forwarded to gets the answer, and neither prompt nor co
   const secrets = ['vault', '0.123', source.documentUuid, source.commitUuid, response.model]
   const body = await forwarded.clone().text()
   expect(secrets.filter((secret) => body.includes(secret))).toEqual([])
-  // the secrets are in what is read here
+  // This text contains the secrets.
   const all = await whole.text()
   expect(secrets.filter((secret) => !all.includes(secret))).toEqual([])
   const page = await RunStream.fromResponse(forwarded).finalResult()

@@ -1,4 +1,6 @@
-/** Pages in a browser: one reads a run through a route of its own server, over a cut; one is served over plain http. */
+/**
+ * Pages in a browser: one reads a run through its own server's route and survives a cut, one is served over plain http.
+ */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'

@@ -1,4 +1,4 @@
-/** The calls that the published TypeScript clients share, in the shape that their tests need. */
+/** The calls that all published TypeScript clients have, in the form that their tests need. */
 
 export type Body = Record<string, unknown>
 
@@ -74,7 +74,7 @@ export interface PublishedClient {
   evaluations: { annotate(uuid: string, score: number, evaluationUuid: string, options?: Body): Promise<Body> }
 }
 
-/** The class, with the switch for tracing that it carries. */
+/** The class, with its switch for tracing. */
 export interface PublishedClass {
   new (apiKey: string, options?: Body): PublishedClient
   instrument(

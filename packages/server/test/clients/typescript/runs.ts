@@ -1,4 +1,4 @@
-/** Runs and chats: what all published TypeScript clients do alike. */
+/** Runs and chats: the common behavior of all published TypeScript clients. */
 import { expect, test } from 'vitest'
 import type { FakeReply } from '../../support/fake-provider.ts'
 import { failureOf, sentDuring, userMessage } from '../matrix/client-bench.ts'

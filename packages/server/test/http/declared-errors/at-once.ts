@@ -1,4 +1,4 @@
-/** Causes that lie in the whole server: one that is in that state answers every route. */
+/** Causes that affect the whole server: every route reports them. */
 import type { ErrorCause } from '@stet/contract'
 import { generateApiKey } from '../../../src/features/access/api-key.ts'
 import { keepEvaluating } from '../../templates/support/keep-evaluating.ts'
@@ -7,7 +7,7 @@ import { fill, type WalkedRoute } from '../contract-routes.ts'
 import { createTestProject, issueKey, openServer } from '../scenario.ts'
 import { callWhileDraining } from './draining.ts'
 
-/** One answer for each route, in their order. */
+/** One response per route, in order. */
 type AtOnce = (routes: readonly WalkedRoute[]) => Promise<ApiAnswer[]>
 
 export const atOnce: Partial<Record<ErrorCause, AtOnce>> = {
@@ -16,18 +16,18 @@ export const atOnce: Partial<Record<ErrorCause, AtOnce>> = {
   'failed-authentications': async (routes) => {
     const { server } = await openServer({ STET_AUTH_FAILURE_LIMIT: '1' })
     const call = (route: WalkedRoute) => callWith(server.url, generateApiKey(), route)
-    // From the first failure on for ten seconds: when they end meanwhile, another failure is let through.
+    // Lasts for ten seconds after the first failure. If they end meanwhile, one more failure passes.
     let answers = await Promise.all(routes.map(call))
     while (answers.some(({ status }) => status === 401)) answers = await Promise.all(routes.map(call))
     await server.close()
     return answers
   },
-  // PostgreSQL's code while it starts, and for a data file that cannot grow.
+  // PostgreSQL's codes for a server that is starting, and for a data file that cannot grow.
   'database-unavailable': (routes) => callWhileFailing(routes, '57P03'),
   'disk-full': (routes) => callWhileFailing(routes, '53100'),
 }
 
-/** Every statement that asks for a key fails with the code. */
+/** Every statement that reads a key fails with the code. */
 async function callWhileFailing(routes: readonly WalkedRoute[], code: string): Promise<ApiAnswer[]> {
   const { server, api } = await openServer({ STET_LOG_LEVEL: 'off' })
   const key = await issueKey(api, { scopes: ['admin'] })
@@ -45,7 +45,7 @@ async function callWhileEvaluating(routes: readonly WalkedRoute[]): Promise<ApiA
   const { server, api } = await openServer({ STET_MAX_EVALUATIONS_PER_KEY: '1' })
   const project = await createTestProject(api, { live: 'x' })
   const draft = await project.newDraft()
-  // A push compiles nothing: the first look at these texts is an evaluation.
+  // A push compiles nothing, so reading these texts needs an evaluation.
   const changes = ['one', 'two', 'three'].map((path) => ({ path, content: `${path} {{ a.b }}`, status: 'added' }))
   await api('POST', `${draft}/push`, { body: { changes } })
   const key = await issueKey(api, { scopes: ['admin'] })

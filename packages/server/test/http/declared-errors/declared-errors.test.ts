@@ -1,4 +1,6 @@
-/** Walks the contract: every route succeeds, and is brought to each error that it declares. A pair without a test fails. */
+/**
+ * Walks the contract: every route must succeed, and produce every error that it declares. A pair without a test fails.
+ */
 import { ErrorBody, type ErrorCause, statusOf } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiAnswer } from '../api-call.ts'
@@ -21,7 +23,7 @@ afterAll(() => world.close())
 
 const shared: Partial<Record<ErrorCause, Scenario>> = { ...refusedRequests, ...unknownIds, ...idempotencyCauses }
 
-/** A route's own scenario comes before the shared one. */
+/** A route's own scenario has priority over the shared one. */
 function scenarioFor(route: WalkedRoute, cause: ErrorCause): Scenario | undefined {
   return ownCauses[`${route.name} ${cause}`] ?? shared[cause]
 }

@@ -1,4 +1,4 @@
-/** Requests on connections that were open before a server began to stop. */
+/** Requests on connections that were open before the server began to stop. */
 import { Agent, request } from 'node:http'
 import { expect } from 'vitest'
 import { prompt, runBench } from '../../runs/run-bench.ts'

@@ -1,4 +1,4 @@
-/** Causes that lie in an earlier request with the same `Idempotency-Key`. */
+/** Causes from an earlier request with the same `Idempotency-Key`. */
 import { randomUUID } from 'node:crypto'
 import type { ErrorCause } from '@stet/contract'
 import type { WalkedRoute } from '../contract-routes.ts'
@@ -29,7 +29,7 @@ export const idempotencyCauses: Partial<Record<ErrorCause, Scenario>> = {
   },
 }
 
-/** A request that has succeeded under a key; sent again it is a repetition. */
+/** A request that has succeeded under a key, to be repeated. */
 async function sentUnderKey(world: World, route: WalkedRoute): Promise<RouteRequest> {
   const request = await successOf(world, route)
   const keyed = { ...request, headers: { ...request.headers, 'idempotency-key': randomUUID() } }

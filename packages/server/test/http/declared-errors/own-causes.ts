@@ -1,4 +1,4 @@
-/** Causes that a route has for itself, or in a way of its own: by `<route> <cause>`. */
+/** Causes that only one route has, or that one route produces differently, by `<route> <cause>`. */
 
 import { keyCauses } from './own/keys.ts'
 import { promptCauses } from './own/prompts.ts'

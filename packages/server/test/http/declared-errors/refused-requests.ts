@@ -1,4 +1,4 @@
-/** Causes that lie in the request itself, or in its key: they are the same on every route that has them. */
+/** Causes in the request itself or in its key. They are the same on every route. */
 import type { ErrorCause } from '@stet/contract'
 import { expect } from 'vitest'
 import { generateApiKey } from '../../../src/features/access/api-key.ts'
@@ -12,7 +12,7 @@ import { bodyLimitBytes, streamLimit, type World } from './world.ts'
 const scopes = ['read', 'run', 'write', 'publish', 'admin']
 
 export const refusedRequests: Partial<Record<ErrorCause, Scenario>> = {
-  // The database refuses NUL in a text; so does the door, on every route.
+  // The database refuses NUL in a text, so every route refuses it first.
   'refused-query': (world, route) => send(world, route, { query: '?other=%00', body: validBody[route.name] ?? {} }),
   // Any parameter will do.
   'invalid-query': (world, route) => send(world, route, { query: `?${route.query[0]}=1&${route.query[0]}=2` }),
@@ -49,7 +49,7 @@ export const refusedRequests: Partial<Record<ErrorCause, Scenario>> = {
 
   'rate-limited': async (world, route) => {
     const key = await world.keyWith({ plan: 'custom', limit: 1 })
-    // The window may end between two requests: then there is another one.
+    // The window may end between two requests, so there are several attempts.
     for (;;) {
       const answers = await Promise.all([1, 2, 3].map(() => send(world, route, { key })))
       const limited = answers.find(({ status }) => status === 429)

@@ -1,4 +1,4 @@
-/** For every route of the contract a request that succeeds; with nothing here a new route fails the walk. */
+/** A successful request for every route of the contract. A new route without one fails the walk. */
 import { readsBody } from '@stet/contract'
 import { type ApiAnswer, httpCall } from '../api-call.ts'
 import { fill, type Placeholders, type WalkedRoute } from '../contract-routes.ts'
@@ -6,12 +6,12 @@ import { newName, openToolCall, type World } from './world.ts'
 
 export interface RouteRequest {
   ids?: Placeholders
-  /** After the path, with its question mark. */
+  /** The query, with its question mark. */
   query?: string
   /** Sent as JSON. A text is sent unchanged. */
   body?: unknown
   headers?: Record<string, string>
-  /** The bench's by default; null sends none. */
+  /** Default: the bench's key. null sends none. */
   key?: string | null
 }
 
@@ -99,7 +99,7 @@ async function newProject({ api }: World['bench']): Promise<{ id: number; name: 
   return { id: (body['project'] as { id: number }).id, name }
 }
 
-/** Sends it. Placeholders that are not given name nothing that exists. */
+/** Sends the request. Missing placeholders get ids that do not exist. */
 export function send({ bench }: World, route: WalkedRoute, request: RouteRequest = {}): Promise<ApiAnswer> {
   const { ids, query = '', key = bench.key, headers, body } = request
   const isRaw = typeof body === 'string'

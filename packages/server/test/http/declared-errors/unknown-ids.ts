@@ -1,4 +1,4 @@
-/** Causes that lie in the ids of a path, and in the versions that they name: one way for all routes that have them. */
+/** Causes in the ids of a path and their versions. All routes produce them in the same way. */
 import type { ErrorCause } from '@stet/contract'
 import { validBody, type WalkedRoute } from '../contract-routes.ts'
 import { send } from './requests.ts'

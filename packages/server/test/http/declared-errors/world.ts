@@ -1,4 +1,4 @@
-/** A server with one thing of each kind, and makers of further ones for the requests that use them up. */
+/** A server with one resource of each kind, and functions that create more for requests that consume them. */
 import { prompt, type RunBench, runBench } from '../../runs/run-bench.ts'
 import type { ApiAnswer } from '../api-call.ts'
 import { createTestProject, issueKey, type TestProject } from '../scenario.ts'
@@ -8,31 +8,31 @@ export const streamLimit = 4
 
 export interface World {
   bench: RunBench
-  /** With `hello` and others published. */
+  /** With published prompts, such as `hello`. */
   project: TestProject
   evaluationUuid: string
   conversationUuid: string
-  /** A draft of it that shows a prompt `broken`. */
+  /** A draft of the project with a prompt `broken`. */
   brokenDraft: string
-  /** A project in which nothing is live, with a conversation and an evaluation. */
+  /** A project without a live version, with a conversation and an evaluation. */
   unpublished: { id: number; conversationUuid: string; evaluationUuid: string }
   newApiKey(body?: Record<string, unknown>): Promise<{ id: number; key: string }>
   newProviderKey(): Promise<{ id: number; name: string }>
-  /** The uuid of a further draft of the project. */
+  /** The uuid of another draft of the project. */
   newDraft(): Promise<string>
   /** A key with exactly these rights. */
   keyWith(body: Record<string, unknown>): Promise<string>
-  /** A key of all scopes that sees the project alone. */
+  /** A key with all scopes, restricted to the project. */
   restrictedKey(): Promise<string>
   /** A background run that lasts until the test ends it. It occupies the only worker. */
   openRun(): Promise<{ conversationUuid: string; end(): Promise<void> }>
-  /** The run of this conversation need not end before the world does. */
+  /** The run of this conversation may outlive the test. */
   leaveOpen(conversationUuid: string): void
   close(): Promise<void>
 }
 
 let made = 0
-/** A name that was not given before. */
+/** A unique name. */
 export function newName(): string {
   made += 1
   return `made-${made}`
@@ -129,7 +129,7 @@ export async function openToolCall({ bench, leaveOpen }: World): Promise<string>
   throw new Error('The run ended without a call')
 }
 
-/** A run of `hello` that failed, and the conversation that it left. */
+/** A failed run of `hello`, and its conversation. */
 export async function failedRun({ bench }: World): Promise<ApiAnswer> {
   bench.fake.enqueue({ status: 401, body: { error: { message: 'no' } } })
   return bench.run('hello')

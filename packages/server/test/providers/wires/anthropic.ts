@@ -1,4 +1,4 @@
-/** Anthropic's Messages: blocks that grow, thoughts with a signature, usage in two frames. */
+/** Anthropic's Messages: growing blocks, reasoning with a signature, usage in two frames. */
 import { bare, bern, twoCalls } from './chat.ts'
 import type { AnswerWire, Json, KindWire, Told } from './shape.ts'
 import { closedSchema, pixel, proxyFailure } from './shape.ts'

@@ -17,7 +17,7 @@ const form: ChatForm = {
   ],
   end: (finish, usage) => [
     frame(form, {}, finish),
-    // The asynchronous filter speaks after the answer, of a choice without a delta.
+    // The asynchronous filter sends a choice without a delta after the answer.
     { id: '', choices: [{ index: 0, finish_reason: null, content_filter_offsets: { check_offset: 0 } }], usage: null },
     { ...form.envelope, choices: [], usage },
     'data: [DONE]\n\n',

@@ -3,7 +3,7 @@ import type { AnswerWire, Json, KindWire, Told } from './shape.ts'
 import { closedSchema, pixel, proxyFailure } from './shape.ts'
 
 export interface ChatForm {
-  /** On every frame and on plain answers. */
+  /** Keys on every frame and on plain answers. */
   envelope: Json
   /** Frames before the first delta. */
   lead?: readonly (Json | string)[]
@@ -27,7 +27,7 @@ export function frame(
 
 export interface Said {
   deltas: readonly Json[]
-  /** The whole message; by default the deltas joined. */
+  /** The whole message. Default: the joined deltas. */
   message?: Json
   finish?: string
   usage?: Json
@@ -65,7 +65,7 @@ export const twoCalls: Told = {
 export const bern: Told = { calls: [['weather', { city: 'Bern' }]], finishReason: 'tool-calls' }
 export const bare: Told = { calls: [['stop', {}]], finishReason: 'tool-calls' }
 
-/** Arguments in pieces, under the number of their call. */
+/** Arguments in pieces, under the index of their call. */
 function splitCall(form: ChatForm): AnswerWire {
   const deltas = [
     { tool_calls: [{ index: 0, ...call('c1', 'weather', '') }] },
@@ -76,7 +76,7 @@ function splitCall(form: ChatForm): AnswerWire {
   return answer(form, { deltas, message, finish: 'tool_calls' }, bern)
 }
 
-/** Each call whole: one in a frame of its own, or all in one. */
+/** Whole calls: one per frame, or all in one frame. */
 export function wholeCalls(form: ChatForm, inOneFrame: boolean): AnswerWire {
   const calls = [call('c1', 'weather', '{"city":"Bern"}'), call('c2', 'stop', '{"now":true}')]
   const numbered = calls.map((one, index) => ({ index, ...one }))
@@ -108,7 +108,7 @@ const chatSettings: Json = {
   stream_options: { include_usage: true },
 }
 
-/** Requests in OpenAI's own form, as far as every service takes it. */
+/** Requests in OpenAI's format, as far as every service accepts it. */
 const chatRequests: KindWire['requests'] = {
   'image by URL': { messages: [{ role: 'user', content: [asked, image('https://pics.test/a.png')] }] },
   'image by content': { messages: [{ role: 'user', content: [asked, image(dataUrl)] }] },
@@ -208,7 +208,7 @@ interface ChatDifferences extends Pick<KindWire, 'provider' | 'model' | 'reasons
   requests?: Partial<KindWire['requests']>
 }
 
-/** A service that speaks as the others do but for its differences. */
+/** A service like the others, except for the given differences. */
 export function chatService(form: ChatForm, own: ChatDifferences): KindWire {
   return {
     path: '/chat/completions',

@@ -1,4 +1,7 @@
-/** DeepSeek: thoughts under `reasoning_content`, wanted back within tool loops; comments keep the line open; its own names for cached tokens. */
+/**
+ * DeepSeek: reasoning under `reasoning_content`, required back within tool loops; comments keep the connection open;
+ * its own names for cached tokens.
+ */
 import {
   answer,
   type ChatForm,

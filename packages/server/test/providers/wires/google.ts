@@ -1,4 +1,7 @@
-/** Google's OpenAI address: thoughts as flagged text between marks, calls without numbers that end by `stop`, signatures that have to come back, failures in lists. */
+/**
+ * Google's OpenAI address: reasoning as flagged text between marks, calls without an index that end with `stop`,
+ * signatures that must be sent back, failures in lists.
+ */
 import {
   answer,
   type ChatForm,

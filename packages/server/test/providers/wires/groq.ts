@@ -1,4 +1,4 @@
-/** Groq: thoughts under `reasoning`, calls whole, usage and failures under `x_groq` too. */
+/** Groq: reasoning under `reasoning`, whole calls, usage and failures also under `x_groq`. */
 import { answer, type ChatForm, chatService, filesRefused, frame, openaiBody, wholeCalls } from './chat.ts'
 
 const form: ChatForm = {

@@ -1,4 +1,7 @@
-/** Mistral: thoughts and texts as parts of the content, calls whole, usage unasked in the last choice's frame, failures in two forms. */
+/**
+ * Mistral: reasoning and texts as parts of the content, whole calls, usage in the last choice's frame without asking,
+ * two failure formats.
+ */
 import { expect } from 'vitest'
 import {
   answer,

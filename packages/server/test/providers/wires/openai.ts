@@ -1,4 +1,4 @@
-/** OpenAI itself, chat completions. It shows no thoughts there, and makes images by Responses alone. */
+/** OpenAI itself, chat completions. It returns no reasoning there, and makes images only through Responses. */
 import { answer, type ChatForm, chatService, frame, openaiBody, settingsWithout, told } from './chat.ts'
 
 const form: ChatForm = {

@@ -74,7 +74,7 @@ export interface KindWire {
   model: string
   path: string
   answers: Record<(typeof answerCases)[number], AnswerWire | string>
-  /** A frame or more that end an answer for the reason. */
+  /** One or more frames that end an answer with the reason. */
   ending(reason: string): readonly (Json | string)[]
   reasons: Record<string, FinishReason>
   failures: Record<(typeof failureCases)[number], FailureWire>

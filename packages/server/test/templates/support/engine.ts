@@ -64,7 +64,7 @@ export interface EngineSettings {
   maxPerWorkspace?: number
 }
 
-/** The engine, charged to `workspaceOne` where a test does not say to whom. */
+/** The engine, charged to `workspaceOne` unless a test names an owner. */
 export interface TestEngine extends TemplateEngine {
   scan(source: TemplateSource, owner?: EvaluationOwner): Promise<TemplateScan>
   step(input: TemplateStepInput, owner?: EvaluationOwner): Promise<TemplateStep>
@@ -109,7 +109,7 @@ const hadNoTurn = (error: unknown): boolean =>
 
 export const now = '2026-01-02T03:04:05.000Z'
 
-/** A prompt that takes all the time that it gets. */
+/** A prompt that uses all of its time. */
 export const endless = '{{ l = [1] }}{{ for x in l }}{{ l.push(x) }}{{ endfor }}'
 
 export function sourceOf(content: string, documents: Record<string, string> = {}): TemplateSource {
@@ -138,7 +138,7 @@ export async function rendered(
   return step.input.flatMap((message) => message.content.map((part) => String(part['text']))).join('\n')
 }
 
-/** The compile code of a refusal, that of a call which never had its turn, or the text that was rendered. */
+/** The compile code of a refusal, a marker for a call that never started, or the rendered text. */
 export async function outcome(
   engine: TestEngine,
   content: string,
@@ -154,7 +154,7 @@ export async function outcome(
   }
 }
 
-/** Process ids of the children of this process that host the template engine; Linux only. */
+/** Process ids of the template worker processes of this process. Linux only. */
 export async function workerPids(): Promise<number[]> {
   const found = await readdir('/proc')
   const pids = found.filter((name) => /^\d+$/.test(name))
