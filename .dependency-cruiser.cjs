@@ -38,7 +38,7 @@ module.exports = {
         path: [
           `${S}/(http|wire|adapters)/`,
           `${S}/[^/]+\\.ts$`,
-          'node_modules/(express|@prisma|@electric-sql|@ts-rest|openai|@anthropic-ai|ioredis|bullmq|promptl-ai|undici)',
+          'node_modules/(express|@prisma|@electric-sql|@ts-rest|openai|@anthropic-ai|ioredis|bullmq|promptl-ai|undici|prom-client)',
           '^packages/contract/(?!src/vocabulary/)',
         ],
       },

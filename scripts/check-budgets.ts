@@ -8,7 +8,7 @@ const fileLimit = { median: 90, p95: 250, max: 400 }
 const functionLimit = { median: 12, p95: 45, max: 80 }
 const folderLimit = 12
 // Folders with one file per table, router, resource or command grow with the product.
-const growingFolders = /\/(stores|routes|wire|commands|resources|http)$|^packages\/(contract|sdk)\/src$/
+const growingFolders = /\/(stores|routes|wire|commands|resources)$|^packages\/(contract|sdk)\/src$/
 
 interface FoundFunction {
   place: string

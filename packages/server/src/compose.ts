@@ -32,6 +32,7 @@ import { createRunEventLog } from './adapters/in-process/run-event-log.ts'
 import { createRunQueue } from './adapters/in-process/run-queue.ts'
 import { createRunSignals, createToolSignals } from './adapters/in-process/run-signals.ts'
 import { createJsonLogger } from './adapters/logging/json-logger.ts'
+import { createPrometheusMetrics } from './adapters/metrics/prometheus-metrics.ts'
 import { priceBook } from './adapters/prices/price-book.ts'
 import { createModelDrivers } from './adapters/providers/registry.ts'
 import { addressGuard } from './adapters/providers/transport/address-guard.ts'
@@ -48,7 +49,7 @@ import { addProject } from './features/projects/create-project.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
 import { createStoredLogs } from './features/runs/events/stored-events.ts'
 import { createActiveRuns } from './features/runs/leases/active-runs.ts'
-import type { RunSettings } from './features/runs/ports.ts'
+import type { RunMetrics, RunSettings } from './features/runs/ports.ts'
 import type { ServerTools } from './features/runs/tools/tool.ts'
 import { createApp } from './http/app.ts'
 import type { Place } from './http/http-deps.ts'
@@ -130,7 +131,11 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
   const { database, encryptionKeys } = await connectWithKeys(config, logger)
   let work: StartedWork | undefined
   const isReadOnly = () => database.writesClosed() || work?.queueWork.hasBegun() === false
-  const deps = createDeps({ config, database, encryptionKeys, serverTools, logger, limits, isReadOnly })
+  const metrics = createPrometheusMetrics({
+    activeRuns: () => deps.runs.active.list().length,
+    statementCount: () => database.statementCount(),
+  })
+  const deps = createDeps({ config, database, encryptionKeys, serverTools, logger, metrics, limits, isReadOnly })
   const drain = new Drain()
   const start = async (): Promise<StartedWork | undefined> => {
     if (!(await database.take())) return undefined
@@ -171,7 +176,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
       recovered: work?.queueWork.hasBegun() ?? false,
       ...(await database.ready()),
     }),
-    metrics: () => processMetrics(deps, database),
+    metrics,
   })
   return {
     app,
@@ -260,6 +265,7 @@ interface Parts {
   encryptionKeys: readonly string[]
   serverTools: ServerTools
   logger: Logger
+  metrics: RunMetrics
   limits: Partial<ProviderLimits> | undefined
   /** The disk is almost full, or the first writes of the start are still pending. */
   isReadOnly(): boolean
@@ -271,6 +277,7 @@ function createDeps({
   encryptionKeys,
   serverTools,
   logger,
+  metrics,
   limits,
   isReadOnly,
 }: Parts): Deps & { providers: { drivers: ClosableModels } } {
@@ -288,6 +295,7 @@ function createDeps({
       storedLogs: createStoredLogs(runs, eventCodec),
       codec: eventCodec,
       active: createActiveRuns(config.endedRunBytes / endedRunCaches),
+      metrics,
       settings: runSettings(config, database),
       toolCalls: postgresToolCallStore(database),
       toolSignals: createToolSignals(),
@@ -356,34 +364,4 @@ function httpSettings(config: Config) {
     unread: { stallMs: config.stallSeconds * 1_000, mostBytes: config.unreadBytes },
     validateResponses: config.validateResponses,
   }
-}
-
-function processMetrics(deps: Deps, database: Database<Stores>) {
-  const memory = process.memoryUsage()
-  return [
-    {
-      name: 'stet_runs_active',
-      help: 'Runs that this process supervises.',
-      type: 'gauge',
-      samples: [{ value: deps.runs.active.list().length }],
-    },
-    {
-      name: 'stet_sql_statements_total',
-      help: 'SQL statements sent.',
-      type: 'counter',
-      samples: [{ value: database.statementCount() }],
-    },
-    {
-      name: 'process_resident_memory_bytes',
-      help: 'Resident memory, without child processes.',
-      type: 'gauge',
-      samples: [{ value: memory.rss }],
-    },
-    {
-      name: 'process_uptime_seconds',
-      help: 'Seconds since the start.',
-      type: 'gauge',
-      samples: [{ value: process.uptime() }],
-    },
-  ] as const
 }

@@ -4,14 +4,13 @@ import { API_PREFIX, contract } from '@stet/contract'
 import express, { type Express, Router } from 'express'
 import { admit, admitToRoute } from './auth/admit.ts'
 import { answersPreflight } from './auth/cors.ts'
-import { openContext } from './auth/request-context.ts'
+import { contextOf, openContext } from './auth/request-context.ts'
 import { encodeDocumentPathTail, originForm } from './body/address.ts'
 import { errorHandler, nameConversation } from './body/error-response.ts'
 import { ResponseCache } from './body/response-cache.ts'
 import type { HttpDeps } from './http-deps.ts'
 import { mountContract, type Routes, unmatchedRoute } from './mount.ts'
 import { operations } from './operations/operations.ts'
-import { RequestFigures } from './operations/request-figures.ts'
 import { connectionOf } from './rate-limit/connection.ts'
 import { UnreadBudget } from './rate-limit/unread-budget.ts'
 import { writeJson } from './raw-response.ts'
@@ -27,17 +26,23 @@ import { toolRoutes } from './routes/tools.ts'
 import { versionRoutes } from './routes/versions.ts'
 
 export function createApp(deps: HttpDeps): RequestListener {
-  const { drain, settings } = deps
-  const figures = new RequestFigures(deps.logger)
+  const { drain, settings, metrics, logger } = deps
   const responses = new ResponseCache(deps)
   const unread = new UnreadBudget(settings.unread)
-  const general = expressApp(deps, { figures, responses, unread })
+  const general = expressApp(deps, { responses, unread })
   const corsOrigins = new Set(settings.corsOrigins)
-  // One function for all responses, on whichever it is called.
+  // Sent, or its connection was closed. One function for all responses, on whichever it is called.
   function closed(this: ServerResponse): void {
     drain.leave(this)
     unread.leave(this)
-    figures.note(this)
+    const { requestId, startedAtMs, route = 'none', caller } = contextOf(this)
+    const { method = '' } = this.req
+    const status = this.statusCode
+    const durationMs = Math.round((performance.now() - startedAtMs) * 1000) / 1000
+    metrics.requestEnded({ method, route, status, seconds: durationMs / 1000 })
+    const complete = this.writableFinished
+    const apiKeyId = caller?.apiKeyId
+    logger.info('http.request', { requestId, method, route, status, durationMs, complete, apiKeyId })
   }
   const answer = (res: ServerResponse): void => {
     if (res.req.method === 'GET') void responses.respond(res.req, res, () => general(res.req, res))
@@ -55,7 +60,6 @@ export function createApp(deps: HttpDeps): RequestListener {
 }
 
 interface Own {
-  figures: RequestFigures
   responses: ResponseCache
   unread: UnreadBudget
 }
@@ -66,7 +70,7 @@ function expressApp(deps: HttpDeps, own: Own): Express {
   app.set('query parser', 'simple').set('case sensitive routing', true).set('trust proxy', deps.settings.trustProxy)
   app.response.json = writeJson
   app.use(API_PREFIX, admit(deps), api(deps, own))
-  app.use(operations(deps, own.figures))
+  app.use(operations(deps))
   app.use(unmatchedRoute([]))
   app.use(errorHandler(deps.logger))
   return app

@@ -2,7 +2,6 @@
 import type { FailureLimiter, RateLimiter } from '../features/access/ports.ts'
 import type { Deps } from '../features/deps.ts'
 import type { Drain } from './operations/drain.ts'
-import type { Metric } from './operations/metric.ts'
 import type { UnreadSettings } from './rate-limit/unread-budget.ts'
 
 interface HttpSettings {
@@ -33,6 +32,13 @@ export interface Place {
   confirm(): Promise<boolean>
 }
 
+/** What `/metrics` shows, and what it counts of requests. */
+export interface HttpMetrics {
+  requestEnded(request: { method: string; route: string; status: number; seconds: number }): void
+  readonly contentType: string
+  text(): Promise<string>
+}
+
 export interface HttpDeps extends Deps {
   rateLimiter: RateLimiter
   failures: FailureLimiter
@@ -41,6 +47,5 @@ export interface HttpDeps extends Deps {
   place: Place
   /** Name -> whether the check passed; the server is ready when all did. */
   readiness: () => Promise<Readonly<Record<string, boolean>>>
-  /** Metrics of the process, beside those of http on `/metrics`. */
-  metrics: () => readonly Metric[]
+  metrics: HttpMetrics
 }

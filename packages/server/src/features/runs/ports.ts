@@ -3,6 +3,7 @@
 import type { ConversationOrigin, RunErrorCode } from '@stet/contract/vocabulary'
 import type { RunError } from '../../shared/app-error.ts'
 import type { Claim } from '../idempotency/ports.ts'
+import type { ProviderErrorKind } from '../providers/provider-error.ts'
 import type { Usage } from '../providers/usage.ts'
 import type { Message, ToolCall } from '../templates/message.ts'
 import type { RunEvent } from './events/run-event.ts'
@@ -341,6 +342,25 @@ export interface ActiveRuns {
   list(): ActiveRun[]
 }
 
+/** A call to a model, with its retries. */
+export interface EndedModelCall {
+  /** The kind of the provider. */
+  provider: string
+  model: string
+  outcome: 'completed' | 'aborted' | 'failed' | ProviderErrorKind
+  seconds: number
+  /** Of a streamed call; undefined if no text came. */
+  firstTextSeconds: number | undefined
+  /** Of a completed call. */
+  usage: Usage | undefined
+}
+
+/** Counts and measures for operators. */
+export interface RunMetrics {
+  runEnded(status: RunEnd['status'], seconds: number): void
+  modelCallEnded(call: EndedModelCall): void
+}
+
 /** What runs need: their stores, the live events, the queue, and the settings of this server. */
 export interface RunDeps {
   /** Run rows go through the write batch, hence outside `stores`. */
@@ -353,6 +373,7 @@ export interface RunDeps {
   storedLogs: StoredLogs
   codec: EventCodec
   active: ActiveRuns
+  metrics: RunMetrics
   settings: RunSettings
   toolCalls: ToolCallStore
   toolSignals: ToolSignals

@@ -194,7 +194,9 @@ async function storeAndShow(deps: SuperviseDeps, own: OwnRun, ending: Ending): P
   deps.runs.active.remove(ids, { ...conversation, ...shared, updatedAt: endedAt, latestRun })
   appendEntries(recorder, [terminal])
   log.close()
-  deps.logger.info('run.ended', { ...ids, status, durationMs: endedAt.getTime() - run.createdAt.getTime() })
+  const durationMs = endedAt.getTime() - run.createdAt.getTime()
+  deps.runs.metrics.runEnded(status, durationMs / 1000)
+  deps.logger.info('run.ended', { ...ids, status, durationMs })
   return ending
 }
 

@@ -34,7 +34,15 @@ export async function readJsonBody(req: IncomingMessage, limitBytes: number): Pr
   if (bytes.length === 0) return {}
   if (meter && meter.members > inputBounds.keys && hasMoreKeys(bytes, inputBounds.keys))
     throw refused([], refusals.keys)
-  const value = parse(bytes)
+  // Each step of a long body has a turn of its own, so that other connections wait for one step at most.
+  if (meter) await nextTurn()
+  let value: unknown
+  try {
+    value = JSON.parse(utf8.decode(bytes))
+  } catch {
+    throw refuse('malformed-json')
+  }
+  if (meter) await nextTurn()
   const refusal = refuseValue(value)
   if (refusal) throw refused(refusal.path, refusal.reason)
   if (meter) await nextTurn()
@@ -55,12 +63,4 @@ function isJson(contentType: string | undefined): boolean {
     ?.slice('charset='.length)
     .replaceAll('"', '')
   return jsonType.test(type) && (charset === undefined || charset === 'utf-8' || charset === 'utf8')
-}
-
-function parse(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(bytes))
-  } catch {
-    throw refuse('malformed-json')
-  }
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { renderMetrics } from './metric.ts'
 import { isLoopback, permitMetrics } from './operations.ts'
 import { renderReference } from './reference.ts'
 
@@ -24,15 +23,6 @@ describe('permitMetrics', () => {
     [undefined, false],
   ])('isLoopback %s', (address, expected) => {
     expect(isLoopback(address)).toBe(expected)
-  })
-})
-
-describe('renderMetrics', () => {
-  it('escapes labels', () => {
-    const samples = [{ labels: { route: 'a"b\\c\nd' }, value: 2 }, { value: 1 }]
-    expect(renderMetrics([{ name: 'x_total', help: 'Things.', type: 'counter', samples }])).toBe(
-      '# HELP x_total Things.\n# TYPE x_total counter\nx_total{route="a\\"b\\\\c\\nd"} 2\nx_total 1\n',
-    )
   })
 })
 

@@ -1,4 +1,4 @@
-/** The routes outside the API prefix: health, readiness, figures, the API description and its reference page. */
+/** The routes outside the API prefix: health, readiness, metrics, the API description and its reference page. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type OperatorRouteName, operatorRoutes } from '@stet/contract'
 import { type Request, type Response, Router } from 'express'
@@ -7,15 +7,13 @@ import { bearerToken } from '../auth/admit.ts'
 import { contextOf } from '../auth/request-context.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { unmatchedRoute } from '../mount.ts'
-import { renderMetrics } from './metric.ts'
 import { openApiDocument, referencePage } from './reference.ts'
-import type { RequestFigures } from './request-figures.ts'
 
 type Answers = Record<OperatorRouteName, (req: Request, res: Response) => void | Promise<void>>
 
-export function operations(deps: HttpDeps, figures: RequestFigures): Router {
+export function operations(deps: HttpDeps): Router {
   const router = Router({ caseSensitive: true })
-  const answers = operationAnswers(deps, figures)
+  const answers = operationAnswers(deps)
   // Until there is a console, people who open the address find the reference.
   router.get('/', (_req, res) => res.redirect(operatorRoutes.docs.path))
   for (const [name, { path }] of Object.entries(operatorRoutes)) {
@@ -30,7 +28,7 @@ export function operations(deps: HttpDeps, figures: RequestFigures): Router {
   return router
 }
 
-function operationAnswers({ settings, readiness, metrics }: HttpDeps, figures: RequestFigures): Answers {
+function operationAnswers({ settings, readiness, metrics }: HttpDeps): Answers {
   return {
     health(_req, res) {
       res.json({ status: 'ok', version: settings.version, features: settings.features })
@@ -40,11 +38,12 @@ function operationAnswers({ settings, readiness, metrics }: HttpDeps, figures: R
       if (Object.values(checks).every(Boolean)) res.json({ status: 'ready' })
       else throw refuse('not-ready', { checks })
     },
-    metrics(req, res) {
+    async metrics(req, res) {
       const { authorization } = req.headers
       const isLocal = isLoopback(req.socket.remoteAddress) && !forwardingHeaders.some((name) => name in req.headers)
       permitMetrics(settings.metricsToken, bearerToken(authorization), isLocal)
-      res.type('text/plain; version=0.0.4; charset=utf-8').send(renderMetrics([...figures.metrics(), ...metrics()]))
+      res.setHeader('Content-Type', metrics.contentType)
+      res.end(await metrics.text())
     },
     openapi(_req, res) {
       res.type('application/json; charset=utf-8').send(openApiDocument())

@@ -91,7 +91,7 @@ export class UnreadBudget {
   /** Counts what the response holds in addition to its unsent bytes. */
   hold(res: ServerResponse, bytes: number): void {
     const watched = this.#open.get(res)
-    if (watched) this.#setHeld(watched, bytes)
+    if (watched && watched.heldBytes !== bytes) this.#setHeld(watched, bytes)
   }
 
   #setHeld(watched: Watched, bytes: number): void {

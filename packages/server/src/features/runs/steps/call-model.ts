@@ -8,6 +8,7 @@ import { ProviderError } from '../../providers/provider-error.ts'
 import { type Usage, usageOf } from '../../providers/usage.ts'
 import type { Message, MessagePart, ToolCall } from '../../templates/message.ts'
 import type { ProviderEvent, RunEvent, ShowEvents, ToolSource } from '../events/run-event.ts'
+import type { EndedModelCall, RunMetrics } from '../ports.ts'
 import type { ShownCalls } from '../tools/shown-calls.ts'
 import type { RunPlan } from './run-plan.ts'
 import type { RunProgress } from './run-progress.ts'
@@ -23,6 +24,7 @@ export interface ModelCall {
   shown: ShownCalls
   /** Within its step, from 0. */
   callNumber: number
+  metrics: RunMetrics
   showEvents: ShowEvents
   signal: AbortSignal
 }
@@ -41,9 +43,25 @@ export async function callModel(call: ModelCall): Promise<ModelAnswer> {
     maxRetries: prompt.maxRetries,
     signal: call.signal,
   }
+  const startedAt = performance.now()
+  let firstTextAt: number | undefined
+  const report = (outcome: EndedModelCall['outcome']) =>
+    call.metrics.modelCallEnded({
+      provider: provider.kind,
+      model,
+      outcome,
+      seconds: (performance.now() - startedAt) / 1000,
+      firstTextSeconds: firstTextAt === undefined ? undefined : (firstTextAt - startedAt) / 1000,
+      usage: outcome === 'completed' ? answer.usage : undefined,
+    })
   try {
-    await provider.driver.call(request, (chunks) => takeChunks(call, answer, chunks))
+    await provider.driver.call(request, (chunks) => {
+      if (request.stream && firstTextAt === undefined && chunks.some(isText)) firstTextAt = performance.now()
+      return takeChunks(call, answer, chunks)
+    })
+    report('completed')
   } catch (failure) {
+    report(call.signal.aborted ? 'aborted' : failure instanceof ProviderError ? failure.kind : 'failed')
     const partial = partialMessage(answer)
     if (partial) append(call.progress, [partial])
     if (!(failure instanceof ProviderError)) throw failure
@@ -53,6 +71,10 @@ export async function callModel(call: ModelCall): Promise<ModelAnswer> {
   if (answer.message.content.length === 0) answer.message.content.push({ type: 'text', text: '' })
   call.showEvents([{ provider: { type: 'finish-step', finishReason: answer.finishReason, usage: answer.usage } }])
   return answer
+}
+
+function isText({ type }: ModelChunk): boolean {
+  return type === 'text-delta'
 }
 
 // Shows chunks in the event-loop turn that read them, except tool calls: those are stored first.

@@ -61,7 +61,8 @@ export async function runStep(
     const shown = createShownCalls(deps, { scope: plan.tools, toolbox, progress })
     try {
       const messages = [...input, ...step.output]
-      const answer = await callModel({ setUp, plan, progress, messages, shown, callNumber, ...watch })
+      const { metrics } = deps.runs
+      const answer = await callModel({ setUp, plan, progress, messages, shown, callNumber, metrics, ...watch })
       const { usage, cacheWriteTokens, servedModel, faultyCalls } = answer
       const priced = { model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() }
       const { cost, known } = provider.prices.costOf(priced)
