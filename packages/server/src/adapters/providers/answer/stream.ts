@@ -16,7 +16,10 @@ export interface ChunkReader {
   finish(into: ModelChunk[]): void
 }
 
-/** @throws ProviderError. After an abort it rejects with the transport's own error. */
+/**
+ * Hands chunks to `take` in order, and settles after them. The body is paused while chunks are not taken.
+ * @throws ProviderError. After an abort it rejects with the transport's own error.
+ */
 export function streamChunks(
   body: Readable,
   reader: ChunkReader,
@@ -24,137 +27,78 @@ export function streamChunks(
   take: TakeChunks,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const feed = frameFeed(reader, limits)
-    const delivery = deliver(body, take, { resolve, reject })
-    // Chunks read before a failure are delivered first, so a bad frame does not lose the text before it.
-    const read = (work: (chunks: ModelChunk[]) => void) => {
-      const chunks: ModelChunk[] = []
+    const decode = textDecoder()
+    let chunks: ModelChunk[] = []
+    let pending: Promise<void> | undefined
+    /** Complete or failed. Chunks may still be pending. */
+    let isOver = false
+
+    const parser = createParser({
+      maxBufferSize: limits.frameBytes,
+      onEvent: ({ data }) => {
+        if (!reader.isDone()) reader.readFrame(data, chunks)
+      },
+      onError: ({ type }) => {
+        if (type === 'max-buffer-size-exceeded')
+          throw new ProviderError('malformed', 'The provider sent a frame that is too large')
+      },
+    })
+    const settle = (tell: () => void) => {
+      if (isOver) return
+      isOver = true
+      if (pending) pending.then(tell, reject)
+      else tell()
+    }
+    const fail = (error: unknown) => {
+      settle(() => reject(error))
+      body.destroy()
+    }
+    const deliver = () => {
+      if (isOver || chunks.length === 0) return
       try {
-        work(chunks)
-        delivery.add(chunks)
-        if (feed.isWhole()) delivery.end()
+        pending = take(chunks)
       } catch (error) {
-        delivery.add(chunks)
-        delivery.fail(transportError(error))
+        return fail(error)
+      }
+      if (!pending) return
+      body.pause()
+      const goOn = () => {
+        pending = undefined
+        body.resume()
+      }
+      pending.then(goOn, (error: unknown) => {
+        pending = undefined
+        fail(error)
+      })
+    }
+    const read = (bytes?: Buffer) => {
+      chunks = []
+      try {
+        // Some services omit the last blank line.
+        parser.feed(bytes ? decode(bytes) : `${decode()}\n\n`)
+        const isWhole = !bytes || reader.isDone()
+        if (isWhole) reader.finish(chunks)
+        deliver()
+        // The body ends by itself, so the connection stays open for the next call.
+        if (isWhole) settle(resolve)
+      } catch (error) {
+        // A bad frame does not lose the text before it.
+        deliver()
+        fail(transportError(error))
       }
     }
     body.on('data', (bytes: Buffer) => {
       // Nothing after the end mark belongs to the response.
-      if (delivery.isOver()) body.destroy()
-      else read((chunks) => feed.read(bytes, chunks))
+      if (isOver) body.destroy()
+      else read(bytes)
     })
     body.on('end', () => {
-      if (!delivery.isOver()) read((chunks) => feed.finish(chunks))
+      if (!isOver) read()
     })
-    body.on('error', (error) => delivery.fail(transportError(error)))
+    body.on('error', (error) => fail(transportError(error)))
     // A body destroyed without an error emits neither `end` nor `error`.
-    body.on('close', () => delivery.fail(new ProviderError('unavailable', connectionLost)))
+    body.on('close', () => fail(new ProviderError('unavailable', connectionLost)))
   })
-}
-
-interface Delivery {
-  add(chunks: ModelChunk[]): void
-  /** The response is complete. The body ends by itself, so the connection stays open for the next call. */
-  end(): void
-  /** Destroys the body. */
-  fail(error: unknown): void
-  /** Ended or failed. Added chunks may still be in delivery. */
-  isOver(): boolean
-}
-
-/** Delivers chunks in order and the outcome after them. The body is paused while chunks are not taken. */
-function deliver(
-  body: Readable,
-  take: TakeChunks,
-  outcome: { resolve: () => void; reject: (error: unknown) => void },
-): Delivery {
-  let isOver = false
-  let pending: Promise<void> | undefined
-  const settle = (tell: () => void) => {
-    if (isOver) return
-    isOver = true
-    if (pending) pending.then(tell, outcome.reject)
-    else tell()
-  }
-  const fail = (error: unknown) => {
-    settle(() => outcome.reject(error))
-    body.destroy()
-  }
-  const wait = (taking: Promise<void>) => {
-    body.pause()
-    pending = taking
-    taking.then(
-      () => {
-        pending = undefined
-        body.resume()
-      },
-      (error: unknown) => {
-        pending = undefined
-        fail(error)
-      },
-    )
-  }
-  return {
-    add(chunks) {
-      if (isOver || chunks.length === 0) return
-      try {
-        const taking = take(chunks)
-        if (taking) wait(taking)
-      } catch (error) {
-        fail(error)
-      }
-    },
-    end: () => settle(outcome.resolve),
-    fail,
-    isOver() {
-      return isOver
-    },
-  }
-}
-
-interface FrameFeed {
-  /** Adds the chunks of the frames that these bytes complete, also if it throws. */
-  read(bytes: Buffer, into: ModelChunk[]): void
-  /** The body has ended. @throws ProviderError if the response is not complete. */
-  finish(into: ModelChunk[]): void
-  /** The last chunk has been read. */
-  isWhole(): boolean
-}
-
-function frameFeed(reader: ChunkReader, limits: ProviderLimits): FrameFeed {
-  const decode = textDecoder()
-  let target: ModelChunk[] = []
-  let isWhole = false
-  const parser = createParser({
-    maxBufferSize: limits.frameBytes,
-    onEvent: ({ data }) => {
-      if (!reader.isDone()) reader.readFrame(data, target)
-    },
-    onError: ({ type }) => {
-      if (type === 'max-buffer-size-exceeded')
-        throw new ProviderError('malformed', 'The provider sent a frame that is too large')
-    },
-  })
-  const end = (into: ModelChunk[]) => {
-    reader.finish(into)
-    isWhole = true
-  }
-  return {
-    read(bytes, into) {
-      target = into
-      parser.feed(decode(bytes))
-      if (reader.isDone()) end(into)
-    },
-    finish(into) {
-      target = into
-      // Some services omit the last blank line.
-      parser.feed(`${decode()}\n\n`)
-      end(into)
-    },
-    isWhole() {
-      return isWhole
-    },
-  }
 }
 
 /** Decodes UTF-8 in pieces; a call without bytes ends the text. @throws TypeError for invalid UTF-8. */

@@ -2,16 +2,16 @@
 import type { FinishReason, ModelChunk, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import type { ProviderError } from '../../../features/providers/provider-error.ts'
 import { type CountedUsage, countedUsage } from '../answer/content.ts'
-import { brokenInTheMiddle, brokenOff, uncarried } from '../answer/failure.ts'
+import { brokenInTheMiddle, brokenOff } from '../answer/failure.ts'
 import type { ChunkReader } from '../answer/stream.ts'
 import { asNumber, asObject, asText, parseAnswer, unreadable } from '../json.ts'
-import { type BlockReader, blockReader } from './block-reader.ts'
+import { beginBlock, endBlock, endBlocks, growBlock, newBlocks } from './block-reader.ts'
 
 type Json = Record<string, unknown>
 
 /** @param schema of a structured answer, which arrives as tool input and is reported as text. */
 export function messageReader(provider: ProviderSettings, schema: Json | undefined): ChunkReader {
-  const blocks = blockReader(provider, schema)
+  const blocks = newBlocks(provider, schema)
   const usages: unknown[] = []
   let reason = ''
   let isDone = false
@@ -24,11 +24,11 @@ export function messageReader(provider: ProviderSettings, schema: Json | undefin
           usages.push(asObject(frame['message'])['usage'])
           return
         case 'content_block_start':
-          return blocks.begin(index, asObject(frame['content_block']), into)
+          return beginBlock(blocks, index, asObject(frame['content_block']), into)
         case 'content_block_delta':
-          return blocks.grow(index, asObject(frame['delta']), into)
+          return growBlock(blocks, index, asObject(frame['delta']), into)
         case 'content_block_stop':
-          return blocks.end(index, into)
+          return endBlock(blocks, index, into)
         case 'message_delta':
           usages.push(frame['usage'])
           reason = asText(asObject(frame['delta'])['stop_reason']) || reason
@@ -45,9 +45,8 @@ export function messageReader(provider: ProviderSettings, schema: Json | undefin
     },
     finish(into) {
       if (!isDone && reason === '') throw brokenInTheMiddle()
-      blocks.finish(into)
-      refuseLone(blocks, reason)
-      into.push({ type: 'finish', finishReason: finishReasonOf(reason, blocks.hasCalls()), ...anthropicUsage(usages) })
+      endBlocks(blocks, reason, into)
+      into.push({ type: 'finish', finishReason: finishReasonOf(reason, blocks.hasCalls), ...anthropicUsage(usages) })
     },
   }
 }
@@ -57,26 +56,20 @@ export function plainMessage(body: string, provider: ProviderSettings, schema: J
   const message = parseAnswer(body)
   if (message['type'] === 'error') throw anthropicFrameError(message['error'], provider.token)
   if (!Array.isArray(message['content'])) throw unreadable()
-  const blocks = blockReader(provider, schema)
+  const blocks = newBlocks(provider, schema)
   const chunks: ModelChunk[] = []
   for (const [index, block] of message['content'].map(asObject).entries()) {
-    blocks.begin(index, block, chunks)
+    beginBlock(blocks, index, block, chunks)
     if (block['type'] === 'tool_use') {
-      blocks.grow(index, { type: 'input_json_delta', partial_json: JSON.stringify(block['input'] ?? {}) }, chunks)
+      const input = { type: 'input_json_delta', partial_json: JSON.stringify(block['input'] ?? {}) }
+      growBlock(blocks, index, input, chunks)
     }
-    blocks.end(index, chunks)
+    endBlock(blocks, index, chunks)
   }
-  blocks.finish(chunks)
   const reason = asText(message['stop_reason'])
-  refuseLone(blocks, reason)
-  const finishReason = finishReasonOf(reason, blocks.hasCalls())
+  endBlocks(blocks, reason, chunks)
+  const finishReason = finishReasonOf(reason, blocks.hasCalls)
   return [...chunks, { type: 'finish', finishReason, ...anthropicUsage([message['usage']]) }]
-}
-
-/** @throws ProviderError `uncarried` for a complete message without any content that stet can represent. */
-function refuseLone(blocks: BlockReader, reason: string): void {
-  const loneType = blocks.loneType()
-  if (loneType !== undefined && reason === 'end_turn') throw uncarried(loneType)
 }
 
 const reasons: Readonly<Record<string, FinishReason>> = {

@@ -3,22 +3,25 @@
  */
 import type { ModelChunk, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { addPiece, addSource, endPieces, type PiecedText } from '../answer/content.ts'
+import { uncarried } from '../answer/failure.ts'
 import { asText, parseArguments } from '../json.ts'
 import { answerToolName, isWrapped, unwrapped } from './structured.ts'
 
 type Json = Record<string, unknown>
 
-export interface BlockReader {
-  /** A block of a plain message starts with its whole content, except for a tool's input. */
-  begin(index: number, block: Json, into: ModelChunk[]): void
-  grow(index: number, delta: Json, into: ModelChunk[]): void
-  end(index: number, into: ModelChunk[]): void
-  /** Returns text that was held back. */
-  finish(into: ModelChunk[]): void
-  /** Whether the model called a tool of the prompt. */
-  hasCalls(): boolean
-  /** The type of an ignored block, if there was no other content. */
-  loneType(): string | undefined
+/** The blocks of one message so far. */
+export interface Blocks {
+  /** The name of the provider key, stored with signed thinking. */
+  provider: string
+  /** Of a structured answer, which arrives as the input of a tool. */
+  schema: Json | undefined
+  open: Map<number, Block>
+  /** Text around a structured answer would make it unparseable, so it is shown only if no answer comes. */
+  heldText: string
+  hasAnswer: boolean
+  /** The model called a tool of the prompt. */
+  hasCalls: boolean
+  types: Set<string>
 }
 
 interface Block {
@@ -31,106 +34,92 @@ interface Block {
   isAnswer: boolean
 }
 
-export function blockReader({ name: provider }: ProviderSettings, schema: Json | undefined): BlockReader {
-  const blocks = new Map<number, Block>()
-  let heldText = ''
-  let hasAnswer = false
-  let hasCalls = false
-  const types = new Set<string>()
-
-  // Text around a structured answer would make it unparseable, so it is shown only if no answer comes.
-  const say = (text: string, into: ModelChunk[]) => {
-    if (schema) heldText += text
-    else if (text !== '') into.push({ type: 'text-delta', text })
-  }
-  const addInput = (block: Block, piece: string, into: ModelChunk[]) => {
-    if (piece === '') return
-    block.rawInput += piece
-    if (!block.isAnswer) into.push({ type: 'tool-input-delta', id: block.id, delta: piece })
-    else if (schema && !isWrapped(schema)) into.push({ type: 'text-delta', text: piece })
-  }
-  const endCall = (block: Block, into: ModelChunk[]) => {
-    const { id, name, rawInput } = block
-    if (!block.isAnswer) {
-      hasCalls = true
-      into.push({ type: 'tool-call', id, toolName: name, args: parseArguments(rawInput), rawArgs: rawInput })
-      return
-    }
-    hasAnswer = true
-    if (schema && isWrapped(schema)) into.push({ type: 'text-delta', text: unwrapped(rawInput) })
-  }
-  return {
-    begin(index, content, into) {
-      const block = newBlock(content, schema !== undefined)
-      blocks.set(index, block)
-      types.add(block.type)
-      if (block.type === 'text') say(addPiece(block.text, asText(content['text'])), into)
-      if (block.type === 'thinking') think(addPiece(block.text, asText(content['thinking'])), into)
-      if (block.type === 'redacted_thinking') {
-        into.push({ type: 'redacted-reasoning', data: asText(content['data']), provider })
-      }
-      if (block.type === 'tool_use' && !block.isAnswer) {
-        into.push({ type: 'tool-input-start', id: block.id, toolName: block.name })
-      }
-      for (const citation of Array.isArray(content['citations']) ? content['citations'] : []) addSource(citation, into)
-    },
-    grow(index, delta, into) {
-      const block = blocks.get(index)
-      if (!block) return
-      switch (delta['type']) {
-        case 'text_delta':
-          return say(addPiece(block.text, asText(delta['text'])), into)
-        case 'thinking_delta':
-          return think(addPiece(block.text, asText(delta['thinking'])), into)
-        case 'signature_delta':
-          block.signature += asText(delta['signature'])
-          return
-        case 'input_json_delta':
-          return block.type === 'tool_use' ? addInput(block, asText(delta['partial_json']), into) : undefined
-        case 'citations_delta':
-          return addSource(delta['citation'], into)
-      }
-    },
-    end(index, into) {
-      const block = blocks.get(index)
-      blocks.delete(index)
-      if (block?.type === 'text') say(endPieces(block.text), into)
-      if (block?.type === 'tool_use') endCall(block, into)
-      if (block?.type !== 'thinking') return
-      think(endPieces(block.text), into)
-      if (block.signature !== '') into.push({ type: 'reasoning-end', seal: { signature: block.signature, provider } })
-    },
-    finish(into) {
-      if (!hasAnswer && heldText !== '') into.push({ type: 'text-delta', text: heldText })
-    },
-    hasCalls() {
-      return hasCalls
-    },
-    loneType() {
-      return loneTypeOf(types)
-    },
-  }
+export function newBlocks({ name: provider }: ProviderSettings, schema: Json | undefined): Blocks {
+  return { provider, schema, open: new Map(), heldText: '', hasAnswer: false, hasCalls: false, types: new Set() }
 }
 
-function think(text: string, into: ModelChunk[]): void {
-  if (text !== '') into.push({ type: 'reasoning-delta', text })
-}
-
-/** Thinking is reported but does not count as an answer. */
-function loneTypeOf(types: ReadonlySet<string>): string | undefined {
-  if (types.has('text') || types.has('tool_use')) return undefined
-  return [...types].find((type) => type !== 'thinking' && type !== 'redacted_thinking')
-}
-
-function newBlock(content: Json, isStructured: boolean): Block {
+/** A block of a plain message starts with its whole content, except for a tool's input. */
+export function beginBlock(blocks: Blocks, index: number, content: Json, into: ModelChunk[]): void {
   const name = asText(content['name'])
-  return {
+  const block: Block = {
     type: asText(content['type']),
     text: { held: '' },
     id: asText(content['id']),
     name,
     rawInput: '',
     signature: asText(content['signature']),
-    isAnswer: isStructured && name === answerToolName,
+    isAnswer: blocks.schema !== undefined && name === answerToolName,
   }
+  const { type } = block
+  blocks.open.set(index, block)
+  blocks.types.add(type)
+  if (type === 'text') say(blocks, addPiece(block.text, asText(content['text'])), into)
+  if (type === 'thinking') think(addPiece(block.text, asText(content['thinking'])), into)
+  if (type === 'redacted_thinking') {
+    into.push({ type: 'redacted-reasoning', data: asText(content['data']), provider: blocks.provider })
+  }
+  if (type === 'tool_use' && !block.isAnswer) into.push({ type: 'tool-input-start', id: block.id, toolName: name })
+  for (const citation of Array.isArray(content['citations']) ? content['citations'] : []) addSource(citation, into)
+}
+
+export function growBlock(blocks: Blocks, index: number, delta: Json, into: ModelChunk[]): void {
+  const block = blocks.open.get(index)
+  if (!block) return
+  const { type } = delta
+  if (type === 'text_delta') say(blocks, addPiece(block.text, asText(delta['text'])), into)
+  else if (type === 'thinking_delta') think(addPiece(block.text, asText(delta['thinking'])), into)
+  else if (type === 'signature_delta') block.signature += asText(delta['signature'])
+  else if (type === 'citations_delta') addSource(delta['citation'], into)
+  else if (type === 'input_json_delta' && block.type === 'tool_use') {
+    addInput(blocks, block, asText(delta['partial_json']), into)
+  }
+}
+
+export function endBlock(blocks: Blocks, index: number, into: ModelChunk[]): void {
+  const block = blocks.open.get(index)
+  blocks.open.delete(index)
+  if (block?.type === 'text') say(blocks, endPieces(block.text), into)
+  if (block?.type === 'tool_use') endCall(blocks, block, into)
+  if (block?.type !== 'thinking') return
+  think(endPieces(block.text), into)
+  const { signature } = block
+  if (signature !== '') into.push({ type: 'reasoning-end', seal: { signature, provider: blocks.provider } })
+}
+
+/**
+ * Returns text that was held back.
+ * @throws ProviderError `uncarried` for a complete message without any content that stet can represent. Thinking alone
+ * is none.
+ */
+export function endBlocks({ hasAnswer, heldText, types }: Blocks, reason: string, into: ModelChunk[]): void {
+  if (!hasAnswer && heldText !== '') into.push({ type: 'text-delta', text: heldText })
+  if (types.has('text') || types.has('tool_use') || reason !== 'end_turn') return
+  const ignored = [...types].find((type) => type !== 'thinking' && type !== 'redacted_thinking')
+  if (ignored !== undefined) throw uncarried(ignored)
+}
+
+function say(blocks: Blocks, text: string, into: ModelChunk[]): void {
+  if (blocks.schema) blocks.heldText += text
+  else if (text !== '') into.push({ type: 'text-delta', text })
+}
+
+function think(text: string, into: ModelChunk[]): void {
+  if (text !== '') into.push({ type: 'reasoning-delta', text })
+}
+
+function addInput({ schema }: Blocks, block: Block, piece: string, into: ModelChunk[]): void {
+  if (piece === '') return
+  block.rawInput += piece
+  if (!block.isAnswer) into.push({ type: 'tool-input-delta', id: block.id, delta: piece })
+  else if (schema && !isWrapped(schema)) into.push({ type: 'text-delta', text: piece })
+}
+
+function endCall(blocks: Blocks, { id, name, rawInput, isAnswer }: Block, into: ModelChunk[]): void {
+  if (!isAnswer) {
+    blocks.hasCalls = true
+    into.push({ type: 'tool-call', id, toolName: name, args: parseArguments(rawInput), rawArgs: rawInput })
+    return
+  }
+  blocks.hasAnswer = true
+  if (blocks.schema && isWrapped(blocks.schema)) into.push({ type: 'text-delta', text: unwrapped(rawInput) })
 }

@@ -13,10 +13,10 @@ import type { ChunkReader } from '../../answer/stream.ts'
 import { asObject, asText, parseAnswer, unreadable } from '../../json.ts'
 import { frameError } from '../errors.ts'
 import type { OpenaiService } from '../service.ts'
-import { type Attachments, attachments } from './attachments.ts'
+import { type Attachments, addAttachments } from './attachments.ts'
 import { chatUsage, finishReasonOf, sealedThoughtsOf, spokenOf, thoughtOf } from './delta.ts'
-import { type ThoughtMarks, thoughtMarks } from './thought-marks.ts'
-import { type ToolCallAssembly, toolCallAssembly } from './tool-calls.ts'
+import { splitThought, type ThoughtMarks } from './thought-marks.ts'
+import { addCalls, finishCalls, type PartialCall, signCalls } from './tool-calls.ts'
 
 type Json = Record<string, unknown>
 
@@ -25,10 +25,9 @@ interface ChatAnswer {
   provider: OpenaiService
   text: PiecedText
   reasoning: PiecedText
-  /** These three exist once a delta needed them. */
-  marks: ThoughtMarks | undefined
-  calls: ToolCallAssembly | undefined
-  attached: Attachments | undefined
+  marks: ThoughtMarks
+  calls: PartialCall[]
+  attached: Attachments
   /** Encrypted reasoning that has not been passed on. */
   sealed: unknown[]
   /** The web pages that the answer cites. */
@@ -90,9 +89,9 @@ function newAnswer(provider: OpenaiService): ChatAnswer {
     provider,
     text: { held: '' },
     reasoning: { held: '' },
-    marks: undefined,
-    calls: undefined,
-    attached: undefined,
+    marks: { state: 'answer', held: '' },
+    calls: [],
+    attached: { images: new Set(), unknownType: undefined },
     sealed: [],
     pages: undefined,
     hasText: false,
@@ -105,7 +104,7 @@ function newAnswer(provider: OpenaiService): ChatAnswer {
 }
 
 function read(answer: ChatAnswer, frame: Json, key: 'delta' | 'message', into: ModelChunk[]): void {
-  const { traits, name } = answer.provider
+  const { traits } = answer.provider
   const choice = firstChoice(frame['choices'])
   const counts = frame['usage'] ?? (frame['x_groq'] && asObject(frame['x_groq'])['usage']) ?? choice['usage']
   if (typeof counts === 'object' && counts !== null) answer.usage = chatUsage(counts, traits)
@@ -114,22 +113,19 @@ function read(answer: ChatAnswer, frame: Json, key: 'delta' | 'message', into: M
   answer.pages = frame['search_results'] ?? frame['citations'] ?? answer.pages
   const delta = asObject(choice[key])
   const { extra_content: extra, tool_calls: calls } = delta
-  if (extra !== undefined) answer.marks ??= thoughtMarks()
-  const said = answer.marks?.split(spokenOf(delta), delta) ?? { text: spokenOf(delta), thought: '' }
+  const spoken = spokenOf(delta)
+  const isMarked = extra !== undefined || answer.marks.state !== 'answer'
+  const said = isMarked ? splitThought(answer.marks, spoken, delta) : { text: spoken, thought: '' }
   think(answer, addPiece(answer.reasoning, thoughtOf(delta) + said.thought), into)
   if (delta['reasoning_details'] !== undefined) answer.sealed.push(...sealedThoughtsOf(delta))
   const piece = addPiece(answer.text, said.text)
   if (piece !== '' || calls !== undefined) endThought(answer, into)
   say(answer, piece, into)
   if (delta['audio'] || delta['images'] || delta['annotations'] || Array.isArray(delta['content'])) {
-    answer.attached ??= attachments()
-    answer.attached.add(delta, into)
+    addAttachments(answer.attached, delta, into)
   }
-  if (calls !== undefined) {
-    answer.calls ??= toolCallAssembly(name)
-    answer.calls.add(calls, key === 'message', into)
-  }
-  if (extra !== undefined) answer.calls?.sign(delta)
+  if (calls !== undefined) addCalls(answer.calls, calls, key === 'message', into)
+  if (extra !== undefined) signCalls(answer.calls, delta)
   if (typeof choice['finish_reason'] !== 'string') return
   answer.finishReason = choice['finish_reason']
   flush(answer, into)
@@ -138,8 +134,8 @@ function read(answer: ChatAnswer, frame: Json, key: 'delta' | 'message', into: M
 function finish(answer: ChatAnswer, into: ModelChunk[]): void {
   flush(answer, into)
   const { attached, hasCalls, hasText, pages, servedModel } = answer
-  const unknownType = hasText || hasCalls || attached?.hasFiles() ? undefined : attached?.unknownType()
-  if (unknownType !== undefined) throw uncarried(unknownType)
+  const isEmpty = !hasText && !hasCalls && attached.images.size === 0
+  if (isEmpty && attached.unknownType !== undefined) throw uncarried(attached.unknownType)
   if (Array.isArray(pages)) for (const page of pages) addSource(page, into)
   const served = servedModel === '' ? {} : { servedModel }
   const counted = answer.usage ?? countedUsage({})
@@ -148,7 +144,8 @@ function finish(answer: ChatAnswer, into: ModelChunk[]): void {
 
 /** Passes on what was held back until the end. */
 function flush(answer: ChatAnswer, into: ModelChunk[]): void {
-  if (answer.marks) think(answer, answer.marks.end(), into)
+  think(answer, answer.marks.held, into)
+  answer.marks.held = ''
   endThought(answer, into)
   say(answer, endPieces(answer.text), into)
   const sealed = answer.sealed.splice(0)
@@ -156,8 +153,9 @@ function flush(answer: ChatAnswer, into: ModelChunk[]): void {
     const seal = { signature: JSON.stringify(sealed), provider: answer.provider.name }
     into.push({ type: 'reasoning-end', seal })
   }
-  answer.hasCalls ||= answer.calls?.isEmpty() === false
-  answer.calls?.finish(into)
+  if (answer.calls.length === 0) return
+  answer.hasCalls = true
+  finishCalls(answer.calls, answer.provider.name, into)
 }
 
 function say(answer: ChatAnswer, text: string, into: ModelChunk[]): void {

@@ -1,23 +1,10 @@
 /** Assembles tool calls from their fragments. */
-import type { ModelChunk, PartSeal } from '../../../../features/providers/model-driver.ts'
+import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { uncarried } from '../../answer/failure.ts'
 import { asObject, asText, parseArguments } from '../../json.ts'
 
-export interface ToolCallAssembly {
-  /**
-   * @param fragments the `tool_calls` of a delta or of a plain message.
-   * @param areWhole each fragment is a complete call.
-   * @throws ProviderError `uncarried` for a call that is not a function call.
-   */
-  add(fragments: unknown, areWhole: boolean, into: ModelChunk[]): void
-  /** Gemini may send the signature of its calls in a delta of its own. It belongs to the first call. */
-  sign(delta: Record<string, unknown>): void
-  /** All calls, complete, in the order in which they started. */
-  finish(into: ModelChunk[]): void
-  isEmpty(): boolean
-}
-
-interface Call {
+/** A call as far as it has arrived. */
+export interface PartialCall {
   /** Undefined if the service does not number its calls. */
   index: number | undefined
   id: string
@@ -27,37 +14,35 @@ interface Call {
   signature: string
 }
 
-/** @param maker the name of the provider key, stored with signatures. */
-export function toolCallAssembly(maker: string): ToolCallAssembly {
-  const calls: Call[] = []
-  return {
-    add(fragments, areWhole, into) {
-      if (!Array.isArray(fragments)) return
-      for (const fragment of fragments.map(asObject)) {
-        refuseOthers(fragment)
-        const call = (areWhole ? undefined : openCall(calls, fragment)) ?? begun(calls, fragment)
-        grow(call, fragment, into)
-      }
-    },
-    sign(delta) {
-      const [first] = calls
-      if (first && calls.every(({ signature }) => signature === '')) first.signature = signatureOf(delta)
-    },
-    finish(into) {
-      for (const { id, name, rawArgs, signature } of calls.splice(0)) {
-        if (name === '') continue
-        const seal: PartSeal | undefined = signature === '' ? undefined : { signature, provider: maker }
-        const args = parseArguments(rawArgs)
-        into.push({ type: 'tool-call', id, toolName: name, args, rawArgs, ...(seal && { seal }) })
-      }
-    },
-    isEmpty() {
-      return calls.length === 0
-    },
+/**
+ * @param fragments the `tool_calls` of a delta or of a plain message.
+ * @param areWhole each fragment is a complete call.
+ * @throws ProviderError `uncarried` for a call that is not a function call.
+ */
+export function addCalls(calls: PartialCall[], fragments: unknown, areWhole: boolean, into: ModelChunk[]): void {
+  if (!Array.isArray(fragments)) return
+  for (const fragment of fragments.map(asObject)) {
+    refuseOthers(fragment)
+    const call = (areWhole ? undefined : openCall(calls, fragment)) ?? begun(calls, fragment)
+    grow(call, fragment, into)
   }
 }
 
-function grow(call: Call, fragment: Record<string, unknown>, into: ModelChunk[]): void {
+/** Gemini may send the signature of its calls in a delta of its own. It belongs to the first call. */
+export function signCalls([first, ...others]: readonly PartialCall[], delta: Record<string, unknown>): void {
+  if (first?.signature === '' && others.every(({ signature }) => signature === '')) first.signature = signatureOf(delta)
+}
+
+/** Complete calls in the order in which they started. @param provider the name of the provider key, stored with signatures. */
+export function finishCalls(calls: PartialCall[], provider: string, into: ModelChunk[]): void {
+  for (const { id, name, rawArgs, signature } of calls.splice(0)) {
+    if (name === '') continue
+    const seal = signature === '' ? {} : { seal: { signature, provider } }
+    into.push({ type: 'tool-call', id, toolName: name, args: parseArguments(rawArgs), rawArgs, ...seal })
+  }
+}
+
+function grow(call: PartialCall, fragment: Record<string, unknown>, into: ModelChunk[]): void {
   const part = asObject(fragment['function'])
   call.signature ||= signatureOf(fragment)
   const name = asText(part['name'])
@@ -81,7 +66,7 @@ function grow(call: Call, fragment: Record<string, unknown>, into: ModelChunk[])
  * so a different id means a different call. Without an index, an id or a name starts a new call, and anything else
  * continues the last one (Google).
  */
-function openCall(calls: readonly Call[], fragment: Record<string, unknown>): Call | undefined {
+function openCall(calls: readonly PartialCall[], fragment: Record<string, unknown>): PartialCall | undefined {
   const index = indexOf(fragment)
   const id = asText(fragment['id'])
   if (index !== undefined) {
@@ -93,7 +78,7 @@ function openCall(calls: readonly Call[], fragment: Record<string, unknown>): Ca
   return last?.name !== '' && asText(asObject(fragment['function'])['name']) !== '' ? undefined : last
 }
 
-function begun(calls: Call[], fragment: Record<string, unknown>): Call {
+function begun(calls: PartialCall[], fragment: Record<string, unknown>): PartialCall {
   const id = asText(fragment['id']) || `call_${calls.length}`
   const call = { index: indexOf(fragment), id, name: '', rawArgs: '', signature: '' }
   calls.push(call)

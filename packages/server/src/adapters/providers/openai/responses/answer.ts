@@ -6,12 +6,12 @@ import type { ChunkReader } from '../../answer/stream.ts'
 import { asNumber, asObject, asText, parseAnswer, unreadable } from '../../json.ts'
 import { frameError } from '../errors.ts'
 import type { OpenaiService } from '../service.ts'
-import { type OutputItems, outputItems } from './output-items.ts'
+import { addArguments, beginItem, endItem, newOutputItems, type OutputItems } from './output-items.ts'
 
 /** Reads frames. The final frame repeats the whole response; only its end is used. */
 export function responseReader(provider: OpenaiService): ChunkReader {
   const { token } = provider
-  const items = outputItems(provider)
+  const items = newOutputItems(provider.name)
   const text = { held: '' }
   const reasoning = { held: '' }
   let end: ModelChunk | undefined
@@ -41,11 +41,11 @@ export function responseReader(provider: OpenaiService): ChunkReader {
         case 'response.output_text.annotation.added':
           return addSource(frame['annotation'], into)
         case 'response.output_item.added':
-          return items.begin(asObject(frame['item']), into)
+          return beginItem(items, asObject(frame['item']), into)
         case 'response.function_call_arguments.delta':
-          return items.addArguments(id, delta, into)
+          return addArguments(items, id, delta, into)
         case 'response.output_item.done':
-          return items.end(asObject(frame['item']), into)
+          return endItem(items, asObject(frame['item']), into)
         case 'response.completed':
         case 'response.incomplete':
           say(endPieces(text), into)
@@ -73,27 +73,31 @@ export function plainResponse(body: string, provider: OpenaiService): ModelChunk
   if (response['error'] !== undefined && response['error'] !== null) throw frameError(response['error'], provider.token)
   if (!Array.isArray(response['output'])) throw unreadable()
   const chunks: ModelChunk[] = []
-  const items = outputItems(provider)
+  const items = newOutputItems(provider.name)
   for (const item of response['output'].map(asObject)) {
     if (item['type'] === 'message') readMessage(item, chunks)
     if (item['type'] === 'reasoning') readThought(item, chunks)
     if (item['type'] === 'function_call') {
-      items.begin(item, chunks)
-      items.addArguments(asText(item['id']), asText(item['arguments']), chunks)
+      beginItem(items, item, chunks)
+      addArguments(items, asText(item['id']), asText(item['arguments']), chunks)
     }
-    items.end(item, chunks)
+    endItem(items, item, chunks)
   }
   return [...chunks, endOf(response, items, provider)]
 }
 
 /** @throws ProviderError `uncarried` for a complete response without any content that stet can represent. */
-function endOf(response: Record<string, unknown>, items: OutputItems, provider: OpenaiService): ModelChunk {
-  const loneType = items.loneType()
-  if (loneType !== undefined && response['status'] === 'completed') throw uncarried(loneType)
-  return finishOf(response, {
-    hasCalls: items.hasCalls(),
-    namesDeployments: provider.traits.namesDeployments === true,
-  })
+function endOf(response: Record<string, unknown>, items: OutputItems, { traits }: OpenaiService): ModelChunk {
+  const { hasCalls, hasContent, ignoredType } = items
+  const isEmpty = !hasCalls && !hasContent && response['status'] === 'completed'
+  if (isEmpty && ignoredType !== undefined) throw uncarried(ignoredType)
+  const servedModel = traits.namesDeployments ? asText(response['model']) : ''
+  return {
+    type: 'finish',
+    finishReason: reasonOf(response, hasCalls),
+    ...responseUsage(response['usage']),
+    ...(servedModel === '' ? {} : { servedModel }),
+  }
 }
 
 function readMessage(item: Record<string, unknown>, into: ModelChunk[]): void {
@@ -112,19 +116,6 @@ function readThought(item: Record<string, unknown>, into: ModelChunk[]): void {
 
 function listOf(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.map(asObject) : []
-}
-
-function finishOf(
-  response: Record<string, unknown>,
-  { hasCalls, namesDeployments }: { hasCalls: boolean; namesDeployments: boolean },
-): ModelChunk {
-  const servedModel = namesDeployments ? asText(response['model']) : ''
-  return {
-    type: 'finish',
-    finishReason: reasonOf(response, hasCalls),
-    ...responseUsage(response['usage']),
-    ...(servedModel === '' ? {} : { servedModel }),
-  }
 }
 
 function reasonOf(response: Record<string, unknown>, hasCalls: boolean): FinishReason {

@@ -3,18 +3,19 @@ import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { generatedImage } from '../../answer/content.ts'
 import { uncarried } from '../../answer/failure.ts'
 import { asObject, asText, parseArguments } from '../../json.ts'
-import type { OpenaiService } from '../service.ts'
 
 type Item = Record<string, unknown>
 
+/** The items of one response so far. */
 export interface OutputItems {
-  hasCalls(): boolean
-  /** The type of an ignored item, if there was no other content. */
-  loneType(): string | undefined
-  begin(item: Item, into: ModelChunk[]): void
-  addArguments(itemId: string, delta: string, into: ModelChunk[]): void
-  /** @throws ProviderError `uncarried` for an item that the caller would have to answer, and for sound. */
-  end(item: Item, into: ModelChunk[]): void
+  /** The name of the provider key, stored with encrypted reasoning. */
+  provider: string
+  /** The ids of calls by those of their items. */
+  callIds: Map<string, string>
+  hasCalls: boolean
+  hasContent: boolean
+  /** The type of an ignored item. */
+  ignoredType: string | undefined
 }
 
 /** Calls that wait for the caller in formats that stet's messages do not have. */
@@ -27,63 +28,46 @@ const awaited = new Set([
   'mcp_approval_request',
 ])
 
-export function outputItems({ name: provider }: OpenaiService): OutputItems {
-  const callIds = new Map<string, string>()
-  let hasCalls = false
-  let isCarried = false
-  let passedBy: string | undefined
+export function newOutputItems(provider: string): OutputItems {
+  return { provider, callIds: new Map(), hasCalls: false, hasContent: false, ignoredType: undefined }
+}
 
-  const endCall = (item: Item, into: ModelChunk[]) => {
-    hasCalls = true
+export function beginItem({ callIds }: OutputItems, item: Item, into: ModelChunk[]): void {
+  if (item['type'] !== 'function_call') return
+  const id = asText(item['call_id']) || asText(item['id'])
+  callIds.set(asText(item['id']), id)
+  into.push({ type: 'tool-input-start', id, toolName: asText(item['name']) })
+}
+
+export function addArguments({ callIds }: OutputItems, itemId: string, delta: string, into: ModelChunk[]): void {
+  const id = callIds.get(itemId)
+  if (id !== undefined && delta !== '') into.push({ type: 'tool-input-delta', id, delta })
+}
+
+/** @throws ProviderError `uncarried` for an item that the caller would have to answer, and for sound. */
+export function endItem(items: OutputItems, item: Item, into: ModelChunk[]): void {
+  const type = asText(item['type'])
+  const itemId = asText(item['id'])
+  if (type === 'function_call') {
+    items.hasCalls = true
     const rawArgs = asText(item['arguments'])
-    const id = asText(item['call_id']) || asText(item['id'])
+    const id = asText(item['call_id']) || itemId
     into.push({ type: 'tool-call', id, toolName: asText(item['name']), args: parseArguments(rawArgs), rawArgs })
-  }
-  const endThought = (item: Item, into: ModelChunk[]) => {
+  } else if (type === 'reasoning') {
     const signature = asText(item['encrypted_content'])
-    if (signature !== '') into.push({ type: 'reasoning-end', id: asText(item['id']), seal: { signature, provider } })
-  }
-  const endImage = (item: Item, into: ModelChunk[]) => {
+    const seal = { signature, provider: items.provider }
+    if (signature !== '') into.push({ type: 'reasoning-end', id: itemId, seal })
+  } else if (type === 'image_generation_call') {
     const content = asText(item['result'])
     const format = asText(item['output_format'])
     if (content === '') return
-    isCarried = true
+    items.hasContent = true
     into.push(generatedImage(content, format === '' ? undefined : `image/${format}`))
-  }
-  return {
-    hasCalls() {
-      return hasCalls
-    },
-    loneType() {
-      return hasCalls || isCarried ? undefined : passedBy
-    },
-    begin(item, into) {
-      if (item['type'] !== 'function_call') return
-      const id = asText(item['call_id']) || asText(item['id'])
-      callIds.set(asText(item['id']), id)
-      into.push({ type: 'tool-input-start', id, toolName: asText(item['name']) })
-    },
-    addArguments(itemId, delta, into) {
-      const id = callIds.get(itemId)
-      if (id !== undefined && delta !== '') into.push({ type: 'tool-input-delta', id, delta })
-    },
-    end(item, into) {
-      const type = asText(item['type'])
-      switch (type) {
-        case 'function_call':
-          return endCall(item, into)
-        case 'reasoning':
-          return endThought(item, into)
-        case 'image_generation_call':
-          return endImage(item, into)
-        case 'message':
-          isCarried = true
-          return refuseSound(item)
-      }
-      if (awaited.has(type)) throw uncarried(type)
-      passedBy ??= type
-    },
-  }
+  } else if (type === 'message') {
+    items.hasContent = true
+    refuseSound(item)
+  } else if (awaited.has(type)) throw uncarried(type)
+  else items.ignoredType ??= type
 }
 
 function refuseSound({ content }: Item): void {
