@@ -140,13 +140,13 @@ describe('write batch', () => {
       ...database.session,
       batch: (statements) => (isAway ? away() : database.session.batch(statements)),
     })
-    expect(batch.isProven()).toBe(false)
+    expect(batch.isInDoubt()).toBe(true)
     await batch.write(insert, { id: 1, state: 'new' })
-    expect(batch.isProven()).toBe(true)
+    expect(batch.isInDoubt()).toBe(false)
     isAway = true
     await expect(batch.write(insert, { id: 2, state: 'new' })).rejects.toMatchObject({
       reason: 'database-unavailable',
     })
-    expect(batch.isProven()).toBe(false)
+    expect(batch.isInDoubt()).toBe(true)
   })
 })

@@ -52,8 +52,8 @@ export interface WriteBatch {
   write<Row>(kind: RowKind<Row>, row: Row): Promise<boolean>
   /** Writes all rows or none. Resolves after the commit, with one result per row. */
   writeTogether(entries: readonly BatchEntry[]): Promise<boolean[]>
-  /** The latest batch was committed, less than `PROOF_MS` ago: rows handed in now will very probably be stored. */
-  isProven(): boolean
+  /** No batch was committed within the last `PROOF_MS`, or the latest one failed: rows handed in now may not be stored. */
+  isInDoubt(): boolean
   /** Resolves when all earlier rows have been committed or refused. */
   flush(): Promise<void>
 }
@@ -78,7 +78,7 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
       const rest = mayStartAt - performance.now()
       if (rest > 0 && waiting.length < FULL_BATCH) await delay(rest)
       const start = performance.now()
-      const { taken, left } = takeBatch(waiting)
+      const { taken, left } = waiting.length === 1 ? { taken: waiting, left: [] } : takeBatch(waiting)
       waiting = left
       const isStored = await commitBatch(session, taken)
       const end = performance.now()
@@ -100,14 +100,13 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
   return {
     writeTogether,
     write: async (kind, row) => (await writeTogether([batchEntry(kind, row)]))[0] === true,
-    isProven: () => performance.now() - provenAt < PROOF_MS,
+    isInDoubt: () => performance.now() - provenAt >= PROOF_MS,
     flush: () => draining ?? Promise.resolve(),
   }
 }
 
 /** Takes groups from the front; the order per key is kept. */
 function takeBatch(waiting: Group[]): { taken: Group[]; left: Group[] } {
-  if (waiting.length === 1) return { taken: waiting, left: [] }
   const taken: Group[] = []
   const left: Group[] = []
   const keys = new Set<string>()

@@ -70,19 +70,17 @@ function pricesOf(provider: ProviderSettings): ModelPrices {
   }
   return {
     costOf(call) {
-      const { rule, table } = priceOf(call.model, call.at)
+      const { model, servedModel, at } = call
+      const { rule, table } = priceOf(model, at)
       if (rule) return costAt(rule, call)
       // A deployment may have the name of a different model than the one behind it.
-      const { servedModel } = call
-      const served = servedModel === undefined ? unknown : tableCost(priceOf(servedModel, call.at).table, call)
-      return served.known ? served : tableCost(table, call)
+      for (const price of servedModel === undefined ? [table] : [priceOf(servedModel, at).table, table]) {
+        const cost = price?.rates ? costAt(price.rates, call) : price && entryCost(price, call)
+        if (cost?.known) return cost
+      }
+      return unknown
     },
   }
-}
-
-function tableCost(price: TablePrice | undefined, call: PricedCall): Cost {
-  if (!price) return unknown
-  return price.rates ? costAt(price.rates, call) : entryCost(price, call)
 }
 
 function costAt(rates: Rates, call: PricedCall): Cost {

@@ -60,7 +60,10 @@ export function createTemplateEngine(options: TemplateEngineOptions): TemplateEn
       const text = keyOf(owner, source)
       return workers.cache.get(text, () => readScan(workers, text, source, owner))
     },
-    step: (input, owner) => step(workers, input, owner),
+    async step(input, owner) {
+      const joined = input.slots && joinSlots(input.slots, input.parameters)
+      return joined ?? renderStep(workers, input, owner)
+    },
     inTurn: createTurns({ perKey: maxPerKey, perWorkspace: maxPerWorkspace }, tooMany),
     close: () => workers.pool.close(),
   }
@@ -98,10 +101,8 @@ async function readScan(
   return { scan: failedScan(source, 'failure' in reply ? reply.failure : INVALID_REPLY), isLasting: false }
 }
 
-async function step(workers: Workers, input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep> {
-  const { source, slots, ...rest } = input
-  const joined = slots && joinSlots(slots, input.parameters)
-  if (joined) return joined
+async function renderStep(workers: Workers, input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep> {
+  const { source, slots: _slots, ...rest } = input
   const text = keyOf(owner, source)
   const cause = (): string => stepCause(input)
   if (workers.deaths.isRefused(text, cause)) throw compileError(startIssue(source, REFUSED))

@@ -290,7 +290,21 @@ export const ends: RowKind<RunEnd> = {
     for (const end of rows) {
       const { eventLog, messages, result } = end
       logs.push(eventLog)
-      list.push({ ...endRow(end, logFrom), ...(alone ? {} : { messages, result }) })
+      list.push({
+        run: end.runUuid,
+        uuid: end.conversationUuid,
+        epoch: end.epoch,
+        epoch_after: end.epochAfter,
+        status: end.status,
+        last_event: end.lastEventId,
+        error_code: result.error?.code ?? null,
+        error_message: result.error?.message ?? null,
+        at: end.endedAt.toISOString(),
+        from_status: end.from,
+        log_from: logFrom,
+        log_bytes: eventLog.length,
+        ...(alone ? {} : { messages, result }),
+      })
       logFrom += eventLog.length
     }
     const params = [storableJson(list), Buffer.concat(logs)]
@@ -298,21 +312,4 @@ export const ends: RowKind<RunEnd> = {
     const large = [storableJson(alone.messages), storableJson(alone.result)]
     return { sql: endAloneSql, params: [...params, ...large], returnsKeys: true }
   },
-}
-
-function endRow(end: RunEnd, logFrom: number) {
-  return {
-    run: end.runUuid,
-    uuid: end.conversationUuid,
-    epoch: end.epoch,
-    epoch_after: end.epochAfter,
-    status: end.status,
-    last_event: end.lastEventId,
-    error_code: end.result.error?.code ?? null,
-    error_message: end.result.error?.message ?? null,
-    at: end.endedAt.toISOString(),
-    from_status: end.from,
-    log_from: logFrom,
-    log_bytes: end.eventLog.length,
-  }
 }

@@ -47,7 +47,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
     assertOpen() {
       if (writesClosed()) throw diskFull()
     },
-    isStorageInDoubt: () => !writeBatch.isProven(),
+    isStorageInDoubt: writeBatch.isInDoubt,
     async listQueued() {
       const { rows } = await ownSession.query(
         `SELECT uuid::text AS run, queued_by FROM run WHERE status = 'queued' AND ended_at IS NULL ORDER BY created_at, uuid`,

@@ -1,5 +1,5 @@
 /** Converts frames of a streamed response, or one plain response, to stet's chunks. */
-import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
+import type { FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
 import {
   addPiece,
   addSource,
@@ -10,11 +10,11 @@ import {
 } from '../../answer/content.ts'
 import { brokenInTheMiddle, uncarried } from '../../answer/failure.ts'
 import type { ChunkReader } from '../../answer/stream.ts'
-import { asObject, asText, parseAnswer, unreadable } from '../../json.ts'
+import { asNumber, asObject, asText, parseAnswer, unreadable } from '../../json.ts'
 import { frameError } from '../errors.ts'
+import type { KindTraits } from '../kinds.ts'
 import type { OpenaiService } from '../service.ts'
 import { type Attachments, addAttachments } from './attachments.ts'
-import { chatUsage, finishReasonOf, sealedThoughtsOf, spokenOf, thoughtOf } from './delta.ts'
 import { splitThought, type ThoughtMarks } from './thought-marks.ts'
 import { addCalls, finishCalls, type PartialCall, signCalls } from './tool-calls.ts'
 
@@ -113,13 +113,16 @@ function read(answer: ChatAnswer, frame: Json, key: 'delta' | 'message', into: M
   answer.pages = frame['search_results'] ?? frame['citations'] ?? answer.pages
   const delta = asObject(choice[key])
   const { extra_content: extra, tool_calls: calls } = delta
-  const spoken = spokenOf(delta)
-  const isMarked = extra !== undefined || answer.marks.state !== 'answer'
-  const said = isMarked ? splitThought(answer.marks, spoken, delta) : { text: spoken, thought: '' }
-  think(answer, addPiece(answer.reasoning, thoughtOf(delta) + said.thought), into)
+  let { text, thought } = wordsOf(delta)
+  if (extra !== undefined || answer.marks.state !== 'answer') {
+    const split = splitThought(answer.marks, text, delta)
+    text = split.text
+    thought += split.thought
+  }
+  if (thought !== '') think(answer, addPiece(answer.reasoning, thought), into)
   if (delta['reasoning_details'] !== undefined) answer.sealed.push(...sealedThoughtsOf(delta))
-  const piece = addPiece(answer.text, said.text)
-  if (piece !== '' || calls !== undefined) endThought(answer, into)
+  const piece = addPiece(answer.text, text)
+  if (answer.isThinking && (piece !== '' || calls !== undefined)) endThought(answer, into)
   say(answer, piece, into)
   if (delta['audio'] || delta['images'] || delta['annotations'] || Array.isArray(delta['content'])) {
     addAttachments(answer.attached, delta, into)
@@ -144,10 +147,10 @@ function finish(answer: ChatAnswer, into: ModelChunk[]): void {
 
 /** Passes on what was held back until the end. */
 function flush(answer: ChatAnswer, into: ModelChunk[]): void {
-  think(answer, answer.marks.held, into)
+  if (answer.marks.held !== '') think(answer, answer.marks.held, into)
   answer.marks.held = ''
-  endThought(answer, into)
-  say(answer, endPieces(answer.text), into)
+  if (answer.isThinking) endThought(answer, into)
+  if (answer.text.held !== '') say(answer, endPieces(answer.text), into)
   const sealed = answer.sealed.splice(0)
   if (sealed.length > 0) {
     const seal = { signature: JSON.stringify(sealed), provider: answer.provider.name }
@@ -172,7 +175,7 @@ function think(answer: ChatAnswer, text: string, into: ModelChunk[]): void {
 
 function endThought(answer: ChatAnswer, into: ModelChunk[]): void {
   const { traits, name } = answer.provider
-  if (answer.isThinking && traits.wantsReasoning) into.push({ type: 'reasoning-end', seal: { provider: name } })
+  if (traits.wantsReasoning) into.push({ type: 'reasoning-end', seal: { provider: name } })
   answer.isThinking = false
 }
 
@@ -182,4 +185,85 @@ function firstChoice(choices: unknown): Json {
     if ((choice['index'] ?? 0) === 0) return choice
   }
   return {}
+}
+
+/** Answer text with refusals, and reasoning. */
+function wordsOf({ content, refusal, reasoning_content, reasoning }: Json): { text: string; thought: string } {
+  // Some services send the same reasoning under both names.
+  const thought = asText(reasoning_content) || asText(reasoning)
+  if (!Array.isArray(content)) return { text: asText(content) || asText(refusal), thought }
+  // Mistral sends lists of parts, and reasoning as one of them.
+  const thoughts = content
+    .map((part) => asObject(part)['thinking'])
+    .map((thinking) => (Array.isArray(thinking) ? textsOf(thinking) : asText(thinking)))
+  return { text: textsOf(content) || asText(refusal), thought: thought || thoughts.join('') }
+}
+
+/** Encrypted reasoning from gateways such as OpenRouter. Each item is complete and must be sent back unchanged. */
+function sealedThoughtsOf({ reasoning_details }: Json): unknown[] {
+  const details = Array.isArray(reasoning_details) ? reasoning_details : []
+  return details.filter((detail) => asObject(detail)['type'] === 'reasoning.encrypted')
+}
+
+function textsOf(parts: readonly unknown[]): string {
+  return parts
+    .map(asObject)
+    .map((part) => (part['type'] === 'text' ? asText(part['text']) : ''))
+    .join('')
+}
+
+/** Lower case, because Google passes on the names of its own protocol. */
+const reasons = new Map<string, FinishReason>([
+  ['stop', 'stop'],
+  ['end_turn', 'stop'],
+  ['eos', 'stop'],
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['model_length', 'length'],
+  ['content_filter', 'content-filter'],
+  ['safety', 'content-filter'],
+  ['recitation', 'content-filter'],
+  ['blocklist', 'content-filter'],
+  ['prohibited_content', 'content-filter'],
+  ['spii', 'content-filter'],
+  ['image_safety', 'content-filter'],
+  ['image_prohibited_content', 'content-filter'],
+  ['image_recitation', 'content-filter'],
+  ['tool_calls', 'tool-calls'],
+  ['function_call', 'tool-calls'],
+  ['error', 'error'],
+  ['malformed_function_call', 'error'],
+  // DeepSeek aborted the response.
+  ['insufficient_system_resource', 'error'],
+])
+
+/** Several services report `stop` although the model called tools. */
+function finishReasonOf(reason: string | undefined, hasCalls: boolean): FinishReason {
+  // Some services add details after a colon, e.g. the filter that matched.
+  const [name = ''] = reason?.toLowerCase().split(':', 1) ?? []
+  const known = reason === undefined ? 'unknown' : (reasons.get(name) ?? 'other')
+  return hasCalls && (known === 'stop' || known === 'unknown') ? 'tool-calls' : known
+}
+
+function chatUsage(value: unknown, { countsThoughtsInTotal }: KindTraits): CountedUsage {
+  const usage = asObject(value)
+  const details = asObject(usage['prompt_tokens_details'])
+  const input = asNumber(usage['prompt_tokens']) ?? 0
+  const output = asNumber(usage['completion_tokens']) ?? 0
+  // The part of the total beyond input and output. Some services report reasoning only there.
+  const beside = Math.max(0, (asNumber(usage['total_tokens']) ?? 0) - input - output)
+  const reasoning =
+    asNumber(asObject(usage['completion_tokens_details'])['reasoning_tokens']) ??
+    asNumber(usage['reasoning_tokens']) ??
+    (countsThoughtsInTotal ? beside : 0)
+  const cachedInput =
+    asNumber(details['cached_tokens']) ??
+    asNumber(usage['prompt_cache_hit_tokens']) ??
+    asNumber(usage['num_cached_tokens']) ??
+    asNumber(usage['cached_tokens']) ??
+    0
+  // xAI and Perplexity count reasoning outside the completion: it is part of the total, or exceeds the completion.
+  const isBeside = reasoning > output || (reasoning > 0 && beside === reasoning)
+  const cacheWrite = asNumber(details['cache_write_tokens']) ?? 0
+  return countedUsage({ input, output: isBeside ? output + reasoning : output, reasoning, cachedInput, cacheWrite })
 }

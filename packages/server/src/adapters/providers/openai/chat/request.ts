@@ -110,29 +110,18 @@ function snakeKeys(object: Record<string, unknown>): Record<string, unknown> {
 
 /** Reasoning is omitted unless its provider requires it. */
 function chatMessages(provider: OpenaiService, messages: readonly Message[]): ChatMessage[] {
+  const { takesDeveloper, roles } = provider.traits
+  let shown = filesFromUser(messages)
+  if (!takesDeveloper) shown = withoutDeveloper(shown)
+  if (roles === 'leading-system' || roles === 'prefix-at-end') shown = withUser(withLeadingSystem(shown))
+  if (roles === 'user-at-end') shown = withUserAtEnd(inTurn(withLeadingSystem(shown)))
+  if (roles === 'no-system-at-end') shown = withoutSystemAtEnd(shown)
   const sent: ChatMessage[] = []
-  for (const message of rolesFor(provider, messages)) addMessage(provider, message, sent)
+  for (const message of shown) addMessage(provider, message, sent)
   const last = sent.at(-1)
-  if (provider.traits.roles !== 'prefix-at-end' || last?.role !== 'assistant') return sent
+  if (roles !== 'prefix-at-end' || last?.role !== 'assistant') return sent
   // Mistral rejects a final assistant message unless it is marked as a prefix.
   return [...sent.slice(0, -1), { ...last, prefix: true } as ChatMessage]
-}
-
-function rolesFor(provider: OpenaiService, messages: readonly Message[]): Message[] {
-  const { takesDeveloper, roles } = provider.traits
-  const shown = filesFromUser(messages)
-  const known = takesDeveloper ? shown : withoutDeveloper(shown)
-  switch (roles) {
-    case 'leading-system':
-    case 'prefix-at-end':
-      return withUser(withLeadingSystem(known))
-    case 'user-at-end':
-      return withUserAtEnd(inTurn(withLeadingSystem(known)))
-    case 'no-system-at-end':
-      return withoutSystemAtEnd(known)
-    default:
-      return known
-  }
 }
 
 function addMessage(provider: OpenaiService, message: Message, sent: ChatMessage[]): void {
