@@ -6,15 +6,15 @@ const promptl = fileURLToPath(new URL('src/render/promptl.ts', import.meta.url))
 const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser']
 
 /**
- * The entries beside the main one. They load the built entries instead of copies of their parts: an application has one
- * `RunStream`, one `ApiError` and one `PromptRegistry`, whichever entries it uses.
+ * The entries besides the main one. They load the built entries instead of copying their parts, so an application has
+ * one `RunStream`, one `ApiError` and one `PromptRegistry`, whichever entries it uses.
  */
 export default defineConfig({
   ...main,
   entry: Object.fromEntries(ENTRIES.map((name) => [name, `src/${name}/index.ts`])),
-  // the main entry is built first, into the same folder
+  // The main entry is built first, into the same folder.
   clean: false,
-  // not `plugins`, which the build of the CommonJS declarations leaves out
+  // Not `plugins`, which the build of the CommonJS declarations ignores.
   inputOptions: (options, format, { cjsDts }) => {
     const outside = {
       name: 'entries-stay-apart',
@@ -34,7 +34,7 @@ export default defineConfig({
         handler: (asked: string, importer: string | undefined) =>
           asked === 'promptl-ai' && importer !== promptl ? promptl : undefined,
       },
-      // CommonJS loads it as CommonJS: Jest has no import() there
+      // CommonJS loads it as CommonJS, because Jest has no import().
       transform: {
         order: 'pre' as const,
         handler: (code: string, id: string) =>

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-// the client reads these where its options are silent, and so would the tests
+// The client reads these variables if an option is missing, and so would the tests.
 const variables = [
   'STET_API_KEY',
   'STET_BASE_URL',
@@ -12,10 +12,10 @@ const variables = [
 
 export default defineConfig({
   test: {
-    // Vitest would leave one of two cores to itself, and take one file after the other.
+    // Vitest would reserve one of two cores for itself, and run one file at a time.
     maxWorkers: 2,
     env: Object.fromEntries(variables.map((name) => [name, ''])),
-    // Far above what anything takes: a busy machine, or one that stands still for a while, makes no failure.
+    // Far above any real duration, so that a busy or suspended machine does not fail a test.
     testTimeout: 300_000,
     hookTimeout: 300_000,
   },

@@ -161,7 +161,7 @@ async function anotherKey(person: Person): Promise<string> {
   return key
 }
 
-/** How the proxy passes a response on: whole with a length (buffering), whole without it, or streamed. */
+/** How the proxy forwards a response: whole with a length (buffering), whole without it, or streamed. */
 type Passing = 'counted' | 'late' | 'live'
 
 async function startCollectingProxy(

@@ -147,7 +147,7 @@ test('strictPaths is written only if configured; the text does not depend on the
   expect(text).toContain('/** m * / evil · a.promptl */')
   expect(text).toContain('parameters: { x?: unknown }')
   expect(text).toContain("output: 'text' | 'voice'")
-  // on its own, the word means prompts without a schema
+  // Alone, the word means prompts without a schema.
   expect(text).toContain('output: string')
 })
 

@@ -16,7 +16,7 @@ export class ApiPromise<T> extends Promise<T> {
   readonly #outcome: Promise<Outcome<T>>
   readonly #isStreamed: boolean
 
-  /** Calls make them. `isStreamed`: the response body was consumed as events. */
+  /** Made by calls. `isStreamed`: the response body was consumed as events. */
   constructor(outcome: Promise<Outcome<T>>, isStreamed = false) {
     super((resolve, reject) => {
       outcome.then(({ data }) => resolve(data), reject)
@@ -25,13 +25,13 @@ export class ApiPromise<T> extends Promise<T> {
     this.#isStreamed = isStreamed
   }
 
-  // then() and catch() give plain promises: a derived value has no response
+  // then() and catch() return plain promises, because a derived value has no response.
   static override get [Symbol.species](): PromiseConstructor {
     return Promise
   }
 
   /**
-   * The answer as a fresh response whose body can be read.
+   * The answer as a new response with a readable body.
    *
    * @example const etag = (await stet.prompts.get('support/reply').asResponse()).headers.get('etag')
    */
@@ -45,7 +45,7 @@ export class ApiPromise<T> extends Promise<T> {
   }
 
   /**
-   * The parsed answer together with its head, request id and rate limit state.
+   * The parsed answer with its response head, request id and rate limit state.
    *
    * @example const { data, rateLimit } = await stet.prompts.list().withResponse()
    */

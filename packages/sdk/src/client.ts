@@ -16,7 +16,7 @@ import type { Query } from './transport/url.ts'
 import type { Health, Me } from './types.ts'
 
 /**
- * The client. Options that are left out come from STET_API_KEY, STET_BASE_URL and STET_PROJECT_ID.
+ * The client. Missing options come from STET_API_KEY, STET_BASE_URL and STET_PROJECT_ID.
  *
  * @example
  * const stet = new Stet({ projectId: 1 })
@@ -41,7 +41,7 @@ export class Stet<R = PromptRegistry> {
   constructor(options?: StetOptions)
   constructor(apiKey: string, options?: StetOptions)
   constructor(first?: string | StetOptions, second?: StetOptions) {
-    // a key that is undefined, from a variable that is not set, must not take the options with it
+    // An undefined key, from an unset variable, must not replace the options.
     this.#options = typeof first === 'object' ? first : ({ ...second, apiKey: first ?? second?.apiKey } as StetOptions)
     const api = new Api(resolveSettings(this.#options))
     this.#api = api
@@ -58,7 +58,7 @@ export class Stet<R = PromptRegistry> {
   }
 
   /**
-   * A client with some options changed; both share cache and logger.
+   * A client with some options changed. Both share cache and logger.
    *
    * @example const patient = stet.withOptions({ timeout: 120_000, maxRetries: 5 })
    */
@@ -67,7 +67,7 @@ export class Stet<R = PromptRegistry> {
   }
 
   /**
-   * This client, for another project.
+   * The same client for another project.
    *
    * @example await stet.project(2).prompts.run('support/reply')
    */
@@ -76,7 +76,7 @@ export class Stet<R = PromptRegistry> {
   }
 
   /**
-   * This client, for another version.
+   * The same client for another version.
    *
    * @example await stet.version(draft.uuid).prompts.list()
    */
@@ -103,7 +103,7 @@ export class Stet<R = PromptRegistry> {
   }
 
   /**
-   * Calls a route below the API prefix that has no method here.
+   * Calls a route below the API prefix that has no method on the client.
    *
    * @example
    * const merged = await stet.request<Version[]>('GET', '/projects/1/versions', { query: { status: 'merged' } })

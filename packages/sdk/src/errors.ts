@@ -61,7 +61,7 @@ export interface ApiErrorInit extends ErrorFacts {
   attempts: number
   /** The requested resource in words, for the message. */
   context?: string | undefined
-  /** The path of the prompt that ran; ends up in the message of a failed run. */
+  /** The path of the prompt that ran, for the message of a failed run. */
   prompt?: string | undefined
 }
 
@@ -130,14 +130,14 @@ export class NotFoundError extends ApiError {}
 export class ConflictError extends ApiError {}
 
 /**
- * 422: understood, but not possible: prompts that do not compile, missing parameters.
+ * 422: the request is valid but impossible: prompts that do not compile, missing parameters.
  *
  * @example if (e instanceof UnprocessableEntityError) console.error(e.errorCode, e.details)
  */
 export class UnprocessableEntityError extends ApiError {}
 
 /**
- * 429: the key is over its allowance.
+ * 429: the key exceeded its rate limit.
  *
  * @example if (e instanceof RateLimitError) console.error('Again at', e.rateLimit?.resetAt)
  */
@@ -172,7 +172,10 @@ export class RunError extends ApiError {
   }
 }
 
-/** Why a run failed, on one line of at most 500 characters: a provider's failure with its status and in its own words. */
+/**
+ * The cause of a failed run, on one line of at most 500 characters. A provider's failure has its status and its own
+ * words.
+ */
 function runReason({ errorCode, message, details, prompt }: ApiErrorInit): string {
   const { provider, status, providerMessage } = (details ?? {}) as Record<string, unknown>
   const isOfProvider = provider && /^(ai_run|rate_limit)_error$/.test(errorCode)
@@ -185,7 +188,7 @@ function runReason({ errorCode, message, details, prompt }: ApiErrorInit): strin
 }
 
 /**
- * No answer: socket, name resolution or TLS. `cause` is the runtime's own error.
+ * No response: a failure of socket, name resolution or TLS. `cause` is the runtime's own error.
  *
  * @example if (e instanceof ConnectionError) console.error(e.message, e.cause)
  */
@@ -194,14 +197,14 @@ export class ConnectionError extends StetError {
 }
 
 /**
- * No answer in time.
+ * No response in time.
  *
  * @example if (e instanceof TimeoutError) await stet.withOptions({ timeout: 300_000 }).prompts.list()
  */
 export class TimeoutError extends ConnectionError {}
 
 /**
- * The stream broke and could not be rejoined. The run may continue: read it by `runs.attach(uuid)`.
+ * The stream broke and could not be resumed. The run may continue: read it with `runs.attach(uuid)`.
  *
  * @example if (e instanceof StreamInterruptedError && e.conversationUuid) await stet.runs.attach(e.conversationUuid)
  */
@@ -222,8 +225,8 @@ export class AbortError extends StetError {
 }
 
 /**
- * A client tool ended the run: its handler threw this, or its arguments did not fit and `onInvalidArgs` is `throw`. Any
- * other exception of a handler goes to the model instead.
+ * A client tool ended the run: its handler threw this error, or its arguments were invalid and `onInvalidArgs` is
+ * `throw`. The model gets every other exception of a handler.
  *
  * @example throw new ToolExecutionError('The order database is down', { cause })
  */
@@ -233,7 +236,7 @@ export class ToolExecutionError extends StetError {
 }
 
 /**
- * A missing or wrong option; the message names the option and its environment variable.
+ * A missing or wrong option. The message names the option and its environment variable.
  *
  * @example if (e instanceof ConfigurationError) process.exit(2)
  */

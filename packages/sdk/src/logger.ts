@@ -1,6 +1,6 @@
 import type { Logger, LogLevel } from './options.ts'
 
-/** From nothing to everything. */
+/** From least to most output. */
 export const LEVELS: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug']
 
 /** A logger that drops messages below the level. Levels: error, warn, info, debug; `off` drops everything. */

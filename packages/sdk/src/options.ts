@@ -20,7 +20,7 @@ export interface Logger {
   debug(m: string, ...r: unknown[]): void
 }
 
-/** The subject of a call. */
+/** The project and version of a call. */
 export interface Scope {
   projectId?: number | string
   /** A uuid or `live`, the default. */
@@ -49,33 +49,33 @@ export interface StetOptions extends Scope {
   apiKey?: ApiKey
   /** Default: STET_BASE_URL, then http://127.0.0.1:8787. /api/v3 is appended when missing. */
   baseUrl?: string
-  /** Milliseconds, 60_000; runs with `stream: false` 600_000. */
+  /** Milliseconds. Default: 60_000, and 600_000 for runs with `stream: false`. */
   timeout?: number
   /** 2 */
   maxRetries?: number
   fetch?: typeof globalThis.fetch
   fetchOptions?: RequestInit & { dispatcher?: unknown }
   defaultHeaders?: Record<string, string | null>
-  /** Keeps prompts that `prompts.get` has fetched; false */
+  /** Caches prompts of `prompts.get`; false */
   cache?: boolean | CacheOptions
   streaming?: StreamDefaults
   /** Default: STET_LOG, then `warn`. */
   logLevel?: LogLevel
   logger?: Logger
   hooks?: Hooks
-  /** Everyone who opens a page can read its API key. */
+  /** Only set this if every visitor of the page may read the API key. */
   dangerouslyAllowBrowser?: boolean
 }
 
 /** Defaults of all streams of a client. */
 export interface StreamDefaults {
-  /** Whether and how a cut stream is joined again, true */
+  /** Whether and how a cut stream is resumed, true */
   resume?: boolean | ResumeOptions
   /** Milliseconds without a byte after which a stream counts as cut, 45_000. */
   idleTimeout?: number
-  /** false keeps no events: readers that come late start at now. true */
+  /** If false, no events are kept, and late readers start at the current event. true */
   bufferEvents?: boolean
-  /** Chats that one call makes to answer tools, 10 */
+  /** The most chats that one call makes to answer tools, 10 */
   maxToolRounds?: number
 }
 
@@ -83,7 +83,7 @@ export interface StreamDefaults {
 export interface ResumeOptions {
   /** Attempts without a new event, 3 */
   maxAttempts?: number
-  /** Milliseconds before the first attempt, doubled with each one, 500 */
+  /** Milliseconds before the first attempt, doubled with each further one, 500 */
   initialDelay?: number
   /** Milliseconds at most, 8000 */
   maxDelay?: number
@@ -105,7 +105,7 @@ export interface Hooks {
   onError?(e: StetError, c: { operation: string; willRetry: boolean }): void
 }
 
-/** Called synchronously in event order. An exception in one rejects the stream with that exception. */
+/** Called synchronously in event order. An exception rejects the stream. */
 export interface StreamCallbacks<O extends OutputKind = 'text'> {
   onEvent?: (e: StreamEvent) => void
   onText?: (delta: string, snapshot: string) => void
@@ -116,7 +116,7 @@ export interface StreamCallbacks<O extends OutputKind = 'text'> {
 
 /** The behavior of one stream. */
 export interface StreamControls<T = Nothing> {
-  /** Answers to the tools that the prompt declares, by their names. */
+  /** Handlers for the tools that the prompt declares, by tool name. */
   tools?: ToolMap<T>
   /** `inline` (default): the run waits for each result. `turns`: it ends with its calls, and a chat continues it. */
   toolMode?: 'inline' | 'turns'
@@ -139,26 +139,26 @@ export type RunOptions<R, P, O extends OutputKind = OutputOf<R, P>> = Scope &
   Omit<RunDocumentBody, 'path' | 'parameters' | 'tools' | 'stream' | 'background' | 'mcpHeaders'> & {
     /** The transport of `run()`: true (default) is an event stream, false one JSON body; the result is the same. */
     stream?: boolean
-    /** `run()` resolves to a job at once; `stream()` reads a run that continues when its reader disconnects. */
+    /** `run()` resolves to a job at once. `stream()` reads a run that continues when its reader disconnects. */
     background?: boolean
     mcpHeaders?: Record<string, Record<string, string>>
   }
 
-/** The options of a chat turn. */
+/** The options of a chat. */
 export type ChatOptions<O extends OutputKind = 'text'> = RequestOptions &
   StreamCallbacks<O> &
   StreamControls & { stream?: boolean; mcpHeaders?: Record<string, Record<string, string>> }
 
-/** The options of joining a run. */
+/** The options of attaching to a run. */
 export type AttachOptions<O extends OutputKind = 'text'> = RequestOptions &
   StreamCallbacks<O> &
   StreamControls & {
     stream?: boolean
-    /** Only events after this one; all of the latest run when it is left out. */
+    /** Only events after this one. Default: all of the latest run. */
     lastEventId?: string
   }
 
-/** The options argument of a run: it may be left out when the prompt requires no parameter. */
+/** The options argument of a run. It is optional if the prompt requires no parameter. */
 export type RunArgs<R, P> = Nothing extends ParamsOf<R, P> ? [options?: RunOptions<R, P>] : [options: RunOptions<R, P>]
 
 /** The compile error of a call without options: the parameters that the prompt requires. */
@@ -168,11 +168,11 @@ export interface MissingParameters<Names> {
 
 type RequiredKeys<T> = { [K in keyof T]-?: Nothing extends Pick<T, K> ? never : K }[keyof T]
 
-/** Never matches; for a prompt that requires parameters, the complaint about it names them. */
+/** Never matches. For a prompt that requires parameters, the compile error names them. */
 export type Unmet<R, P> = Nothing extends ParamsOf<R, P> ? never : P & MissingParameters<RequiredKeys<ParamsOf<R, P>>>
 
-/** Hides an overload unless its type argument was written, so that it takes no part in inference. */
+/** Hides an overload unless its type argument is written, so that inference ignores it. */
 export type Open<O> = [O] extends [never] ? never : string
 
-/** The options of calls that belong to a project but not to one version. */
+/** The options of calls that belong to a project but to no version. */
 export type InProject = { projectId?: number | string } & RequestOptions

@@ -12,7 +12,7 @@ export interface Page<T> extends AsyncIterable<T> {
    */
   next(): Promise<Page<T> | null>
   /**
-   * The items of this page and of those after it, at most `limit`.
+   * The items of this page and of the pages after it, at most `limit`.
    *
    * @example const newest = await (await stet.conversations.list()).toArray({ limit: 50 })
    */
@@ -30,10 +30,10 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
   }
 }
 
-/** Asks for the page at a cursor, or for the first one. */
+/** Requests the page at a cursor, or the first one. */
 export type LoadPage<T> = (cursor: string | undefined) => ApiPromise<{ items: T[]; nextCursor: string | null }>
 
-/** Wraps a list; the first page is asked for at once, every other one when it is reached. */
+/** Wraps a list. The first page is requested at once, the others when they are reached. */
 export function pagePromise<T>(load: LoadPage<T>, cursor?: string): PagePromise<T> {
   const outcome = load(cursor)
     .withResponse()

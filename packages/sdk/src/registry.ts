@@ -27,7 +27,7 @@ export type Nothing = Record<never, never>
 type Known<R> = Extract<keyof R, string>
 type Entry<R, P> = P extends keyof R ? R[P] : Nothing
 
-/** A prompt path: those of the registry are completed by editors, others are allowed unless `strictPaths` is set. */
+/** A prompt path. Editors complete those of the registry. Others are allowed unless `strictPaths` is set. */
 export type PromptPath<R = PromptRegistry> = RegistryConfig extends { strictPaths: true }
   ? Known<R>
   : Known<R> | (string & Nothing)
@@ -35,7 +35,7 @@ export type PromptPath<R = PromptRegistry> = RegistryConfig extends { strictPath
 /** The parameters that prompt `P` takes. */
 export type ParamsOf<R, P> = Entry<R, P> extends { parameters: infer X } ? X : Record<string, unknown>
 
-/** The arguments of the tools that prompt `P` declares, by their names. */
+/** The arguments of the tools that prompt `P` declares, by tool name. */
 export type ToolsOf<R, P> = Entry<R, P> extends { tools: infer T } ? T : Nothing
 
 /** The answer type of prompt `P`. */

@@ -1,8 +1,8 @@
 import { onAbort } from './transport/on-abort.ts'
 
-/** Time and chance; tests bring their own. */
+/** Clock and randomness. Tests replace them. */
 export interface Runtime {
-  /** Rejects with the signal's reason when it is aborted first. */
+  /** Rejects with the signal's reason if it is aborted first. */
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   random: () => number
   /** Epoch milliseconds. */

@@ -20,23 +20,23 @@ export interface Settings extends Omit<StetOptions, 'apiKey' | 'projectId'> {
   logger: Logger
   isBrowser: boolean
   runtime: Runtime
-  /** Shared by all clients that were made from one. */
+  /** Shared by all clients derived from one. */
   prompts: CacheSlot
 }
 
 const CACHE = Symbol('cache')
 
-/** Options of a client that was made from another one. */
+/** Options of a derived client. */
 interface Inherited extends StetOptions {
   [CACHE]?: CacheSlot
 }
 
-/** The options of a client with some changed; both share one cache. */
+/** The options of a client with some changes. Both share one cache. */
 export function derived(settings: Settings, options: StetOptions, changed: Partial<StetOptions>): Inherited {
   return { ...options, ...changed, [CACHE]: settings.prompts }
 }
 
-/** Applies environment and defaults; throws ConfigurationError for values that can never work. */
+/** Applies environment and defaults. Throws ConfigurationError for impossible values. */
 export function resolveSettings(options: Inherited, runtime: Runtime = systemRuntime): Settings {
   const apiKey = options.apiKey ?? environment('STET_API_KEY')
   const isBrowser = 'window' in globalThis && 'document' in globalThis
@@ -56,7 +56,7 @@ export function resolveSettings(options: Inherited, runtime: Runtime = systemRun
     ...parseBaseUrl(options.baseUrl ?? environment('STET_BASE_URL') ?? DEFAULT_ADDRESS),
     versionUuid: options.versionUuid ?? 'live',
     maxRetries,
-    // called late, so that a fetch that is replaced after construction is used
+    // Looked up late, so that a `fetch` replaced after construction is used.
     fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
     logger: createLogger(level, options.logger ?? console),
     isBrowser,
@@ -65,7 +65,7 @@ export function resolveSettings(options: Inherited, runtime: Runtime = systemRun
   }
 }
 
-/** A variable of the environment; empty counts as absent. */
+/** A variable of the environment. An empty one counts as absent. */
 export function environment(name: string): string | undefined {
   return variable(name)?.trim() || undefined
 }
@@ -79,7 +79,7 @@ export function variable(name: string): string | undefined {
   try {
     return host.process?.env?.[name] ?? host.Deno?.env.get(name)
   } catch {
-    // Deno without the permission to read the environment
+    // Deno without the permission to read the environment.
     return undefined
   }
 }

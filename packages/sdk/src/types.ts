@@ -79,7 +79,7 @@ export type Message = MessageInput
 export interface Prompt extends Omit<Document, 'config' | 'provider'> {
   /** The parsed front matter. */
   config: Record<string, unknown> & { provider?: string; model?: string }
-  /** Absent when no configured provider matches. */
+  /** Absent if no configured provider key matches. */
   provider?: string
 }
 
@@ -103,7 +103,7 @@ interface ResponseBase extends Omit<TextResponse, 'streamType' | 'provider' | 'i
   output: Message[]
 }
 
-/** The response of the last step. `object` is present exactly for prompts with a `schema`. */
+/** The response of the last step. `object` exists only for prompts with a `schema`. */
 export type RunResponse<O extends OutputKind = 'text'> =
   IsText<O> extends true
     ? ResponseBase & { streamType: 'text'; object?: undefined }
@@ -121,12 +121,12 @@ export interface RunResult<O extends OutputKind = 'text'> extends Omit<RunResult
 
 /** A stored conversation. */
 export interface Conversation extends Omit<ConversationBody, 'conversation' | 'error'> {
-  /** Empty while queued, growing while running. */
+  /** Empty while the run is queued. Grows while it runs. */
   conversation: Message[]
   error: { errorCode: string; message: string } | null
 }
 
-/** A conversation as lists show it, without its messages. */
+/** A conversation in a list, without its messages. */
 export type ConversationSummary = Omit<Conversation, 'conversation'>
 
 /**
@@ -146,13 +146,13 @@ export interface LogEntry extends Omit<LogEntryBody, 'source'> {
   source: LogSource
 }
 
-/** Used at run time by prompts that name no provider or model. An empty string clears a default. */
+/** Defaults at run time for prompts without a provider or model. An empty string clears a default. */
 export type ProjectDefaults = Pick<CreateProjectBody, 'defaultProvider' | 'defaultModel'>
 
 /** An API key without its secret. */
 export type ApiKeyInfo = ApiKey
 
-/** A provider key; `token` is masked. Provider keys with id 0 come from the server's own settings. */
+/** A provider key with a masked `token`. Provider keys with id 0 come from the server's own settings. */
 export interface ProviderKeyInfo extends Omit<ProviderKey, 'provider'> {
   provider: string
 }

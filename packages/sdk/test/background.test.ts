@@ -5,7 +5,7 @@ import { frames, result, runEvents, UUID } from './support/sample-run.ts'
 
 const RUN = frames(runEvents(['Hel', 'lo']))
 const client = (url: string) => new Stet({ apiKey: 'k', baseUrl: url, projectId: 7, logLevel: 'off' })
-/** Options of the client itself, which never travel. */
+/** Options of the client itself, which are never sent. */
 const OWN = { idleTimeout: 5000, bufferEvents: true, onAbort: 'detach' as const, onText() {} }
 const conversation = `/api/v3/conversations/${UUID}`
 

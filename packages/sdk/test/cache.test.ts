@@ -14,7 +14,7 @@ import { forbidUnhandledRejections } from './support/unhandled.ts'
 forbidUnhandledRejections()
 
 const START = Date.parse('2026-01-02T03:04:05Z')
-// the clock alone: sockets and timers stay real
+// Only the clock is fake. Sockets and timers are real.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: START }))
 afterEach(() => void vi.useRealTimers())
 const pass = (ms: number) => vi.setSystemTime(Date.now() + ms)
@@ -22,7 +22,7 @@ const pass = (ms: number) => vi.setSystemTime(Date.now() + ms)
 const client = (url: string, o: StetOptions = {}) =>
   new Stet({ apiKey: 'k', baseUrl: url, projectId: 7, logLevel: 'off', maxRetries: 0, cache: true, ...o })
 
-/** A server whose prompts hold the version of their text; `text` is the current one. */
+/** A server whose prompts contain the version of their text. `text` is the current one. */
 function promptServer() {
   const state = { text: 'one', status: 200, gate: Promise.resolve(), path: '' }
   const reply: Reply = async (response, request) => {
@@ -150,7 +150,7 @@ describe('the age of a prompt', () => {
     expect(seen(await stet.prompts.get('a'))).toEqual(['one', 'stale'])
     await renewal
     await expect(stet.prompts.get('a')).rejects.toBeInstanceOf(NotFoundError)
-    // another path that begins the same way stays
+    // Another path with the same prefix is not dropped.
     expect(seen(await stet.prompts.get('ab'))).toEqual(['one', 'stale'])
     await renewal
   })
@@ -167,7 +167,7 @@ describe('one request', () => {
     const entries = new Map<string, CacheEntry>()
     const get = vi.fn((key: string) => entries.get(key))
     const store = { get, set: (key: string, entry: CacheEntry) => void entries.set(key, entry), delete() {} }
-    // whoever has asked the store waits for nothing but the server
+    // Callers that have read the store only wait for the server.
     const asked = (callers: number) => vi.waitFor(() => expect(get).toHaveBeenCalledTimes(callers), 20_000)
     return { ...server, stet: client(server.url, { cache: { store } }), asked, open }
   }
@@ -408,7 +408,7 @@ describe('fallback', () => {
       errors: [],
     } satisfies Partial<Prompt> & { source: string; fetchedAt: number })
     expect(warn.mock.calls).toEqual([[expect.stringContaining('support/reply')]])
-    // it is not kept: the next call asks again
+    // The result is not cached, so the next call sends a request.
     state.status = 200
     expect(seen(await stet.prompts.get('support/reply', { fallback: 'x' }))).toEqual(['one', 'network'])
   })

@@ -25,7 +25,7 @@ beforeAll(async () => {
   folder = await built('compilers-test')
 })
 
-// the compilers differ in types that this test does not use
+// The compilers differ in types that this test does not use.
 const compilers = [oldest, older, current] as unknown as Compiler[]
 describe.each(compilers.map((compiler) => [compiler.version, compiler] as const))('TypeScript %s', (_, compiler) => {
   const complain = (application: string) =>

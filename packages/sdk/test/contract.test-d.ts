@@ -32,10 +32,10 @@ accepts<ProviderKeyInfo, wire.ProviderKey>('same keys')
 accepts<Me, wire.Me>('same keys')
 accepts<LatitudeEventData, wire.LatitudeEvent>('same keys')
 accepts<ProviderEventData, wire.ProviderEvent>('same keys')
-// a text response has the key `object` as undefined, so that both kinds can be read alike
+// A text response has `object` as undefined, so that both kinds can be read alike.
 accepts<Omit<AnyRunResponse, 'object'>, Omit<wire.RunResponse, 'object'>>('same keys')
 
-/** The fields of a body that the client does not offer as options: it sends them itself. */
+/** The fields of a body that are not options, because the client sends them itself. */
 type Offered<Body, Own> = Exclude<keyof Body, keyof Own>
 declare function holds<T extends Expected, Expected>(): T
 holds<Offered<wire.RunDocumentBody, RunOptions<object, string>>, 'path'>()

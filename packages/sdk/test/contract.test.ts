@@ -51,10 +51,10 @@ const U = '3f0c5a3e-6f0e-4a53-9d3c-0a1b2c3d4e5f'
 const HASH = 'a'.repeat(64)
 const messages = [{ role: 'user' as const, content: 'Hello' }]
 
-/** Options of the client itself, which never travel. */
+/** Options of the client itself, which are never sent. */
 const ownConcerns = { timeout: 5000, maxRetries: 0, headers: {}, idleTimeout: 5000, bufferEvents: true, onText() {} }
 
-/** One call of every method with every option that travels in the body or the query. */
+/** One call of every method, with every option that is sent in the body or the query. */
 const calls: Record<OperationName, (stet: Stet) => unknown> = {
   me: (stet) => stet.me(),
   health: (stet) => stet.health(),
@@ -218,7 +218,7 @@ function keysOf(value: unknown): unknown {
   )
 }
 
-/** The sample of each operation's answer; a star means a list of them. */
+/** The sample of each operation's response. A star means a list. */
 const ANSWERS: Record<InContract, string> = {
   me: 'Me',
   'projects.list': 'Project*',

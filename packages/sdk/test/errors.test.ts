@@ -191,7 +191,7 @@ describe('the message of a failed run', () => {
 
 describe('brands', () => {
   it('instanceof holds across two copies of the package, class by class', async () => {
-    // the query makes the loader evaluate the module a second time
+    // The query makes the loader evaluate the module a second time.
     const path = '../src/errors.ts?copy'
     const copy = (await import(path)) as typeof sdk
     expect(copy.StetError).not.toBe(sdk.StetError)

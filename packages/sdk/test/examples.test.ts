@@ -1,4 +1,4 @@
-/** Examples in comments and in docs: every public function, class and method has one, and the compiler takes all of them. */
+/** Examples in comments and docs. Every public function, class and method has one, and all of them compile. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
@@ -46,10 +46,10 @@ const VALUES = names
   .filter(({ isValue, name }, index) => isValue && names.findIndex((other) => other.name === name) === index)
   .map(({ name, entry }) => `declare const ${name}: typeof import('${entry}').${name}`)
 
-/** An application's own settings are seldom as strict as ours. */
+/** An application's own settings are rarely as strict as ours. */
 const LENIENT = { exactOptionalPropertyTypes: false, noUncheckedIndexedAccess: false, verbatimModuleSyntax: false }
 const root = fileURLToPath(new URL('../', import.meta.url))
-// the standard library takes most of the time
+// The standard library takes most of the time.
 const parsed = new Map<string, ts.SourceFile>()
 
 interface Example {
@@ -73,7 +73,7 @@ const inDocs: Example[] = pages.flatMap((page) =>
   })),
 )
 const all = [...inComments, ...inDocs]
-/** Each of these changes the types of everything that is compiled with it. */
+/** Each of these changes the types of everything compiled with it. */
 const isDeclaration = ({ code }: Example) => code.includes('declare module')
 
 describe('examples', () => {
@@ -90,7 +90,7 @@ describe('examples', () => {
     const others = all.filter((example) => !typed.includes(example))
     expect(complaintsAbout(others.filter((example) => !isDeclaration(example)))).toEqual([])
     for (const example of others.filter(isDeclaration)) expect(complaintsAbout([example])).toEqual([])
-    // the examples of this page build on its declaration
+    // The examples of this page need its declaration.
     expect(typed.filter(isDeclaration)).toHaveLength(1)
     expect(complaintsAbout(typed)).toEqual([])
   })
@@ -101,7 +101,7 @@ describe('examples', () => {
   })
 })
 
-/** Compiles each example as a module of its own. */
+/** Compiles each example as a separate module. */
 function complaintsAbout(examples: Example[]): string[] {
   const options = { ...compilerOptions(), moduleDetection: ts.ModuleDetectionKind.Auto, ...LENIENT }
   const texts = new Map([[`${root}scene.ts`, [SCENE, ...VALUES].join('\n')]])

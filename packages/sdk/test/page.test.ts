@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { NotFoundError, PagePromise, Stet } from '../src/index.ts'
 
-/** A server with `count` conversations, `size` on a page; the cursor is where a page begins. */
+/** A server with `count` conversations, `size` per page. The cursor is the start of a page. */
 function listed(count: number, size = 2) {
   const asked: (string | null)[] = []
   const fetch = async (url: unknown) => {

@@ -312,7 +312,7 @@ describe('leaving while the stream is away', () => {
   it('abort() during an attach stops the run once', async () => {
     const { url, requests } = await localServer((response, request) => {
       if (request.url.endsWith('/run')) return events(frames(RUN.slice(0, 5)))(response, request)
-      // the attach is never answered
+      // The attach never gets a response.
       if (request.url.endsWith('/stop')) return json({})(response, request)
     })
     const stream = client(url).prompts.stream('a')

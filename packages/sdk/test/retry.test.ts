@@ -41,7 +41,7 @@ describe('retryDelayMs', () => {
     [{ 'x-ratelimit-reset': String(now + 700) }, 700],
     [{ 'x-ratelimit-reset': String(now - 700) }, 500],
     [{ 'x-ratelimit-reset': String(now + 700), 'x-ratelimit-remaining': '0' }, 700],
-    // a failure of the server, with the state of the limit that every answer carries
+    // A failure of the server, with the rate limit of every response.
     [{ 'x-ratelimit-reset': String(now + 30_000), 'x-ratelimit-remaining': '41' }, 500],
     [{ 'retry-after': 'soon' }, 500],
     [{}, 500],

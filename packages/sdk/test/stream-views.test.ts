@@ -314,7 +314,7 @@ describe('abort', () => {
     expect(stream.state).toBe('aborted')
     await isClosed()
     await abort(stream)
-    // by the time that abort() resolves the service has answered, and a second abort() asks for nothing
+    // When abort() resolves, the service has answered. A second abort() sends nothing.
     await stream.abort()
     expect(requests).toHaveLength(2)
     expect(requests[1]).toMatchObject({ method: 'POST', url: `/api/v3/conversations/${UUID}/stop` })
@@ -407,7 +407,7 @@ describe('abort', () => {
     const stet = client(url, { fetch: counted, hooks: { onError } })
     const chat = stet.prompts.chat(UUID, 'And then?', { stream: false, signal: controller.signal })
     await expect(chat).rejects.toMatchObject({ name: 'AbortError', conversationUuid: UUID, detached: false })
-    // a stop asks at once, whenever it is answered
+    // A stop is sent at once, whenever it is answered.
     await new Promise(setImmediate)
     expect(asked).toEqual(expected)
   })

@@ -16,7 +16,7 @@ beforeAll(async () => {
   registry = readFileSync(`${folder}/prompt-registry.d.cts`, 'utf8')
 })
 
-/** The type arguments under which a generic type is compared; the others have none. */
+/** The type arguments for comparing generic types. The others have none. */
 const ARGUMENTS: Record<string, string[]> = {
   PromptPath: ['<Registry>', '<{}>'],
   ParamsOf: ["<Registry, 'reply'>", "<Registry, 'unknown'>"],

@@ -17,7 +17,7 @@ it('calls back once, after all of its time', () => {
 it('a standstill of the process takes one half of its time, and leaves the other to what has arrived', () => {
   const expire = vi.fn()
   const stop = startTimer(100, expire)
-  // all that is due goes off at once, and nothing that is started by it
+  // Fires all due timers, and none that they start.
   vi.runOnlyPendingTimers()
   expect(vi.getTimerCount()).toBe(1)
   stop()

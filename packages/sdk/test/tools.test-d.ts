@@ -44,7 +44,7 @@ known.prompts.run('travel/plan', { tools: { find: ({ query }) => query, get_weth
 // @ts-expect-error a tool that the prompt does not declare
 known.prompts.stream('travel/plan', { tools: { fnid: tool({ input: z.object({ query: z.string() }), execute }) } })
 
-// without a registry any name is possible
+// Without a registry, any name is possible.
 open.prompts.run('anything', {
   tools: { any_name: tool({ input: z.object({ a: z.string() }), execute }), other: (args) => args.b },
 })

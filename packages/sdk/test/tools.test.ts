@@ -27,7 +27,7 @@ const client = (url: string, o: StetOptions = {}) =>
     ...o,
   })
 
-/** A schema as any library would give it. */
+/** A schema like those of a library. */
 const city: StandardSchema<unknown, { city: string }> = {
   '~standard': {
     version: 1,
@@ -42,7 +42,7 @@ const city: StandardSchema<unknown, { city: string }> = {
 const rome = { id: 'call_1', name: 'get_weather', arguments: { city: ' Rome ' } }
 const oslo = { id: 'call_2', name: 'get_weather', arguments: { city: 'Oslo' } }
 const faulty = { id: 'call_3', name: 'get_weather', arguments: { city: 5 } }
-// a name that every object has
+// A name that every object has.
 const other = { id: 'call_4', name: 'toString', arguments: {} }
 
 describe('inline', () => {
@@ -67,7 +67,7 @@ describe('inline', () => {
     stream.on('sdk', (event) => told.push(event))
     expect(await stream.finalText()).toBe('Sunny.')
     expect(server.requests[0]?.body).toEqual({ path: 'a', stream: true, tools: ['get_weather'] })
-    // each over a connection of its own: which arrives first is open
+    // Each has its own connection, so either may arrive first.
     expect(server.results).toHaveLength(2)
     expect(server.results).toEqual(
       expect.arrayContaining([
@@ -410,7 +410,7 @@ describe('in turns', () => {
     const options = { stream, toolMode: 'turns', tools: { get_weather }, signal } as const
     const run = client(url, { fetch: counted }).prompts.run('a', options)
     await expect(run).rejects.toMatchObject({ name: 'AbortError', conversationUuid: UUID, detached: false })
-    // a stop asks at once, whenever it is answered
+    // A stop is sent at once, whenever it is answered.
     await new Promise(setImmediate)
     expect(asked).toEqual(['run'])
   })

@@ -165,7 +165,7 @@ same<Stet['conversations']['chat'], Prompts['chat']>(true)
 if ((awaited as unknown) instanceof ApiError) typed<(stream: RunStream) => Promise<void>>(read)
 typed<() => Promise<void>>(iterate)
 
-// tools follow the registry, or a schema, or the caller's own words
+// Tools are typed by the registry, a schema, or the caller's own types.
 declare const city: StandardSchema<unknown, { city: string }>
 known.prompts.run('travel/plan', {
   tools: {

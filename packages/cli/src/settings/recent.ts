@@ -36,7 +36,7 @@ export async function rememberConversation(uuid: string, ctx: Context): Promise<
   try {
     await writeFileAtomically(recentFileOf(ctx.io), `${JSON.stringify(recent)}\n`)
   } catch {
-    // unwritable home: the whole uuid still works
+    // Without a writable home, the whole uuid still works.
   }
 }
 

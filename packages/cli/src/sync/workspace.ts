@@ -61,7 +61,7 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   }
 }
 
-// Live moved on since the lock was written, possibly below its open draft.
+// Live changed since the lock was written, possibly below its open draft.
 function mayLackBase(version: Version, lock: Lock | undefined, compared: readonly Compared[]): boolean {
   const isNamed = lock?.version.uuid === version.uuid
   if (version.isLive) return !isNamed && compared.some(({ state }) => !inStep.has(state))

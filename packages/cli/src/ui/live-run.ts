@@ -26,7 +26,7 @@ export async function showRun(stream: RunStream, following: Following, ctx: Cont
   const release = ctx.io.onInterrupt((signal) => {
     release()
     interruption = interrupt(stream, following, codeOf(signal))
-    // awaited below, unless the run ends well before the stop arrives
+    // Awaited below, unless the run ends before the stop is answered.
     interruption.catch(() => {})
   })
   let result: RunResult
@@ -109,7 +109,7 @@ function listen(stream: RunStream, output: RunOutput, ctx: Context): { last: Pro
   stream.on('text', (delta) => output.text(delta))
   stream.on('sdk', (event) => {
     if (event.type === 'reconnecting') output.reconnecting(event.attempt, maxReconnects)
-    // text after a tool call starts on its own line
+    // Text after a tool call starts on its own line.
     if (event.type === 'tool-started') output.endLine()
   })
   return remembered
@@ -126,7 +126,7 @@ async function interrupt(stream: RunStream, { client, onInterrupt }: Following, 
   stream.detach()
   const conversation = { lines: [`conversation ${uuid}`] }
   try {
-    // not stream.abort(), which hides the failure of a stop
+    // Not stream.abort(), which hides the failure of a stop.
     await client.runs.stop(uuid)
     return new CliError(code, 'Stopped', conversation)
   } catch (error) {

@@ -9,7 +9,7 @@ export interface UIMessageSource extends AsyncIterable<StreamEvent> {
 
 /** Data to send to the page in addition to the answer and its tools. Default: none. */
 export interface UIMessageOptions {
-  /** `errors`: the message of what failed, instead of a fixed text. */
+  /** `errors`: include the message of a failure instead of a fixed text. */
   expose?: readonly 'errors'[]
 }
 
@@ -33,7 +33,7 @@ export function toUIMessageStream(s: UIMessageSource, o: UIMessageOptions = {}):
 }
 
 /**
- * The answer of a route that `useChat` calls.
+ * The response of a route for `useChat`.
  *
  * @example
  * export async function POST(request: Request) {
@@ -68,7 +68,7 @@ async function* chunksOf(s: UIMessageSource, { expose = [] }: UIMessageOptions):
     yield* writer.start(s.conversationUuid)
     yield* writer.close()
     if (error instanceof AbortError) yield { type: 'abort' }
-    // messages name paths, providers and addresses of the server
+    // Error messages contain paths, providers and addresses of the server.
     else yield { type: 'error', errorText: expose.includes('errors') ? messageOf(error) : failureOf(error) }
   }
 }

@@ -1,20 +1,20 @@
 import type { LatitudeEventData, Message, ProviderEventData, StreamEvent } from '../index.ts'
 import { figures } from '../views/page-events.ts'
 
-/** One part of the protocol by which AI SDK front ends read an answer. */
+/** One part of the protocol in which AI SDK front ends read an answer. */
 export type UIMessageChunk = { type: string; [key: string]: unknown }
 
 type Chunks = Generator<UIMessageChunk, void>
 type Completed = Extract<LatitudeEventData, { type: 'chain-completed' }>
 type ToolEnd = Extract<ProviderEventData, { type: 'tool-result' | 'tool-error' }>
 
-/** Turns the events of one run, in order, into the chunks of one message. */
+/** Converts the events of one run, in order, into the chunks of one message. */
 export class UIMessageWriter {
   #hasStarted = false
   #isInStep = false
-  /** The text or reasoning that is being written; the protocol wants its end. */
+  /** The current text or reasoning part, which the protocol requires to end. */
   #part: { kind: 'text' | 'reasoning'; id: string } | undefined
-  /** Calls that were shown and have no result yet. */
+  /** Shown calls without a result. */
   readonly #calls = new Set<string>()
   #completed: Completed | undefined;
 
@@ -22,7 +22,7 @@ export class UIMessageWriter {
   *write({ event, data }: StreamEvent): Chunks {
     if (event === 'provider-event') return yield* this.#provider(data)
     yield* this.start(data.uuid)
-    // Results of tools answered in a further turn are only in the messages of that turn.
+    // Results of tools answered in a later round are only in the messages of that round.
     if (data.type === 'chain-started') yield* this.#results(data.messages)
     if (data.type === 'chain-completed') this.#completed = data
   }
@@ -99,7 +99,7 @@ export class UIMessageWriter {
       return yield { type: 'tool-output-available', toolCallId, output: data.result }
     }
     const errorText = textOf(data.type === 'tool-error' ? data.error : data.result)
-    // a call whose arguments were no JSON was never shown
+    // A call whose arguments were not valid JSON was never shown.
     if (isKnown) yield { type: 'tool-output-error', toolCallId, errorText }
     else yield { type: 'tool-input-error', toolCallId, toolName, input: args, errorText }
   }

@@ -9,8 +9,8 @@ export interface OpenRunOptions<O extends OutputKind = 'text'> extends StreamCal
   /** Closes the stream. The route decides whether the run continues. */
   signal?: AbortSignal
   /**
-   * The route that joins a run again after a cut: it gets `{ conversationUuid }` as JSON and the header `Last-Event-ID`.
-   * Without it a cut ends the stream with StreamInterruptedError.
+   * The route that resumes a run after a cut. It gets `{ conversationUuid }` as JSON and the header `Last-Event-ID`.
+   * Without it, a cut ends the stream with StreamInterruptedError.
    */
   attachUrl?: string | ((conversationUuid: string) => string)
   /** false: a cut ends the stream, also with `attachUrl`. Delays are in milliseconds. */

@@ -7,9 +7,9 @@ import type { Prompt } from '../types.ts'
  * @example new Stet({ cache: { ttl: 10_000, waitUntil: (work) => context.waitUntil(work) } })
  */
 export interface CacheOptions {
-  /** Milliseconds in which a kept prompt is fresh, 60_000 */
+  /** Milliseconds for which a cached prompt is fresh, 60_000 */
   ttl?: number
-  /** Milliseconds in which it is still given, and renewed in the background, 3_600_000 */
+  /** Milliseconds for which an older prompt is still returned, and renewed in the background, 3_600_000 */
   staleTtl?: number
   /** Maximum number of prompts (500); the least recently used are dropped first. A custom store has its own limit */
   max?: number
@@ -27,18 +27,21 @@ export interface CacheEntry {
   etag?: string
 }
 
-/** A store for prompts, for example one shared by many processes. When it throws, the error is logged and the server is asked. */
+/**
+ * A store for prompts, for example one shared by many processes. If it throws, the error is logged and the server is
+ * called.
+ */
 export interface CacheStore {
   get(key: string): CacheEntry | undefined | Promise<CacheEntry | undefined>
-  /** After `ttlMs` the entry is of no use. */
+  /** The entry is useless after `ttlMs`. */
   set(key: string, e: CacheEntry, ttlMs: number): void | Promise<void>
-  /** Deletes every entry whose key begins so. */
+  /** Deletes every entry whose key has this prefix. */
   delete(keyPrefix: string): void | Promise<void>
 }
 
 /**
- * Used when neither the server nor the cache has the prompt: its text, the prompt (from a snapshot, for example), or a function
- * of the error that returns the text.
+ * Used if neither the server nor the cache has the prompt. A text, a prompt (for example from a snapshot), or a
+ * function that gets the error and returns the text.
  */
 export type PromptFallback =
   | string

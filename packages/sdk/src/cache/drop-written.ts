@@ -3,8 +3,8 @@ import type { Exchange } from '../transport/exchange.ts'
 import { cacheOf, cacheOptions, keyPrefix } from './kept-prompts.ts'
 
 /**
- * Forgets the prompts that a write may have changed: all of its version, since prompts include each other, and those of
- * `live` where the write reaches them.
+ * Drops the prompts that a write may have changed: its whole version, because prompts include each other, and those of
+ * `live` if the write affects them.
  */
 export async function dropWritten(settings: Settings, exchange: Exchange, answer: unknown): Promise<void> {
   const { logger } = settings

@@ -30,7 +30,7 @@ export async function fetchPrompt(
 
 async function cachedPrompt(api: Api, path: string, o: Scope & RequestOptions, cache: true | CacheOptions) {
   const { settings } = api
-  // the request may serve others too: leaving it ends one caller's wait, not theirs
+  // Other callers may share the request, so an abort only ends this caller's wait.
   const { signal, ...shared } = o
   const exchange = api.exchange('prompts.get', { path }, shared)
   const options = cacheOptions(settings, cache)
@@ -54,7 +54,7 @@ async function loadPrompt(
   return etag && answer.response.status === 304 ? undefined : parseAnswer<Prompt>(answer)
 }
 
-// an answer that says no, such as 404, is never masked
+// A refusal, such as 404, is never replaced by the cache or the fallback.
 function isOutage(error: StetError): boolean {
   return error instanceof ApiError ? error.status === 429 || error.status >= 500 : error instanceof ConnectionError
 }

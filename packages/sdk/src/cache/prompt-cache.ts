@@ -13,14 +13,14 @@ const PAUSE_AFTER_FAILURE_MS = 5000
 /** Clients derived from each other share one cache, created at first use. */
 export interface CacheSlot {
   cache?: PromptCache
-  /** The last caller: hashing costs more than all the rest of a hit. */
+  /** The last caller, because hashing costs more than the rest of a hit. */
   caller?: { authorization: string; hash: Promise<string> }
 }
 
-/** Asks the server; undefined when the prompt with this ETag is still current. */
+/** Calls the server. Undefined if the prompt with this ETag is still current. */
 export type Load = (etag: string | undefined) => Promise<Outcome<Prompt> | undefined>
 
-/** One prompt that is wanted. */
+/** A requested prompt. */
 export interface CacheRequest {
   key: string
   load: Load
@@ -31,13 +31,13 @@ export interface CacheRequest {
 }
 
 /**
- * The prompts that a client, and those made from it, have fetched: fresh ones are given at once, older ones too while
- * one request renews them, and callers that miss the same prompt share one request.
+ * The prompts that a client and the clients derived from it have fetched. Fresh ones are returned at once. Older ones
+ * are also returned, while one request renews them. Callers that miss the same prompt share one request.
  */
 export class PromptCache {
   readonly #memory: CacheStore
   readonly #flights = new Map<string, Promise<Outcome<FetchedPrompt>>>()
-  /** When a failed renewal may be tried again. */
+  /** The time from which a failed renewal may be tried again. */
   readonly #pauses = new Map<string, number>()
 
   constructor(max = MAX_PROMPTS) {
@@ -92,7 +92,7 @@ export class PromptCache {
     const prompt = (outcome?.data ?? known?.prompt) as Prompt
     const entry = { ...(known?.etag && { etag: known.etag }), ...(etag && { etag }), prompt, storedAt: now() }
     this.#pauses.delete(key)
-    // A write has dropped this request meanwhile: it may return the old text.
+    // A write has dropped this request meanwhile, so it may return the old text.
     if (isWanted()) await this.#try(request, (store) => store.set(key, entry, Math.max(ttl, staleTtl)))
     const fetched = outcomeOf(entry, 'network')
     return outcome ? { ...fetched, response: outcome.response } : fetched
@@ -107,7 +107,7 @@ export class PromptCache {
     logger.info(`A kept prompt could not be renewed: ${error}`)
   }
 
-  /** Asks the store; a failing store counts as empty. */
+  /** Reads the store. A failing store counts as empty. */
   async #try<T>({ options, logger }: Pick<CacheRequest, 'options' | 'logger'>, use: (store: CacheStore) => T) {
     try {
       return await use(options.store ?? this.#memory)
@@ -119,7 +119,7 @@ export class PromptCache {
 }
 
 function outcomeOf({ prompt, storedAt }: CacheEntry, source: FetchedPrompt['source']): Outcome<FetchedPrompt> {
-  // a copy, so that a caller's change stays its own
+  // A copy, so that a caller's changes do not affect others.
   const data = { ...(JSON.parse(JSON.stringify(prompt)) as Prompt), source, fetchedAt: storedAt }
   return {
     data,

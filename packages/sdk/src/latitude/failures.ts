@@ -8,8 +8,8 @@ interface Callbacks {
 }
 
 /**
- * The answer of a call whose failure goes to `onError`, once, and is then `undefined`; without `onError` it rejects. Other
- * failures, such as an exception of a callback, reject either way.
+ * The result of a call. With `onError`, a failure is passed to it once and the call resolves to `undefined`; without
+ * it, the call rejects. Other failures, such as an exception of a callback, always reject.
  */
 export function settled<T>(
   call: ApiPromise<T>,

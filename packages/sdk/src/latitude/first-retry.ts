@@ -6,7 +6,7 @@ const ORDERED = ['retry-after-ms', 'retry-after', 'x-ratelimit-reset']
  */
 export function delayFirstRetry(own: typeof globalThis.fetch | undefined, retryMs: number): typeof globalThis.fetch {
   return async (input, init) => {
-    // called late, so that a fetch that is replaced after construction is used
+    // Looked up late, so that a `fetch` replaced after construction is used.
     const response = await (own ?? globalThis.fetch)(input, init)
     if (response.status < 400 || ORDERED.some((name) => response.headers.has(name))) return response
     const attempt = Number(new Headers(init?.headers).get('x-retry-count') ?? 0)

@@ -17,7 +17,8 @@ import { type LatitudeVersions, latitudeVersions } from './versions.ts'
 let hasWarned = false
 
 /**
- * The client with the surface of `@latitude-data/sdk` 4 and 5: change the import and keep the code. Requests and streams are those of `Stet`, available as `stet`.
+ * The client with the surface of `@latitude-data/sdk` 4 and 5: change the import and keep the code. Requests and
+ * streams are made by `Stet`, available as `stet`.
  *
  * @example
  * const latitude = new Latitude(process.env.LATITUDE_API_KEY, { projectId: 1 })
@@ -54,7 +55,7 @@ export class Latitude {
       stop: stet.runs.stop.bind(stet.runs),
     }
     this.evaluations = {
-      // the published clients score for the version of their constructor, which may be a draft
+      // The published clients score in the version of their constructor, which may be a draft.
       annotate: (conversationUuid, score, evaluationUuid, o = {}) =>
         stet.evaluations.annotate(conversationUuid, score, evaluationUuid, {
           ...(options.versionUuid !== undefined && { versionUuid: options.versionUuid }),

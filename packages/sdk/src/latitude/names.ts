@@ -1,6 +1,6 @@
 import type { AdapterName } from '../render/index.ts'
 
-/** The origin of a log. */
+/** The source of an external log. */
 export const LogSources = { API: 'api', Playground: 'playground', Evaluation: 'evaluation' } as const
 export type LogSources = (typeof LogSources)[keyof typeof LogSources]
 
@@ -14,7 +14,7 @@ export const MessageRole = {
 } as const
 export type MessageRole = (typeof MessageRole)[keyof typeof MessageRole]
 
-/** The kinds of content that a message is made of. */
+/** The kinds of content in a message. */
 export const ContentType = {
   text: 'text',
   image: 'image',
@@ -24,11 +24,14 @@ export const ContentType = {
 } as const
 export type ContentType = (typeof ContentType)[keyof typeof ContentType]
 
-/** The two kinds of events of a run, `event` of what `onEvent` gets. */
+/** The two kinds of events of a run: `event` in the input of `onEvent`. */
 export const StreamEventTypes = { Latitude: 'latitude-event', Provider: 'provider-event' } as const
 export type StreamEventTypes = (typeof StreamEventTypes)[keyof typeof StreamEventTypes]
 
-/** The types of events about the run itself, `data.type` of what `onEvent` gets. Some are never sent: they are named for old code. */
+/**
+ * The types of events about the run itself: `data.type` in the input of `onEvent`. Some are never sent and exist for
+ * old code.
+ */
 export const ChainEventTypes = {
   ChainStarted: 'chain-started',
   StepStarted: 'step-started',
@@ -44,7 +47,7 @@ export const ChainEventTypes = {
 } as const
 export type ChainEventTypes = (typeof ChainEventTypes)[keyof typeof ChainEventTypes]
 
-/** The forms of messages that `render` and `renderChain` write; names only, the engine is loaded on first use. */
+/** The message formats of `render` and `renderChain`. Names only; the engine loads on first use. */
 export const Adapters = {
   default: 'default',
   openai: 'openai',

@@ -2,21 +2,21 @@ import type { LogSource, StetOptions } from '../index.ts'
 import { environment, variable } from '../settings.ts'
 import { delayFirstRetry } from './first-retry.ts'
 
-/** The options of `Latitude`: those of `Stet`, and the form in which the published clients name the server. */
+/** The options of `Latitude`: those of `Stet`, and the published clients' way to name the server. */
 export interface LatitudeOptions extends Omit<StetOptions, 'apiKey'> {
   __internal?: {
-    /** The server; `baseUrl` does the same. */
+    /** The server; the same as `baseUrl`. */
     gateway?: { host: string; port?: number; ssl: boolean }
     /** Accepted, not sent. */
     source?: LogSource
-    /** Milliseconds before the first retry of a refused request; doubled for each further one. */
+    /** Milliseconds before the first retry of a refused request, doubled for each further retry. */
     retryMs?: number
   }
 }
 
 const NO = /^(false|0|no|off|)$/i
 
-/** The options of the client behind `Latitude`; the variables of the published clients are asked after those of stet. */
+/** The options of the client behind `Latitude`. Variables of the published clients are read after those of stet. */
 export function stetOptions(apiKey: string | undefined, { __internal = {}, ...own }: LatitudeOptions): StetOptions {
   const { gateway, retryMs } = __internal
   const key = apiKey ?? environment('STET_API_KEY') ?? environment('LATITUDE_API_KEY')

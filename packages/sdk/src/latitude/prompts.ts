@@ -21,7 +21,7 @@ import { type LatitudeTools, withOldNames } from './tools.ts'
 type None = Record<never, never>
 
 interface ErrorCallback {
-  /** Called once; the call then resolves to undefined. Without it the call rejects. */
+  /** Called once, and the call then resolves to undefined. Without it the call rejects. */
   onError?: (error: ApiError) => void
 }
 
@@ -81,7 +81,7 @@ export interface LatitudePrompts
     o?: ChatSettings<O, T>,
   ): ApiPromise<RunResult<O> | undefined>
   /**
-   * Renders a prompt here, without the server.
+   * Renders a prompt in this process, without the server.
    *
    * @example
    * const prompt = await latitude.prompts.get('support/reply')
@@ -107,7 +107,7 @@ export function latitudePrompts({ prompts }: Stet): LatitudePrompts {
     createOrUpdate: prompts.createOrUpdate.bind(prompts),
     delete: prompts.delete.bind(prompts),
     getAll: (o) => prompts.list(o),
-    // one implementation for both kinds of answer
+    // One implementation for both kinds of results.
     run: ((path: string, o: RunSettings<OutputKind, object, boolean> = {}): unknown => {
       const { onError, ...options } = o
       return settled(prompts.run(path, modern(options)), { onError }, isStreamed(o))
@@ -131,7 +131,7 @@ function isStreamed({ stream, background }: { stream?: boolean; background?: boo
   return stream !== false && !background
 }
 
-// the types of the two clients differ in the names of a tool's context alone
+// The types of the two clients only differ in the names of a tool's context.
 function modern(options: { tools?: object }): None {
   return options.tools ? { ...options, tools: withOldNames(options.tools) } : options
 }

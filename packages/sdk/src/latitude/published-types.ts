@@ -14,10 +14,10 @@ export type GenerationResponse<S extends OutputKind = 'text'> = RunResult<S>
 /** The result of a run (4.x). */
 export type StreamChainResponse = RunResult
 
-/** `data` of what `onEvent` gets. */
+/** `data` in the input of `onEvent`. */
 export type ChainEventDto = LatitudeEventData | ProviderEventData
 
-/** The arguments of tools, by their names. */
+/** The arguments of tools by tool name. */
 export type ToolSpec = Record<string, Record<string, unknown>>
 
 /** The handler of one tool. */

@@ -1,6 +1,6 @@
 import type { Message, ToolCall } from '../index.ts'
 
-/** The second argument of a tool handler: the call, with the 4.x names of its parts. */
+/** The second argument of a tool handler: the call, with the 4.x names of its fields. */
 export interface LatitudeToolContext extends ToolCall {
   conversationUuid: string
   messages: Message[]

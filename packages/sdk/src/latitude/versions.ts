@@ -9,7 +9,7 @@ export interface LatitudeVersions extends Pick<Versions, 'create'> {
    */
   get(projectId: number, versionUuid: string): ApiPromise<Version>
   /**
-   * All versions of a project, that of the client by default.
+   * All versions of a project. Default: the client's project.
    *
    * @example const versions = await latitude.versions.getAll(1)
    */

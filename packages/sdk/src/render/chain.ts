@@ -6,19 +6,19 @@ import type { RenderChainOptions } from './options.ts'
 
 const DEFAULT_MAX_STEPS = 20
 
-/** One step of a chain as its model receives it. */
+/** One step of a chain as the model receives it. */
 interface Step {
   number: number
   input: RenderedMessage[]
   config: Record<string, unknown>
-  /** `config` as the caller sees it. */
+  /** The part of `config` for the caller. */
   shown: Record<string, unknown>
 }
 
 /** Thrown by a handler to end the chain. */
 const PAUSED = Symbol('paused')
 
-/** The messages of a step's model calls: its answer last, the turns of its tools before; `isPaused` ends the chain. */
+/** The messages of a step's model calls, with its answer last and tool rounds before it. `isPaused` ends the chain. */
 export async function answerStep<M>(
   step: Step,
   o: RenderChainOptions<M>,
@@ -49,14 +49,14 @@ async function askModel<M>(
   messages: RenderedMessage[],
   { onStep, signal }: RenderChainOptions<M>,
 ): Promise<RenderedMessage[]> {
-  // the form of the messages is the caller's choice, by `adapter`
+  // The caller chooses the message format with `adapter`.
   const written = adapter.write(config, messages) as M[]
   const said = await onStep({ config: shown, messages: written, step: number, ...(signal && { signal }) })
   if (typeof said === 'string') return [{ role: 'assistant', content: [{ type: 'text', text: said }] }]
   return adapter.read(config, { role: 'assistant', ...said })
 }
 
-/** The results of all calls, or undefined when a handler ended the chain. */
+/** The results of all calls, or undefined if a handler ended the chain. */
 async function answerCalls<M>(
   calls: readonly RenderedPart[],
   o: RenderChainOptions<M>,

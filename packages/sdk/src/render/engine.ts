@@ -14,7 +14,7 @@ import { answerStep } from './chain.ts'
 import { refusedParameters, runFailure } from './failures.ts'
 import type { RenderChainOptions, Rendered, RenderOptions, Source } from './options.ts'
 
-/** Read by the server alone; a provider would refuse them. */
+/** Only the server reads these keys. A provider would refuse them. */
 const SERVICE_KEYS = new Set(
   (
     'provider maxSteps max_steps maxRetries max_retries type name description parameters tools agents schema isolated ' +
@@ -31,7 +31,7 @@ interface Opened {
 export async function renderFirst<M>(source: Source, o: RenderOptions): Promise<Rendered<M>> {
   const { prompt, input } = await open(source, o)
   const step = await next(prompt, input)
-  // the engine's first step is never the end
+  // The first step is never the end.
   if (step.done) return { config: {}, messages: [] }
   return { config: shown(step.config, o), messages: adapterOf(o.adapter).write(step.config, step.input) as M[] }
 }
@@ -64,7 +64,7 @@ async function open(source: Source, { parameters = {}, references = {}, fullPath
   return { prompt, input: { parameters: read.values, now: new Date().toISOString() } }
 }
 
-/** A copy as JSON, as the server would get it: a prompt sees no more here and cannot change the caller's values. */
+/** A copy as JSON, like the server's input: a prompt sees nothing else and cannot change the caller's values. */
 function plain(parameters: Record<string, unknown>): Record<string, unknown> {
   try {
     return JSON.parse(JSON.stringify(parameters)) as Record<string, unknown>

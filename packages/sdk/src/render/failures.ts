@@ -3,7 +3,7 @@ import { RunError, UnprocessableEntityError } from '../index.ts'
 // No request was sent, so the fields of a server response are empty.
 const NOWHERE = { status: 422, requestId: null, serverResponse: '', method: '', url: '', attempts: 0 }
 
-/** The error that a run on the server would end with. */
+/** The error with which a run on the server would end. */
 export function runFailure(errorCode: string, message: string, details: Record<string, unknown>): RunError {
   return new RunError({
     ...NOWHERE,

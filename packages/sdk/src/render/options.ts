@@ -3,19 +3,19 @@ import type { Message, ToolCall } from '../index.ts'
 /** The message format: stet's own, or that of a provider's API. */
 export type AdapterName = 'default' | 'openai' | 'openaiResponses' | 'anthropic'
 
-/** The text of a prompt; a fetched prompt fits. */
+/** The text of a prompt. Accepts a fetched prompt. */
 export type Source = string | { content: string; path?: string }
 
 /** The options for rendering a prompt. */
 export interface RenderOptions {
   parameters?: Record<string, unknown>
-  /** `openai` by default. An object is an adapter of promptl-ai, `fromPromptl` and `toPromptl`. */
+  /** Default: `openai`. An object is an adapter of promptl-ai with `fromPromptl` and `toPromptl`. */
   adapter?: AdapterName | object
-  /** The prompts that this one refers to, directly or not: their texts by their paths in the project. */
+  /** The texts of all directly and indirectly referenced prompts, by their paths in the project. */
   references?: Record<string, string>
-  /** The prompt's path, which relative references start from; by default the `path` of the source. */
+  /** The prompt's path, for relative references. Default: the `path` of the source. */
   fullPath?: string
-  /** Leaves those keys out of `config` that only the server reads, so that the rest suits a provider's API. */
+  /** Omits the keys of `config` that only the server reads, so that the rest suits a provider's API. */
   stripServiceConfig?: boolean
 }
 
@@ -29,7 +29,7 @@ export interface Rendered<M = Message> {
 export interface RenderToolContext extends ToolCall {
   /** Empty, because no server stores the conversation. */
   conversationUuid: string
-  /** The conversation so far, in the form of the adapter. */
+  /** The conversation so far, in the adapter's format. */
   messages: Message[]
   signal: AbortSignal
   /**
@@ -55,7 +55,7 @@ export type RenderToolHandler = Handling['handle']
 export interface RenderChainOptions<M = Message> extends RenderOptions {
   /** Calls the model with a step's messages. Returns its answer as text, or as a message without a role. */
   onStep: (step: Rendered<M> & { step: number; signal?: AbortSignal }) => Promise<string | Omit<M, 'role'>>
-  /** By the names of the tools. A call without a handler stays open. */
+  /** Handlers by tool name. A call without a handler stays open. */
   tools?: Record<string, RenderToolHandler>
   /** Model calls per step, including tool calls. Default: the prompt's `maxSteps`, then 20. */
   maxSteps?: number

@@ -1,8 +1,8 @@
 import type * as Promptl from 'promptl-ai'
 import { ConfigurationError } from '../index.ts'
 
-// The build puts this module in the place of `promptl-ai`, everywhere but here. Its names are empty until it is loaded: a
-// bundler that does not find the optional package leaves this one import to run time, instead of failing at each of them.
+// The build replaces `promptl-ai` by this module everywhere except here. Its names are empty until it is loaded. If the
+// optional package is missing, a bundler leaves this one import to run time instead of failing at each import.
 /** @public */
 export let Adapters: typeof Promptl.Adapters
 /** @public */

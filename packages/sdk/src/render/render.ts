@@ -3,11 +3,8 @@ import type { RenderChainOptions, Rendered, RenderOptions, Source } from './opti
 import { loadPromptl } from './promptl.ts'
 
 /**
- * Renders a prompt as the server does, here: the same engine, rules and errors. Needs the package `promptl-ai`, which is
- * loaded on the first call. Of a prompt with `<step>`s it renders the first; `renderChain` renders all.
- *
- * Rejects with RunError (`chain_compile_error`) for a prompt that does not compile, and with UnprocessableEntityError for
- * parameters that are missing or do not fit.
+ * Renders a prompt as the server does, with the same engine, rules and errors. Needs the package `promptl-ai`, which
+ * loads on the first call. Renders the first step of a prompt with `<step>`s; `renderChain` renders all.
  *
  * @example
  * const prompt = await stet.prompts.get('support/reply')

@@ -9,23 +9,23 @@ import type { Prompts } from './prompts.ts'
 import type { Runs } from './runs.ts'
 
 /**
- * Stored conversations. Every run is one and can be read while it runs.
+ * Stored conversations. Every run has one, which can be read while it runs.
  *
  * @example const { status, conversation } = await stet.conversations.get(result.uuid)
  */
 export class Conversations {
   readonly #api: Api
-  /** Continues a conversation; the same as `prompts.chat`. */
+  /** Continues a conversation. The same as `prompts.chat`. */
   readonly chat: Prompts['chat']
-  /** Continues a conversation as a stream; the same as `prompts.chatStream`. */
+  /** Continues a conversation as a stream. The same as `prompts.chatStream`. */
   readonly chatStream: Prompts['chatStream']
-  /** Joins the latest run; the same as `runs.attach`. */
+  /** Attaches to the latest run. The same as `runs.attach`. */
   readonly attach: Runs['attach']
-  /** Joins the latest run as a stream; the same as `runs.attachStream`. */
+  /** Attaches to the latest run as a stream. The same as `runs.attachStream`. */
   readonly attachStream: Runs['attachStream']
-  /** Stops the latest run; the same as `runs.stop`. */
+  /** Stops the latest run. The same as `runs.stop`. */
   readonly stop: Runs['stop']
-  /** Scores a conversation; the same as `evaluations.annotate`. */
+  /** Scores a conversation. The same as `evaluations.annotate`. */
   readonly annotate: Evaluations['annotate']
 
   constructor(
@@ -65,7 +65,7 @@ export class Conversations {
   }
 
   /**
-   * Deletes a conversation permanently, with its runs and annotations. One with an active run throws a `ConflictError`.
+   * Permanently deletes a conversation, with its runs and annotations. Rejects with ConflictError if a run is active.
    *
    * @example await stet.conversations.delete(result.uuid)
    */

@@ -6,7 +6,7 @@ import { missing } from '../transport/url.ts'
 import type { Annotation, Evaluation, EvaluationInput } from '../types.ts'
 
 /**
- * Scores that people give conversations.
+ * Scores that people give to conversations.
  *
  * @example
  * const { uuid } = await stet.evaluations.create({ name: 'Helpful', metric: 'binary' })
@@ -20,7 +20,7 @@ export class Evaluations {
   }
 
   /**
-   * Scores a conversation; the newest annotation counts. A score out of range rejects with UnprocessableEntityError.
+   * Scores a conversation. The newest annotation counts. A score out of range rejects with UnprocessableEntityError.
    *
    * @example
    * const { hasPassed } = await stet.evaluations.annotate(result.uuid, 4, evaluationUuid, { reason: 'Friendly, and a bit long' })
@@ -38,7 +38,7 @@ export class Evaluations {
   }
 
   /**
-   * A new evaluation, for one prompt or for all prompts of the project.
+   * Creates an evaluation for one prompt or for all prompts of the project.
    *
    * @example
    * const { uuid } = await stet.evaluations.create({
@@ -54,7 +54,7 @@ export class Evaluations {
   }
 
   /**
-   * Newest first; without a project those of all projects that the key can see.
+   * Newest first. Without a project, the evaluations of all projects that the key can see.
    *
    * @example const evaluations = await stet.evaluations.list({ projectId: 1 })
    */

@@ -26,7 +26,7 @@ export class Projects {
   }
 
   /**
-   * A new project and its first draft.
+   * Creates a project with its first draft.
    *
    * @example
    * const { project, version } = await stet.projects.create('Support', { defaultModel: 'gpt-4o' })
@@ -49,8 +49,8 @@ export class Projects {
   }
 
   /**
-   * Deletes a project permanently, with its prompts, conversations and restricted keys; its name confirms it. A project with
-   * active runs throws a `ConflictError`.
+   * Permanently deletes a project, with its prompts, conversations and restricted keys. Its name confirms it. Rejects
+   * with ConflictError if runs are active.
    *
    * @example await stet.projects.delete(7, { name: 'Support' })
    */

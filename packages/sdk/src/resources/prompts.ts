@@ -21,7 +21,7 @@ import type { FetchedPrompt, Message, Prompt, RunResult } from '../types.ts'
 type AnyRunOptions = RunOptions<Nothing, string, OutputKind>
 
 /**
- * Prompts of a version: read, write and run them. Without `versionUuid` that is the live version.
+ * Prompts of a version: read, write and run them. Default version: live.
  *
  * @example const { response } = await stet.prompts.run('support/reply', { parameters: { ticket } })
  */
@@ -34,7 +34,7 @@ export class Prompts<R = PromptRegistry> {
 
   /**
    * One prompt. Rejects with NotFoundError, whose `details` suggest similar paths. With `cache` it may come from
-   * memory. With `fallback`, an outage returns that text. `source` tells them apart.
+   * memory. With `fallback`, an outage returns that text. `source` names the origin.
    *
    * @example const { content, source } = await stet.prompts.get('support/reply', { cache: true, fallback: 'Hello' })
    */
@@ -66,7 +66,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * A new prompt in a draft. Rejects with ConflictError when the path is taken.
+   * Creates a prompt in a draft. Rejects with ConflictError if the path is taken.
    *
    * @example await stet.prompts.create('support/closing', { versionUuid: draft.uuid, prompt: 'Goodbye {{ name }}' })
    */
@@ -75,7 +75,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * The prompt at the path, created with the given text when there is none.
+   * The prompt at the path. Creates it with the given text if it is missing.
    *
    * @example
    * const { content } = await stet.prompts.getOrCreate('support/closing', { versionUuid: draft.uuid, prompt: 'Goodbye' })
@@ -88,8 +88,8 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Writes a prompt. `baseHash` and `ifMatch` make it a ConflictError if the prompt has changed. In a draft,
-   * `liveHash` is the hash of live's text that was merged in: it resolves the conflict that publishing would find.
+   * Writes a prompt. With `baseHash` or `ifMatch`, it rejects with ConflictError if the prompt has changed. In a draft,
+   * `liveHash` is the hash of the live text that was merged in: it resolves the conflict that publishing would find.
    *
    * @example
    * const { contentHash } = await stet.prompts.get('support/reply')
@@ -112,7 +112,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Fills the cache, a few prompts at a time. Rejects when one of them cannot be had.
+   * Fills the cache, a few prompts at a time. Rejects if one of them cannot be fetched.
    *
    * @example await stet.prompts.prefetch(['support/reply', 'support/triage'])
    */
@@ -165,7 +165,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Continues a conversation; a plain string is one user message.
+   * Continues a conversation. A plain string is one user message.
    *
    * @example const { response } = await stet.prompts.chat(result.uuid, 'And in French?')
    */

@@ -5,7 +5,7 @@ import type { Api } from '../transport/api.ts'
 import type { ProviderKeyInfo } from '../types.ts'
 
 /**
- * The model providers of the workspace; needs the scope `admin`. Tokens are stored encrypted and come back masked.
+ * The provider keys of the workspace. Needs the scope `admin`. Tokens are stored encrypted and returned masked.
  *
  * @example
  * const token = process.env.OPENAI_API_KEY ?? ''
@@ -19,7 +19,7 @@ export class ProviderKeys {
   }
 
   /**
-   * Stored entries and those of the server's own settings, by name.
+   * Stored provider keys and those from the server's settings, ordered by name.
    *
    * @example const providers = (await stet.providerKeys.list()).map(({ name }) => name)
    */
@@ -28,7 +28,7 @@ export class ProviderKeys {
   }
 
   /**
-   * One provider key, its token masked.
+   * One provider key, with a masked token.
    *
    * @example const { provider, defaultModel } = await stet.providerKeys.get(id)
    */
@@ -37,7 +37,7 @@ export class ProviderKeys {
   }
 
   /**
-   * A new entry; `url` is required for provider `custom`.
+   * Stores a provider key. `url` is required for provider `custom`.
    *
    * @example
    * await stet.providerKeys.create({ name: 'local', provider: 'custom', token: 'none', url: 'http://127.0.0.1:11434/v1' })
@@ -46,7 +46,7 @@ export class ProviderKeys {
     i: Omit<CreateProviderKeyBody, 'provider'> & { provider: string },
     o: RequestOptions = {},
   ): ApiPromise<ProviderKeyInfo> {
-    // A newer server may accept more kinds than this client lists.
+    // A newer server may accept more types than this client lists.
     return this.#api.call('providerKeys.create', i as CreateProviderKeyBody, o)
   }
 

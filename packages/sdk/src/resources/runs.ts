@@ -37,7 +37,7 @@ export class Runs {
   }
 
   /**
-   * The events of the latest run, from the first on or after `lastEventId`.
+   * The events of the latest run, from its first event or after `lastEventId`.
    *
    * @example
    * const stream = stet.runs.attachStream(uuid, { lastEventId: '41' })
@@ -48,7 +48,7 @@ export class Runs {
   }
 
   /**
-   * Stops the latest run; an ended one stays unchanged. Resolves when it has ended, at most 2 s later.
+   * Stops the latest run. An ended run does not change. Resolves when the run has ended, or after 2 s.
    *
    * @example const { stopped, status } = await stet.runs.stop(uuid)
    */
@@ -57,7 +57,7 @@ export class Runs {
   }
 
   /**
-   * Answers a tool call that a run waits for. The first result counts; later ones are ignored.
+   * Answers a tool call that a run waits for. The first result counts; later results are ignored.
    *
    * @example await stet.runs.toolResult({ toolCallId: call.id, result: { celsius: 21 } })
    */

@@ -5,7 +5,7 @@ import type { Api } from '../transport/api.ts'
 import type { Change, PushResult, RevertResult, Version, VersionDiff } from '../types.ts'
 
 /**
- * Versions of a project: drafts that are changed, and merged ones of which one is live.
+ * Versions of a project: drafts, which can change, and merged versions, one of which is live.
  *
  * @example
  * const draft = await stet.versions.create('friendlier replies')
@@ -20,7 +20,7 @@ export class Versions {
   }
 
   /**
-   * Drafts first, then merged ones, newest first.
+   * Drafts first, then merged versions, newest first.
    *
    * @example const drafts = await stet.versions.list({ status: 'draft' })
    */
@@ -38,7 +38,7 @@ export class Versions {
   }
 
   /**
-   * A new draft on top of the live version.
+   * Creates a draft on top of the live version.
    *
    * @example const draft = await stet.versions.create('friendlier replies')
    */
@@ -47,8 +47,8 @@ export class Versions {
   }
 
   /**
-   * Makes a draft the live version. ConflictError: live changed the same prompts. Push the merged texts with `liveHash`,
-   * or override with `force`.
+   * Makes a draft the live version. Rejects with ConflictError if live changed the same prompts: push the merged texts
+   * with `liveHash`, or override with `force`.
    *
    * @example const { version } = await stet.versions.publish(draft.uuid, { description: 'Warmer tone' })
    */
@@ -71,7 +71,7 @@ export class Versions {
   }
 
   /**
-   * Drops the changes of a draft, all of them or those at the given paths.
+   * Drops the changes of a draft: all of them, or those at the given paths.
    *
    * @example const { reverted } = await stet.versions.revert(draft.uuid, { paths: ['support/reply'] })
    */
@@ -80,7 +80,7 @@ export class Versions {
   }
 
   /**
-   * The changes of a version; by default a draft against live, a merged version against the one before it.
+   * The changes of a version. By default a draft is compared with live, a merged version with the one before it.
    *
    * @example const { changes } = await stet.versions.diff(draft.uuid)
    */

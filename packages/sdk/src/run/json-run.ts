@@ -8,10 +8,10 @@ import { observe } from '../transport/request.ts'
 import type { RunResult } from '../types.ts'
 import { RunRequests } from './run-requests.ts'
 
-/** Runs over one JSON answer, or several where tools are answered in turns. */
+/** Runs over one JSON response, or over several if tools are answered in rounds. */
 export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStart<O>): Promise<Outcome<RunResult<O>>> {
   const { operation, fields, options } = start
-  // unknown until a new run ends: the server stops such a run after its grace period
+  // Unknown until a new run ends. The server stops an abandoned run after its grace period.
   let conversationUuid = 'conversationUuid' in fields ? fields.conversationUuid : undefined
   const requests = new RunRequests(api)
   try {

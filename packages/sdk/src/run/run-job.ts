@@ -8,7 +8,7 @@ import type { Api } from '../transport/api.ts'
 import type { Conversation, RunResult, StopResult } from '../types.ts'
 
 /**
- * A run in the background. It continues without readers; every method works before, during and after the run.
+ * A run in the background. It continues without readers. Every method works before, during and after the run.
  *
  * @example
  * const job = await stet.prompts.run('support/report', { background: true })

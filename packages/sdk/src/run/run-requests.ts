@@ -31,7 +31,7 @@ export class RunRequests {
   }
 
   async #follow(send: () => Promise<Response>, signal: AbortSignal | null | undefined): Promise<Response> {
-    // an aborted request is not sent
+    // An aborted request is not sent.
     if (signal?.aborted) return send()
     this.mayRun = true
     let isRefused = false

@@ -5,9 +5,9 @@ export interface Deferred<T> {
   reject: (error: unknown) => void
 }
 
-/** Promise.withResolvers, which Node 20 does not have, with a quiet promise. */
+/** Like Promise.withResolvers, which Node 20 lacks, with a quiet promise. */
 export function deferred<T>(): Deferred<T> {
-  // the executor runs synchronously, so that all three are set when this returns
+  // The executor runs synchronously, so all three are set on return.
   const made: Partial<Deferred<T>> = {}
   const promise = quiet(new Promise<T>((resolve, reject) => Object.assign(made, { resolve, reject })))
   return Object.assign(made, { promise }) as Deferred<T>

@@ -1,6 +1,6 @@
-/** A place in the list. */
+/** An entry of the list. */
 export interface Place<T> {
-  /** Undefined in the last place, which waits for its value. */
+  /** Undefined in the last entry, which waits for its value. */
   next: Place<T> | undefined
   value: T | undefined
 }
@@ -14,7 +14,7 @@ async function ended(): Promise<IteratorReturnResult<undefined>> {
  * entries that all readers have passed can be collected.
  */
 export class EventLog<T> {
-  /** The place of the next value. */
+  /** The entry for the next value. */
   tail: Place<T> = { next: undefined, value: undefined }
   #waiting: (() => void)[] = []
   #end: (() => Promise<IteratorReturnResult<undefined>>) | undefined
@@ -27,13 +27,13 @@ export class EventLog<T> {
     this.#wake()
   }
 
-  /** No more values: after the last one readers get this answer, whenever they ask. */
+  /** Ends the list. After the last value, readers always get this result. */
   end(answer: () => Promise<IteratorReturnResult<undefined>> = ended): void {
     this.#end = answer
     this.#wake()
   }
 
-  /** A new reader from a place, by default from now. Leaving it early ends only this reader. */
+  /** A new reader, by default from the current entry. Leaving it early ends only this reader. */
   read(from = this.tail): AsyncIterableIterator<T> {
     let at: Place<T> | undefined = from
     const leave = (): Promise<IteratorResult<T>> => {
@@ -41,13 +41,13 @@ export class EventLog<T> {
       this.#wake()
       return ended()
     }
-    // available values cost one promise; parallel calls get one value each, in order
+    // An available value costs one promise. Parallel calls get one value each, in order.
     const next = (): Promise<IteratorResult<T>> => {
       if (!at) return ended()
       const { next: following, value } = at
       if (following) {
         at = following
-        // a place with a next one has a value
+        // An entry with a successor has a value.
         return Promise.resolve({ done: false, value: value as T })
       }
       return this.#end?.() ?? new Promise<void>((resolve) => this.#waiting.push(resolve)).then(next)

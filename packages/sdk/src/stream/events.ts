@@ -12,7 +12,7 @@ interface ChainFailure {
   details: Record<string, unknown>
 }
 
-/** The fields that are wider here than on the wire, see `types.ts`. */
+/** Fields with wider types than on the wire, see `types.ts`. */
 interface Wider {
   messages: Message[]
   providerLogUuid: string
@@ -38,7 +38,7 @@ type Wrap<E extends string, D> = D extends { type: infer T }
   ? { readonly id: string; readonly event: E; readonly type: T; readonly data: D }
   : never
 
-/** One event of a run. Narrow by `event` or `type`; ids rise over the whole conversation. */
+/** One event of a run. Narrow it by `event` or `type`. Ids rise over the whole conversation. */
 export type StreamEvent = Wrap<'latitude-event', LatitudeEventData> | Wrap<'provider-event', ProviderEventData>
 
 /**
@@ -59,8 +59,9 @@ export interface StreamEventMap<O extends OutputKind> {
 }
 
 /**
- * A part of a run that a page does not see unless it is exposed: `messages` (with `input` and `output` of the answer),
- * `config` (with its model and provider), `ids` of prompt and version, arguments and results of `tools`, messages of `errors`.
+ * A part of a run that a page only sees if it is exposed: `messages` (with `input` and `output` of the answer),
+ * `config` (with its model and provider), `ids` of prompt and version, arguments and results of `tools`, messages of
+ * `errors`.
  */
 export type Exposed = 'messages' | 'config' | 'ids' | 'tools' | 'errors'
 

@@ -28,12 +28,12 @@ export class Listeners<O extends OutputKind> {
     return this.#entries.some((entry) => entry.name === name)
   }
 
-  /** Calls every listener; what one throws goes to the caller. */
+  /** Calls every listener. The caller gets their exceptions. */
   emit<K extends Name<O>>(name: K, ...args: Parameters<StreamEventMap<O>[K]>): void {
     for (const entry of this.#entries) {
       if (entry.name !== name) continue
       if (entry.isOnce) this.#entries = this.#entries.filter((other) => other !== entry)
-      // add() let only listeners of this name in
+      // add() only accepts listeners of this name.
       const call = entry.listener as (...args: Parameters<StreamEventMap<O>[K]>) => void
       call(...args)
     }

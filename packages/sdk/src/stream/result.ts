@@ -15,12 +15,12 @@ export interface Progress {
   response: AnyRunResponse | undefined
 }
 
-/** The event that ends a run well. */
+/** The terminal event of a successful run. */
 export type Completed = Extract<LatitudeEventData, { type: 'chain-completed' }>
-/** The event that ends a run badly. */
+/** The terminal event of a failed run. */
 export type Failed = Extract<LatitudeEventData, { type: 'chain-error' }>
 
-/** Takes one more event into account. */
+/** Processes one more event. */
 export function advance(progress: Progress, event: StreamEvent): void {
   if (event.event === 'provider-event') {
     if (event.data.type === 'text-delta') progress.text += event.data.textDelta
@@ -32,20 +32,20 @@ export function advance(progress: Progress, event: StreamEvent): void {
     progress.text = ''
     progress.response = undefined
   } else if (data.type === 'provider-completed') {
-    // merged or missing deltas do not matter: the answer itself is complete
+    // Merged or missing deltas do not matter, because the answer itself is complete.
     progress.text = data.response.text
     progress.response = data.response
   }
 }
 
-/** The result of a completed run, in the form of the JSON answer; undefined without any answer. */
+/** The result of a completed run, in its JSON form; undefined without any response. */
 export function resultOf<O extends OutputKind>(data: Completed, progress: Progress): RunResult<O> | undefined {
   const response = data.response ?? progress.response
   if (!response) return undefined
   return {
     uuid: data.uuid,
     conversation: data.messages,
-    // the schema of the prompt is the caller's claim; the service has validated the answer against it
+    // The caller declares the type. The service has validated the answer against the prompt's schema.
     response: response as RunResult<O>['response'],
     toolRequests: data.toolRequests ?? [],
     source: data.source,

@@ -13,37 +13,37 @@ import { deferred } from './deferred.ts'
 import { EventLog } from './event-log.ts'
 import type { StreamEvent } from './events.ts'
 import { Listeners } from './listeners.ts'
-import { readTurn } from './read-turn.ts'
+import { readRun } from './read-run.ts'
 import { advance, type Completed, type Progress, resultOf, runErrorOf } from './result.ts'
 
 /** The functions that open, keep alive and observe a stream. */
 export interface StreamSource<O extends OutputKind> {
   /** Calls `onUuid` with the conversation if it is known before the head. */
   open: (signal: AbortSignal, onUuid: (conversationUuid: string) => void) => Promise<Answer>
-  /** Joins the run again after an event; without it a cut ends the stream. */
+  /** Attaches to the run again after an event. Without it, a cut ends the stream. */
   attach?:
     | ((conversationUuid: string, lastEventId: string | undefined, signal: AbortSignal) => Promise<Answer>)
     | undefined
   /** Stops the run itself. */
   stop?: (conversationUuid: string) => PromiseLike<unknown>
-  /** Loads what answers client tools. */
+  /** Loads the code that answers client tools. */
   tools?: ((host: ToolHost) => Promise<ToolLoop<O>>) | undefined
   resume?: boolean | ResumeOptions | undefined
   onAbort?: 'stop' | 'detach' | undefined
   signal?: AbortSignal | undefined
-  /** The event that the reading begins after. */
+  /** Reading starts after this event. */
   lastEventId?: string | undefined
   /** Milliseconds, 45_000 */
   idleTimeout?: number | undefined
   /** true */
   bufferEvents?: boolean | undefined
-  /** Called as listeners are, before all others. */
+  /** Called like a listener, before all others. */
   callbacks?: StreamCallbacks<O>
-  /** Called afterwards, with the conversation so far; must not throw. */
+  /** Called last, with the conversation so far. Must not throw. */
   hook?: ((event: StreamEvent, conversationUuid: string | undefined) => void) | undefined
-  /** The path of the prompt that runs, for the message of its failure. */
+  /** The path of the prompt, for the message of a failed run. */
   prompt?: string | undefined
-  /** Warnings to the console */
+  /** Warnings for the console. */
   logger?: Logger
   runtime?: Runtime
 }
@@ -64,7 +64,7 @@ export class RunPump<O extends OutputKind> {
   requestId: string | null = null
   lastEventId: string | undefined
   readonly progress: Progress = { conversationUuid: undefined, text: '', conversation: [], response: undefined }
-  /** Whether a failure would reach a listener. */
+  /** Whether any listener would get a failure. */
   isObserved = false
   /** Settles when the stop request has succeeded or failed. */
   stopped: Promise<unknown> | undefined
@@ -72,7 +72,7 @@ export class RunPump<O extends OutputKind> {
   #tools: ToolLoop<O> | undefined
   #phase: 'connecting' | 'streaming' | 'reconnecting' | 'tools' = 'connecting'
   #ending: Ending | undefined
-  /** The end of a turn that tools continue. */
+  /** The end of a round that tools continue. */
   #turnEnd: Completed | undefined
   #unfollow = () => {}
 
@@ -88,7 +88,7 @@ export class RunPump<O extends OutputKind> {
     const { hook } = source
     if (hook) this.listeners.add('event', (event) => hook(event, this.progress.conversationUuid))
     signal.addEventListener('abort', () => this.stop('aborted', signal.reason))
-    // one microtask later, so that listeners set right after construction miss nothing
+    // One microtask later, so that listeners added right after construction miss nothing.
     queueMicrotask(() => void this.#run(signal).catch((error: unknown) => this.#fail(error)))
   }
 
@@ -96,7 +96,7 @@ export class RunPump<O extends OutputKind> {
     return this.#ending ?? (this.#phase === 'streaming' && this.#tools?.running ? 'tools' : this.#phase)
   }
 
-  /** Ends the stream on the caller's wish; nothing happens once it has ended. */
+  /** Ends the stream at the caller's request. Does nothing after its end. */
   stop(ending: 'aborted' | 'detached', cause?: unknown): void {
     if (this.#ending) return
     const { conversationUuid } = this.progress
@@ -104,11 +104,11 @@ export class RunPump<O extends OutputKind> {
       new AbortError(`The stream was ${ending}`, { conversationUuid, detached: ending === 'detached', cause }),
       ending,
     )
-    // Between turns this stream has no run; another caller's run may be active.
+    // Between rounds this stream has no run. Another caller's run may be active.
     if (ending === 'aborted' && !this.#turnEnd) this.#stopRun(conversationUuid)
   }
 
-  // Once and best effort: for its reader the stream has ended in any case.
+  // Once and best effort, because the stream has ended for its reader in any case.
   #stopRun(uuid: string | null | undefined): void {
     if (uuid) this.stopped ??= Promise.resolve(this.#source.stop?.(uuid)).catch(() => {})
   }
@@ -118,10 +118,10 @@ export class RunPump<O extends OutputKind> {
     else this.controller.abort(reason)
   }
 
-  /** Reads turn after turn; a run without tools has one. */
+  /** Reads round after round. A run without tools has one. */
   async #run(signal: AbortSignal): Promise<void> {
     const { open, attach, signal: outer, idleTimeout, resume = true, runtime = systemRuntime } = this.#source
-    /** The event that the caller named; the turns after the first have none. */
+    /** The event that the caller named. Later rounds have none. */
     let from = this.lastEventId
     if (!this.#ending) this.#unfollow = onAbort(outer, () => this.#leave(outer?.reason))
     this.#tools = await this.#source.tools?.({
@@ -136,12 +136,12 @@ export class RunPump<O extends OutputKind> {
     let openTurn: (() => Promise<Answer>) | undefined = () => open(signal, (uuid) => this.#learnUuid(uuid))
     while (openTurn && !this.#ending) {
       this.#turnEnd = undefined
-      await readTurn({
+      await readRun({
         open: openTurn,
         isJoined: isJoined(),
         attach: () => {
           const uuid = this.progress.conversationUuid
-          // the whole run then, since it may have ended with that event, or before it
+          // Reads the whole run, because it may have ended with that event or before it.
           const seen = isJoined() ? undefined : this.lastEventId
           return attach && uuid ? () => attach(uuid, seen, signal) : undefined
         },
@@ -197,7 +197,7 @@ export class RunPump<O extends OutputKind> {
       else if (event.event === 'latitude-event' || event.event === 'provider-event') this.#accept(event, head)
       else this.listeners.emit('event', event)
     } catch (reason) {
-      // not thrown on: reading would take it for a broken socket
+      // Not thrown, because the reader would treat it as a broken socket.
       this.#fail(reason)
     }
   }
@@ -213,7 +213,7 @@ export class RunPump<O extends OutputKind> {
     advance(this.progress, event)
     this.log.append(event)
     if (event.event === 'latitude-event') this.#learnUuid(event.data.uuid)
-    // Events are many and small: without listeners nothing is called.
+    // Events are small and many, so nothing is called without listeners.
     const isHeard = !this.listeners.isEmpty
     if (isHeard) this.listeners.emit('event', event)
     if (event.event === 'provider-event') {
@@ -221,7 +221,7 @@ export class RunPump<O extends OutputKind> {
     } else this.#conclude(event, head)
   }
 
-  /** Ends the turn, or the stream, with its terminal event. */
+  /** Ends the round, or the stream, with its terminal event. */
   #conclude({ data }: StreamEvent, head: Answer): void {
     if (data.type === 'chain-completed') {
       if (this.#tools?.goesOn(data.toolRequests)) this.#turnEnd = data
@@ -240,7 +240,7 @@ export class RunPump<O extends OutputKind> {
     const call = { id: data.toolCallId, name: data.toolName, arguments: data.args }
     this.listeners.emit('toolCall', call)
     this.#tools?.answer(call).catch((error: unknown) => {
-      // the run would wait for a result that never comes
+      // Otherwise the run would wait for a result that never comes.
       if (!this.#ending) this.#stopRun(this.progress.conversationUuid)
       this.#fail(error)
     })
@@ -287,7 +287,7 @@ export class RunPump<O extends OutputKind> {
   }
 
   #warnIfUnseen(error: unknown): void {
-    // a caller may await the result later in the same turn
+    // The caller may await the result later in the same tick.
     setTimeout(() => {
       if (this.isObserved || this.listeners.has('error')) return
       const uuid = this.progress.conversationUuid ?? 'unknown'

@@ -21,11 +21,11 @@ export interface RunStart<O extends OutputKind> {
   fields: { path: string } | { conversationUuid: string } | { conversationUuid: string; messages: Message[] }
   options: StartOptions<O>
   path?: string
-  /** The event that an attach begins after. */
+  /** An attach starts after this event. */
   lastEventId?: string | undefined
 }
 
-/** Stops a run, without waiting long; the headers of its call may be what lets it through. */
+/** Stops a run with a short timeout. Sends the headers of the call, because a gateway may require them. */
 export function stopRun(
   api: Api,
   conversationUuid: string,
@@ -34,7 +34,7 @@ export function stopRun(
   return api.call('runs.stop', { conversationUuid }, { timeout: STOP_TIMEOUT_MS, headers })
 }
 
-/** The names of the tools that the run shall wait for; undefined when it shall end with its calls. */
+/** The tools for which the run must wait; undefined if it should end with its calls. */
 export function inlineTools<O extends OutputKind>({ operation, options }: RunStart<O>): string[] | undefined {
   const { tools, toolMode, stream } = options
   // Tool results of a joined run belong to the process that started it.
@@ -42,25 +42,25 @@ export function inlineTools<O extends OutputKind>({ operation, options }: RunSta
   return Object.keys(tools).filter((name) => tools[name])
 }
 
-/** For tools with a background run. */
+/** The error for tools with a background run. */
 export function noToolsInBackground(): ConfigurationError {
   return new ConfigurationError('A background run takes no tools. Pass them to job.attach({ tools })')
 }
 
-/** The options that travel, and those of the request. */
+/** Splits the options into those that are sent and those of the request. */
 export function sentOptions<O extends OutputKind>({ options, lastEventId }: RunStart<O>): RequestOptions {
   const { tools, toolMode, maxToolRounds, resume, idleTimeout, bufferEvents, onAbort, ...others } = options
   const { onEvent, onText, onToolCall, onFinished, onError, ...sent } = others
   return lastEventId === undefined ? sent : { ...sent, headers: { 'Last-Event-ID': lastEventId, ...sent.headers } }
 }
 
-/** The options of the request itself, for further ones of the same run. */
+/** The options of the request itself, reused for later requests of the same run. */
 export function requestOnly({ signal, timeout, maxRetries, headers }: RequestOptions): RequestOptions {
-  // an option that is undefined counts as absent
+  // An undefined option counts as absent.
   return { signal, timeout, maxRetries, headers } as RequestOptions
 }
 
-/** Joins the latest run of a conversation. */
+/** Attaches to the latest run of a conversation. */
 export function attachStart<O extends OutputKind>(conversationUuid: string, o: AttachOptions<O>): RunStart<O> {
   const { lastEventId, ...options } = o
   return { operation: 'runs.attach', fields: { conversationUuid }, options, lastEventId }

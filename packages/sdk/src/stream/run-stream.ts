@@ -9,8 +9,8 @@ import { RunPump, type StreamSource, type StreamState } from './run-pump.ts'
 import { readableOf, textOf } from './views.ts'
 
 /**
- * A run while it happens. It is read to its end even without iteration; every view starts at the first event,
- * so that several may be used together. It is not a promise: await one of its results.
+ * A run while it happens. It is read to its end even without iteration. Every view starts at the first event, so
+ * several can be used together. It is not a promise: await one of its results.
  *
  * @example
  * const stream = stet.prompts.stream('support/reply', { parameters: { ticket } })
@@ -25,7 +25,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
    */
   readonly #first: Place<StreamEvent> | undefined
 
-  /** Streams are made by the client, or by `RunStream.fromResponse`. */
+  /** Made by the client or by `RunStream.fromResponse`. */
   constructor(source: StreamSource<O>) {
     this.#pump = new RunPump(source)
     if (source.bufferEvents !== false) this.#first = this.#pump.log.tail
@@ -63,12 +63,12 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
     return this.#pump.progress.conversation
   }
 
-  /** A new reader from the first event on. Breaking out of it ends this reader, never the run. */
+  /** A new reader, starting at the first event. Breaking out of it ends this reader, never the run. */
   [Symbol.asyncIterator](): AsyncIterator<StreamEvent> {
     return this.#events()
   }
 
-  /** The answer, delta by delta; with `<step>` prompts, that of every step. */
+  /** The answer, delta by delta. With `<step>` prompts, the answers of all steps. */
   get textStream(): AsyncIterableStream<string> {
     return readableOf(textOf(this.#events()))
   }
@@ -89,7 +89,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * The result; rejects with RunError, StreamInterruptedError, AbortError or an ApiError.
+   * The result. Rejects with RunError, StreamInterruptedError, AbortError or an ApiError.
    *
    * @example const { response, tokenUsage, cost } = await stream.finalResult()
    */
@@ -107,7 +107,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * The object of the last answer; rejects for prompts without a `schema`.
+   * The object of the last answer. Rejects for prompts without a `schema`.
    *
    * @example
    * const { urgency } = await stet.prompts.stream<{ urgency: string }>('support/triage', { parameters: { ticket } }).finalObject()
@@ -135,7 +135,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Listens from now on. Listeners run synchronously in event order; what one throws rejects the stream.
+   * Listens from now on. Listeners run synchronously in event order. An exception rejects the stream.
    *
    * @example stream.on('text', (delta) => process.stdout.write(delta)).on('error', report)
    */
@@ -145,7 +145,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Listens for the next one only.
+   * Listens for the next event only.
    *
    * @example stream.once('text', () => hideSpinner())
    */
@@ -155,7 +155,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Listens no longer.
+   * Stops listening.
    *
    * @example
    * const onText = (delta: string) => process.stdout.write(delta)
@@ -167,7 +167,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Ends the stream and stops the run; every view rejects with AbortError. Resolves when the service has answered.
+   * Ends the stream and stops the run. Every view rejects with AbortError. Resolves when the service has answered.
    *
    * @example await stream.abort()
    */
@@ -189,7 +189,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Resolves at the response head, rejects when the service refuses: answer a proxy's own request after it.
+   * Resolves at the response head, and rejects if the service refuses. Await it before you answer a proxied request.
    *
    * @example const { requestId } = await stream.withResponse()
    */
@@ -199,7 +199,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * The events as bytes, ids kept, for a proxy route. A page gets the answer only; `expose` adds parts of the run.
+   * The events as bytes with their ids, for a proxy route. A page only gets the answer; `expose` adds parts of the run.
    *
    * @example for await (const bytes of stream.toReadableStream()) response.write(bytes)
    */
@@ -208,7 +208,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * A response that passes the run on to a page: the answer only, without messages, configuration and ids of the prompt.
+   * A response that forwards the run to a page: only the answer, without messages, configuration and ids of the prompt.
    * `expose` adds parts of the run.
    *
    * @example export const POST = async () => (await stet.prompts.stream('chat').withResponse()).stream.toResponse()
@@ -226,7 +226,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Reads a run from a response, for example that of a proxy route.
+   * Reads a run from a response, for example from a proxy route.
    *
    * @example
    * const stream = RunStream.fromResponse(await fetch('/api/reply', { method: 'POST' }))

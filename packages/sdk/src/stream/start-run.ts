@@ -7,7 +7,7 @@ import type { RunResult } from '../types.ts'
 import { inlineTools, noToolsInBackground, type RunStart, requestOnly, sentOptions, stopRun } from './run-start.ts'
 import { RunStream } from './run-stream.ts'
 
-/** Starts a run and returns its stream at once; an awaited run keeps no events. */
+/** Starts a run and returns its stream at once. An awaited run keeps no events. */
 export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, isReadable = true): RunStream<O> {
   const { operation, fields, options, path } = start
   const { streaming, logger, runtime, hooks } = api.settings
@@ -20,7 +20,7 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, is
       const sent = { ...sentOptions(start), signal }
       if (!options.background) return api.open(operation, { ...fields, ...(tools && { tools }), stream: true }, sent)
       if (options.tools) throw noToolsInBackground()
-      // the stream of a background run is one that joined it: the run does not depend on its reader
+      // The stream of a background run attaches to it, so the run does not depend on its reader.
       const { data } = await api.answer<{ uuid: string }>(operation, fields, sent)
       onUuid(data.uuid)
       return join(data.uuid, { signal })
@@ -56,7 +56,7 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, is
   })
 }
 
-/** Starts a run and resolves to its result, over either transport. */
+/** Starts a run and resolves to its result, with either transport. */
 export function awaitRun<O extends OutputKind>(api: Api, start: RunStart<O>): ApiPromise<RunResult<O>> {
   const isStreamed = start.options.stream !== false
   const outcome = isStreamed
@@ -70,7 +70,7 @@ async function streamedOutcome<O extends OutputKind>(stream: RunStream<O>): Prom
   return { data, response }
 }
 
-/** In plain JavaScript `for await (… of await run())` would otherwise fail with a message that explains nothing. */
+/** In plain JavaScript, `for await (… of await run())` would otherwise fail with an unclear message. */
 function refuseIteration<T extends Outcome<object>>(outcome: T): T {
   Object.defineProperty(outcome.data, Symbol.asyncIterator, {
     value: () => {

@@ -31,7 +31,7 @@ export function readableOf<T>(source: AsyncIterable<T>, ping?: () => T): AsyncIt
     },
     cancel() {
       clearInterval(timer)
-      // not awaited: a generator answers return() only after the event that it waits for
+      // Not awaited: a generator settles return() only after the event that it waits for.
       void iterator.return?.()
     },
   })

@@ -1,18 +1,18 @@
 import { ConfigurationError } from '../index.ts'
 import { nearestDifference } from './difference.ts'
 
-/** One request and its answer. */
+/** One request and its response. */
 export interface Recording {
   request: { method: string; path: string; body?: unknown }
   response: { status: number; headers: Record<string, string>; body?: unknown }
 }
 
-/** A file of recordings that is being written or played. */
+/** A file of recordings, to write or to replay. */
 export interface Cassette {
   file: string
   isRecording: boolean
   recordings: Recording[]
-  /** The entries that were used. */
+  /** The used entries. */
   played: Set<Recording>
 }
 
@@ -23,7 +23,7 @@ interface Files {
   mkdirSync(path: string, o: { recursive: true }): void
 }
 
-/** Reads the file that is to be played, or begins a new one. @throws ConfigurationError */
+/** Reads the file to replay, or starts a new one. @throws ConfigurationError */
 export function openCassette(file: string, mode: 'record' | 'replay' | 'auto'): Cassette {
   const { existsSync, readFileSync } = files()
   const isRecording = mode === 'record' || (mode === 'auto' && !existsSync(file))
@@ -72,7 +72,7 @@ function textOf({ method, path, body }: Recording['request']): string {
   return `${method} ${path}\n${body === undefined ? '' : JSON.stringify(sorted(body), null, 2)}`
 }
 
-/** The same value, its keys in order: their order says nothing. */
+/** The same value with sorted keys, because their order does not matter. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
@@ -80,7 +80,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, child]) => [key, sorted(child)]))
 }
 
-// asked for here and not imported: the rest of this entry works without files
+// Loaded on demand, so that the rest of this entry works without files.
 function files(): Files {
   const host = globalThis as unknown as { process?: { getBuiltinModule?: (name: string) => unknown } }
   const found = host.process?.getBuiltinModule?.('node:fs')

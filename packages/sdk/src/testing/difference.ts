@@ -10,7 +10,7 @@ export function nearestDifference(text: string, candidates: readonly string[]): 
   return `The nearest recording (-) differs from the request (+):\n${written(lines, nearest.others, nearest.common)}`
 }
 
-/** The longest sequence of lines that both texts hold in this order. */
+/** The longest common subsequence of lines. */
 function commonLines(a: readonly string[], b: readonly string[]): string[] {
   let row: string[][] = Array.from({ length: b.length + 1 }, () => [])
   for (const line of a) {

@@ -1,10 +1,10 @@
 import type { Message, OutputKind, RunResult, StreamEvent } from '../index.ts'
 
-/** A run to make up. */
+/** The parts of a run to generate. */
 export interface EventsOptions {
   /** The uuid of the conversation. */
   uuid?: string
-  /** Makes it a structured answer, of any JSON; the text is its JSON when it is left empty. */
+  /** Any JSON value as the structured answer. An empty text is replaced by its JSON. */
   object?: OutputKind
   /** Makes the run fail after its text. `code` is a run code such as `ai_run_error`. */
   error?: { code: string; message: string }
@@ -24,7 +24,7 @@ const USAGE = {
 }
 
 /**
- * The events of a run that answers the text, in the order and form of the server. A list is the deltas of the text.
+ * The events of a run with this answer, in the server's order and form. A list contains the deltas of the text.
  *
  * @example sseResponse(events(['Hel', 'lo'], { error: { code: 'ai_run_error', message: 'The model failed' } }))
  */
@@ -39,7 +39,7 @@ export function events(text: string | readonly string[], o: EventsOptions = {}):
   return eventsOf(result, deltas, o.error)
 }
 
-/** A whole result from the parts that matter to a test. */
+/** A complete result from the parts that matter to a test. */
 export function madeResult({
   uuid = ID,
   ...given
@@ -72,7 +72,7 @@ export function madeResult({
   }
 }
 
-/** The events at whose end a run has this result. */
+/** The events of a run with this result. */
 export function eventsOf(result: RunResult, deltas: readonly string[], error?: EventsOptions['error']): StreamEvent[] {
   const { uuid, source, conversation, response, tokenUsage, cost, toolRequests } = result
   const { finishReason } = response
@@ -101,7 +101,7 @@ export function eventsOf(result: RunResult, deltas: readonly string[], error?: E
   ]
   return all.map((data, index) => {
     const event = 'messages' in data ? 'latitude-event' : 'provider-event'
-    // the union of events cannot be followed through a list of made-up payloads
+    // TypeScript cannot follow the union of events through a list of generated payloads.
     return { id: String(index + 1), event, type: data.type, data } as StreamEvent
   })
 }

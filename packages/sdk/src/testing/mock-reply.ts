@@ -2,11 +2,11 @@ import { ApiError, RunError, type RunResult, type StreamEvent } from '../index.t
 import { events, eventsOf, madeResult } from './events.ts'
 import { sseResponse } from './sse-response.ts'
 
-/** A request that the mock got. */
+/** A request to the mock. */
 export interface MockCall {
   /** For example `prompts.run`. */
   operation: string
-  /** The prompt's path, where the request has one. */
+  /** The prompt's path, if the request has one. */
   path?: string
   method: string
   url: string
@@ -16,8 +16,8 @@ export interface MockCall {
 }
 
 /**
- * The mock response. For a run: its text, parts of its result, its events, or its failure. For other requests: the JSON body or
- * the failure. A text is the content of a prompt.
+ * The mock response. For a run: its text, parts of its result, its events, or its failure. For other requests: the JSON
+ * body or the failure. A text is the content of a prompt.
  */
 export type MockReply =
   | string
@@ -31,7 +31,7 @@ export type MockReply =
 const RUNS = ['prompts.run', 'conversations.chat', 'runs.attach']
 const READS = ['prompts.get', 'prompts.create', 'prompts.getOrCreate', 'prompts.createOrUpdate']
 
-/** The response to a call. Throws for an error that is not an answer of the server. */
+/** The response to a call. Throws for an error that is not a server response. */
 export async function respond(call: MockCall, reply: MockReply): Promise<Response> {
   if (typeof reply === 'function') return respond(call, await reply(call))
   const isRun = RUNS.includes(call.operation)

@@ -7,7 +7,7 @@ export interface MockStet<R = PromptRegistry> extends Stet<R> {
   /** Every request so far, in order. */
   readonly calls: readonly MockCall[]
   /**
-   * Forgets the calls.
+   * Clears the calls.
    *
    * @example
    * const mock = createMockStet({ 'support/reply': 'On its way.' })
@@ -20,13 +20,16 @@ export interface MockStet<R = PromptRegistry> extends Stet<R> {
 
 /** The options of the client, and of the mock. */
 export interface MockOptions extends StetOptions {
-  /** A request without a reply: `throw` (default) rejects it with ConfigurationError, `empty` answers it with nothing. */
+  /**
+   * For a request without a reply, `throw` (default) rejects with ConfigurationError, and `empty` responds with an
+   * empty body.
+   */
   onUnmatched?: 'throw' | 'empty'
 }
 
 /**
- * A client with mock replies, found by the path of the prompt, then by the name of the operation;
- * the rest of the client is real.
+ * A client with mock replies, looked up by the path of the prompt, then by the name of the operation. The rest of the
+ * client is real.
  *
  * @example
  * const stet = createMockStet({ 'support/reply': 'On its way.', 'versions.list': [] })
@@ -81,7 +84,7 @@ function callOf(url: string, init: RequestInit = {}): MockCall {
   const { pathname } = new URL(url)
   const [, address = pathname] = /\/api\/v\d+(\/.*)$/.exec(pathname) ?? []
   const fitting = routes.filter((route) => route.method === method && route.pattern.test(address))
-  // `…/documents/run` is the route of that name and no prompt
+  // `…/documents/run` is a route and not a prompt.
   const route = fitting.find(({ isLiteral }) => isLiteral) ?? fitting[0]
   const body: unknown = typeof init.body === 'string' ? JSON.parse(init.body) : undefined
   const inAddress = route?.pattern.exec(address)?.groups?.['path']

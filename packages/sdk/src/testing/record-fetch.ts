@@ -8,7 +8,7 @@ export interface RecordOptions {
    * file.
    */
   mode?: 'record' | 'replay' | 'auto'
-  /** Asks the server; that of the runtime by default. */
+  /** Calls the server. Default: the runtime's `fetch`. */
   fetch?: typeof globalThis.fetch
 }
 
@@ -36,7 +36,7 @@ export function recordFetch(file: string, { mode = 'auto', fetch }: RecordOption
     const response = await (fetch ?? globalThis.fetch)(input, init)
     return recorded(cassette, { request, secrets: secretsOf(input, init) }, response)
   }
-  // a replay needs no key
+  // A replay needs no key.
   return Object.assign(answer, { [Symbol.for('stet.offline')]: () => !opened().isRecording })
 }
 

@@ -4,14 +4,14 @@ import type { StreamEvent } from '../index.ts'
 export interface SseOptions {
   /** The number of events before the connection breaks. */
   dropAfter?: number
-  /** The size of the pieces that arrive, in bytes; by default an event each. */
+  /** The size of the arriving pieces in bytes. Default: one event each. */
   chunkBytes?: number
-  /** Whether the events carry their ids, true. */
+  /** Whether the events have ids, true. */
   ids?: boolean
 }
 
 /**
- * A response that streams the events, as `fetch` would give it.
+ * A response that streams the events, like one from `fetch`.
  *
  * @example RunStream.fromResponse(sseResponse(events('Hello'), { dropAfter: 3 })) // rejects with StreamInterruptedError
  */

@@ -17,7 +17,7 @@ export interface ToolAnswer {
   isError: boolean
 }
 
-/** The run's state that handlers can see. */
+/** The part of the run's state that handlers can see. */
 export interface ToolScene {
   conversationUuid: string
   messages: Message[]
@@ -26,8 +26,8 @@ export interface ToolScene {
 }
 
 /**
- * Runs a handler. Arguments that do not fit, exceptions and the end of its time become an error of one line for the
- * model; rejects only with PAUSE and with ToolExecutionError.
+ * Runs a handler. Invalid arguments, exceptions and a timeout become a one-line error for the model. Only rejects with
+ * PAUSE and ToolExecutionError.
  */
 export async function callTool(handler: Tool | ToolHandler, call: ToolCall, scene: ToolScene): Promise<ToolAnswer> {
   const tool: Partial<Tool> & Pick<Tool, 'execute'> = typeof handler === 'function' ? { execute: handler } : handler
@@ -74,7 +74,7 @@ function keyOf(segment: unknown): unknown {
   return typeof segment === 'object' && segment && 'key' in segment ? segment.key : segment
 }
 
-// no stack, no second line: the model needs the reason, and nothing of this process
+// Without the stack and further lines: the model needs the reason, and no detail of this process.
 function lineOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return (text.trim().split(/[\r\n]/)[0] || 'The tool failed').slice(0, LONGEST_LINE)

@@ -3,7 +3,7 @@ import type { Failed, Progress } from '../stream/result.ts'
 import type { ContentPart, Message, RunResult, ToolCall } from '../types.ts'
 
 /**
- * The result of a run that was stopped because a tool paused: its open calls wait for a chat. Undefined when it ended for
+ * The result of a run that was stopped because a tool paused. Its open calls wait for a chat. Undefined if it ended for
  * another reason.
  */
 export function pausedResult<O extends OutputKind>(data: Failed, { text }: Progress): RunResult<O> | undefined {
@@ -14,7 +14,7 @@ export function pausedResult<O extends OutputKind>(data: Failed, { text }: Progr
   return {
     uuid,
     conversation: messages,
-    // a stopped run names no model: the calls are what this result is for
+    // A stopped run has no model. This result exists for its calls.
     response: { ...response, model: '', provider: '', documentLogUuid: uuid, input: messages, output: [] } as never,
     toolRequests: toolCalls,
     source,
@@ -23,7 +23,7 @@ export function pausedResult<O extends OutputKind>(data: Failed, { text }: Progr
   }
 }
 
-/** The tool calls that no message answers. */
+/** The tool calls without an answering message. */
 function openCalls(messages: readonly Message[]): ToolCall[] {
   const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
   const answered = new Set(parts.map((part) => part.type === 'tool-result' && part.toolCallId))

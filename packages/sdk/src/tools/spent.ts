@@ -13,9 +13,9 @@ const KEYS = [
   'cachedInputTokens',
 ] satisfies (keyof Usage)[]
 
-/** The sums of several turns. */
-export function sumOf(turns: readonly Spent[]): Spent {
-  const total = (numberOf: (turn: Spent) => number) => turns.reduce((sum, turn) => sum + numberOf(turn), 0)
-  const tokenUsage = Object.fromEntries(KEYS.map((key) => [key, total((turn) => turn.tokenUsage[key])])) as never
+/** The sums of several rounds. */
+export function sumOf(rounds: readonly Spent[]): Spent {
+  const total = (numberOf: (round: Spent) => number) => rounds.reduce((sum, round) => sum + numberOf(round), 0)
+  const tokenUsage = Object.fromEntries(KEYS.map((key) => [key, total((round) => round.tokenUsage[key])])) as never
   return { tokenUsage, cost: total(({ cost }) => cost) }
 }

@@ -23,11 +23,11 @@ export interface ToolHost {
 }
 
 /**
- * Answers the tool calls of one run, each once: `inline` while the run waits for each result, or in `turns`, where it
- * ends with its calls, and a chat continues it.
+ * Answers the tool calls of one run, each once. With `inline`, the run waits for each result. With `turns`, the run
+ * ends with its calls and a chat continues it.
  */
 export class ToolLoop<O extends OutputKind> {
-  /** Handlers that have not answered yet. */
+  /** Active handlers. */
   running = 0
   /** Chats so far. */
   rounds = 0
@@ -46,13 +46,13 @@ export class ToolLoop<O extends OutputKind> {
     this.#api = api
     this.#start = start
     this.#isInline = inlineTools(start) !== undefined
-    // no prototype: a tool may be called `toString`
+    // Without a prototype, because a tool may be called `toString`.
     this.#tools = Object.assign(Object.create(null), tools)
     this.#maxRounds = maxToolRounds ?? api.settings.streaming?.maxToolRounds ?? MAX_ROUNDS
     this.#host = host
   }
 
-  /** Answers a call that the run may be waiting for; calls without a handler are ignored. */
+  /** Answers a call that the run may wait for. Calls without a handler are ignored. */
   async answer(call: ToolCall): Promise<void> {
     if (!this.#isInline || !this.#tools[call.name] || this.#handled.has(call.id)) return
     this.#handled.add(call.id)
@@ -63,18 +63,18 @@ export class ToolLoop<O extends OutputKind> {
       if (error !== PAUSE) throw error
       if (this.#isPaused) return
       this.#isPaused = true
-      // The run ends here; its open calls stay in the conversation.
+      // Ends the run. Its open calls stay in the conversation.
       await stopRun(this.#api, this.#host.scene().conversationUuid, this.#start)
     }
   }
 
-  /** Whether a chat can continue a run that ended with these calls: each one has a handler. */
+  /** Whether a chat can continue a run that ended with these calls, because each one has a handler. */
   goesOn(calls: readonly ToolCall[] = []): boolean {
     const isAnswerable = calls.length > 0 && calls.every(({ name }) => this.#tools[name])
     return !this.#isInline && isAnswerable && this.rounds < this.#maxRounds
   }
 
-  /** The message that answers all calls of a turn; undefined when one of them paused. */
+  /** The message that answers all calls of a round; undefined if one of them paused. */
   async answerAll(calls: readonly ToolCall[], spent: Spent): Promise<Message | undefined> {
     try {
       const content = await Promise.all(
@@ -105,7 +105,7 @@ export class ToolLoop<O extends OutputKind> {
     return () => this.#api.open('conversations.chat', fields, options)
   }
 
-  /** The result with what earlier turns cost added to its sums. */
+  /** The result, with the costs of earlier rounds added to its sums. */
   total(result: RunResult<O>): RunResult<O> {
     return { ...result, ...sumOf([...this.#spent, result]) }
   }
@@ -130,7 +130,7 @@ export class ToolLoop<O extends OutputKind> {
     }
   }
 
-  // a result that the service refuses, for example for its size, is the tool's failure and not the run's
+  // If the service refuses a result, for example for its size, the tool has failed and not the run.
   async #post(answer: ToolAnswer & { toolCallId: string }): Promise<void> {
     const { headers = {} } = this.#start.options
     const maxRetries = Math.max(this.#api.settings.maxRetries, RESULT_RETRIES)

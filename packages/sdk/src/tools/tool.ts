@@ -1,7 +1,7 @@
 import type { Nothing } from '../registry.ts'
 import type { Message, ToolCall } from '../types.ts'
 
-/** The common interface of schema libraries (standardschema.dev), so that all common ones work unchanged. */
+/** The common interface of schema libraries (standardschema.dev). All common libraries implement it. */
 export interface StandardSchema<I = unknown, O = I> {
   readonly '~standard': {
     readonly version: 1
@@ -30,7 +30,7 @@ export interface ToolContext extends ToolCall {
   /** Aborts when the stream ends or the tool's time is over. */
   signal: AbortSignal
   /**
-   * Leaves this call, and the others of its turn, open: the run ends with them, to be answered by a later `chat()`.
+   * Leaves this call and the others of its round open. The run ends with them, and a later `chat()` answers them.
    *
    * @example
    * const result = await stet.prompts.run('weather', { tools: { get_weather: (_, { pauseExecution }) => pauseExecution() } })
@@ -45,9 +45,9 @@ export interface Tool<A = Untyped, I = Untyped> {
   execute: (args: A, ctx: ToolContext) => unknown
   /** Never set. With this type the compiler compares the schema's input with the prompt's declaration. */
   readonly '~takes'?: (args: I) => void
-  /** Milliseconds, 240_000; then the model gets an error. */
+  /** Milliseconds, 240_000. Then the model gets an error. */
   timeout?: number
-  /** Arguments that do not fit go to the model as an error (`report`, default), or stop the run (`throw`). */
+  /** For invalid arguments: `report` (default) returns an error to the model, `throw` stops the run. */
   onInvalidArgs?: 'report' | 'throw'
 }
 
@@ -63,7 +63,7 @@ export type ToolMap<T = Nothing> = [keyof T] extends [never]
 export type HandlerMap<T> = { [K in keyof T]: ToolHandler<T[K]> }
 
 /**
- * A tool whose arguments are checked before it runs, and typed by its schema.
+ * A tool whose schema checks and types its arguments.
  *
  * @example
  * const tools = {

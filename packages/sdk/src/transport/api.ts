@@ -32,8 +32,8 @@ export class Api {
   constructor(readonly settings: Settings) {}
 
   /**
-   * Calls an operation and parses its JSON answer. The options are sent too, but for those of the request itself; wrong
-   * input rejects before any request.
+   * Calls an operation and parses its JSON response. Options are sent too, except for those of the request itself.
+   * Invalid input rejects before any request.
    */
   call<K extends OperationName, O extends RequestOptions>(
     name: K,
@@ -76,7 +76,7 @@ export class Api {
     return this.#parsed(this.exchange(name, fields, options, timeoutMs))
   }
 
-  /** Calls an operation that answers events. */
+  /** Calls an operation that responds with events. */
   async open(name: OperationName, fields: object, options: RequestOptions): Promise<Answer> {
     return send(this.settings, { ...this.exchange(name, fields, options), isStream: true })
   }
@@ -100,7 +100,7 @@ export class Api {
     )
   }
 
-  /** The project of a call that names it outside its path. */
+  /** The project of a call whose path does not contain it. */
   projectId(options: Scope): string | undefined {
     const projectId = options.projectId ?? this.settings.projectId
     return projectId === undefined ? projectId : String(projectId)

@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../options.ts'
 
-/** One logical request, however many attempts it takes. */
+/** One logical request with all its attempts. */
 export interface Exchange {
   operation: string
   method: string
@@ -8,7 +8,7 @@ export interface Exchange {
   body: unknown
   /** The response is returned with its body unread. */
   isStream?: boolean
-  /** Whether a failed attempt may be repeated; `keyed`: when the request carries an idempotency key. */
+  /** Whether a failed attempt may be repeated. `keyed`: only if the request has an idempotency key. */
   retry: boolean | 'keyed' | undefined
   /** Sent without a key. */
   outside?: boolean | undefined

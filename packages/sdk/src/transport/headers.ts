@@ -4,7 +4,7 @@ import type { ApiKey } from '../options.ts'
 import type { Settings } from '../settings.ts'
 import type { Exchange } from './exchange.ts'
 
-/** The headers of one attempt. The key is asked for each time, so that a rotated one is picked up. */
+/** The headers of one attempt. The key is read for each attempt, so that a rotated key is used. */
 export async function requestHeaders(
   settings: Settings,
   { isStream, outside, body, options }: Exchange,
@@ -27,7 +27,7 @@ export async function requestHeaders(
         if (value === null) headers.delete(name)
         else headers.set(name, value)
       } catch {
-        // the runtime's message would quote the value, which may be a secret
+        // The runtime's message would contain the value, which may be a secret.
         throw new ConfigurationError(`headers: '${name}' or its value is not valid`)
       }
     }
@@ -35,7 +35,9 @@ export async function requestHeaders(
   return headers
 }
 
-/** Marks a `fetch` that may respond without a server, and therefore without a key. The function returns whether it does. */
+/**
+ * Marks a `fetch` that may respond without a server, and therefore without a key. The function returns whether it does.
+ */
 const OFFLINE = Symbol.for('stet.offline')
 
 async function authorization({ apiKey, fetch }: Settings): Promise<string | null> {
@@ -51,7 +53,7 @@ async function currentKey(source: ApiKey | undefined): Promise<string> {
     throw new ConfigurationError('The apiKey function failed', { cause })
   }
   if (!key) throw new ConfigurationError('No API key: pass apiKey to new Stet(…) or set STET_API_KEY')
-  // the runtime's own complaint about a header would quote the key
+  // The runtime's own error about a header would contain the key.
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new ConfigurationError('apiKey (STET_API_KEY) contains characters that are not allowed in a key')
   return key

@@ -5,10 +5,10 @@ import { errorFromResponse, invalidAnswer } from './response-error.ts'
 /** The JSON of a response. */
 export function parseAnswer<T>(answer: Answer): Outcome<T> {
   const { text, response } = answer
-  // a condition of the caller's own held: there is nothing to give
+  // The caller's own precondition was met, so there is no result.
   if (response.status === 304) throw errorFromResponse(answer)
   try {
-    // the service's own tests hold its answers to the contract; here they are taken at their word
+    // The server's tests check responses against the contract, so the client trusts them.
     return { data: JSON.parse(text) as T, response: new Response(text, response) }
   } catch {
     throw invalidAnswer(answer, 'JSON')

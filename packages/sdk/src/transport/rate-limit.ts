@@ -1,14 +1,14 @@
-/** The allowance of the key, as the answer reported it. */
+/** The rate limit of the key, as reported by the response. */
 export interface RateLimitInfo {
   /** Requests per window. */
   limit: number
   remaining: number
   resetAt: Date
-  /** Present only when the server asked to wait. */
+  /** Only set if the server requested a wait. */
   retryAfterMs?: number
 }
 
-/** Reads the X-RateLimit headers; null when the answer carries none. */
+/** Reads the X-RateLimit headers; null if the response has none. */
 export function readRateLimit(headers: Headers, now: number): RateLimitInfo | null {
   const limit = numberOf(headers, 'x-ratelimit-limit')
   const reset = numberOf(headers, 'x-ratelimit-reset')
@@ -22,7 +22,7 @@ export function readRateLimit(headers: Headers, now: number): RateLimitInfo | nu
   }
 }
 
-/** The wait that the server asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date. */
+/** The wait that the server requests: `retry-after-ms`, or `Retry-After` in seconds or as a date. */
 export function readRetryAfterMs(headers: Headers, now: number): number | undefined {
   const name = 'retry-after'
   const date = Date.parse(headers.get(name) ?? '')
@@ -30,7 +30,7 @@ export function readRetryAfterMs(headers: Headers, now: number): number | undefi
   return wait && Math.max(0, wait)
 }
 
-/** The number in a header; NaN when there is none. */
+/** The number in a header; NaN if it is missing. */
 export function numberOf(headers: Headers, name: string): number {
   return Number(headers.get(name)?.trim() || Number.NaN)
 }

@@ -8,7 +8,7 @@ import { errorFromResponse, requireEvents } from './response-error.ts'
 import { retryDelayMs } from './retry.ts'
 import { startTimer } from './timer.ts'
 
-/** Sends, and repeats what may be repeated; every failure is a StetError. */
+/** Sends a request with retries. Every failure is a StetError. */
 export async function send(settings: Settings, exchange: Exchange): Promise<Answer> {
   const { options, operation, method, retry } = exchange
   const { runtime, logger } = settings
@@ -19,7 +19,7 @@ export async function send(settings: Settings, exchange: Exchange): Promise<Answ
     let mayRepeat = false
     try {
       const headers = await requestHeaders(settings, exchange, attempt, key)
-      // Without the key a retry could do the work twice, so there is none.
+      // Without the key a retry could do the work twice, so there is no retry.
       mayRepeat = retry === 'keyed' ? headers.has('idempotency-key') : retry === true
       return await attemptOnce(settings, exchange, { headers, attempt, ...(body !== undefined && { body }) })
     } catch (error) {
@@ -86,7 +86,7 @@ async function attemptOnce(
   }
 }
 
-/** Waits for what others wait for too; the signal ends this wait alone. */
+/** Waits for a shared promise. The signal only ends this wait. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const unfollow = onAbort(signal, () => reject(abortError(signal)))
@@ -112,7 +112,7 @@ function withoutKey(headers: Headers): Headers {
   return copy
 }
 
-// fetch only says "fetch failed"; the code is one or two causes deeper.
+// fetch only reports "fetch failed". The code is one or two causes deeper.
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { code } = error as { code?: unknown }
@@ -120,7 +120,7 @@ function reasonOf(error: unknown): string {
   return error.cause instanceof Error ? reasonOf(error.cause) : error.message
 }
 
-/** Runs an observer; its exception is logged and ignored. */
+/** Runs an observer. Its exception is logged and ignored. */
 export function observe(settings: Pick<Settings, 'logger'>, observer: () => void): void {
   try {
     observer()

@@ -3,7 +3,7 @@ import type { Answer } from './exchange.ts'
 
 const KEPT_CHARACTERS = 2048
 
-/** The error of a failed response. Reads bodies of other servers, HTML and empty bodies too. */
+/** The error of a failed response. Also reads bodies of other servers, HTML and empty bodies. */
 export function errorFromResponse(answer: Answer): ApiError {
   const { response, context } = answer
   const { status, statusText, headers } = response
@@ -32,7 +32,7 @@ export function invalidAnswer(answer: Answer, expected: string): ApiError {
   })
 }
 
-/** Throws unless the answer is an event stream, whose body it leaves unread. */
+/** Throws unless the response is an event stream, whose body stays unread. */
 export async function requireEvents(answer: Answer): Promise<void> {
   const { response } = answer
   if (response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')) return
@@ -40,7 +40,7 @@ export async function requireEvents(answer: Answer): Promise<void> {
   throw response.ok ? invalidAnswer(failed, 'an event stream') : errorFromResponse(failed)
 }
 
-/** The facts of a response that every error carries. */
+/** The facts of a response for every error. */
 export function factsOf({ response: { status, headers }, text, method, url, attempts }: Answer) {
   const serverResponse = text.slice(0, KEPT_CHARACTERS)
   return { status, requestId: headers.get('x-request-id'), headers, serverResponse, method, url, attempts }

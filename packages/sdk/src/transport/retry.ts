@@ -4,11 +4,11 @@ const RETRYABLE = /408|425|429|50[0234]/
 const LONGEST_ORDERED_WAIT_MS = 60_000
 const JITTER = 0.25
 
-/** Whether an answer is worth a second attempt; the server's `x-should-retry` wins over its status. */
+/** Whether a response is worth a second attempt. The server's `x-should-retry` overrides its status. */
 export function isRetryable(status: number, headers: Headers, reason: unknown): boolean {
   const wish = headers.get('x-should-retry')
   if (wish === 'true' || wish === 'false') return wish === 'true'
-  // 409 means a version conflict, except while the first attempt under the same idempotency key still runs
+  // 409 means a version conflict, unless the first attempt with the same idempotency key is still running.
   if (status === 409) return reason === 'in_progress'
   return RETRYABLE.test(`${status}`)
 }
@@ -24,11 +24,11 @@ export interface RetryMoment {
   random: () => number
   /** Milliseconds before the second attempt, 500 */
   first?: number | undefined
-  /** Milliseconds at most, unless the server orders another wait, 8000 */
+  /** The longest wait in milliseconds, unless the server requests another one, 8000 */
   longest?: number | undefined
 }
 
-/** Milliseconds to wait: the server's value, at most a minute; without one exponential, with jitter downwards. */
+/** Milliseconds to wait: the server's value, at most a minute. Without one, exponential with jitter downwards. */
 export function retryDelayMs({ attempt, headers, now, random, first = 500, longest = 8000 }: RetryMoment): number {
   const ordered = headers && (readRetryAfterMs(headers, now) ?? untilReset(headers, now))
   if (ordered !== undefined) return Math.min(ordered, LONGEST_ORDERED_WAIT_MS)

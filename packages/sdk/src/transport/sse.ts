@@ -2,16 +2,16 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { onAbort } from './on-abort.ts'
 import { startTimer } from './timer.ts'
 
-/** One message of an event stream, its data lines joined. */
+/** One message of an event stream, with its data lines joined. */
 export type Frame = EventSourceMessage
 
 /** The options for reading an event stream. */
 export interface FrameReading {
-  /** An exception ends the reading. */
+  /** An exception stops reading. */
   onFrame: (frame: Frame) => void
-  /** Milliseconds without a byte after which reading ends; asked again for each read. */
+  /** Milliseconds without a byte after which reading stops. Read again before each wait. */
   idleMs: () => number
-  /** Ends the reading and closes the socket. */
+  /** Stops reading and closes the socket. */
   signal: AbortSignal
 }
 
@@ -45,7 +45,7 @@ export async function readFrames(body: ReadableStream<Uint8Array>, reading: Fram
   }
 }
 
-/** Feeds the text of an event stream, piece by piece, to the parser. */
+/** Passes the text of an event stream to the parser, piece by piece. */
 function frameParser(onFrame: (frame: Frame) => void): (text: string) => void {
   const parser = createParser({ onEvent: onFrame })
   let endsWithReturn = false

@@ -1,12 +1,12 @@
 import { API_PREFIX } from '@stet/contract/routes'
 import { ConfigurationError } from '../errors.ts'
 
-/** A query value; undefined ones are left out. */
+/** A query value. Undefined values are omitted. */
 export type Query = Record<string, string | number | boolean | undefined>
 
 /**
- * Fills a route template. `:path` keeps the slashes of a prompt path and drops one leading slash; every other
- * parameter is one segment. Parameters of the path are removed from `content`.
+ * Fills a route template. `:path` keeps the slashes of a prompt path and drops one leading slash. Every other parameter
+ * is one segment. Path parameters are removed from `content`.
  */
 export function fillRoute(
   template: string,
@@ -28,11 +28,11 @@ export function fillRoute(
 export function queryString(query: Query = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.append(name, `${value}`)
-  // not `size`, which runtimes before 2023 do not have: they would drop the query in silence
+  // Not `size`: runtimes before 2023 lack it and would drop the query silently.
   return `${search}` && `?${search}`
 }
 
-/** For a call that cannot do without a value. */
+/** The error for a required value that is missing. */
 export function missing(name: string): ConfigurationError {
   const isProject = name === 'projectId'
   return new ConfigurationError(
@@ -42,7 +42,7 @@ export function missing(name: string): ConfigurationError {
   )
 }
 
-// dot segments would be resolved by every URL parser on the way and reach another route
+// URL parsers resolve dot segments, so the request would reach another route.
 function encodeSegment(segment: string, what: string): string {
   if (/^\.?\.?$/.test(segment)) throw new ConfigurationError(`${what} has an empty or dot segment`)
   try {

@@ -3,8 +3,8 @@ import type { ForwardOptions, StreamEvent } from '../stream/events.ts'
 import { pageEvent } from './page-events.ts'
 
 /**
- * The events as a page may see them, in the form of an event stream, ids kept. A failed run ends with its chain-error; a
- * stream that was cut errors, so that the page joins again.
+ * The events that a page may see, as an event stream with ids. A failed run ends with its chain-error. A cut stream
+ * errors, so that the page resumes.
  */
 export async function* framesOf(events: AsyncIterable<StreamEvent>, o?: ForwardOptions): AsyncGenerator<string> {
   let turnEnd = ''
@@ -13,7 +13,7 @@ export async function* framesOf(events: AsyncIterable<StreamEvent>, o?: ForwardO
       turnEnd = ''
       const event = pageEvent(whole, o)
       if (!event) continue
-      // the end of a turn that tools continue is not the end of the run: the reader behind the proxy shall read on
+      // The end of a round that tools continue is not the end of the run, so the reader behind the proxy must read on.
       if (event.type === 'chain-completed') turnEnd = frameOf(event)
       else yield frameOf(event)
     }

@@ -8,12 +8,12 @@ type Of<T extends StreamEvent['type']> = Extract<StreamEvent['data'], { type: T 
 const FAILED = 'The run failed'
 
 /**
- * An event as a page may see it. Keys are copied one by one: a key or an event type of a later server stays hidden until
- * it is listed here. Undefined: nothing of the event is for a page.
+ * The part of an event that a page may see. Keys are copied one by one, so a key or event type of a later server stays
+ * hidden until it is listed here. Undefined if a page may see nothing of it.
  */
 export function pageEvent(event: StreamEvent, { expose = [] }: ForwardOptions = {}): StreamEvent | undefined {
   if (expose === true) return event
-  // the type comes from the wire, so `constructor` must not match
+  // The type comes from the wire, so `constructor` must not match.
   if (!Object.hasOwn(VIEWS, event.type)) return undefined
   const view = VIEWS[event.type] as (data: StreamEvent['data'], may: May) => StreamEvent['data'] | undefined
   const data = view(event.data, (part) => expose.includes(part))
@@ -107,7 +107,7 @@ function answer(response: AnyRunResponse, may: May): AnyRunResponse {
     ...(may('config') ? { model, provider } : { model: '', provider: '' }),
     ...(may('messages') ? { input, output } : { input: [], output: [] }),
   }
-  // the kind of the answer and its object stay together
+  // The kind of the answer and its object stay together.
   return shown as AnyRunResponse
 }
 
@@ -115,7 +115,7 @@ function calls(given: readonly ToolCall[], may: May): ToolCall[] {
   return (given ?? []).map((call) => ({ ...pick(call, ['id', 'name']), arguments: may('tools') ? call.arguments : {} }))
 }
 
-/** The named keys that the value has: it comes from the wire, where any of them may be missing. */
+/** The named keys that the value has. It comes from the wire, where any of them may be missing. */
 function pick<T extends object, K extends keyof T>(value: T, keys: readonly K[]): Pick<T, K> {
   const found = keys.filter((key) => value?.[key] !== undefined).map((key) => [key, value[key]])
   return Object.fromEntries(found) as Pick<T, K>

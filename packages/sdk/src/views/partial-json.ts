@@ -1,6 +1,6 @@
 import type { StreamEvent } from '../stream/events.ts'
 
-/** The structured answer as it grows; the last value is the complete one. */
+/** The structured answer as it grows. The last value is the complete one. */
 export async function* objectsOf(events: AsyncIterable<StreamEvent>): AsyncGenerator<unknown> {
   let text = ''
   let shown: string | undefined
@@ -18,7 +18,7 @@ export async function* objectsOf(events: AsyncIterable<StreamEvent>): AsyncGener
   }
 }
 
-/** The value of an incomplete JSON text so far; undefined when there is none yet. */
+/** The value of an incomplete JSON text; undefined if there is none yet. */
 export function parsePartialJson(text: string): unknown {
   const { closers, isInString, memberStart } = scan(text)
   const trimmed = text.trimEnd()

@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 
-/** The binary that is tested with: the one that is named, else that of Debian; undefined when there is none. */
+/** The binary for the tests: the named one, or Debian's; undefined if there is none. */
 export const chromium = [process.env['STET_TEST_CHROMIUM'], '/usr/bin/chromium'].find(
   (file) => file !== undefined && existsSync(file),
 )
 
 export interface Page {
-  /** The value of an expression of the loaded page, its promises awaited. */
+  /** Evaluates an expression in the loaded page and awaits its result. */
   evaluate(expression: string): Promise<unknown>
   /** Ends the browser. */
   close(): Promise<void>
@@ -51,13 +51,13 @@ export async function openPage(binary: string, url: string, flags: readonly stri
     try {
       if (browser.pid !== undefined) process.kill(-browser.pid, 'SIGKILL')
     } catch {
-      // it has ended by itself
+      // It has ended by itself.
     }
     await ended
     rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
   }
   const dies = ended.then(() => Promise.reject(new Error(`${binary} has ended`)))
-  // it ends after each test
+  // It ends after each test.
   dies.catch(() => {})
   try {
     const { call, waitFor } = talk(browser)

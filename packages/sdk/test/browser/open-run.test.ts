@@ -1,4 +1,6 @@
-/** A page, its own server, and the service: the run crosses both legs, and a cut of the first one is mended. */
+/**
+ * A page, its own server, and the service. The run crosses both connections, and a cut of the first one is repaired.
+ */
 import { expect, it, vi } from 'vitest'
 import { type OpenRunOptions, openRun } from '../../src/browser/index.ts'
 import { ApiError, ConnectionError, RunError, RunStream, Stet, StreamInterruptedError } from '../../src/index.ts'
@@ -16,7 +18,7 @@ import { failedRunEvents, frames, runEvents, UUID } from '../support/sample-run.
 const run = runEvents(['Hel', 'lo ', '👋'])
 const whole = frames(run)
 
-/** The route of a page's server: passes on what `stet` streams, or cuts the page off after some of its events. */
+/** The route of a page's server. It forwards the stream of `stet`, or cuts the page's connection after some events. */
 async function routeTo(serviceUrl: string, cutAfter?: number): Promise<Reply> {
   const stet = new Stet({ apiKey: 'k', baseUrl: serviceUrl, projectId: 1, maxRetries: 0 })
   return async (response, { body, headers }) => {
@@ -61,7 +63,7 @@ it('reads a run through the page’s own server', async () => {
   expect(stream).toBeInstanceOf(RunStream)
   expect(stream.conversationUuid).toBe(UUID)
   expect(page.requests[0]).toMatchObject({ method: 'POST', body: { ticket: 'Where?' }, headers: { 'x-page': '1' } })
-  // the page sends no key, and none reaches it
+  // The page sends no key and receives none.
   expect(page.requests[0]?.headers['authorization']).toBeUndefined()
   expect(service.requests[0]?.headers['authorization']).toBe('Bearer k')
 })

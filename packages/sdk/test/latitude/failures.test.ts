@@ -6,7 +6,7 @@ import { failedRunEvents, frames, result, runEvents, UUID } from '../support/sam
 
 async function clientOf(...replies: Reply[]) {
   const server = await localServer(...replies)
-  // a cut that is mended would be no failure
+  // A resumed stream would not fail.
   const streaming = { resume: false, idleTimeout: 45_000 }
   const latitude = new Latitude('k', { baseUrl: server.url, projectId: 1, maxRetries: 0, streaming })
   return { latitude, server }

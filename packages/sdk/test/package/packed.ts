@@ -1,4 +1,4 @@
-/** The package as it would be published, and empty projects that have installed it. */
+/** The package as published, and empty projects with it installed. */
 import { execFile, spawnSync } from 'node:child_process'
 import {
   cpSync,
@@ -77,7 +77,7 @@ function installed(name: string): string {
   return realpathSync(found)
 }
 
-/** The Nodes that are here and that the package is for: the one that runs the tests, that of the workspace, those of the machine. */
+/** The installed Node versions that the package supports: the one running the tests, the workspace's, the machine's. */
 export function nodes(): string[] {
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
   const ofMachine = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.endsWith('.bin'))
@@ -89,7 +89,7 @@ export function nodes(): string[] {
   return [...new Set([process.execPath, ...found].map((file) => realpathSync(file)))].filter(isSupported)
 }
 
-/** Whether it is of `engines`: a distribution may bring an older one. */
+/** Whether it satisfies `engines`. A distribution may have an older one. */
 function isSupported(node: string): boolean {
   const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
   const [major = 0, minor = 0] =
@@ -113,7 +113,7 @@ export async function runIn(
     const { stdout } = await run(file, args, { cwd: project, env })
     return stdout
   } catch (error) {
-    // a compiler complains on its standard output
+    // The compiler reports errors on standard output.
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
     throw new Error(`${file} ${args.join(' ')}: ${stdout}${stderr}`, { cause: error })
   }

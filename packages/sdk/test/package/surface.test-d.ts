@@ -1,4 +1,4 @@
-/** The further entries as they were designed: what an application may write against each of them. */
+/** The types of the other entries: the code that an application may write with each of them. */
 
 import type * as ai from '../../src/ai/index.ts'
 import type { UIMessageChunk } from '../../src/ai/index.ts'

@@ -89,7 +89,7 @@ describe('in TypeScript', () => {
       exactOptionalPropertyTypes: true,
       noUncheckedIndexedAccess: true,
       noEmit: true,
-      // the declarations themselves are checked once, which takes the compiler most of its time
+      // The declarations are checked once, because that takes the compiler most of its time.
       skipLibCheck: resolution === 'bundler',
       types: [],
       target: 'ES2022',
@@ -138,7 +138,7 @@ describe('in TypeScript', () => {
 
   it('has declarations that name nothing from elsewhere', () => {
     const files = readdirSync(`${packed.folder}/dist`).filter((file) => /\.d\.[cm]ts$/.test(file))
-    // one for each entry and form, and that of the registry which both forms share
+    // One per entry and format, and the registry that both formats share.
     expect(files).toHaveLength(2 * (ENTRIES.length + 1) + 2)
     for (const file of files) {
       const text = readFileSync(`${packed.folder}/dist/${file}`, 'utf8')
@@ -152,7 +152,7 @@ describe('in TypeScript', () => {
 })
 
 describe('in a bundle', () => {
-  /** An application that has all of the entry, minified; `outside` stays out of it. */
+  /** A minified application with all of the entry. `outside` is not included. */
   async function bundled(
     entry: string,
     outside: string[] = [],

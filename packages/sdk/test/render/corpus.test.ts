@@ -9,7 +9,7 @@ type Part = Messages[number]['content'][number]
 
 const cases = corpusCases()
 
-// the instant that the corpus was written for
+// The instant in the corpus.
 beforeAll(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-02T03:04:05.000Z') })
 })
@@ -23,7 +23,7 @@ function optionsOf(prompt: CorpusCase) {
   return { content, options: { ...options, adapter: 'default' as const } }
 }
 
-/** The whole chain, its model and tools answering as the case says; with what each step's first call received. */
+/** The whole chain, with the case's model and tool answers, and the input of each step's first call. */
 async function chainOf(prompt: CorpusCase): Promise<{ steps: Rendered<unknown>[]; whole: Rendered<unknown> }> {
   const answers = answersOf(prompt)
   const said = answers.flat().filter(({ role }) => role === 'assistant')

@@ -24,7 +24,7 @@ export interface TestedRuntime {
   run(packed: Packed, options: ScenarioOptions): Promise<unknown>
 }
 
-/** Installs the runtimes that are missing. */
+/** Installs missing runtimes. */
 export const INSTALL =
   'npx -y pnpm@10.34.9 install --ignore-workspace --frozen-lockfile --dir packages/sdk/test/runtimes'
 
@@ -33,7 +33,7 @@ const bun = `${here}node_modules/@oven/bun-linux-x64/bin/bun`
 const deno = `${here}node_modules/@deno/linux-x64-glibc/deno`
 const workerd = `${here}node_modules/@cloudflare/workerd-linux-64/bin/workerd`
 
-/** All of them, those that are not here too. */
+/** All of them, including missing ones. */
 export function testedRuntimes(): TestedRuntime[] {
   const denoRun = [deno, 'run', '--no-lock', '--node-modules-dir=manual', '--allow-net', '--allow-env'] as const
   return [
@@ -70,10 +70,10 @@ function program(name: string, command: [string, ...string[]]): TestedRuntime {
   }
 }
 
-/** A worker is one script that answers requests: the scenario runs in one of them. */
+/** A worker is one script that answers requests. The scenario runs inside a request. */
 async function runInWorker(packed: Packed, options: ScenarioOptions): Promise<unknown> {
   const handler = `export default { fetch: async () => Response.json(await ${call(options)}) }`
-  // a bundler follows every import, also the one of the engine that only rendering loads
+  // A bundler follows every import, also that of the engine, which only rendering loads.
   const project = projectWith(packed, handler, ['promptl-ai'])
   await build({
     entryPoints: [`${project}/main.mjs`],

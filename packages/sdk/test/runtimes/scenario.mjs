@@ -40,7 +40,7 @@ async function refused({ NotFoundError, StetError }, stet) {
   return [error instanceof NotFoundError, StetError.isInstance(error), error.name, error.status]
 }
 
-/** Cut twice on its way: every event once, in order. */
+/** Cut twice on its way: every event arrives once, in order. */
 async function resumed(shaky) {
   const stream = shaky.prompts.stream('hello')
   const states = []
@@ -89,7 +89,7 @@ async function cached(stet) {
   return [...sources, source, content]
 }
 
-/** A route that passes the run on, and its page. */
+/** A route that forwards the run, and its page. */
 async function proxied({ RunStream }, stet) {
   const { stream } = await stet.prompts.stream('hello').withResponse()
   const page = RunStream.fromResponse(stream.toResponse())

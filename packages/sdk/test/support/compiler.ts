@@ -3,7 +3,7 @@ import type ts from 'typescript'
 /** Any of the compilers under test. They share the API that is used here. */
 export type Compiler = typeof ts
 
-/** The complaints of a compiler about files that exist as text only, in their own folder. */
+/** The compile errors of files that exist only as text, in their own folder. */
 export function complaints(
   compiler: Compiler,
   folder: string,
@@ -47,5 +47,5 @@ export function complaints(
   })
 }
 
-// the standard library takes most of the time
+// The standard library takes most of the time.
 const parsed = new Map<string, ts.SourceFile>()

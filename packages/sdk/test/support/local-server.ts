@@ -18,7 +18,9 @@ export interface Recorded {
 
 export type Reply = (response: ServerResponse, request: Recorded) => void | Promise<void>
 
-/** A server on a free port that answers request n with reply n, and further ones with the last. Ends with the test. */
+/**
+ * A server on a free port that answers request n with reply n, and later ones with the last reply. Ends with the test.
+ */
 export async function localServer(...replies: Reply[]): Promise<{ url: string; requests: Recorded[] }> {
   const requests: Recorded[] = []
   const server = createServer(async (request, response) => {
@@ -29,7 +31,7 @@ export async function localServer(...replies: Reply[]): Promise<{ url: string; r
     requests.push(recorded)
     await replies[Math.min(requests.length, replies.length) - 1]?.(response, recorded)
   })
-  // after a pause of the machine it would close a connection on which the next request is under way
+  // After a pause of the machine it would close a connection during the next request.
   server.keepAliveTimeout = 0
   const port = await listen(server)
   onTestFinished(() => {
@@ -39,7 +41,7 @@ export async function localServer(...replies: Reply[]): Promise<{ url: string; r
   return { url: `http://127.0.0.1:${port}`, requests }
 }
 
-// a port that is given again soon would get the next request over the connection to the server that had it
+// If the port were reused soon, the next request could use a connection to the old server.
 const given = new Set<number>()
 
 async function listen(server: Server): Promise<number> {
@@ -54,7 +56,7 @@ async function listen(server: Server): Promise<number> {
   }
 }
 
-/** The body; undefined when the client went while it sent. */
+/** The body; undefined if the client disconnected while sending. */
 async function textOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = []
   try {
@@ -77,7 +79,7 @@ export function text(body: string, status = 200, headers: Record<string, string>
 
 const EVENT_STREAM = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Request-Id': 'req_1' }
 
-/** Answers with the text in chunks of the given size, then ends the response unless it shall stay open. */
+/** Responds with the text in chunks of the given size. Ends the response unless it should stay open. */
 export function events(body: string, o: { chunkBytes?: number; headers?: Record<string, string> } = {}): Reply {
   return async (response) => {
     const bytes = Buffer.from(body)
@@ -86,7 +88,7 @@ export function events(body: string, o: { chunkBytes?: number; headers?: Record<
     response.flushHeaders()
     for (let at = 0; at < bytes.length; at += size) {
       response.write(bytes.subarray(at, at + size))
-      // a turn of the loop between writes keeps the chunks apart on the wire
+      // A tick between writes keeps the chunks apart on the wire.
       await new Promise(setImmediate)
     }
     response.end()

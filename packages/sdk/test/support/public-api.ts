@@ -5,21 +5,21 @@ import ts from 'typescript'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Interfaces whose methods the application implements: their example is where they are passed. */
+/** Interfaces that the application implements. Their example is where they are passed. */
 const IMPLEMENTED_BY_CALLERS = ['Logger', 'Hooks', 'CacheStore']
 
 interface PublicName {
-  /** The entry that exports it, or the class that it belongs to. */
+  /** The entry that exports it, or its class. */
   entry: string
   name: string
   isValue: boolean
-  /** Whether callers call it: a function, a class, or a method of a class or of an interface. */
+  /** Whether applications call it: a function, a class, or a method of a class or interface. */
   isCalled: boolean
-  /** Its examples, those of its properties and methods not among them. */
+  /** Its examples, without those of its properties and methods. */
   examples: string[]
 }
 
-/** The options under which the sources are checked; the entries are imported by their published names. */
+/** The compiler options for the sources. The entries have their published names. */
 export function compilerOptions(): ts.CompilerOptions {
   const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
@@ -32,14 +32,14 @@ export function compilerOptions(): ts.CompilerOptions {
   return { ...options, noEmit: true, pathsBasePath: root, paths }
 }
 
-/** The entries by the names under which they are imported, and their files. */
+/** The entries by import name, with their files. */
 function entries(): [entry: string, file: string][] {
   const folders = readdirSync(`${root}src`).filter((name) => ts.sys.fileExists(`${root}src/${name}/index.ts`))
   const further = folders.map((name): [string, string] => [`@stet/sdk/${name}`, `${root}src/${name}/index.ts`])
   return [['@stet/sdk', `${root}src/index.ts`], ...further]
 }
 
-/** Every public name once, whatever entries show it, and every property and method of it as `Owner.name`. */
+/** Every public name once, from any entry, and each of its properties and methods as `Owner.name`. */
 export function publicNames(): PublicName[] {
   const program = ts.createProgram(
     entries().map(([, file]) => file),

@@ -21,11 +21,11 @@ export interface RunServerOptions {
   cuts: (number | 'before the head')[]
   /** The id of the first event, 1. */
   firstId?: number
-  /** Events from this one on wait for the tool results, one for each call before them. */
+  /** Events from this one on wait for one tool result per earlier call. */
   waitsAt?: number
-  /** So many tool results are refused as too large. */
+  /** The number of tool results to refuse as too large. */
   refusals?: number
-  /** A stop ends the run, with these calls open. */
+  /** A stop ends the run with these open calls. */
   stopsWith?: ToolCall[]
 }
 
@@ -38,7 +38,7 @@ export interface RunServer {
   stops: () => Recorded[]
 }
 
-/** One run that any number of connections may read, each cut where the test says. */
+/** One run for any number of connections, each cut where the test wants. */
 export async function runServer({
   events = runEvents(['Hel', 'lo ', 'wörld']),
   behaviour,

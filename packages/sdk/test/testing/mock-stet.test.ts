@@ -18,7 +18,7 @@ const failure = async (promise: PromiseLike<unknown>): Promise<unknown> => {
   throw new Error('It did not fail')
 }
 
-/** An error as the client makes them. */
+/** An error as the client creates it. */
 async function apiError(status: number, body: object): Promise<StetError> {
   const stet = createMockStet({}, { fetch: fetch })
   const answering = stet.withOptions({

@@ -22,7 +22,7 @@ async function recordings(file: string, count: number): Promise<string> {
   return read()
 }
 
-/** A client whose requests go nowhere but to the cassette. */
+/** A client whose requests only go to the cassette. */
 function replaying(file: string, mode?: 'replay'): Stet {
   const offline: typeof fetch = () => Promise.reject(new Error('The network was asked'))
   const fetch = recordFetch(file, { fetch: offline, ...(mode && { mode }) })
@@ -129,7 +129,7 @@ it('keeps no secret', async () => {
   ]) {
     expect(text.toLowerCase()).not.toContain(secret.toLowerCase())
   }
-  // a secret in the request does not keep it from being found again
+  // A request with a secret is still found again.
   expect(
     await replaying(file).providerKeys.create({ name: 'openai', provider: 'openai', token: 'another' }),
   ).toMatchObject({ name: 'openai' })

@@ -55,7 +55,7 @@ const response = (place: string) => ({
 })
 const error = { name: 'DocumentRunError', message: 'error.message', errorCode: 'ai_run_error', code: 'ai_run_error' }
 
-/** Every type of event with a text of its own wherever it has one; the compiler asks for a type that is missing. */
+/** Every type of event, with a different text wherever it has one. The compiler requires every type. */
 const PLANTED: { [T in StreamEvent['type']]: Record<string, unknown> } = {
   'chain-started': {},
   'step-started': {},
@@ -119,7 +119,7 @@ function frame(data: Payload, index: number): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\nid: ${index + 1}\n\n`
 }
 
-/** A run with all types of events, those of tomorrow too, that ends in the given way. */
+/** A run with all types of events, also future ones, that ends in the given way. */
 function runEndingWith(end: 'chain-completed' | 'chain-error'): RunStream {
   const chain = {
     uuid: UUID,
@@ -149,7 +149,7 @@ function runEndingWith(end: 'chain-completed' | 'chain-error'): RunStream {
   return RunStream.fromResponse(new Response(body, { headers: { 'Content-Type': 'text/event-stream' } }))
 }
 
-/** The texts of a value, each once. */
+/** The distinct texts of a value. */
 function textsOf(value: unknown): string[] {
   const found: string[] = []
   JSON.stringify(value, (_, part: unknown) => {
@@ -184,7 +184,7 @@ const answer = (place: string) => [
   `${place}.toolCalls.name`,
 ]
 const ids = (...places: string[]) => places.flatMap((place) => [`${place}.id`, `${place}.name`])
-/** All that a page can read: see docs/sdk/frontends.md. */
+/** Everything that a page can read: see docs/sdk/frontends.md. */
 const VISIBLE: Record<string, string[]> = {
   'chain-started': [],
   'step-started': [],

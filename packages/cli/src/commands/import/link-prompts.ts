@@ -123,7 +123,10 @@ function relativePath(target: string, from: string): string {
 const maxSegmentBytes = 200
 const maxPathBytes = 480
 
-/** Turns names into paths that the server and every file system accept, in the order of the names. Collisions get a suffix. */
+/**
+ * Converts names to paths that the server and every file system accept, in the order of the names. Collisions get a
+ * suffix.
+ */
 export function settlePaths(names: readonly string[]): string[] {
   // Compared without case, because some file systems ignore it.
   const taken = new Set<string>()

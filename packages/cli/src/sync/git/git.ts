@@ -96,7 +96,7 @@ export async function defaultDraftName(folder: string, client: Stet): Promise<st
     // The full commit hash, because a later checkout finds its base by it.
     return `${branch.slice(0, 255 - commit.length)}@${commit}`
   } catch {
-    // no git, no checkout, or no commit yet
+    // No git, no checkout, or no commit yet.
   }
   return `draft of ${(await client.me()).apiKey.name}`.slice(0, 256)
 }

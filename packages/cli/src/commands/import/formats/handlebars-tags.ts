@@ -38,7 +38,7 @@ const tag = new RegExp(
     String.raw`\\?\{\{~?![^{}]*\}\}`,
     String.raw`\\?\{\{\{${inside}\}\}\}`,
     String.raw`\\?\{\{${inside}\}\}`,
-    // A tag with a quote that nothing closes.
+    // A tag with an unclosed quote.
     String.raw`\\?\{\{[^{}]*\}\}`,
   ].join('|'),
   'g',

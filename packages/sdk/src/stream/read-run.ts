@@ -5,16 +5,16 @@ import type { Answer } from '../transport/exchange.ts'
 import { retryDelayMs } from '../transport/retry.ts'
 import { type Frame, readFrames } from '../transport/sse.ts'
 
-// after the terminal event the server closes by itself; waiting for it keeps the connection for the next request
+// The server closes the connection after the terminal event. Waiting for that keeps it for the next request.
 const FAREWELL_MS = 1000
 const IDLE_TIMEOUT_MS = 45_000
 
-/** One run to read: a turn of its conversation. */
-export interface Turn {
+/** One run to read. */
+export interface RunToRead {
   open: () => Promise<Answer>
-  /** It is joined after an event that the caller named. */
+  /** Whether reading starts after an event that the caller named. */
   isJoined: boolean
-  /** Rejoins the run; undefined if that is impossible. */
+  /** Attaches to the run again; undefined if that is impossible. */
   attach: () => (() => Promise<Answer>) | undefined
   resume: ResumeOptions
   runtime: Runtime
@@ -23,10 +23,13 @@ export interface Turn {
   signal: AbortSignal
   /** Whether reading is finished: the terminal event arrived, or the reader left. */
   isOver: () => boolean
-  /** The id of the last event that was taken. */
+  /** The id of the last processed event. */
   lastEventId: () => string | undefined
   onHead: (head: Answer) => void
-  /** Processes a frame, or only checks one that was processed or is not needed; throws if the connection is unusable. */
+  /**
+   * Processes a frame, or only checks one that is processed already or not needed. Throws if the connection is
+   * unusable.
+   */
   onFrame: (frame: Frame, head: Answer, isOld: boolean) => void
   onReconnecting: (about: { attempt: number; delayMs: number; cause: string }) => void
   onReconnected: () => void
@@ -34,12 +37,12 @@ export interface Turn {
   lost: (message: string, cause?: unknown) => Error
 }
 
-/** Reads a run to its terminal event, over as many connections as it takes; every event is taken once. */
-export async function readTurn(turn: Turn): Promise<void> {
-  const { isOver, lastEventId, lost, idleTimeout = IDLE_TIMEOUT_MS } = turn
-  /** Frames of this turn that were taken. */
+/** Reads a run to its terminal event, over as many connections as needed. Every event is processed once. */
+export async function readRun(run: RunToRead): Promise<void> {
+  const { isOver, lastEventId, lost, idleTimeout = IDLE_TIMEOUT_MS } = run
+  /** The number of processed frames of this run. */
   let taken = 0
-  let isRejoined = turn.isJoined
+  let isRejoined = run.isJoined
   /**
    * Attempts to rejoin since the last event. The first attempt is free if no event followed the one that the caller named,
    * because the run may simply have ended.
@@ -51,24 +54,24 @@ export async function readTurn(turn: Turn): Promise<void> {
     return id ? Number(id) <= Number(lastEventId()) : index <= taken
   }
 
-  /** Reads one connection and returns why it ended. */
+  /** Reads one connection. Returns the reason of its end. */
   async function read(head: Answer): Promise<Error> {
     const { body } = head.response
-    turn.onHead(head)
+    run.onHead(head)
     if (!body) throw lost('No body: use stream: false in this runtime')
     let index = 0
     const onFrame = (frame: Frame) => {
       index += 1
       if (isOver()) return
       const isSeen = isRejoined && isOld(frame, index)
-      turn.onFrame(frame, head, isSeen)
+      run.onFrame(frame, head, isSeen)
       if (isSeen) return
       taken += 1
       attempts = 0
     }
     const idleMs = () => (isOver() ? FAREWELL_MS : idleTimeout)
     try {
-      const isIdle = await readFrames(body, { onFrame, idleMs, signal: turn.signal })
+      const isIdle = await readFrames(body, { onFrame, idleMs, signal: run.signal })
       return new Error(isIdle ? `Nothing arrived for ${idleTimeout} ms` : 'The stream ended before the run')
     } catch (cause) {
       const isNoJson = cause instanceof SyntaxError
@@ -76,20 +79,20 @@ export async function readTurn(turn: Turn): Promise<void> {
     }
   }
 
-  for (let head = await turn.open(); ; isRejoined = true) {
+  for (let head = await run.open(); ; isRejoined = true) {
     let broken: unknown = await read(head)
     if (isOver()) return
     for (;;) {
-      const { maxAttempts = 3 } = turn.resume
+      const { maxAttempts = 3 } = run.resume
       const { message, cause } = broken as Error
       if (cause && attempts < 0) attempts = 0
-      const attach = turn.attach()
+      const attach = run.attach()
       if (!attach || attempts >= maxAttempts) throw lost(message, cause ?? broken)
       attempts += 1
       if (attempts > 0) {
-        const delayMs = delayOf(turn, attempts, broken)
-        turn.onReconnecting({ attempt: attempts, delayMs, cause: message })
-        await turn.runtime.sleep(delayMs, turn.signal)
+        const delayMs = delayOf(run, attempts, broken)
+        run.onReconnecting({ attempt: attempts, delayMs, cause: message })
+        await run.runtime.sleep(delayMs, run.signal)
       }
       try {
         head = await attach()
@@ -99,7 +102,7 @@ export async function readTurn(turn: Turn): Promise<void> {
         broken = error
       }
     }
-    if (attempts > 0) turn.onReconnected()
+    if (attempts > 0) run.onReconnected()
   }
 }
 
@@ -107,7 +110,7 @@ function isPassing(error: unknown): boolean {
   return error instanceof ApiError ? error.retryable : error instanceof ConnectionError
 }
 
-function delayOf({ resume, runtime }: Turn, attempts: number, broken: unknown): number {
+function delayOf({ resume, runtime }: RunToRead, attempts: number, broken: unknown): number {
   return retryDelayMs({
     attempt: attempts - 1,
     headers: broken instanceof ApiError ? broken.headers : undefined,
