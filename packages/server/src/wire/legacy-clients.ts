@@ -37,7 +37,8 @@ const declaredParts: Readonly<Record<Role, readonly MessagePart['type'][]>> = {
 /** The message without parts that the models of published clients refuse, and without the role developer. */
 export function declaredMessage(message: Message): Message {
   const known = declaredParts[message.role]
-  const content = message.content.filter(({ type }) => known.includes(type))
+  const content: MessagePart[] = []
+  for (const part of message.content) if (known.includes(part.type)) content.push(part)
   if (message.role === 'developer') return { ...message, content, role: 'system' }
   return content.length === message.content.length ? message : { ...message, content }
 }

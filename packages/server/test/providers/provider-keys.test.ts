@@ -9,13 +9,18 @@ import { demoDriver } from '../../src/adapters/providers/demo/driver.ts'
 import { addressGuard } from '../../src/adapters/providers/transport/address-guard.ts'
 import { secretBox } from '../../src/adapters/secrets/secret-box.ts'
 import type { Stores } from '../../src/features/deps.ts'
-import { chooseModel, chooseProvider, matchProvider } from '../../src/features/providers/choose-provider.ts'
 import { environmentProviders } from '../../src/features/providers/environment-providers.ts'
 import { listProviderKeys, listProviders, type ProviderEntry } from '../../src/features/providers/list-providers.ts'
 import type { ProviderSettings } from '../../src/features/providers/model-driver.ts'
 import type { ResolvedProviders } from '../../src/features/providers/ports.ts'
 import { maskToken } from '../../src/features/providers/provider-key.ts'
-import { openProviderKey, resolveProvider } from '../../src/features/providers/resolve-provider.ts'
+import {
+  chooseModel,
+  chooseProvider,
+  matchProvider,
+  openProviderKey,
+  resolveProvider,
+} from '../../src/features/providers/resolve-provider.ts'
 import {
   createProviderKey,
   deleteProviderKey,

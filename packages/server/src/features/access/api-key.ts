@@ -1,12 +1,15 @@
-/** An API key: its form, checksum and stored hash. The clear key appears only in the response that creates it. */
+/** An API key: its form, stored hash, scopes and limits. The clear key appears only in the response that creates it. */
 
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { KeyPlan } from '@stet/contract/vocabulary'
+import type { KeyPlan, KeyScope } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
-import type { Author } from '../../shared/caller.ts'
+import type { Author, Caller } from '../../shared/caller.ts'
 import { randomText } from '../../shared/random-text.ts'
-import type { Scope } from './scopes.ts'
+
+export type Scope = KeyScope
+
+export const defaultScopes: readonly Scope[] = ['read', 'run', 'write', 'publish']
 
 export interface ApiKey {
   id: number
@@ -72,4 +75,16 @@ export function limitOf(plan: Plan, customLimit: number | null | undefined): num
   if (customLimit === null || customLimit === undefined)
     throw refuse('invalid-body', issueAt('limit', 'required for plan custom'))
   return customLimit
+}
+
+/** @throws AppError ForbiddenError unless the caller has one of the scopes; the first is named. */
+export function requireScope({ scopes }: Caller, anyOf: readonly [Scope, ...Scope[]]): void {
+  if (scopes.includes('admin')) return
+  for (const scope of anyOf) if (scopes.includes(scope)) return
+  throw refuse('missing-scope', { required: anyOf[0] })
+}
+
+/** @throws AppError ForbiddenError for a key that sees one project only. */
+export function requireUnrestricted(caller: Caller): void {
+  if (caller.projectId !== null) throw refuse('restricted-key')
 }

@@ -3,8 +3,16 @@
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Author, Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
-import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey, limitOf, type Plan } from './api-key.ts'
-import { defaultScopes, type Scope } from './scopes.ts'
+import {
+  type ApiKey,
+  apiKeyPrefix,
+  defaultScopes,
+  generateApiKey,
+  hashApiKey,
+  limitOf,
+  type Plan,
+  type Scope,
+} from './api-key.ts'
 
 export interface IssueApiKeyInput {
   caller: Caller

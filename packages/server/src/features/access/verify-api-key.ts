@@ -31,10 +31,6 @@ export async function verifyApiKey(
   return known.caller
 }
 
-function isUsable(key: ApiKey, now: Date): boolean {
-  return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now)
-}
-
 const callerKey = 'caller'
 
 /** The part of the live cache that revoking or rotating a key drops. */
@@ -61,7 +57,8 @@ async function findKnownKey(
       if (!key) throw new UnknownKey()
       return { key, caller: callerOf(key), touchedAtMs: key.lastUsedAt?.getTime() ?? 0 }
     })
-    if (isUsable(known.key, deps.clock.now())) return known
+    const { revokedAt, expiresAt } = known.key
+    if (revokedAt === null && (expiresAt === null || expiresAt > deps.clock.now())) return known
     deps.liveCache.drop(scope)
     return null
   } catch (error) {

@@ -12,26 +12,20 @@ const maxComposableBytes = 3.5 * maxBytes
  * for a path is not normalized, because that takes quadratic time for combining marks.
  */
 export function normalizeDocumentPath(path: string): string {
-  return composed(withoutLeadingSlashes(path).replace(/\/$/, ''))
+  return normalizePathPrefix(path.replace(/\/$/, ''))
 }
 
 /** A path prefix keeps its trailing slash. */
 export function normalizePathPrefix(prefix: string): string {
-  return composed(withoutLeadingSlashes(prefix))
-}
-
-function withoutLeadingSlashes(path: string): string {
-  return path.replace(/^\/+/, '')
-}
-
-function composed(text: string): string {
+  const text = prefix.replace(/^\/+/, '')
   return Buffer.byteLength(text) > maxComposableBytes ? text : text.normalize('NFC')
 }
 
 /** Whether a document can have this path. */
 export function isCreatablePath(path: string): boolean {
   if (Buffer.byteLength(path) > maxBytes) return false
-  return path.split('/').every((part) => segment.test(part) && part !== '.' && part !== '..')
+  for (const part of path.split('/')) if (!segment.test(part) || part === '.' || part === '..') return false
+  return true
 }
 
 /** @throws AppError BadRequestError for a path that no new document may have. */

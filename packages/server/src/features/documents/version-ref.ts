@@ -70,12 +70,8 @@ export async function findVersionRow(
 
 /** @throws AppError NotFoundError if the key may not see the project or the id is impossible. */
 export function assertVisible(caller: Reader, projectId: number): void {
-  if (!isVisible(caller, projectId)) throw refuse('unknown-project')
-}
-
-function isVisible(caller: Reader, projectId: number): boolean {
   const isPossible = Number.isInteger(projectId) && projectId > 0 && projectId <= largestId
-  return isPossible && (caller.projectId === null || caller.projectId === projectId)
+  if (!isPossible || (caller.projectId !== null && caller.projectId !== projectId)) throw refuse('unknown-project')
 }
 
 function projectKey({ workspaceId }: Reader): string {

@@ -85,7 +85,7 @@ export function argumentsOf({ config, parameters }: Pick<TemplateScan, 'config' 
   type: 'object'
   [key: string]: unknown
 } {
-  const declared = isMap(config['parameters']) ? config['parameters'] : {}
+  const declared = isObject(config['parameters']) ? config['parameters'] : {}
   const names = [...new Set([...Object.keys(declared), ...parameters])]
   const properties = Object.fromEntries(names.map((name) => [name, propertyOf(declared[name])]))
   return { type: 'object', properties, required: names, additionalProperties: false }
@@ -93,12 +93,8 @@ export function argumentsOf({ config, parameters }: Pick<TemplateScan, 'config' 
 
 // Images and files are text too: a URL, a data URL or base64.
 function propertyOf(declaration: unknown): Record<string, unknown> {
-  const keys = isMap(declaration) ? declaration : { type: declaration }
+  const keys = isObject(declaration) ? declaration : { type: declaration }
   const { type, description } = keys
   const known = typeof type === 'string' && Object.hasOwn(schemaTypes, type) ? schemaTypes[type] : undefined
   return { type: known ?? 'string', ...(typeof description === 'string' ? { description } : {}) }
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,7 @@
 /** The checks of every API request: before its route is known, and once it is. */
 import { type KeyScope, readsBody } from '@stet/contract'
 import type { RequestHandler } from 'express'
-import { requireScope, requireUnrestricted } from '../../features/access/scopes.ts'
+import { requireScope, requireUnrestricted } from '../../features/access/api-key.ts'
 import { verifyApiKey } from '../../features/access/verify-api-key.ts'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'

@@ -2,9 +2,9 @@
 
 import { KEY_PLANS, KEY_SCOPES } from '@stet/contract/vocabulary'
 import type { ApiKey as ApiKeyRow } from '../../../../generated/prisma/client.ts'
+import type { Scope } from '../../../features/access/api-key.ts'
 import { type ApiKey, limitOf, type Plan } from '../../../features/access/api-key.ts'
 import type { ApiKeyStore } from '../../../features/access/ports.ts'
-import type { Scope } from '../../../features/access/scopes.ts'
 import { refuse } from '../../../shared/app-error.ts'
 import type { Author } from '../../../shared/caller.ts'
 import type { DatabaseClient } from '../database.ts'

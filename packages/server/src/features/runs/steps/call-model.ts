@@ -8,8 +8,8 @@ import { ProviderError } from '../../providers/provider-error.ts'
 import { type Usage, usageOf } from '../../providers/usage.ts'
 import type { Message, MessagePart, ToolCall } from '../../templates/message.ts'
 import type { ProviderEvent, RunEvent, ShowEvents, ToolSource } from '../events/run-event.ts'
-import type { EndedModelCall, RunMetrics } from '../ports.ts'
-import type { ShownCalls } from '../tools/shown-calls.ts'
+import type { EndedModelCall } from '../ports.ts'
+import { type ShowDeps, type ShownCalls, showCalls } from '../tools/shown-calls.ts'
 import type { RunPlan } from './run-plan.ts'
 import type { RunProgress } from './run-progress.ts'
 import { append } from './run-progress.ts'
@@ -20,17 +20,15 @@ export interface ModelCall {
   plan: RunPlan
   progress: RunProgress
   messages: Message[]
-  /** Stores tool calls before they are shown. */
   shown: ShownCalls
   /** Within its step, from 0. */
   callNumber: number
-  metrics: RunMetrics
   showEvents: ShowEvents
   signal: AbortSignal
 }
 
 /** @throws RunError, or the reason of `signal`. */
-export async function callModel(call: ModelCall): Promise<ModelAnswer> {
+export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelAnswer> {
   const { prompt, provider, model, toolbox } = call.setUp
   const answer = createModelAnswer(call.callNumber, toolbox)
   const request = {
@@ -46,7 +44,7 @@ export async function callModel(call: ModelCall): Promise<ModelAnswer> {
   const startedAt = performance.now()
   let firstTextAt: number | undefined
   const report = (outcome: EndedModelCall['outcome']) =>
-    call.metrics.modelCallEnded({
+    deps.runs.metrics.modelCallEnded({
       provider: provider.kind,
       model,
       outcome,
@@ -55,9 +53,19 @@ export async function callModel(call: ModelCall): Promise<ModelAnswer> {
       usage: outcome === 'completed' ? answer.usage : undefined,
     })
   try {
+    // Shows chunks in the event-loop turn that read them, except tool calls: those are stored first.
     await provider.driver.call(request, (chunks) => {
-      if (request.stream && firstTextAt === undefined && chunks.some(isText)) firstTextAt = performance.now()
-      return takeChunks(call, answer, chunks)
+      const events: RunEvent[] = []
+      const known = answer.calls.length
+      for (const chunk of chunks) {
+        if (chunk.type === 'text-delta' && request.stream) firstTextAt ??= performance.now()
+        const event = takeChunk(answer, chunk)
+        if (event) events.push({ provider: event })
+      }
+      const calls = answer.calls.slice(known)
+      if (calls.length > 0) return showCalls(deps, call.shown, calls).then(() => call.showEvents(events))
+      if (events.length > 0) call.showEvents(events)
+      return undefined
     })
     report('completed')
   } catch (failure) {
@@ -71,28 +79,6 @@ export async function callModel(call: ModelCall): Promise<ModelAnswer> {
   if (answer.message.content.length === 0) answer.message.content.push({ type: 'text', text: '' })
   call.showEvents([{ provider: { type: 'finish-step', finishReason: answer.finishReason, usage: answer.usage } }])
   return answer
-}
-
-function isText({ type }: ModelChunk): boolean {
-  return type === 'text-delta'
-}
-
-// Shows chunks in the event-loop turn that read them, except tool calls: those are stored first.
-function takeChunks(
-  { shown, showEvents }: ModelCall,
-  answer: ModelAnswer,
-  chunks: readonly ModelChunk[],
-): Promise<void> | undefined {
-  const events: RunEvent[] = []
-  const known = answer.calls.length
-  for (const chunk of chunks) {
-    const event = takeChunk(answer, chunk)
-    if (event) events.push({ provider: event })
-  }
-  const calls = answer.calls.slice(known)
-  if (calls.length > 0) return shown.show(calls).then(() => showEvents(events))
-  if (events.length > 0) showEvents(events)
-  return undefined
 }
 
 /** A call that cannot be made. The model receives `reason`. */

@@ -6,7 +6,7 @@ import type { Message, ToolCall } from '../../templates/message.ts'
 import type { EncodedResponse, RunSpending, StepResponse } from '../run.ts'
 import { type AnswerDeps, answerCalls } from '../tools/answer-calls.ts'
 import type { ExecuteRun } from '../tools/run-agent.ts'
-import { createShownCalls, isAwaited } from '../tools/shown-calls.ts'
+import { endWait, isAwaited, type ShownCalls } from '../tools/shown-calls.ts'
 import type { StepTool } from '../tools/tool.ts'
 import { callModel, type ModelAnswer, readStructuredAnswer } from './call-model.ts'
 import type { RunPlan } from './run-plan.ts'
@@ -58,11 +58,10 @@ export async function runStep(
     assertMayCall(progress, setUp, callNumber)
     progress.budget.modelCalls += 1
     showEvents([{ provider: { type: 'start-step', step: callNumber + 1 } }])
-    const shown = createShownCalls(deps, { scope: plan.tools, toolbox, progress })
+    const shown: ShownCalls = { scope: plan.tools, toolbox, progress, waiting: new Map() }
     try {
       const messages = [...input, ...step.output]
-      const { metrics } = deps.runs
-      const answer = await callModel({ setUp, plan, progress, messages, shown, callNumber, metrics, ...watch })
+      const answer = await callModel(deps, { setUp, plan, progress, messages, shown, callNumber, ...watch })
       const { usage, cacheWriteTokens, servedModel, faultyCalls } = answer
       const priced = { model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() }
       const { cost, known } = provider.prices.costOf(priced)
@@ -88,7 +87,7 @@ export async function runStep(
       ])
       return { answer: encoded, output: step.output, toolRequests: requests }
     } finally {
-      shown.release()
+      for (const id of [...shown.waiting.keys()]) endWait(shown, id)
     }
   }
 }

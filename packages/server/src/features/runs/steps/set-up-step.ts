@@ -1,9 +1,8 @@
 /** What a step needs before its first model call: configuration, provider, model and tools. */
 import type { Needs } from '../../deps.ts'
-import { chooseModel, chooseProvider } from '../../providers/choose-provider.ts'
 import { listProviders } from '../../providers/list-providers.ts'
 import type { ResolvedProvider } from '../../providers/ports.ts'
-import { resolveProvider } from '../../providers/resolve-provider.ts'
+import { chooseModel, chooseProvider, resolveProvider } from '../../providers/resolve-provider.ts'
 import { type PromptConfig, readPromptConfig } from '../../templates/prompt-config.ts'
 import { gatherTools, type ToolboxDeps } from '../tools/gather-tools.ts'
 import type { Toolbox } from '../tools/tool.ts'

@@ -10,7 +10,7 @@ import type { RunPlan } from '../steps/run-plan.ts'
 import type { RunProgress, RunWatch } from '../steps/run-progress.ts'
 import { addOutput, type StepTotals, spend } from '../steps/run-progress.ts'
 import { type ExecuteRun, runAgent } from './run-agent.ts'
-import { type ShowDeps, type ShownCalls, timedOut } from './shown-calls.ts'
+import { answerOf, type ShowDeps, type ShownCalls, timedOut } from './shown-calls.ts'
 import type { ServerTool, Toolbox, ToolOutcome } from './tool.ts'
 
 export type AnswerDeps = ShowDeps & Needs<'templates' | 'logger'>
@@ -80,7 +80,7 @@ async function answer(deps: AnswerDeps, own: ToolAnswers, call: ToolCall, signal
     return runAgent(deps, { agent: tool, args: call.arguments, plan, progress, execute, signal })
   }
   if (tool?.source === 'serverTool') return runServerTool(deps, { tool: tool.tool, call, scope: plan.tools, signal })
-  return own.shown.answerOf(call.id, signal)
+  return answerOf(deps, own.shown, call.id, signal)
 }
 
 function resultEvent({ id, name, arguments: args }: ToolCall, outcome: ToolOutcome): ProviderEvent {

@@ -10,6 +10,9 @@ import { configError, isToolName, toolNames } from '../../templates/prompt-tools
 import type { ToolScope } from '../run.ts'
 import type { AgentTool, StepTool, Toolbox } from './tool.ts'
 
+const maxNesting = 5
+const maxNameLength = 64
+
 export type ToolboxDeps = AgentDeps & Needs<'runs'>
 
 /** @throws RunError `document_config_error`; `unsupported_feature_error` for a caller's tool in an agent. */
@@ -26,7 +29,10 @@ export async function gatherTools(deps: ToolboxDeps, scope: ToolScope, prompt: P
     const definition = { name: modelName(name), ...(description !== undefined && { description }), parameters }
     return [{ source: 'serverTool', definition, tool }]
   })
-  const agents = await loadAgents(deps, scope, prompt.agents)
+  if (prompt.agents.length > 0 && scope.lineage.length > maxNesting) {
+    throw configError(path, 'agents', `Agents may be nested ${maxNesting} deep`)
+  }
+  const agents = await Promise.all(prompt.agents.map((written) => loadAgent(deps, scope, { written, from: path })))
   const toolbox = new Map<string, StepTool>()
   for (const tool of [...clientTools, ...serverTools, ...agents]) {
     const { name } = tool.definition
@@ -49,18 +55,7 @@ function modelName(name: string): string {
 
 export type AgentDeps = Needs<'stores' | 'liveCache' | 'templates'>
 
-const maxNesting = 5
-const maxNameLength = 64
-
-/** @throws RunError `document_config_error` for an unknown path, an invalid tool name, a cycle, or too many levels. */
-async function loadAgents(deps: AgentDeps, scope: ToolScope, paths: readonly string[]): Promise<AgentTool[]> {
-  const [from = ''] = scope.lineage.slice(-1)
-  if (paths.length > 0 && scope.lineage.length > maxNesting) {
-    throw configError(from, 'agents', `Agents may be nested ${maxNesting} deep`)
-  }
-  return Promise.all(paths.map((written) => loadAgent(deps, scope, { written, from })))
-}
-
+/** @throws RunError `document_config_error` for an unknown path, an invalid tool name, or a cycle. */
 async function loadAgent(
   deps: AgentDeps,
   scope: ToolScope,

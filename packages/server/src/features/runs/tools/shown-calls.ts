@@ -9,16 +9,7 @@ import type { StepTool, ToolAnswer, Toolbox, ToolOutcome } from './tool.ts'
 
 export type ShowDeps = Needs<'runs' | 'clock'>
 
-export interface ShownCalls {
-  /** Resolves when the calls are stored and may be shown. */
-  show(calls: readonly ToolCall[]): Promise<void>
-  /** Waits for the caller's result, within the time limit of a call. @throws the reason of `signal`. */
-  answerOf(id: string, signal: AbortSignal): Promise<ToolOutcome>
-  /** Ends all waits. */
-  release(): void
-}
-
-interface Waiting {
+interface WaitingCall {
   deadline: number
   /** Resolves with the next wake-up. */
   changed: Promise<void>
@@ -28,52 +19,58 @@ interface Waiting {
 // Bounds the delay after a lost wake-up.
 const lookAgainMs = 3_000
 
-export function createShownCalls(
-  deps: ShowDeps,
-  { scope, toolbox, progress }: { scope: ToolScope; toolbox: Toolbox; progress: RunProgress },
-): ShownCalls {
-  const waiting = new Map<string, Waiting>()
-  const { workspaceId, projectId, runUuid } = scope
-  const { toolWaitMs } = deps.runs.settings
+/** The tool calls of one model call. */
+export interface ShownCalls {
+  scope: ToolScope
+  toolbox: Toolbox
+  progress: RunProgress
+  /** Calls that wait for the caller's result, by id. */
+  waiting: Map<string, WaitingCall>
+}
 
-  const settle = (id: string) => {
-    waiting.get(id)?.stop()
-    if (waiting.delete(id)) progress.awaitedCalls -= 1
+/** Resolves when the calls are stored and may be shown. */
+export async function showCalls(deps: ShowDeps, shown: ShownCalls, calls: readonly ToolCall[]): Promise<void> {
+  const { workspaceId, projectId, runUuid } = shown.scope
+  if (runUuid === null) return
+  const createdAt = deps.clock.now()
+  const deadline = performance.now() + deps.runs.settings.toolWaitMs
+  const rows = calls.map(({ id, name }) => {
+    const isWaiting = isAwaited(shown.toolbox.get(name))
+    if (isWaiting) {
+      shown.progress.awaitedCalls += 1
+      shown.waiting.set(id, { ...subscribe(deps, id), deadline })
+    }
+    return { id, workspaceId, projectId, runUuid, isWaiting, createdAt }
+  })
+  await deps.runs.toolCalls.issue(rows)
+}
+
+/** Waits for the caller's result, within the time limit of a call. @throws the reason of `signal`. */
+export async function answerOf(
+  deps: ShowDeps,
+  shown: ShownCalls,
+  id: string,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const own = shown.waiting.get(id)
+  if (!own) throw new Error('Only a call that was shown can be waited for')
+  try {
+    return await answerWithin(deps, { id, workspaceId: shown.scope.workspaceId }, own, signal)
+  } finally {
+    endWait(shown, id)
   }
-  return {
-    async show(calls) {
-      if (runUuid === null || calls.length === 0) return
-      const createdAt = deps.clock.now()
-      const rows = calls.map(({ id, name }) => {
-        const isWaiting = isAwaited(toolbox.get(name))
-        if (isWaiting) {
-          progress.awaitedCalls += 1
-          waiting.set(id, { ...subscribe(deps, id), deadline: performance.now() + toolWaitMs })
-        }
-        return { id, workspaceId, projectId, runUuid, isWaiting, createdAt }
-      })
-      await deps.runs.toolCalls.issue(rows)
-    },
-    async answerOf(id, signal) {
-      const own = waiting.get(id)
-      if (!own) throw new Error('Only a call that was shown can be waited for')
-      try {
-        return await answerWithin(deps, { id, workspaceId }, own, signal)
-      } finally {
-        settle(id)
-      }
-    },
-    release() {
-      for (const id of [...waiting.keys()]) settle(id)
-    },
-  }
+}
+
+export function endWait({ waiting, progress }: ShownCalls, id: string): void {
+  waiting.get(id)?.stop()
+  if (waiting.delete(id)) progress.awaitedCalls -= 1
 }
 
 export function isAwaited(tool: StepTool | undefined): boolean {
   return tool?.source === 'client' && tool.isAwaited
 }
 
-function subscribe(deps: Needs<'runs'>, id: string): Pick<Waiting, 'changed' | 'stop'> {
+function subscribe(deps: Needs<'runs'>, id: string): Pick<WaitingCall, 'changed' | 'stop'> {
   let wake = () => {}
   const changed = new Promise<void>((resolve) => {
     wake = resolve
@@ -84,7 +81,7 @@ function subscribe(deps: Needs<'runs'>, id: string): Pick<Waiting, 'changed' | '
 async function answerWithin(
   deps: ShowDeps,
   call: { id: string; workspaceId: number },
-  waiting: Waiting,
+  waiting: WaitingCall,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   let isWoken = false
