@@ -5,7 +5,7 @@ import express, { type Express, Router } from 'express'
 import { admit, admitToRoute } from './auth/admit.ts'
 import { answersPreflight } from './auth/cors.ts'
 import { contextOf, openContext } from './auth/request-context.ts'
-import { encodeDocumentPathTail, originForm } from './body/address.ts'
+import { originForm } from './body/address.ts'
 import { errorHandler, nameConversation } from './body/error-response.ts'
 import { ResponseCache } from './body/response-cache.ts'
 import type { HttpDeps } from './http-deps.ts'
@@ -78,10 +78,6 @@ function expressApp(deps: HttpDeps, own: Own): Express {
 
 function api(deps: HttpDeps, own: Own): Router {
   const router = Router({ caseSensitive: true })
-  router.use((req, _res, next) => {
-    req.url = encodeDocumentPathTail(req.method, req.url)
-    next()
-  })
   mountContract({
     contract,
     routes: allRoutes(deps, own),

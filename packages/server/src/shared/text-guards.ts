@@ -20,7 +20,11 @@ export function refuseText(text: string): string | undefined {
  * nesting deeper than 64. The path is built on the way back, so that a valid value allocates nothing.
  */
 export function refuseValue(value: unknown, depth = 0): Refusal | undefined {
-  if (typeof value !== 'object' || value === null) return refuseScalar(value)
+  if (typeof value !== 'object' || value === null) {
+    const isInfinite = typeof value === 'number' && !Number.isFinite(value)
+    const reason = isInfinite ? 'must be a finite number' : typeof value === 'string' ? refuseText(value) : undefined
+    return reason === undefined ? undefined : { path: [], reason }
+  }
   if (depth >= maxJsonDepth) return { path: [], reason: tooDeep }
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1) {
@@ -38,12 +42,6 @@ export function refuseValue(value: unknown, depth = 0): Refusal | undefined {
     if (refusal) return { path: [key, ...refusal.path], reason: refusal.reason }
   }
   return undefined
-}
-
-function refuseScalar(value: unknown): Refusal | undefined {
-  if (typeof value === 'number' && !Number.isFinite(value)) return { path: [], reason: 'must be a finite number' }
-  const reason = typeof value === 'string' ? refuseText(value) : undefined
-  return reason === undefined ? undefined : { path: [], reason }
 }
 
 /** JSON that PostgreSQL can store. It supports neither NUL nor lone surrogates in text, and a model may send both. */

@@ -4,15 +4,18 @@ import type { RequestHandler } from 'express'
 import { requireScope, requireUnrestricted } from '../../features/access/api-key.ts'
 import { verifyApiKey } from '../../features/access/verify-api-key.ts'
 import { refuse } from '../../shared/app-error.ts'
-import type { Caller } from '../../shared/caller.ts'
+import { encodeDocumentPathTail } from '../body/address.ts'
 import { refuseQuery } from '../body/check-input.ts'
-import { readJsonBody } from '../body/json-body.ts'
+import { readJsonBody } from '../body/read-body.ts'
 import type { HttpDeps, Place } from '../http-deps.ts'
-import { type MatchedRoute, matchedRoute } from '../mount.ts'
+import { matchedRoute } from '../mount.ts'
 import { spendPoint } from '../rate-limit/rate-limit.ts'
 import { callerOf, contextOf } from './request-context.ts'
 
-/** Before the route, in this order: the server accepts work and has its database, the key is valid, the key has a point left. */
+/**
+ * Before the route, in this order: the server accepts work and has its database, the key is valid and has a point left, the path is
+ * well-formed.
+ */
 export function admit(deps: HttpDeps): RequestHandler {
   return async (req, res, next) => {
     if (deps.drain.isRefusing) throw refuse('server-stopping')
@@ -30,18 +33,25 @@ export function admit(deps: HttpDeps): RequestHandler {
       const waitMs = resetAtMs - deps.clock.now().getTime()
       throw refuse('rate-limited', { limit: caller.limit, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) })
     }
+    req.url = encodeDocumentPathTail(req.method, req.url)
     next()
   }
 }
 
-/** Once the route is known: the key's scope, then the query, then the body. */
+const workspacePath = /^\/(provider-api-keys|api-keys)(\/|$)/
+
+/** Once the route is known: what the key may do, then the query, then the body. */
 export function admitToRoute({ place, settings }: Pick<HttpDeps, 'place' | 'settings'>): RequestHandler {
   return async (req, res, next) => {
     const route = matchedRoute(req)
     contextOf(res).route = route.path
-    authorize(callerOf(res), route)
+    const { scope, ignoresBody } = route.metadata
+    const caller = callerOf(res)
+    if (scope !== 'any') requireScope(caller, [scope].flat() as [KeyScope, ...KeyScope[]])
+    const isOfWorkspace = workspacePath.test(route.path) || (route.method === 'POST' && route.path === '/projects')
+    if (isOfWorkspace) requireUnrestricted(caller)
     refuseQuery(req.query)
-    if (route.metadata.ignoresBody) req.body = {}
+    if (ignoresBody) req.body = {}
     else if (readsBody(req, route.metadata)) req.body = await readJsonBody(req, settings.bodyLimitBytes)
     // Again, because a body can take half a minute to arrive, and the place can be lost by then.
     if (!place.isConfirmed()) await requirePlace(place)
@@ -62,12 +72,3 @@ export function bearerToken(header: string | undefined): string | undefined {
 async function requirePlace(place: Place): Promise<void> {
   if (!(await place.confirm())) throw refuse('database-unavailable')
 }
-
-/** Keys of one project are kept away from what belongs to the workspace. @throws AppError ForbiddenError. */
-function authorize(caller: Caller, { method, path, metadata: { scope } }: MatchedRoute): void {
-  if (scope !== 'any') requireScope(caller, [scope].flat() as [KeyScope, ...KeyScope[]])
-  const belongsToWorkspace = workspacePath.test(path) || (method === 'POST' && path === '/projects')
-  if (belongsToWorkspace) requireUnrestricted(caller)
-}
-
-const workspacePath = /^\/(provider-api-keys|api-keys)(\/|$)/

@@ -1,4 +1,4 @@
-/** Receives request bodies within the limits of bytes, depth and values, and discards the rest of refused ones. */
+/** Receives request bodies within the limits of bytes, depth and values, reads them as JSON, and discards the rest of refused ones. */
 import type { IncomingMessage } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -6,6 +6,9 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { AppError, refuse } from '../../shared/app-error.ts'
 import { afterListening } from '../../shared/clock.ts'
 import { collectYoung } from '../../shared/collect-garbage.ts'
+import { hasMoreKeys, inputBounds, type JsonBounds, JsonMeter } from '../../shared/json-bounds.ts'
+import { refuseValue, tooDeep } from '../../shared/text-guards.ts'
+import { invalidRequest, type RequestIssue } from './check-input.ts'
 
 type Decompress = (data: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>
 
@@ -25,6 +28,65 @@ const discardLimitBytes = 64 * 1024 * 1024
 const discardLimitMs = 5_000
 /** Coarse, because there may be many of them. */
 const tickMs = 1_000
+
+const jsonType = /^application\/json$|^[^/\s]+\/[^/\s]+\+json$/
+const refusals: Record<keyof JsonBounds, string> = {
+  depth: tooDeep,
+  values: `must not hold more than ${inputBounds.values} values`,
+  keys: `must not hold more than ${inputBounds.keys} different keys`,
+}
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * The JSON value of a body; an empty one counts as `{}`, an absent type as JSON. Depth and number of values are counted while the body
+ * arrives, because the work after parsing grows with them.
+ * @throws AppError as `readBody`, UnsupportedMediaTypeError, BadRequestError.
+ */
+export async function readJsonBody(req: IncomingMessage, limitBytes: number): Promise<unknown> {
+  const { 'content-type': type } = req.headers
+  if (type !== 'application/json' && !isJson(type)) {
+    if ((await readBody(req, limitBytes)).length === 0) return {}
+    throw refuse('unsupported-content-type')
+  }
+  let meter: JsonMeter | undefined
+  const bytes = await readBody(req, limitBytes, (part) => {
+    meter ??= new JsonMeter(inputBounds)
+    const exceeded = meter.add(part)
+    if (exceeded) throw refused([], refusals[exceeded])
+  })
+  if (bytes.length === 0) return {}
+  if (meter && meter.members > inputBounds.keys && hasMoreKeys(bytes, inputBounds.keys))
+    throw refused([], refusals.keys)
+  // Each step of a long body has a turn of its own, so that other connections wait for one step at most.
+  if (meter) await nextTurn()
+  let value: unknown
+  try {
+    value = JSON.parse(utf8.decode(bytes))
+  } catch {
+    throw refuse('malformed-json')
+  }
+  if (meter) await nextTurn()
+  const refusal = refuseValue(value)
+  if (refusal) throw refused(refusal.path, refusal.reason)
+  if (meter) await nextTurn()
+  return value
+}
+
+const refused = (path: RequestIssue['path'], message: string) =>
+  invalidRequest('invalid-body', [{ path, code: 'custom', message }])
+
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === undefined || contentType.trim() === '') return true
+  const [type = '', ...parameters] = contentType
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim())
+  const charset = parameters
+    .find((part) => part.startsWith('charset='))
+    ?.slice('charset='.length)
+    .replaceAll('"', '')
+  return jsonType.test(type) && (charset === undefined || charset === 'utf-8' || charset === 'utf8')
+}
 
 /**
  * The decompressed body. Never more than the limit is in memory.

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { readJsonBody } from './json-body.ts'
+import { readJsonBody } from './read-body.ts'
 
 /** Reads a body that arrives in parts of 16 KB. */
 function read(body: string | Uint8Array, type: string | undefined): Promise<unknown> {
