@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
-import { batchEntry, createWriteBatch, type RowKind } from '../../src/adapters/database/write-batch.ts'
+import { createWriteBatch, type RowKind } from '../../src/adapters/database/write-batch.ts'
 import { refuse } from '../../src/shared/app-error.ts'
 import { openTestDatabase } from '../support/database-open.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
@@ -94,8 +94,7 @@ describe('write batch', () => {
   })
 
   it('writes all rows of a group or none', async () => {
-    const together = (first: Item, second: Item) =>
-      database.writeBatch.writeTogether([batchEntry(insert, first), batchEntry(insert, second)])
+    const together = (first: Item, second: Item) => database.writeBatch.writeTogether(insert, [first, second])
     const results = await Promise.allSettled([
       together({ id: 1, state: 'new' }, { id: 2, state: 'bad' }),
       together({ id: 3, state: 'new' }, { id: 4, state: 'new' }),

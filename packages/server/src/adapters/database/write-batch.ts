@@ -36,22 +36,12 @@ export interface RowKind<Row> {
   statement(rows: readonly Row[]): BatchStatement
 }
 
-/** One row of some kind, sealed by `batchEntry`. */
-export interface BatchEntry {
-  readonly kind: RowKind<unknown>
-  readonly row: unknown
-}
-
-export function batchEntry<Row>(kind: RowKind<Row>, row: Row): BatchEntry {
-  return { kind: kind as RowKind<unknown>, row }
-}
-
 /** Group commit: rows of many callers in one transaction, one statement per kind. */
 export interface WriteBatch {
   /** Resolves after the commit; false when a compare-and-set lost. */
   write<Row>(kind: RowKind<Row>, row: Row): Promise<boolean>
   /** Writes all rows or none. Resolves after the commit, with one result per row. */
-  writeTogether(entries: readonly BatchEntry[]): Promise<boolean[]>
+  writeTogether<Row>(kind: RowKind<Row>, rows: readonly Row[]): Promise<boolean[]>
   /** No batch was committed within the last `PROOF_MS`, or the latest one failed: rows handed in now may not be stored. */
   isInDoubt(): boolean
   /** Resolves when all earlier rows have been committed or refused. */
@@ -59,7 +49,8 @@ export interface WriteBatch {
 }
 
 interface Group {
-  entries: readonly BatchEntry[]
+  kind: RowKind<unknown>
+  rows: readonly unknown[]
   resolve(written: boolean[]): void
   reject(error: unknown): void
 }
@@ -91,15 +82,15 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
     draining = undefined
   }
 
-  const writeTogether = (entries: readonly BatchEntry[]) =>
+  const writeTogether = <Row>(kind: RowKind<Row>, rows: readonly Row[]) =>
     new Promise<boolean[]>((resolve, reject) => {
-      waiting.push({ entries, resolve, reject })
+      waiting.push({ kind: kind as RowKind<unknown>, rows, resolve, reject })
       draining ??= drain()
     })
 
   return {
     writeTogether,
-    write: async (kind, row) => (await writeTogether([batchEntry(kind, row)]))[0] === true,
+    write: async (kind, row) => (await writeTogether(kind, [row]))[0] === true,
     isInDoubt: () => performance.now() - provenAt >= PROOF_MS,
     flush: () => draining ?? Promise.resolve(),
   }
@@ -112,11 +103,12 @@ function takeBatch(waiting: Group[]): { taken: Group[]; left: Group[] } {
   const keys = new Set<string>()
   let bytes = 0
   for (const [place, group] of waiting.entries()) {
-    bytes += heldBytes(group.entries)
+    const { kind, rows } = group
+    bytes += heldBytes(rows)
     const isFull = taken.length >= FULL_BATCH || (taken.length > 0 && bytes > FULL_BATCH_BYTES)
     if (isFull) return { taken, left: left.concat(waiting.slice(place)) }
     const own: string[] = []
-    for (const { kind, row } of group.entries) own.push(`${kind.name}\n${kind.key(row)}`)
+    for (const row of rows) own.push(`${kind.name}\n${kind.key(row)}`)
     if (own.some((key) => keys.has(key))) left.push(group)
     else taken.push(group)
     for (const key of own) keys.add(key)
@@ -127,10 +119,11 @@ function takeBatch(waiting: Group[]): { taken: Group[]; left: Group[] } {
 /** False if the database was unavailable. */
 async function commitBatch(session: SqlSession, groups: readonly Group[]): Promise<boolean> {
   try {
-    const written = await writeGroups(session, groups)
-    for (const { entries, resolve } of groups) {
+    const won = await writeGroups(session, groups)
+    for (const { kind, rows, resolve } of groups) {
+      const keys = won.get(kind)
       const results: boolean[] = []
-      for (const entry of entries) results.push(written.has(entry))
+      for (const row of rows) results.push(keys === undefined || keys.has(kind.key(row)))
       resolve(results)
     }
     return true
@@ -147,27 +140,27 @@ async function commitBatch(session: SqlSession, groups: readonly Group[]): Promi
   }
 }
 
-/** The rows that were written: all but those that lost a compare-and-set. */
-async function writeGroups(session: SqlSession, groups: readonly Group[]): Promise<Set<BatchEntry>> {
-  const parts = new Map<RowKind<unknown>, { entries: BatchEntry[]; rows: unknown[] }>()
-  for (const { entries } of groups) {
-    for (const entry of entries) {
-      const part = parts.get(entry.kind) ?? { entries: [], rows: [] }
-      part.entries.push(entry)
-      part.rows.push(entry.row)
-      parts.set(entry.kind, part)
-    }
+/** Writes the rows and returns the keys of those that won their compare-and-set, for kinds that have one. */
+async function writeGroups(
+  session: SqlSession,
+  groups: readonly Group[],
+): Promise<Map<RowKind<unknown>, ReadonlySet<unknown>>> {
+  const rowsOf = new Map<RowKind<unknown>, unknown[]>()
+  for (const { kind, rows } of groups) {
+    const own = rowsOf.get(kind)
+    if (own) own.push(...rows)
+    else if (rows.length > 0) rowsOf.set(kind, [...rows])
   }
-  const sorted = [...parts].sort(([one], [other]) => one.order - other.order)
+  const kinds = [...rowsOf.keys()].sort((one, other) => one.order - other.order)
   const statements: BatchStatement[] = []
-  for (const [kind, { rows }] of sorted) statements.push(kind.statement(rows))
+  for (const kind of kinds) statements.push(kind.statement(rowsOf.get(kind) ?? []))
   const results = await session.batch(statements)
-  const written = new Set<BatchEntry>()
-  for (const [place, [kind, { entries }]] of sorted.entries()) {
+  const won = new Map<RowKind<unknown>, ReadonlySet<unknown>>()
+  for (const [place, kind] of kinds.entries()) {
+    if (statements[place]?.returnsKeys !== true) continue
     const keys = new Set<unknown>()
     for (const row of results[place] ?? []) keys.add(row['key'])
-    const isConditional = statements[place]?.returnsKeys === true
-    for (const entry of entries) if (!isConditional || keys.has(kind.key(entry.row))) written.add(entry)
+    won.set(kind, keys)
   }
-  return written
+  return won
 }

@@ -4,7 +4,7 @@ import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { GivenAnswer, NewToolCall, ToolCallState, ToolCallStore } from '../../../features/runs/tools/tool.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
 import type { DatabaseClient } from '../database.ts'
-import { batchEntry, type RowKind, type WriteBatch } from '../write-batch.ts'
+import type { RowKind, WriteBatch } from '../write-batch.ts'
 
 const state = { waiting: 'waiting', answered: 'answered', closed: 'closed' } as const satisfies Record<
   ToolCallState,
@@ -21,7 +21,7 @@ interface ToolCallDatabase {
 export function postgresToolCallStore({ client, ownSession, writeBatch }: ToolCallDatabase): ToolCallStore {
   return {
     async issue(calls) {
-      await writeBatch.writeTogether(calls.map((call) => batchEntry(issues, call)))
+      await writeBatch.writeTogether(issues, calls)
     },
     answer: (answer) => writeBatch.write(answers, answer),
     close: (call) => writeBatch.write(closings, call),

@@ -123,7 +123,8 @@ function read(answer: ChatAnswer, frame: Json, key: 'delta' | 'message', into: M
   if (delta['reasoning_details'] !== undefined) answer.sealed.push(...sealedThoughtsOf(delta))
   const piece = addPiece(answer.text, text)
   if (answer.isThinking && (piece !== '' || calls !== undefined)) endThought(answer, into)
-  say(answer, piece, into)
+  if (piece !== '') into.push({ type: 'text-delta', text: piece })
+  answer.hasText ||= piece !== ''
   if (delta['audio'] || delta['images'] || delta['annotations'] || Array.isArray(delta['content'])) {
     addAttachments(answer.attached, delta, into)
   }
@@ -150,7 +151,10 @@ function flush(answer: ChatAnswer, into: ModelChunk[]): void {
   if (answer.marks.held !== '') think(answer, answer.marks.held, into)
   answer.marks.held = ''
   if (answer.isThinking) endThought(answer, into)
-  if (answer.text.held !== '') say(answer, endPieces(answer.text), into)
+  if (answer.text.held !== '') {
+    into.push({ type: 'text-delta', text: endPieces(answer.text) })
+    answer.hasText = true
+  }
   const sealed = answer.sealed.splice(0)
   if (sealed.length > 0) {
     const seal = { signature: JSON.stringify(sealed), provider: answer.provider.name }
@@ -159,12 +163,6 @@ function flush(answer: ChatAnswer, into: ModelChunk[]): void {
   if (answer.calls.length === 0) return
   answer.hasCalls = true
   finishCalls(answer.calls, answer.provider.name, into)
-}
-
-function say(answer: ChatAnswer, text: string, into: ModelChunk[]): void {
-  if (text === '') return
-  into.push({ type: 'text-delta', text })
-  answer.hasText = true
 }
 
 function think(answer: ChatAnswer, text: string, into: ModelChunk[]): void {
