@@ -36,7 +36,7 @@ export interface RowKind<Row> {
   statement(rows: readonly Row[]): BatchStatement
 }
 
-/** One row of some kind, sealed by `batchEntry`. */
+/** One row of any kind, made by `batchEntry`. */
 export interface BatchEntry {
   readonly kind: RowKind<unknown>
   readonly row: unknown

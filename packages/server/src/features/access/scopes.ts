@@ -1,4 +1,4 @@
-/** What a caller may do: the scopes of its key, and its restriction to a project. */
+/** The rights of a caller: the scopes of its key, and its restriction to a project. */
 import type { KeyScope } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'

@@ -1,4 +1,4 @@
-/** What a step needs before its first model call: configuration, provider, model and tools. */
+/** Prepares a step for its first model call: configuration, provider, model and tools. */
 import type { Needs } from '../../deps.ts'
 import { chooseModel, chooseProvider } from '../../providers/choose-provider.ts'
 import { listProviders } from '../../providers/list-providers.ts'
