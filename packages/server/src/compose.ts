@@ -102,7 +102,7 @@ export function storesFor(client: DatabaseClient): Stores {
   }
 }
 
-/** For a command, which works beside the server on PostgreSQL. */
+/** For a command that runs next to the server on PostgreSQL. */
 export async function openStores(config: Config, logger: Logger): Promise<Database<Stores>> {
   return openDatabase({ ...databaseOptions(config, logger), onlyReplica: false })
 }

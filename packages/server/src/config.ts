@@ -10,12 +10,12 @@ type Values = { [K in keyof typeof settings]: (typeof settings)[K] extends Setti
 
 export type Config = Readonly<
   Values & {
-    /** Folder of this package: migrations, the template worker and the database template lie in it. */
+    /** The folder of this package, with the migrations, the template worker and the database template. */
     packageRoot: string
     version: string
     /** Responses are checked against the contract; off in production, where a failure would lose finished work. */
     validateResponses: boolean
-    /** Variables that look like settings and are none. */
+    /** Variables that look like settings but are not. */
     unknownVariables: readonly UnknownVariable[]
   }
 >

@@ -1,4 +1,4 @@
-/** The key files of the data folder (embedded mode): written once, readable by their owner alone. */
+/** The key files of the data folder (embedded mode): written once, readable only by their owner. */
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -25,7 +25,7 @@ export function generateEncryptionKey(): string {
   return randomBytes(keyBytes).toString('base64')
 }
 
-/** Embedded: the data folder, readable by its owner alone. PostgreSQL needs none. @throws OperatorError */
+/** Embedded: the data folder, readable only by its owner. PostgreSQL needs none. @throws OperatorError */
 export function makeDataFolder(config: Config): void {
   if (config.databaseUrl !== undefined) return
   if (statSync(config.dataDir, { throwIfNoEntry: false })?.isDirectory()) return

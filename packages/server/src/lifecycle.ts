@@ -94,7 +94,7 @@ async function recover({ deps, isSuccessor }: StartUpInput): Promise<Repeated> {
 }
 
 const runsWaitMs = 30_000
-/** How long answers may still take when no run is left: a slow reader must not hold the process. */
+/** How long responses may take after the last run: a slow reader must not keep the process alive. */
 const answersWaitMs = 5_000
 /**
  * Time limit for the remaining steps, after the drain delay and the wait for runs: a hanging database must not block the exit.

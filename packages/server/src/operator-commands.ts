@@ -1,4 +1,6 @@
-/** Commands of `stet-server` besides `start`; those that open the database take its lock, so none runs beside a server. */
+/**
+ * Commands of `stet-server` besides `start`. Those that open the database take its lock, so none runs next to a server.
+ */
 import { join } from 'node:path'
 import type { Database } from './adapters/database/database.ts'
 import { createJsonLogger } from './adapters/logging/json-logger.ts'
@@ -49,7 +51,7 @@ export async function runOperatorCommand(
   if (command === 'workspace' && first === 'create' && second !== undefined) {
     const config = readSettings()
     return printTenant(config, async (database) => {
-      // As a first start does: a database with a workspace has a key.
+      // As at a first start: a database with a workspace has a key.
       await findEncryptionKeys(config, async () => (await database.stores.workspaces.findFirst()) !== null)
       return createWorkspace(database, { name: second, createProject: createFirstProject })
     })

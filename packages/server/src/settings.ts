@@ -4,7 +4,7 @@ import { z } from 'zod'
 export interface Setting<T> {
   variable: string
   schema: z.ZodType<T>
-  /** As written in the environment; undefined = not set. */
+  /** The text in the environment; undefined if not set. */
   fallback: string | undefined
   /** Describes a default that is not a fixed value. */
   fallbackNote?: string
@@ -269,7 +269,7 @@ function isHttpUrl(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
 }
 
-// As browsers send it: no path, no trailing slash, no default port, no upper case, no wildcard.
+// An origin as browsers send it: no path, no trailing slash, no default port, no upper case, no wildcard.
 function isOrigin(value: string): boolean {
   return isHttpUrl(value) && new URL(value).origin === value && !value.includes('*')
 }

@@ -38,9 +38,9 @@ export interface LiveCache {
   /** The value of `key` in `scope`; parallel misses share one load. A load that throws is not remembered. */
   read<T>(scope: string, key: string, load: () => Promise<T>): Promise<T>
   drop(scope: string): void
-  /** Drops everything, and what is loading now fills nothing: another server may have changed any of it. */
+  /** Drops everything, and no current load fills the cache: another server may have changed any of it. */
   clear(): void
-  /** The number of drops so far; take it before reading what a derived value is made from. */
+  /** The number of drops so far. Read it before the sources of a derived value. */
   drops(): number
   /** Whether no scope has been dropped since the number was taken. */
   areCurrent(scopes: readonly string[], drops: number): boolean

@@ -51,6 +51,6 @@ export function sizedBody<T>(unread: Pick<UnreadBudget, 'hold'>, res: Response, 
 function writePieces(res: Response, body: unknown): void {
   res.setHeader('Content-Type', 'application/json; charset=utf-8')
   const texts = Readable.from(evenTexts(jsonPieces(body), pieceCharacters), { objectMode: true, highWaterMark: 1 })
-  // Fails only when the client disconnects, and then there is no one to answer.
+  // Fails only if the client disconnects, and then no response is possible.
   pipeline(texts, res).catch(() => undefined)
 }

@@ -1,4 +1,4 @@
-/** The HTTP server: sockets, time limits and the answers that the parser gives before a route is known. */
+/** The HTTP server: sockets, time limits, and the responses of the parser before a route is known. */
 import { type IncomingMessage, type RequestListener, Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type AppError, refuse } from '../shared/app-error.ts'
@@ -8,7 +8,7 @@ import { connectionOf } from './rate-limit/connection.ts'
 const keepAliveMs = 65_000
 const headerLimitBytes = 16_384
 const slowSenderMs = 30_000
-/** How long connections that were ended are still read. */
+/** How long ended connections are still read. */
 const lingerMs = 1_000
 
 const statusTexts = {
@@ -83,7 +83,7 @@ function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return hosts === 1 || (hosts === 0 && httpVersion !== '1.1')
 }
 
-/** After the answers to what the connection asked before. */
+/** After the responses to the connection's earlier requests. */
 function answerInTurn(res: ServerResponse, { status, headers, body }: ReadyAnswer): void {
   res.writeHead(status, headers).end(body)
 }

@@ -49,7 +49,7 @@ function beat(): void {
 function lookAfter(stream: OpenStream): void {
   const now = performance.now()
   if (stream.stalledSince !== undefined) {
-    // The time starts anew once the caller has answered: until then it is not idle.
+    // The timeout restarts once the caller has sent its result, because until then the stream is not idle.
     if (stream.frames.isCallerAwaited()) stream.stalledSince = now
     else if (now - stream.stalledSince >= stalledMs) stream.res.destroy()
   } else if (now - stream.lastByteAt >= silentMs && !stream.frames.hasMore()) {

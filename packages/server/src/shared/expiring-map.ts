@@ -1,10 +1,10 @@
 /**
- * A map that forgets: each entry after `ttlMs`, the oldest beyond `maxEntries` and beyond `maxBytes`. One timer, only
- * while it holds something.
+ * A map that drops each entry after `ttlMs`, and the oldest beyond `maxEntries` and `maxBytes`. One timer, only while
+ * the map has entries.
  */
 export interface ExpiringMap<V> {
   get(key: string): V | undefined
-  /** @param bytes what the entry fills. One that fills more than the map may is not kept. */
+  /** @param bytes the size of the entry. An entry larger than the map's limit is not kept. */
   set(key: string, value: V, bytes?: number): void
   delete(key: string): void
   clear(): void

@@ -1,4 +1,4 @@
-/** Values with large text: their size, and their JSON in pieces, because each step with a whole text holds one more copy. */
+/** Values with large text: their size, and their JSON in pieces, because each whole text costs another copy. */
 
 const pieceCharacters = 65_536
 
@@ -88,8 +88,8 @@ export function* evenTexts(pieces: Iterable<string>, characters: number): Genera
 }
 
 /**
- * Roughly the memory that plain data fills: two bytes for each character, and what the engine spends on every value.
- * It is an upper estimate for texts, and costs far less than their JSON would.
+ * An estimate of the memory of plain data: two bytes per character, plus the engine's cost per value. It is an upper
+ * bound for texts, and much cheaper than their JSON.
  */
 export function heldBytes(value: unknown): number {
   if (typeof value === 'string') return bytesPerString + 2 * value.length

@@ -12,7 +12,7 @@ import type { Message } from '../features/templates/message.ts'
 import { storableJson } from '../shared/text-guards.ts'
 import { declaredMessage } from './legacy-clients.ts'
 
-/** Characters besides CR and LF that some clients take for line breaks; in JSON they may be raw or escaped. */
+/** Characters besides CR and LF that some clients treat as line breaks. In JSON they may be raw or escaped. */
 const lineEnds = /[\u0085\u2028\u2029]/
 const allLineEnds = new RegExp(lineEnds, 'g')
 

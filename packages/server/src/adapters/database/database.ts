@@ -30,7 +30,7 @@ export interface DatabaseOptions<Stores> {
   url?: string
   /** The embedded database, `<STET_DATA_DIR>/db`. */
   directory: string
-  /** The folder that holds `prisma/migrations`, `dist/database-thread.mjs` and, when built, `dist/database-template`. */
+  /** The folder with `prisma/migrations`, `dist/database-thread.mjs` and, after a build, `dist/database-template`. */
   packageRoot: string
   /** PostgreSQL without Redis: serve only while no other server does. */
   onlyReplica: boolean

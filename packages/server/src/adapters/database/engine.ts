@@ -12,7 +12,7 @@ export interface Engine {
   lock?: ReplicaLock
   /** Whether writing statements are refused at present. */
   writesClosed(): boolean
-  /** Checks beside the answer to a query, by name; true = passed. */
+  /** Results of checks in addition to the query, by name; true = passed. */
   checks(): Record<string, boolean>
   /** Starts the work that needs the schema; after the migrations. */
   startUpkeep(statementCount: () => number): void

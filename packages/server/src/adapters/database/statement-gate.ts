@@ -6,7 +6,7 @@ import { codeOf, databaseAway, diskFull, translateDatabaseError, translating } f
 /** Every SQL statement passes here. It is counted; writes are refused while the disk is almost full. */
 export interface StatementGate {
   pass(sql: string): void
-  /** Our refusal that Prisma wrapped, or any other error as it is. */
+  /** Our refusal that Prisma wrapped, or any other error unchanged. */
   unwrap(error: unknown): unknown
   /** Statements sent since the start. */
   count(): number
@@ -29,7 +29,7 @@ class CarriedRefusal extends Error {
   }
 }
 
-/** `translating` for what Prisma calls. */
+/** `translating` for functions that Prisma calls. */
 async function carrying<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await translating(work)
@@ -87,7 +87,7 @@ function gatedQueries(queries: SqlQueries, gate: StatementGate): SqlQueries {
 }
 
 /**
- * Prisma's way to the database with each statement sent through `gate` and connection failures translated.
+ * Prisma's adapter, with each statement sent through `gate` and connection failures translated.
  * @param mayWrite rejects when this process must not write now; asked before each write and each commit.
  */
 export function gatedAdapter(

@@ -96,7 +96,7 @@ function wakeAll({ readers }: Log): void {
 }
 
 function createReader(log: Log, afterId: number): RunLogReader {
-  /** Known once there is a first entry. */
+  /** Set by the first entry. */
   let place: number | undefined
   const waiting: Waiting = {}
   log.readers.add(waiting)

@@ -1,4 +1,4 @@
-/** Schemas of what a worker process may answer. A prompt may have taken it over, so nothing is trusted. */
+/** Schemas of a worker's replies. A prompt may have taken the worker over, so nothing is trusted. */
 import { z } from 'zod'
 import type { WorkerReply } from './protocol.ts'
 import { slotMessages } from './slot-plan.ts'

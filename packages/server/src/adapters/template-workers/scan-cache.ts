@@ -20,7 +20,7 @@ export function createScanCache(): ScanCache {
   const kept = new LRUCache<string, ScanReading>({
     max: MAX_ENTRIES,
     maxSize: MAX_TOTAL_CHARS,
-    // Of the whole scan, because a short text may resolve to a large one.
+    // The size of the whole scan, because a short text may resolve to a large one.
     sizeCalculation: ({ scan }) => JSON.stringify(scan).length,
   })
   const running = new Map<string, Promise<ScanReading>>()

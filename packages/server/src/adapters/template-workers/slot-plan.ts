@@ -14,7 +14,7 @@ export const slotMessages = z.array(
 type SlotMessages = z.infer<typeof slotMessages>
 
 export function slotPlanOf(messages: SlotMessages, frontMatter: Record<string, unknown>): SlotPlan {
-  // As in a worker: `isolated` has no meaning without steps.
+  // As in a worker process, `isolated` has no effect without steps.
   const { isolated: _isolated, ...config } = frontMatter
   return { messages, config }
 }

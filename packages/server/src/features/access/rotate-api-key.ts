@@ -8,7 +8,7 @@ import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey } from './api-key
 export interface RotateApiKeyInput {
   caller: Caller
   id: number
-  /** How long the old key still works. */
+  /** How long the old key keeps working. */
   overlapSeconds: number
 }
 

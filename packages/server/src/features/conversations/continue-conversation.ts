@@ -21,7 +21,7 @@ export interface ContinueInput extends ConversationAddress {
   tools?: readonly string[]
   /** The caller is a legacy client. */
   declaredSdk: boolean
-  /** Of the request's Idempotency-Key. It is stored with the run. */
+  /** The idempotency record of the request, stored with the run. */
   claim?: Claim | undefined
 }
 
@@ -60,7 +60,7 @@ export async function continueConversation(deps: SuperviseDeps, input: ContinueI
         versionUuid: found.versionUuid,
         conversationUuid: found.uuid,
         runUuid: run.uuid,
-        // As in `planOf`.
+        // Like `planOf`.
         awaited: input.mode === 'json' ? [] : (input.tools ?? []),
         lineage: [found.path],
       },

@@ -11,7 +11,7 @@ export interface ConversationSummary {
   projectId: number
   source: RunSource
   path: string
-  /** Of the prompt as it ran. */
+  /** The hash of the prompt that ran. */
   contentHash: string
   customIdentifier: string | null
   origin: ConversationOrigin
@@ -19,7 +19,7 @@ export interface ConversationSummary {
   error: { code: RunErrorCode; message: string } | null
   /** Calls that wait for the caller. */
   toolRequests: ToolCall[]
-  /** Of the latest run, like the cost; zero while it is active. */
+  /** The usage of the latest run, like the cost; zero while it is active. */
   tokenUsage: Usage
   cost: number
   createdAt: Date

@@ -85,7 +85,7 @@ function open(deps: Needs<'secrets'>, workspaceId: number, cursor: string): stri
   }
 }
 
-// Binds the seal to its purpose and workspace: other sealed texts are no cursors.
+// Binds the seal to its purpose and workspace, so other sealed texts are not valid cursors.
 function contextOf(workspaceId: number): string {
   return `workspace:${workspaceId}/conversation-cursor`
 }

@@ -25,7 +25,7 @@ export interface ConversationPlace {
 }
 
 export interface ConversationStore {
-  /** Newest first, from after the place. */
+  /** Newest first, starting after the place. */
   list(
     workspaceId: number,
     filter: ConversationFilter,

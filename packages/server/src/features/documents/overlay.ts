@@ -30,7 +30,7 @@ export interface NewText {
   path: string
   content: string
   contentHash: string
-  /** Of the document, if this is its first text. */
+  /** The uuid of the document, used for its first text. */
   documentUuid: string
   at: Date
 }

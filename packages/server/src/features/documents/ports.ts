@@ -53,7 +53,7 @@ export interface MergedReplacement {
 export interface DocumentStore {
   /** The texts of the version by path, in code point order. The overlay of draft over live is one statement. */
   list(workspaceId: number, set: VersionSet, prefix?: string): Promise<DocumentText[]>
-  /** Those of `paths` that exist in the version. */
+  /** The given paths that exist in the version. */
   listByPaths(workspaceId: number, set: VersionSet, paths: readonly string[]): Promise<DocumentText[]>
   /**
    * Texts with the tag `<prompt`, and those at the paths, in the order of `list`. A text without the tag is affected

@@ -23,7 +23,7 @@ export interface ActualHashes {
 export interface HashMismatch {
   path: string
   expected: string
-  /** Null when there is no document. */
+  /** Null if the document does not exist. */
   actual: string | null
 }
 

@@ -1,4 +1,4 @@
-/** Annotations, and what evaluations need from storage. */
+/** Annotations, and the storage of evaluations. */
 import type { Evaluation } from './evaluation.ts'
 
 /** A person's score of a conversation. It never changes; the newest one of an evaluation counts. */

@@ -14,7 +14,7 @@ export interface LoggedConversation extends NewConversation {
   messages: Message[]
 }
 
-/** The data stored beside the conversation. */
+/** The data stored with the conversation. */
 export interface NewExternalLog {
   /** The addressed version. */
   versionId: number

@@ -8,9 +8,9 @@ type OnceDeps = Needs<'stores' | 'secrets' | 'runs' | 'idempotency'> & Transacti
 
 export interface AnswerOnceInput {
   claim: Claim
-  /** The answer holds a secret. */
+  /** The response contains a secret. */
   isSecret: boolean
-  /** The created object, if the claim's subject does not cover it. */
+  /** The created object, if it is not the subject of the record. */
   subjectOf?(): AnswerSubject
   /** Its response is stored in its transaction, see `answerInTransaction`. */
   work(own: TransactionDeps): Promise<KeptAnswer>
@@ -40,7 +40,7 @@ export async function answerOnce(
   }
 }
 
-/** The stored response of an earlier request; undefined once the claim is ours. */
+/** The stored response of an earlier request; undefined if this request now owns the record. */
 async function findEarlier(deps: OnceDeps, { claim, isSecret }: AnswerOnceInput): Promise<KeptAnswer | undefined> {
   const { idempotency } = deps.stores
   const ownerId = deps.runs.settings.instanceId
@@ -66,7 +66,7 @@ async function workOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<KeptAns
   }
   try {
     return await answerInTransaction(deps, input.work, async (stores, answer) => {
-      // Another process has taken over the claim: roll back.
+      // Another process has taken over the record, so this one rolls back.
       if (!(await keep(stores, answer, subjectOf()))) throw inProgress()
     })
   } catch (error) {

@@ -58,7 +58,7 @@ export function isKept({ status }: KeptAnswer): boolean {
 }
 
 export interface AnswerForm {
-  /** Of the claim. A sealed response opens only with it. */
+  /** The id of the idempotency record. A sealed response opens only with it. */
   id: string
   isSecret: boolean
 }

@@ -21,7 +21,7 @@ export interface KeptAnswer {
 }
 
 export interface StoredAnswer extends AnswerSubject {
-  /** As text, sealed or not. */
+  /** Plain or sealed text. */
   text: string
 }
 
@@ -35,7 +35,7 @@ export interface ClaimedRun {
 export interface IdempotencyRecord {
   requestHash: string
   ownerId: string
-  /** The owner's lease holds. */
+  /** Whether the owner's lease is valid. */
   isOwnerAlive: boolean
   run: ClaimedRun | null
   /** As text, sealed or not. */
@@ -66,6 +66,6 @@ export interface IdempotencyUpkeep {
 
 export interface IdempotencyDeps {
   upkeep: IdempotencyUpkeep
-  /** Claims that this process works on now, with the hashes of their requests. */
+  /** Records that this process is working on, with the hashes of their requests. */
   claimsInWork: Map<string, string>
 }

@@ -9,7 +9,7 @@ export type StartOutcome<T> = { started: T } | { run: ClaimedRun } | { answer: K
 
 export interface StartOnceInput<T> {
   claim: Claim
-  /** Stores the run and its claim, both or neither. Throws if the claim is taken. */
+  /** Stores the run and its idempotency record, both or neither. Throws if the record exists. */
   start(): Promise<T>
   /** The response to an error of `start`. */
   failure(error: unknown): KeptAnswer

@@ -25,7 +25,7 @@ export function listProviders(
   })
 }
 
-/** For people, by name. */
+/** For display, ordered by name. */
 export async function listProviderKeys(
   deps: Needs<'stores' | 'providers'>,
   input: { workspaceId: number },

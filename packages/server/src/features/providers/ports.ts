@@ -76,10 +76,10 @@ export interface ResolvedProvider {
   prices: ModelPrices
 }
 
-/** By the revision of the entry, so that a changed key is never found. */
+/** Keyed by the revision of the provider key, so that a changed key is never found. */
 export type ResolvedProviders = LRUCache<string, { provider: ResolvedProvider; notedUseAt: number }>
 
-/** What calls to providers need. */
+/** The dependencies of provider calls. */
 export interface ProviderDeps {
   drivers: ModelDrivers
   resolved: ResolvedProviders

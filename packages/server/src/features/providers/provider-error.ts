@@ -1,4 +1,4 @@
-/** How a provider failed, independent of the vendor. Runs map it to a run error in one place. */
+/** A provider's failure, independent of the vendor. Runs map it to a run error in one place. */
 export type ProviderErrorKind =
   | 'rate_limited'
   | 'rejected'
@@ -13,7 +13,7 @@ export type ProviderErrorKind =
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   readonly kind: ProviderErrorKind
-  /** The name of the provider key. The driver sets it, because what reads a response does not have it. */
+  /** The name of the provider key. The driver sets it, because response readers do not have it. */
   provider = ''
   readonly status: number | undefined
   readonly retryAfterMs: number | undefined

@@ -9,7 +9,7 @@ type SaveDeps = Needs<'providers' | 'stores' | 'transaction' | 'liveCache' | 'se
 
 export interface CreateProviderKeyInput {
   workspaceId: number
-  /** The API key that asks for it, for the audit line. */
+  /** The API key of the request, for the audit line. */
   apiKeyId: number
   name: string
   provider: string
@@ -82,7 +82,7 @@ export async function updateProviderKey(deps: SaveDeps, input: UpdateProviderKey
   return updated
 }
 
-/** All that decides which host a call goes to, for every kind. */
+/** Everything that decides the host of a call, for every kind. */
 function addressOf({ url, configuration }: Pick<ProviderKey, 'url' | 'configuration'>): string {
   return JSON.stringify([url, configuration['baseUrl'] ?? null, configuration['resourceName'] ?? null])
 }

@@ -128,14 +128,17 @@ export interface StoredConversation extends NewConversation {
 
 /** Every write resolves after its commit. */
 export interface RunStore {
-  /** A conversation with its first run, running or queued; false, and nothing stored, when the claim was used before. */
+  /**
+   * A conversation with its first run, running or queued. False, and nothing stored, if its idempotency record exists.
+   */
   create(conversation: NewConversation, run: NewRun | NewQueuedRun, claim?: Claim | undefined): Promise<boolean>
   /** @throws AppError ServiceUnavailableError while the server is read-only. */
   assertOpen(): void
   /** No write has succeeded lately, so a run must be stored before its provider is called. */
   isStorageInDoubt(): boolean
   /**
-   * Starts the next run of a conversation; false when another one took the epoch or is active, or the claim was used before.
+   * Starts the next run of a conversation. False if another run took the epoch or is active, or if its idempotency
+   * record exists.
    * @param added messages that the run begins with. Stored with it, so that they survive every end.
    */
   createNext(run: NewRun, added: readonly Message[], claim?: Claim | undefined): Promise<boolean>
@@ -177,9 +180,9 @@ export interface LeaseStore {
 
 /** Queued runs of this server, in order. Their rows are the durable copy. */
 export interface RunQueue {
-  /** Takes a place for the key; false when it holds as many as it may. */
+  /** Reserves a place for the key; false if it has its maximum. */
   reserve(runUuid: string, apiKeyId: number): boolean
-  /** The row is stored, so the run may start. Works without a reservation; a known run keeps its place. */
+  /** The row is stored, so the run may start. Works without a reservation; a queued run keeps its place. */
   add(run: QueuedRun): void
   /** The run is no longer queued, or was never stored. */
   remove(runUuid: string): void
@@ -217,16 +220,16 @@ export interface LogEntry {
 
 /** Adjacent provider-events of a stored event log: their frames as the bytes that every reader gets. */
 export interface StoredFrames {
-  /** Of the first event; `lastId` of the last. Ids in between have no gap. */
+  /** The id of the first event; `lastId` is that of the last. Ids in between have no gap. */
   id: number
   lastId: number
   bytes: Buffer
 }
 
-/** Who reads: legacy clients get messages and events as their models accept them. */
+/** The kind of reader: legacy clients get messages and events that their models accept. */
 export type MessageForm = keyof EncodedMessage
 
-/** How runs are written for readers and for storage. Features keep what it makes without looking inside. */
+/** Encodes runs for readers and for storage. Features pass its output on without reading it. */
 export interface EventCodec {
   encodeMessage(message: Message): EncodedMessage
   encodeResponse(response: StepResponse, conversationUuid: string): EncodedResponse
@@ -314,7 +317,7 @@ export interface ActiveRun {
 /** The row of a run that this process has queued. */
 export interface QueuedHere {
   conversation: StoredConversation
-  /** JSON of what the run starts with. */
+  /** JSON of the run's input. */
   input: string
 }
 
@@ -361,7 +364,7 @@ export interface RunMetrics {
   modelCallEnded(call: EndedModelCall): void
 }
 
-/** What runs need: their stores, the live events, the queue, and the settings of this server. */
+/** The dependencies of runs: their stores, the live events, the queue, and the settings of this server. */
 export interface RunDeps {
   /** Run rows go through the write batch, hence outside `stores`. */
   store: RunStore

@@ -31,7 +31,7 @@ export interface StartRunInput {
   tools?: readonly string[]
   /** The caller is a legacy client. */
   declaredSdk: boolean
-  /** Of the request's Idempotency-Key. It is stored with the run. */
+  /** The idempotency record of the request, stored with the run. */
   claim?: Claim | undefined
   /** Receives a warning about unknown parameters before the run starts. */
   warn?: (warning: string) => void
@@ -66,7 +66,7 @@ export async function startRun(
   await renderAhead(deps, plan, input.signal)
   const mustBeStored = input.claim !== undefined || deps.runs.store.isStorageInDoubt()
   const created = deps.runs.store.create(conversation, run, input.claim)
-  // Otherwise the row is written beside the provider call, so that the call does not wait for a commit.
+  // Otherwise the row is written during the provider call, so that the call does not wait for a commit.
   if (mustBeStored) requireFirstUse(await storedOrAbandoned(deps, run, created))
   const supervised = superviseRun(deps, {
     conversation: firstState(conversation, run, 'running'),

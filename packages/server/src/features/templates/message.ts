@@ -1,2 +1,2 @@
-/** Messages have the form of the wire everywhere: content is always a list of parts, and unknown keys are kept. */
+/** Messages always have their wire form: content is a list of parts, and unknown keys are kept. */
 export type { Message, MessagePart, Role, ToolCall } from '@stet/contract/vocabulary'

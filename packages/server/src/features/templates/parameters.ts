@@ -22,7 +22,7 @@ export function parameterValues(
   throw refuse(missing.length > 0 ? 'missing-parameters' : 'invalid-parameters', { missing, invalid })
 }
 
-/** The names that a prompt declares or uses, in it or in what it refers to. */
+/** The names that a prompt declares or uses, also in its references. */
 export function parameterNames(
   config: Readonly<Record<string, unknown>>,
   freeVariables: readonly string[],

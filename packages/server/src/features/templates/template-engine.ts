@@ -1,4 +1,4 @@
-/** The port to the prompt language: what a prompt says about itself, and one rendered step at a time. */
+/** The port to the prompt language: scans a prompt, and renders one step at a time. */
 import type { LocatedIssue } from '@stet/contract/vocabulary'
 import { AppError, RunError } from '../../shared/app-error.ts'
 import type { Message } from './message.ts'
@@ -46,7 +46,7 @@ export interface TemplateScan {
 
 export interface TemplateStepInput {
   source: TemplateSource
-  /** Of the scan of the same source. */
+  /** The slot plan from the scan of the same source. */
   slots?: SlotPlan | undefined
   parameters: Record<string, unknown>
   /** The instant of `$now`, ISO 8601: the same in the whole run. */

@@ -1,4 +1,4 @@
-/** Opens a new draft over what is live. */
+/** Opens a new draft over live. */
 
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'

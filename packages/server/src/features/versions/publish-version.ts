@@ -122,7 +122,7 @@ interface CompiledDraft {
 }
 
 /**
- * Compiles what the draft shows now, which may be newer than `changes`; the fingerprint then differs.
+ * Compiles the current texts of the draft, which may be newer than `changes`; the fingerprint then differs.
  * @throws AppError UnprocessableEntityError with the errors of each document.
  */
 async function compileDraft(
@@ -143,7 +143,7 @@ async function compileDraft(
   return { paths: [...changed, ...hashes.keys()], fingerprint: fingerprint(hashes, changes) }
 }
 
-/** Whether publishing these changes now would publish what was compiled; read under the project's lock. */
+/** Whether the changes to publish are still the compiled ones. Read under the project's lock. */
 async function isStillCompiled(
   stores: Pick<Stores, 'documents'>,
   workspaceId: number,

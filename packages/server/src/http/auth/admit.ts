@@ -1,4 +1,4 @@
-/** The checks of every API request: before its route is known, and once it is. */
+/** The checks of every API request, before and after its route is known. */
 import { type KeyScope, readsBody } from '@stet/contract'
 import type { RequestHandler } from 'express'
 import { requireScope, requireUnrestricted } from '../../features/access/api-key.ts'

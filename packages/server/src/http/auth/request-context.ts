@@ -1,4 +1,4 @@
-/** The context of one request beside its input: id, caller, client generation, route. */
+/** The context of one request in addition to its input: id, caller, legacy client, route. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { SpentPoint } from '../../features/access/ports.ts'
@@ -17,7 +17,7 @@ export interface RequestContext {
   point: SpentPoint | undefined
   /** The contract's path, e.g. `/projects/:projectId`; set once a route matched. */
   route: string | undefined
-  /** Where the response cache may keep the response, taken before the key is checked. */
+  /** The response cache's place for the response, taken before the key is checked. */
   cachePlace: { id: string; scope: string; drops: number } | undefined
   /** See `whileOpen`. */
   open: AbortSignal | undefined

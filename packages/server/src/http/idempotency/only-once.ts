@@ -15,9 +15,9 @@ import { RawResponse } from '../raw-response.ts'
 interface Call<S, B> {
   req: Request
   res: Response
-  /** Of the route's success. */
+  /** The status of the route's success. */
   status: S
-  /** What the work creates and the path does not name: the stored response is deleted with it. */
+  /** A created resource that the path does not name. The stored response is deleted with it. */
   created?(body: NoInfer<B>): AnswerSubject
 }
 
@@ -46,7 +46,7 @@ export async function onlyOnce<S extends number, B>(
   return { status, body: fresh.body ?? new RawResponse((response) => replay(response, answer)) }
 }
 
-/** The response to a failure, as it is stored. */
+/** The stored form of a failure response. */
 function keptFailure(res: Response, error: unknown): KeptAnswer {
   return { ...errorResponse(error, contextOf(res).requestId) }
 }
@@ -75,7 +75,7 @@ interface OnceStart<T> {
   claim: Claim | undefined
   /** Starts the run, and stores its claim with it if there is one. */
   start(): Promise<T>
-  /** Takes part in the run of an earlier request. */
+  /** Joins the run of an earlier request. */
   join(run: ClaimedRun): Promise<T>
 }
 

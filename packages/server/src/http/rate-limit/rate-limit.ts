@@ -1,4 +1,4 @@
-/** What one key may use: points per second, and open event streams. */
+/** The limits of one key: requests per second, and open event streams. */
 import type { ServerResponse } from 'node:http'
 import type { SpentPoint } from '../../features/access/ports.ts'
 import { refuse } from '../../shared/app-error.ts'

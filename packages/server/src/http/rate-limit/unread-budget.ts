@@ -27,9 +27,9 @@ interface Watched {
   /** Since then. */
   looks: number
   unsentBytes: number
-  /** Reserved, or held beside the unsent bytes. */
+  /** Reserved bytes, or bytes used in addition to the unsent ones. */
   heldBytes: number
-  /** Of a reservation. */
+  /** The key of a reservation. */
   apiKeyId: number | undefined
 }
 
@@ -88,7 +88,7 @@ export class UnreadBudget {
     else this.#setHeld(watched, this.#reservation)
   }
 
-  /** Counts what the response holds in addition to its unsent bytes. */
+  /** Counts the bytes of the response in addition to its unsent bytes. */
   hold(res: ServerResponse, bytes: number): void {
     const watched = this.#open.get(res)
     if (watched && watched.heldBytes !== bytes) this.#setHeld(watched, bytes)

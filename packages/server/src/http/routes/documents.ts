@@ -83,7 +83,7 @@ function tagged(res: Response, document: Document, bodyOf: (document: Document) 
   return bodyOf(document)
 }
 
-/** Data for a body beside its document; read before a write, because nothing may be awaited after it. */
+/** Data for a body in addition to its document. Read before a write, because nothing may be awaited after it. */
 async function bodyFor(deps: HttpDeps, address: Address): Promise<(document: Document) => DocumentBody> {
   const { project } = await resolveVersion(deps, address)
   const providers = await listProviders(deps, address.caller.workspaceId)

@@ -44,7 +44,7 @@ export function providerKeyRoutes(deps: HttpDeps): Routes<typeof contract.provid
   }
 }
 
-// Entries without a row are listed with id 0: known, but not to be changed.
+// Provider keys without a row have id 0 in lists, and cannot be changed.
 function entryId(text: string): number {
   return text === '0' ? 0 : pathId(text, 'unknown-provider-key')
 }

@@ -26,7 +26,7 @@ export function embeddedFolder(path: string): DatabaseFolder {
   return { path, owner: 'stet' }
 }
 
-/** Runs `work`; a failure that is written for the operator is one of stet. */
+/** Runs `work`. Its failures for the operator become stet's own. */
 export function asOperatorError<T>(work: () => Promise<T>): Promise<T> {
   return work().catch((error: unknown) => {
     throw error instanceof EmbeddedPostgresError ? new OperatorError(error.message) : error

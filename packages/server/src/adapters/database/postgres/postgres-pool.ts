@@ -78,7 +78,7 @@ export class SharedPool extends pg.Pool {
     }
   }
 
-  /** With a callback, the pool itself asks, for a statement that is already in its lane. */
+  /** With a callback, the pool itself connects, for a statement that already has a lane. */
   #connect(callback?: Parameters<pg.Pool['connect']>[0]): unknown {
     return callback ? super.connect(callback) : this.#connectTransaction()
   }

@@ -11,7 +11,7 @@ const STATEMENT_TIMEOUT_MS = 30_000
 const LOCK_TIMEOUT_MS = 5_000
 /** For a free connection of the pool. */
 const POOL_WAIT_MS = 30_000
-/** Of the 100 that PostgreSQL allows by default. */
+/** A share of the 100 connections that PostgreSQL allows by default. */
 const POOL_SIZE = 16
 const KEEP_ALIVE_MS = 5_000
 

@@ -11,9 +11,9 @@ const TRY_EVERY_MS = 100
 const RETRY_AFTER_FAILURE_MS = 500
 /** The traffic also keeps firewalls from dropping the connection. */
 const CONFIRM_EVERY_MS = 200
-/** How long a confirmation counts, from the moment the question was sent. */
+/** How long a confirmation is valid, counted from its request. */
 const CONFIRMED_FOR_MS = 600
-/** After a holder that did not release the lock: longer than its last confirmation can count. */
+/** The wait after a holder that did not release the lock. Longer than its last confirmation is valid. */
 const TAKEOVER_WAIT_MS = 1_000
 /** Part of the allowed silence that a request waits for a fresh confirmation. */
 const CONFIRM_WAIT = 0.4
@@ -82,7 +82,7 @@ export class ReplicaLock {
     return this.#held !== undefined && performance.now() - this.#confirmedAt < CONFIRMED_FOR_MS
   }
 
-  /** As `isConfirmed`, but asks the database if the last confirmation is too old. */
+  /** Like `isConfirmed`, but asks the database if the last confirmation is too old. */
   async confirm(): Promise<boolean> {
     if (this.isConfirmed()) return true
     let isOver = false

@@ -46,7 +46,7 @@ function filtered({ from, to, hiddenProjects = [], ...equal }: ConversationFilte
   }
 }
 
-/** Results of runs without their responses, which hold the whole answer and which lists do not show. */
+/** Results of runs without their responses, which contain the whole answer and do not appear in lists. */
 async function listResults(client: DatabaseClient, uuids: readonly string[]): Promise<Map<string, ShownResult>> {
   if (uuids.length === 0) return new Map()
   const rows = await client.$queryRaw<{ uuid: string; result: ShownResult }[]>`
@@ -54,7 +54,7 @@ async function listResults(client: DatabaseClient, uuids: readonly string[]): Pr
   return new Map(rows.map(({ uuid, result }) => [uuid, result]))
 }
 
-// States and origins hold what the run rows wrote into them, nothing else.
+// States and origins only have values that the run rows wrote.
 function toSummary({ runs: [run], ...row }: SummaryRow, results: ReadonlyMap<string, ShownResult>): StoredSummary {
   const latestRun = run ? { endedAt: run.endedAt, result: results.get(run.uuid) ?? null } : null
   return { ...row, status: row.status as RunStatus, origin: row.origin as ConversationOrigin, latestRun }

@@ -60,7 +60,7 @@ export function postgresAnnotationStore(client: DatabaseClient): AnnotationStore
   }
 }
 
-// A metric holds only what `create` wrote into it.
+// A metric only has values that `create` wrote.
 function toEvaluation({ id: _id, metric, configuration, ...row }: EvaluationRow): Evaluation {
   return {
     ...row,

@@ -22,7 +22,8 @@ export function postgresProviderKeyStore(client: DatabaseClient): ProviderKeySto
       return findOptional(workspaceId, id)
     },
     async create(workspaceId, { configuration, ...fields }, seal) {
-      // The sealed token is bound to the id, which the insert gives. Nobody sees the row before the commit.
+      // The sealed token is bound to the id, which the insert returns. No other connection sees the row before the
+      // commit.
       const data = { ...fields, workspaceId, nameKey: providerNameKey(fields.name), sealedToken: '' }
       const { id } = await uniqueName(fields.name, () =>
         client.providerKey.create({ data: { ...data, configuration: toJson(configuration) }, select: { id: true } }),

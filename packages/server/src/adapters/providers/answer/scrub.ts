@@ -6,7 +6,7 @@ const longestText = 2_000
 /** Key formats of common vendors, and the text after `Bearer`. */
 const secretForms = /\b(?:sk|pk|rk|gsk|xai|pplx|key)[-_][\w-]{8,}|\bAIza[\w-]{20,}|\bstet_\w{20,}|\bBearer\s+[^\s"']+/gi
 
-/** Cut to 2,000 characters. @param token removed as it is and in base64, also if only its start appears. */
+/** Cut to 2,000 characters. @param token removed in plain and base64 form, also if only its start appears. */
 export function scrubbed(text: string, token: string): string {
   // Cut before the search, so that a page of megabytes is cheap. The search can shorten the text further.
   let part = text.slice(0, 4 * longestText)

@@ -105,7 +105,7 @@ const traits: Readonly<Record<string, KindTraits>> = {
   },
 }
 
-/** Any other service. Only its protocol is known. */
+/** Any other service with this protocol. */
 const unknown: KindTraits = { files: 'content', sound: 'object', refused: new Set() }
 
 export function traitsOfKind(kind: string): KindTraits {

@@ -8,7 +8,7 @@ import { type KindTraits, traitsOfKind, unsampled } from './kinds.ts'
 export interface OpenaiService extends ProviderSettings {
   traits: KindTraits
   baseUrl: string
-  /** OpenAI itself, which is known to support newer roles and parameter names. */
+  /** OpenAI itself, which supports newer roles and parameter names. */
   isOpenai: boolean
   azure: AzureAddress | undefined
 }

@@ -28,7 +28,7 @@ export function settingsBody(
 ): Record<string, unknown> {
   const body: Record<string, unknown> = {}
   const { providerOptions: options } = settings
-  // It holds one object per provider kind. Those of other kinds are not sent.
+  // It contains one object per provider kind. Objects of other kinds are not sent.
   const own = options ? asObject(Object.getOwnPropertyDescriptor(options, kind)?.value) : {}
   for (const [key, value] of Object.entries({ ...settings, ...own })) {
     if (value === undefined || value === null || stetKeys.has(key) || dropped.has(key)) continue

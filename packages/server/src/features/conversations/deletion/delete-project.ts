@@ -25,7 +25,7 @@ export async function deleteProject(
       const project = await projects.lock(workspaceId, projectId)
       if (!project) throw refuse('unknown-project')
       if (project.name !== name) throw refuse('wrong-project-name')
-      // Runs that are not stored yet are known only here.
+      // Runs that are not stored yet exist only in this process.
       const isActiveHere = deps.runs.active.list().some((run) => run.view().projectId === projectId)
       if (isActiveHere || (await projects.hasActiveRuns(projectId))) {
         throw refuse('project-busy')

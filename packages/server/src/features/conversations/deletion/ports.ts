@@ -53,7 +53,7 @@ export type ProjectTable = (typeof projectTables)[number]
 
 export interface PurgedRows {
   count: number
-  /** Uuids of runs and hashes of API keys: what memory may still hold by them goes too. */
+  /** Uuids of runs and hashes of API keys, whose cached data must also be dropped. */
   keys: string[]
 }
 
@@ -63,7 +63,7 @@ export interface DeletionStore {
   /** Hides one batch of ended conversations; none are left when it is empty. @param active not to be touched. */
   hideErased(erasure: ErasureRequest, active: readonly string[]): Promise<string[]>
   hideOfProject(projectId: number): Promise<string[]>
-  /** Hides one batch of those that ended too long ago by the clock of the database, from after the place. */
+  /** Hides one batch of conversations that ended too long ago on the database's clock, starting after the place. */
   hideExpired(project: RetainedProject, after: SweepPlace | undefined): Promise<SweepPlace[]>
   /** The conversations that an erasure skipped, because they have an active run. */
   listLeft(erasure: ErasureRequest): Promise<string[]>
@@ -77,7 +77,7 @@ export interface DeletionStore {
 
   /** Some hidden conversations, the first hidden first. */
   listHidden(): Promise<string[]>
-  /** Purges one batch; the table holds nothing more of them when fewer rows than `purgeBatch` went. */
+  /** Purges one batch. If it deletes fewer rows than `purgeBatch`, none are left in the table. */
   purgeConversations(table: ConversationTable, uuids: readonly string[]): Promise<PurgedRows>
   /** Active runs of a deleted project. */
   listActiveRuns(projectId: number): Promise<string[]>
@@ -87,7 +87,7 @@ export interface DeletionStore {
   removeProject(projectId: number): Promise<boolean>
 }
 
-/** Rows of one statement. Runs and conversations hold large values: fewer of them go at once. */
+/** The rows of one statement. Runs and conversations have large values, so fewer are deleted at once. */
 export const purgeBatch = { rows: 500, largeRows: 100 } as const
 
 export interface DeletionWork {

@@ -13,7 +13,7 @@ export interface RunRecorder {
   readonly bounds: Pick<RunSettings, 'maxEvents' | 'maxEventBytes'>
   /** The id of the event encoded last. */
   lastId: number
-  /** Of all events, without the messages that they name. */
+  /** The size of all events, without their messages. */
   bytes: number
   /** The last provider-completed event so far. */
   completed: StoredRunResult['completed']

@@ -8,10 +8,10 @@ type LeaseDeps = Needs<'runs' | 'templates' | 'clock' | 'logger'>
 const renewEveryMs = 3_000
 const leaseMs = 10_000
 const reapEveryMs = 5_000
-/** After a longer pause the machine may have stood still: other owners get time to renew their leases first. */
+/** After a longer gap the machine may have been suspended, so other owners get time to renew their leases first. */
 const standstillMs = leaseMs - renewEveryMs - 1_000
 
-/** Before this process owns anything that others could take for orphaned. */
+/** Called before this process owns anything that others could treat as orphaned. */
 export async function takeLease(deps: Needs<'runs'>): Promise<void> {
   const { sharesDatabase, instanceId } = deps.runs.settings
   if (sharesDatabase) await deps.runs.leases.renew(instanceId, leaseMs)

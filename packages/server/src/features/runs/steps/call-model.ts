@@ -88,7 +88,7 @@ export interface FaultyCall extends ToolCall {
 
 /** The answer of a model as far as it has arrived. */
 export interface ModelAnswer {
-  /** Of the model call within its step, from 0. Part ids contain it. */
+  /** The number of the model call within its step, from 0. Part ids contain it. */
   readonly callNumber: number
   /** Offered to the model, by name. */
   readonly tools: ReadonlyMap<string, { source: ToolSource }>

@@ -17,12 +17,12 @@ interface PlannedStep {
 
 type NextStep = PlannedStep | { done: true; added: Message[] }
 
-/** A prompt whose steps are rendered one after the other. */
+/** A prompt whose steps are rendered in sequence. */
 interface RenderedSteps {
   prompt: PromptSteps
   now: string
   rendered: number
-  /** Of the template engine, between two steps. */
+  /** The template engine's state between two steps. */
   state: unknown
   held: HeldFiles | undefined
   /** The first step, rendered before the run is stored. */

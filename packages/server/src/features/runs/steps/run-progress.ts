@@ -17,7 +17,7 @@ export interface RunCompletion {
 
 export interface RunProgress {
   readonly codec: EventCodec
-  /** Of the conversation: append-only, each encoded once. Add with `append`. */
+  /** The messages of the conversation: append-only, each encoded once. Add with `append`. */
   readonly messages: Message[]
   readonly encoded: EncodedMessage[]
   /** The first place of each message, and of each text of one. */
@@ -27,7 +27,7 @@ export interface RunProgress {
   readonly budget: { modelCalls: number }
   /** Tool calls that currently wait for the caller. */
   awaitedCalls: number
-  /** Of the last step. */
+  /** The response of the last step. */
   answer: EncodedResponse | undefined
 }
 
@@ -83,7 +83,7 @@ export function locate({ codec, messages, encoded, places }: RunProgress, wanted
   return slice
 }
 
-/** What a step has added after its input, and spent. */
+/** The messages that a step added after its input, and its spending. */
 export interface StepTotals {
   output: Message[]
   spending: RunSpending

@@ -1,4 +1,4 @@
-/** What a step needs before its first model call: configuration, provider, model and tools. */
+/** Prepares a step for its first model call: configuration, provider, model and tools. */
 import type { Needs } from '../../deps.ts'
 import { listProviders } from '../../providers/list-providers.ts'
 import type { ResolvedProvider } from '../../providers/ports.ts'

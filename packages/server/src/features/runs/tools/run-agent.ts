@@ -15,7 +15,7 @@ export type ExecuteRun = (plan: RunPlan, progress: RunProgress, watch: RunWatch)
 export interface AgentCall {
   agent: AgentTool
   args: Record<string, unknown>
-  /** Of the run that calls. */
+  /** The plan of the calling run. */
   plan: RunPlan
   progress: RunProgress
   execute: ExecuteRun

@@ -18,7 +18,7 @@ export interface AgentTool {
   path: string
   template: TemplateSource
   scan: TemplateScan
-  /** Of the agent's project. A chat only has those of its own prompt, in its stored configuration. */
+  /** The defaults of the agent's project. A chat only has those of its own prompt, in its stored configuration. */
   projectDefaults: ProjectDefaults
 }
 
@@ -30,7 +30,7 @@ export interface OperatorTool {
 
 export type StepTool = ClientTool | AgentTool | OperatorTool
 
-/** By the name that the model sees. */
+/** Keyed by the name that the model sees. */
 export type Toolbox = ReadonlyMap<string, StepTool>
 
 export interface ToolOutcome {
@@ -54,7 +54,7 @@ export interface ServerToolContext {
 
 /** A tool that the operator's module supplies. */
 export interface ServerTool {
-  /** As prompts list it, e.g. `latitude/search`. */
+  /** The name in prompts, e.g. `latitude/search`. */
   name: string
   description?: string
   /** JSON Schema of the arguments. */
@@ -62,13 +62,13 @@ export interface ServerTool {
   execute(args: Record<string, unknown>, context: ServerToolContext): unknown
 }
 
-/** By the name in prompts. */
+/** Keyed by the name in prompts. */
 export type ServerTools = ReadonlyMap<string, ServerTool>
 
 export type ToolCallState = 'waiting' | 'answered' | 'closed'
 
 export interface NewToolCall {
-  /** Unique over the server. */
+  /** Unique on the server. */
   id: string
   workspaceId: number
   projectId: number

@@ -146,7 +146,7 @@ function finish(answer: ChatAnswer, into: ModelChunk[]): void {
   into.push({ type: 'finish', finishReason: finishReasonOf(answer.finishReason, hasCalls), ...counted, ...served })
 }
 
-/** Passes on what was held back until the end. */
+/** Emits the text that was kept until the end. */
 function flush(answer: ChatAnswer, into: ModelChunk[]): void {
   if (answer.marks.held !== '') think(answer, answer.marks.held, into)
   answer.marks.held = ''

@@ -46,7 +46,7 @@ export function splitThought(
   return { thought: text.slice(0, cut), text: '' }
 }
 
-/** How many characters at the end of a text could begin the closing mark. */
+/** The number of final characters that could start the closing mark. */
 function markedEnd(text: string): number {
   let length = Math.min(text.length, closing.length - 1)
   while (length > 0 && !text.endsWith(closing.slice(0, length))) length -= 1
