@@ -105,7 +105,7 @@ export function judge(summaries: readonly Summary[]): { rows: string[][]; isMiss
     `${bar.isMinimum ? '>=' : '<='} ${bar.goal}`,
     value === undefined ? 'not measured' : `${verdictOf(bar, value)}${isNoisy ? ' (noisy)' : ''}`,
   ])
-  const head = ['bar', 'against', 'its figure', 'stet', 'result', 'ship', 'goal', '']
+  const head = ['bar', 'against', 'its figure', 'stet', 'result', 'ship', 'goal', 'holds']
   const isMissed = verdicts.some(
     ({ bar, value, isNoisy }) => value !== undefined && !isNoisy && verdictOf(bar, value) === 'MISSED',
   )
