@@ -1,12 +1,12 @@
 /**
  * `pnpm bench`: every bench in short rounds. `pnpm bench:bars`: those that the bars need, in longer ones. Both end with the table
- * of the bars. Exit code 1 if a bench failed or a bar was missed, 2 if one was noisy.
+ * of the bars and with what one core carries. Exit code 1 if a bench failed or a bar was missed, 2 if one was noisy.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { judge } from './bars.ts'
+import { capacityRows, judge } from './bars.ts'
 import type { Summary } from './measuring/rounds.ts'
 import { printTable } from './measuring/table.ts'
 
@@ -21,7 +21,7 @@ const startOnPostgres: readonly Step[] =
 const short: readonly Step[] = [
   ['requests/fetch', { REQUESTS: '3000' }],
   ['requests/run', { REQUESTS: '600' }],
-  ['streams/stream', { CHUNKS: '100', ONLY: 'paced|64' }],
+  ['streams/stream', { CHUNKS: '100', ONLY: 'paced|tokens|64' }],
   ['streams/first-text', {}],
   ['size/idle', { STREAMS: '300' }],
   ['streams/attach', { EVENTS: '5000', REQUESTS: '20' }],
@@ -38,7 +38,7 @@ const short: readonly Step[] = [
 
 const forBars: readonly Step[] = [
   ['requests/run', { REQUESTS: '1500', ONLY: '16|64' }],
-  ['streams/stream', { ONLY: 'paced' }],
+  ['streams/stream', { ONLY: 'paced|tokens' }],
   ['requests/fetch', {}],
   ['size/idle', { STREAMS: '1000' }],
   ['size/growth', { REQUESTS: '200' }],
@@ -63,6 +63,8 @@ for (const [bench, environment] of isForBars ? forBars : short) {
 const { rows, isMissed } = judge(summaries)
 console.log(`\nbars: medians of ${rounds} interleaved rounds`)
 printTable(rows)
+console.log('\ncapacity, by CPU: all threads and children count')
+printTable(capacityRows(summaries))
 process.exitCode = hasFailed || isMissed ? 1 : isNoisy ? 2 : 0
 
 /** Passes its output on and keeps the summaries. @returns its exit code. */

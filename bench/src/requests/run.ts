@@ -19,7 +19,7 @@ import type { Subject } from '../subjects/subject.ts'
 
 const total = Number(process.env['REQUESTS'] ?? 3_000)
 /** One after the other takes the provider's latency each. */
-const totalOneByOne = 100
+const totalOneByOne = Math.ceil(total / 30)
 
 const upstream = await startUpstream({ CHUNKS: '50' })
 const stet = await startStet(upstream.url)
