@@ -6,9 +6,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { capacityRows, judge } from './bars.ts'
+import { judge } from './bars.ts'
 import type { Summary } from './measuring/rounds.ts'
-import { printTable } from './measuring/table.ts'
+import { printMarkdownTable } from './measuring/table.ts'
+import { capacityRows, costRows } from './overview.ts'
 
 type Step = readonly [bench: string, environment: Record<string, string>]
 
@@ -62,9 +63,11 @@ for (const [bench, environment] of isForBars ? forBars : short) {
 }
 const { rows, isMissed } = judge(summaries)
 console.log(`\nbars: medians of ${rounds} interleaved rounds`)
-printTable(rows)
-console.log('\ncapacity, by CPU: all threads and children count')
-printTable(capacityRows(summaries))
+printMarkdownTable(rows)
+for (const table of [costRows(summaries), capacityRows(summaries)]) {
+  console.log('')
+  printMarkdownTable(table)
+}
 process.exitCode = hasFailed || isMissed ? 1 : isNoisy ? 2 : 0
 
 /** Passes its output on and keeps the summaries. @returns its exit code. */

@@ -105,32 +105,12 @@ export function judge(summaries: readonly Summary[]): { rows: string[][]; isMiss
     `${bar.isMinimum ? '>=' : '<='} ${bar.goal}`,
     value === undefined ? 'not measured' : `${verdictOf(bar, value)}${isNoisy ? ' (noisy)' : ''}`,
   ])
-  const head = ['bar', 'against', 'its figure', 'stet', 'result', 'ship', 'goal', '']
+  const head = ['bar', 'against', 'its figure', 'stet', 'result', 'ship', 'goal', 'holds']
   const isMissed = verdicts.some(
     ({ bar, value, isNoisy }) => value !== undefined && !isNoisy && verdictOf(bar, value) === 'MISSED',
   )
   return { rows: [head, ...rows], isMissed }
 }
-
-/** What the CPU of one core suffices for: stet and the controls. */
-export function capacityRows(summaries: readonly Summary[]): string[][] {
-  const rows = capacities.map(({ work, bench, unitsEach }) => {
-    const medians = summaries.find((summary) => bench.test(summary.bench))?.medians ?? {}
-    const perSecond = (candidate: string): string => {
-      const micros = medians[candidate]?.['cpuMicros']
-      return micros === undefined ? '-' : (1e6 / micros / unitsEach).toFixed(0)
-    }
-    return [work, ...capacityCandidates.map(perSecond)]
-  })
-  return [['one core carries', ...capacityCandidates], ...rows]
-}
-
-const capacityCandidates = ['stet', 'portkey', 'express + client as shipped', raw]
-const capacities = [
-  { work: 'plain runs per second', bench: run64, unitsEach: 1 },
-  { work: 'streams of 50 tokens/s at once', bench: /at 50 tokens\/s$/, unitsEach: 50 },
-  { work: 'GETs of a live prompt per second', bench: /^fetch$/, unitsEach: 1 },
-]
 
 interface Found {
   value?: number

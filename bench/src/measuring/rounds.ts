@@ -67,15 +67,15 @@ export async function compare(comparison: Comparison): Promise<void> {
   const results = await runRounds(bench, candidates)
   const medians = Object.fromEntries([...results].map(([name, rounds]) => [name, mediansOf(rounds)]))
   const spread = spreadOf(comparison, results.get(control.name) ?? [])
-  const isNoisy = spread > noiseLimit
+  // One round has no spread.
+  const isNoisy = spread > noiseLimit || countedRounds < 2
   console.log(JSON.stringify({ bench, ...describeMachine() }))
   console.log(JSON.stringify({ bench, medians, spread, isNoisy } satisfies Summary))
   console.log(`\n${bench}: medians of ${countedRounds} interleaved rounds; ratios against ${control.name}`)
   printTable(comparisonRows(comparison, medians))
   if (isNoisy) {
-    console.log(
-      `noisy: the control's own rounds differ by ${(spread * 100).toFixed(0)} %, so these figures prove nothing`,
-    )
+    const why = countedRounds < 2 ? 'one round' : `the control's own rounds differ by ${(spread * 100).toFixed(0)} %`
+    console.log(`noisy: ${why}, so these figures prove nothing`)
     process.exitCode = 2
   } else if (isAboveLimit(comparison, medians)) process.exitCode = 1
   for (const { subject, round } of candidates) await subject?.profile?.(round)

@@ -1,8 +1,22 @@
+type Rows = readonly (readonly string[])[]
+
 /** Prints rows in columns as wide as their widest cell: the first one to the left, the others to the right. */
-export function printTable(rows: readonly (readonly string[])[]): void {
+export function printTable(rows: Rows): void {
+  for (const cells of padded(rows)) console.log(cells.join('  '))
+}
+
+/** The same as a Markdown table, to paste into a page. */
+export function printMarkdownTable(rows: Rows): void {
+  const [head = [], ...others] = padded(rows)
+  const rule = head.map((cell, at) =>
+    at === 0 ? '-'.repeat(cell.length) : `${'-'.repeat(Math.max(1, cell.length - 1))}:`,
+  )
+  for (const cells of [head, rule, ...others]) console.log(`| ${cells.join(' | ')} |`)
+}
+
+function padded(rows: Rows): string[][] {
   const widths = rows.reduce<number[]>((most, row) => row.map((cell, at) => Math.max(most[at] ?? 0, cell.length)), [])
-  for (const row of rows) {
-    const cells = row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
-    console.log(cells.join('  '))
-  }
+  return rows.map((row) =>
+    row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))),
+  )
 }

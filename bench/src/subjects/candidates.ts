@@ -1,4 +1,5 @@
 /** The candidates of all benches: the controls, and stet with everything on, seeded with one live prompt. */
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +15,9 @@ const baseline = process.env['BASELINE']
 
 const prompt =
   '---\nprovider: openai\nmodel: bench\n---\nYou answer in one sentence.\n<user>Say something about {{ topic }}.</user>\n'
+
+/** A server on PostgreSQL does not start without one. */
+const encryptionKey = randomBytes(32).toString('base64')
 
 export interface Stet extends Subject {
   /** Headers of a key with a rate limit above the load. */
@@ -77,6 +81,7 @@ export function openStet(
     environment: {
       PORT: '0',
       STET_DATA_DIR: dataDir,
+      STET_ENCRYPTION_KEY: encryptionKey,
       STET_MAX_STREAMS_PER_KEY: '100000',
       OPENAI_API_KEY: 'bench',
       OPENAI_BASE_URL: `${upstreamUrl}/v1`,
