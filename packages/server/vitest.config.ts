@@ -31,7 +31,7 @@ export default defineConfig({
     isolate: false,
     // Each file may hold a database: more than two at once only wait for each other on a small machine.
     maxWorkers: 2,
-    // They end what hangs. A machine that is slow, busy with others or stands still for seconds makes no test fail.
+    // Time limits for hanging tests. A slow, busy or suspended machine does not fail a test.
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },

@@ -99,7 +99,7 @@ function mediansOf(rounds: readonly Figures[]): Figures {
   return Object.fromEntries([...names].map((name) => [name, percentile(valuesOf(rounds, name), 0.5)]))
 }
 
-/** Of the first measure, and of its column at a provider latency of 0 if there is one. */
+/** The spread of the first measure, or of its column at a provider latency of 0 if that is larger. */
 function spreadOf({ measures }: Comparison, rounds: readonly Figures[]): number {
   const deciding = measures.filter(({ name }) => name === measures[0].name || name === `${measures[0].name}At0`)
   const spreads = deciding.map(({ name }) => {

@@ -60,7 +60,7 @@ for (const { parallel, share } of [
 }
 await closeAll(...(portkey ? [portkey] : []), ...(baseline ? [baseline] : []), stet, raw, bare, shipped, upstream)
 
-/** The provider's own CPU is part of no candidate. */
+/** Without CPU, because the provider's own CPU belongs to no candidate. */
 function withoutCpu(figures: Figures): Figures {
   return Object.fromEntries(Object.entries(figures).filter(([name]) => !/^(cpu|core)/.test(name)))
 }

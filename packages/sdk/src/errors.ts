@@ -125,7 +125,7 @@ export class NotFoundError extends ApiError {}
 /**
  * 409 or 412: the resource has changed since this request's base; `details` names it.
  *
- * @example if (e instanceof ConflictError) console.error('Somebody was faster', e.details)
+ * @example if (e instanceof ConflictError) console.error('The resource has changed', e.details)
  */
 export class ConflictError extends ApiError {}
 

@@ -12,7 +12,8 @@ const [command = 'start', ...args] = process.argv.slice(2)
 
 const readSettings = (): Config => readConfig(process.env)
 
-// Awaiting a thread or a compiler does not keep the process alive: without a timer a start could end before it says why.
+// Awaiting a thread or a compiler does not keep the process alive. Without a timer a failing start could end without
+// its message.
 const awake = setInterval(() => undefined, 100)
 try {
   if (command === 'start') await serve(readSettings())

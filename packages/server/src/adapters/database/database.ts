@@ -47,7 +47,7 @@ export interface Database<Stores> {
   client: DatabaseClient
   stores: Stores
   session: SqlSession
-  /** For loops of the process: their statements are not counted, so that an idle server is recognized. */
+  /** Used by loops of the process. Their statements are not counted, so that an idle server is recognized. */
   ownSession: SqlSession
   writeBatch: WriteBatch
   /** Whether writes are refused at present, because the disk is almost full. */

@@ -2,7 +2,7 @@
 import type { QueuedRun, RunQueue } from '../../features/runs/ports.ts'
 
 export interface RunQueueOptions {
-  /** Runs that are handed out at once. */
+  /** The number of runs in progress at once. */
   workers: number
   maxQueuedPerKey: number
 }

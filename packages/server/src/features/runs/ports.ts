@@ -352,9 +352,9 @@ export interface EndedModelCall {
   model: string
   outcome: 'completed' | 'aborted' | 'failed' | ProviderErrorKind
   seconds: number
-  /** Of a streamed call; undefined if no text came. */
+  /** Undefined for a plain call, or if no text came. */
   firstTextSeconds: number | undefined
-  /** Of a completed call. */
+  /** Undefined unless the call completed. */
   usage: Usage | undefined
 }
 

@@ -32,7 +32,7 @@ export class KeptFailure extends Error {
 
   constructor(answer: KeptAnswer) {
     super(`Answered ${answer.status} before`)
-    // It was made by `errorResponse`.
+    // `errorResponse` made this body.
     this.answer = { ...answer, body: answer.body as ErrorBody }
   }
 }

@@ -29,7 +29,7 @@ export class Drain {
     this.isRefusing = true
   }
 
-  /** Before everything that may answer. */
+  /** Call it before any code that may respond. */
   enter(res: ServerResponse): void {
     this.#open.add(res)
     if (this.isDraining) res.setHeader('Connection', 'close')

@@ -31,7 +31,7 @@ const shown = { deletedAt: null } as const
 
 export interface RunStoreDatabase {
   client: DatabaseClient
-  /** For loops of the process; their statements are not counted as those of requests. */
+  /** Used by loops of the process. Their statements do not count as statements of requests. */
   ownSession: SqlSession
   writeBatch: WriteBatch
   /** Writes are refused, because the disk is almost full. */

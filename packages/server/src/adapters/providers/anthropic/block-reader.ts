@@ -13,7 +13,7 @@ type Json = Record<string, unknown>
 export interface Blocks {
   /** The name of the provider key, stored with signed thinking. */
   provider: string
-  /** Of a structured answer, which arrives as the input of a tool. */
+  /** The schema of a structured answer, which arrives as the input of a tool. */
   schema: Json | undefined
   open: Map<number, Block>
   /** Text around a structured answer would make it unparseable, so it is shown only if no answer comes. */
