@@ -81,7 +81,7 @@ export function openStet(
     environment: {
       PORT: '0',
       STET_DATA_DIR: dataDir,
-      STET_ENCRYPTION_KEY: encryptionKey,
+      ...(environment['DATABASE_URL'] !== undefined && { STET_ENCRYPTION_KEY: encryptionKey }),
       STET_MAX_STREAMS_PER_KEY: '100000',
       OPENAI_API_KEY: 'bench',
       OPENAI_BASE_URL: `${upstreamUrl}/v1`,
