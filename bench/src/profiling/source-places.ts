@@ -14,7 +14,10 @@ export interface Place {
 const collection: Place = { package: 'garbage collection' }
 const program: Place = { package: 'native code without a JavaScript frame' }
 
-/** Places frames by the region comments that the bundler leaves in dist: they name the source file of the lines below. */
+/**
+ * Places frames by the region comments that the bundler leaves in dist: they name the source file of the lines below. It leaves
+ * some out; functions of such a file are then shown under the file before it.
+ */
 export class SourcePlaces {
   readonly #regions = new Map<string, string[]>()
 
