@@ -24,7 +24,7 @@ export function matchProvider(entries: readonly ProviderEntry[], name: string): 
 }
 
 /**
- * Without any name: the only entry besides `demo`, or `demo` if there is no other.
+ * Without any name: the only provider key except `demo`, or `demo` if there is no other.
  * @throws RunError `missing_provider_error`, `document_config_error`.
  */
 export function chooseProvider(entries: readonly ProviderEntry[], choice: Choice): ProviderEntry {
