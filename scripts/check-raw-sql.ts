@@ -37,7 +37,7 @@ function rawStatementsOf(name: string): string[] {
   return found
 }
 
-/** Any text or template that begins with a command is a statement, however it is sent. */
+/** Any string or template that starts with an SQL command counts as a statement. */
 function holdsSql(node: ts.Node): boolean {
   const isText = ts.isStringLiteral(node) || ts.isTemplateExpression(node) || ts.isNoSubstitutionTemplateLiteral(node)
   return isText && /^[`']\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b/.test(node.getText())

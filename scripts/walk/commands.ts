@@ -8,8 +8,8 @@ const limitMs = 600_000
 
 const startedMs = Date.now()
 
-// Set by environment instead of changing the commands, because another server may use the default port. Each server has its own address
-// and a home with its own login.
+// Environment variables avoid conflicts with a server on the default port, so that the documented commands run
+// unchanged. Each server has its own address, and a home folder with its own login.
 const environment: NodeJS.ProcessEnv = { ...process.env, PORT: '0' }
 delete environment['CI']
 

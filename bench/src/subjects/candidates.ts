@@ -103,7 +103,7 @@ interface Question {
   gapMs?: number | undefined
 }
 
-/** @param more further fields of the body, e.g. `background`. */
+/** @param more additional body fields, e.g. `background`. */
 export function runRequest(
   stream: boolean,
   headers: Record<string, string> = {},

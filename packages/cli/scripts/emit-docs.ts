@@ -20,8 +20,8 @@ const codeMeanings: Record<keyof typeof exitCodes, string> = {
   run_failed: 'the run itself failed',
   unreachable: 'server not reachable, time limit, stream lost',
   rate_limited: 'still over the rate limit after the retries',
-  interrupted: 'ended by Ctrl-C',
-  terminated: 'ended by SIGTERM, which `run`, `chat` and `attach` treat like Ctrl-C',
+  interrupted: 'stopped by Ctrl-C',
+  terminated: 'stopped by SIGTERM, which `run`, `chat` and `attach` treat like Ctrl-C',
 }
 
 const sections: string[] = []
@@ -37,11 +37,11 @@ Use \`stet\` to keep prompts as files in sync with a project, publish drafts, an
   \`{"api","data","firstKey","profile"}\` when it listens.
 - Colors are used only on terminals, separately for each output. The order is \`NO_COLOR\`, the flags, \`FORCE_COLOR\`.
 - Ctrl-C during \`run\` and \`chat\` stops the run on the server, and a second one exits at once. In \`attach\` it only detaches.
-- If a connection breaks during a run, it is rejoined up to three times in a row: \`… reconnecting (1/3)\`.
+- If a connection breaks during a run, the CLI reconnects up to three times in a row: \`… reconnecting (1/3)\`.
 - Name versions and conversations by their uuid or its first 8 digits, and prompts by path, file or folder, from any folder:
   \`support/reply\`, \`prompts/support/reply.promptl\`, \`.\`. After \`--\` a name may begin with a dash.
 - Files that cannot be prompts are skipped by name, with exit code 1: names with characters other than letters, digits, \`.\`, \`-\`, \`_\`,
-  names that some systems forbid or confuse, and links to outside the folder. Skipped files do not count as deleted.
+  names that some file systems forbid or treat as equal, and links that lead outside the folder. Skipped files do not count as deleted.
 - Questions are asked only if all three streams are terminals, \`CI\` is unset, and neither \`--json\` nor \`--no-input\` is given.
 - Writes go to a draft. Only \`publish\` changes live, or \`--force\`.
 - A colleague's changes are never overwritten or deleted without \`--force\`, \`--theirs\`, \`--prune\` or a confirmation that lists them.

@@ -85,7 +85,7 @@ export function parseDuration(text: string, flag: string): number {
   const [, count = '', unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
   const seconds = secondsOfUnit[unit]
   if (seconds !== undefined) return Number(count) * seconds
-  throw new CliError('usage', `${flag}: a number with s, m, h, d or w, such as 24h, not "${text}"`)
+  throw new CliError('usage', `${flag} must be a number with s, m, h, d or w, such as 24h, not "${text}"`)
 }
 
 /** A command as the table lists it, loaded when it is called. */

@@ -93,5 +93,5 @@ export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Conte
 
 function folderOf(cwd: string): string {
   if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return cwd
-  throw new CliError('usage', `There is no folder ${cwd}`, { hint: '--cwd' })
+  throw new CliError('usage', `Folder not found: ${cwd}`, { hint: '--cwd' })
 }

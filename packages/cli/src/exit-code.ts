@@ -62,7 +62,7 @@ export async function describeFailure(error: unknown): Promise<Failure> {
   if (error instanceof sdk.StreamInterruptedError) {
     const uuid = error.conversationUuid
     return failure('unreachable', error.message, {
-      next: uuid ? `stet attach ${uuid}  (the run itself may go on)` : 'run the command again',
+      next: uuid ? `stet attach ${uuid}  (the run may continue on the server)` : 'run the command again',
     })
   }
   if (error instanceof sdk.ConnectionError) {

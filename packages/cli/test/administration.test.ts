@@ -86,7 +86,7 @@ test('providers: the token is read from standard input, shown masked, and can be
   const person = await someone()
   const added = await person.stet(['providers', 'add', 'mine', '--type', 'openai', '--token-stdin'], `${token}\n`)
   expect(added).toMatchObject({ code: 0, stdout: '' })
-  expect(added.stderr).toContain('Provider "mine" (openai) · token sk-********9x2f')
+  expect(added.stderr).toContain('Provider key "mine" (openai) · token sk-********9x2f')
   expect(await person.stet(['providers', 'add', 'mine', '--type', 'openai', '--token-stdin'], token)).toMatchObject({
     code: 6,
   })

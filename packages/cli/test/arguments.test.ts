@@ -50,20 +50,20 @@ test.each([
   ],
   [['evaluations', 'create', 'a'], '--metric'],
   [['evaluations', 'create', 'a', '--metric', 'stars'], '--metric'],
-  [['evaluations', 'create', 'a', '--metric', 'binary', '--min', '1'], '--min belongs to'],
+  [['evaluations', 'create', 'a', '--metric', 'binary', '--min', '1'], '--min needs --metric rating'],
   [['evaluations', 'create', 'a', '--metric', 'rating', '--max', 'x'], '--max'],
   [['rollback', '-P', 'x'], '--project'],
   [['import'], "Missing required argument 'kind'"],
-  [['import', 'notion', 'x'], 'Not a source'],
+  [['import', 'notion', 'x'], 'Unknown source'],
   [['import', 'latitude', 'https://example.com/api/v3/projects/1'], '--source-key-stdin'],
   [['export'], '--out'],
-  [['completion', 'csh'], 'Not a shell'],
+  [['completion', 'csh'], 'Unknown shell'],
   [['types', 'generate'], 'No project'],
   [['serve', '--port', '99999'], '--port'],
   [['status', '-P', 'x'], '--project'],
   [['status', '--timeout', '0'], '--timeout'],
   [['status', '--profile', '../x'], '--profile'],
-  [['status', '--base-url', 'nowhere'], 'Not an address'],
+  [['status', '--base-url', 'nowhere'], 'Invalid URL'],
   [['status'], 'No project'],
   [['status', '-P', '1', '--env-file', 'missing'], '--env-file'],
 ])('%j is a usage error, as text and as JSON', async (argv, text) => {
@@ -115,7 +115,7 @@ test('--version works after other flags, and a missing folder is named', async (
   const cwd = await temporaryFolder()
   expect(await runInProcess(['-q', '--version'], { cwd })).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' })
   const gone = await runInProcess(['-C', 'gone', 'status'], { cwd })
-  expect(gone).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(`There is no folder ${cwd}/gone`) })
+  expect(gone).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(`Folder not found: ${cwd}/gone`) })
 })
 
 test('global flags are taken before and after the command', async () => {
@@ -124,7 +124,7 @@ test('global flags are taken before and after the command', async () => {
     ['--project', 'x', 'status'],
     ['status', '--project', 'x'],
   ]) {
-    expect((await runInProcess(argv, { cwd })).stderr).toContain('--project: the project is a positive integer')
+    expect((await runInProcess(argv, { cwd })).stderr).toContain('--project: the project must be a positive integer')
   }
 })
 

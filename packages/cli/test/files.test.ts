@@ -65,7 +65,9 @@ test('a name in another Unicode form is the same prompt, whose file a pull chang
   expect(await readFile(file, 'utf8')).toBe('text')
   await writeFile(join(folder, `${composed}.promptl`), 'other')
   const scan = await scanPrompts(folder, all, [])
-  expect(scan.refused).toEqual([{ path: composed, reason: 'names two files, in two Unicode forms' }])
+  expect(scan.refused).toEqual([
+    { path: composed, reason: 'matches two files whose names differ only in Unicode form' },
+  ])
   expect(scan.prompts.size).toBe(0)
   await applyPull(folder, [{ one, action: 'delete' }], {})
   expect(await readdir(folder)).not.toContain(`${decomposed}.promptl`)

@@ -136,12 +136,12 @@ test('Langfuse: prompts that include others use their new names and pass their v
   const rendered = await render(documents['Chat'] ?? '', values, inSupport(documents))
   expect(rendered).toEqual([{ role: 'system', text: 'Help Acme. Be kind. Never say no, Acme. Ask Ana. \\' }])
   expect(losses.map(({ path, message }) => `${path}: ${message}`)).toEqual([
-    'chat-2: The reference to "team: rules!" means version 1: version 2 was imported',
+    'chat-2: The reference to "team: rules!" asks for version 1: version 2 was imported',
     'chat-2: "chat" is now named "chat-2"',
     'team-rules: The variable "first word" is now named "first_word"',
     'team-rules: "team: rules!" is now named "team-rules"',
     'a-b: "a"b" is now named "a-b"',
-    'lost: The reference to "Chat" means the label old: version 1 was imported',
+    'lost: The reference to "Chat" asks for the label old: version 1 was imported',
     expect.stringMatching(/^lost: Does not compile.*'not-here' does not exist/),
   ])
   expect(documents['lost']).toContain('\\<prompt path="0" />')
@@ -334,7 +334,7 @@ test('Humanloop: imports tags, images and tool calls, but no tool results', asyn
   expect(rendered[2]?.text).toContain('"args":{"city":"Paris"}')
   expect(losses('welcome').sort()).toEqual([
     'The setting "strict" of the tool "get_weather" has no counterpart: true',
-    expect.stringContaining('The tool answer <tool name="get_weather"'),
+    expect.stringContaining('The tool result <tool name="get_weather"'),
   ])
 })
 

@@ -156,7 +156,7 @@ test('a pull refuses to merge unpushed edits, and a text about markers is not a 
   await write(ben, 'a', base.replace('five', 'five of ben'))
   await succeed(ben, 'push', '--publish', '--yes')
   const pulled = await ana.stet(['pull'])
-  expect(pulled.stderr).toContain('a: live changed it too: stet push, then stet pull merges both')
+  expect(pulled.stderr).toContain('a: live changed it too: run stet push, then stet pull to merge both')
   expect(await read(ana, 'a')).toBe(base.replace('one', 'one more of ana'))
   await succeed(ana, 'push')
   await succeed(ana, 'pull')

@@ -97,7 +97,7 @@ test('rollback in a project with one version, or none, reports that there is no 
   await publish(client, [write('tone', 'Be short.\n')])
   const { code, stderr } = await person.stet(['rollback', '--yes'])
   expect(code).toBe(5)
-  expect(stderr).toContain('no version before live')
+  expect(stderr).toContain('Live has no earlier version')
 })
 
 test('rollback exits 6 if a colleague publishes after the diff was shown', async () => {

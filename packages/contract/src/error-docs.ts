@@ -23,8 +23,8 @@ export const CAUSE_DOCS = {
   },
   'malformed-path': { when: 'the path contains a broken escape', next: 'Encode the path with `encodeURIComponent`.' },
   'malformed-compression': {
-    when: 'the body is not compressed as `Content-Encoding` says',
-    next: 'Compress the body as the header says, or leave the header out.',
+    when: 'the body cannot be decompressed with the method in `Content-Encoding`',
+    next: 'Compress the body with that method, or omit the header.',
   },
   'malformed-json': { when: 'the body is not JSON', next: 'Send valid JSON.' },
   'incomplete-body': { when: 'the connection closed before the whole body arrived', next: 'Send the request again.' },
@@ -171,7 +171,10 @@ export const CAUSE_DOCS = {
     when: 'something unforeseen failed; `details.requestId` identifies it in the log',
     next: 'Give the operator `details.requestId`. The work may have been done.',
   },
-  'run-not-stored': { when: 'a run, or its end, could not be stored', next: 'Read the conversation before a new run.' },
+  'run-not-stored': {
+    when: 'a run, or its end, could not be stored',
+    next: 'Check the conversation before you start a new run.',
+  },
 
   'not-ready': { when: '`details.checks` names what failed', next: 'Send requests to another instance, or wait.' },
   'server-stopping': { when: 'the server is stopping', next: wait },
@@ -182,11 +185,11 @@ export const CAUSE_DOCS = {
   },
   'queue-full': { when: 'the key has too many queued runs', next: wait },
   'too-many-evaluations': {
-    when: 'the key, its workspace or the server has too many prompts in evaluation',
+    when: 'the key, its workspace or the server has too many prompt evaluations queued or running',
     next: wait,
   },
   'too-many-unread-responses': {
-    when: 'clients have not yet read too many large responses',
+    when: 'too many large responses are waiting to be read by clients',
     next: 'Read responses to their end, then repeat the request.',
   },
   'run-out-of-reach': { when: 'another process supervises the run', next: wait },
@@ -204,14 +207,17 @@ export const RUN_ERROR_DOCS = {
     next: 'Add a provider key, or name one of `details.configured`.',
   },
   ai_provider_config_error: {
-    when: 'the provider key itself is unusable',
-    next: 'Check it with `stet providers test`.',
+    when: 'the provider key has invalid settings or an unreadable token',
+    next: 'Check it with `stet providers list`; change it with `stet providers update`.',
   },
   ai_run_error: {
-    when: 'the provider refused or failed, or the run outgrew its event log',
-    next: "Read `details.providerMessage`, the provider's own words.",
+    when: 'the provider refused the request or failed, or the event log of the run became too large',
+    next: "Read `details.providerMessage`, the provider's original message.",
   },
-  rate_limit_error: { when: 'the provider returned 429, also after retries', next: 'Wait, or raise the quota there.' },
+  rate_limit_error: {
+    when: 'the provider returned 429, also after retries',
+    next: 'Wait, or raise your quota at the provider.',
+  },
   max_step_count_exceeded_error: {
     when: 'the run reached its limit of model calls',
     next: 'Raise `maxSteps` in the prompt, or simplify its tools.',
@@ -226,8 +232,8 @@ export const RUN_ERROR_DOCS = {
   },
   unsupported_feature_error: { when: 'stet does not offer the feature', next: 'Remove `details.feature`.' },
   abort_error: {
-    when: 'the run was stopped (`details.reason` is `stop`), or its last listener left (`disconnect`)',
-    next: 'Run again if that was not intended.',
+    when: 'the run was stopped (`details.reason` is `stop`), or its last reader disconnected (`disconnect`)',
+    next: 'Run again if that was unintended.',
   },
   run_timeout_error: { when: 'the run exceeded its time limit', next: 'Shorten the run, or raise the limit.' },
   worker_lost: { when: 'the process that supervised the run died', next: 'Run again.' },

@@ -82,8 +82,8 @@ export const ERROR_STATUSES = {
 export type ErrorStatus = keyof typeof ERROR_STATUSES
 
 /**
- * The responses of a route with all error responses. contract.ts drops those that its causes do not need; the type
- * keeps all.
+ * Adds every error response to a route's responses. contract.ts removes the statuses that the route cannot return; the
+ * type keeps them all.
  *
  * @example
  * responses: withErrors({ 200: Version })

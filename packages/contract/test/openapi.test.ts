@@ -58,7 +58,7 @@ test('the routes outside of the API are described at their own address', () => {
   }
 })
 
-test('messages are described as callers may send them', () => {
+test('the content of a message is a string or a list of parts', () => {
   const content = resolve(document, ['components', 'schemas', 'MessageInput', 'properties', 'content'])
   expect(content).toEqual({
     anyOf: [{ type: 'string' }, { type: 'array', items: { $ref: '#/components/schemas/MessagePart' } }],

@@ -34,7 +34,7 @@ const Metadata = z.strictObject({
 
 const routes = listRoutes().map((entry) => ({ ...entry, label: `${entry.router}.${entry.name}` }))
 
-test('the routes of the first release are there', () => {
+test('lists every route', () => {
   expect(routes.map(({ label, route }) => `${label} ${route.method} ${route.path}`)).toMatchInlineSnapshot(`
     [
       "apiKeys.me GET /me",
@@ -123,7 +123,7 @@ describe.each(routes)('$label', ({ route, metadata }) => {
     expect(unknownCauses.length).toBeGreaterThanOrEqual(parameters.length)
   })
 
-  test('names none of its own causes that follows from the rest', () => {
+  test('lists no cause twice, and none that its other metadata implies', () => {
     const { errors } = metadata
     const derived = causesOf(route, { ...metadata, errors: [] })
     expect(errors.filter((cause) => derived.includes(cause))).toEqual([])
@@ -140,7 +140,7 @@ test('every cause belongs to a route, or to the causes outside routes', () => {
   expect([...used, ...CAUSES_OUTSIDE_ROUTES].sort()).toEqual([...causes].sort())
 })
 
-test.each(causes)('%s fills its message from its details, and is explained in words of its own', (cause) => {
+test.each(causes)('%s fills its message from its details, and has its own explanation', (cause) => {
   const entry: CauseEntry = ERROR_CAUSES[cause]
   const inserted = [...entry.message.matchAll(/\{(\w+)[^}]*\}/g)].map(([, key]) => key)
   expect(entry.details ?? []).toEqual(expect.arrayContaining(inserted))

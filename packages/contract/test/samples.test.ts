@@ -31,7 +31,7 @@ test('every structure has a sample, and every sample a schema', () => {
 })
 
 describe.each([...schemas].filter(([name]) => sampleOf(name)))('%s', (name, schema) => {
-  test('takes its valid sample', () => {
+  test('accepts its valid sample', () => {
     const parsed = schema.parse(sample(name).valid)
     // A response sample passes unchanged: all of its keys are declared.
     if (!isRequest(name) && name !== 'MessageInput') expect(parsed).toEqual(sample(name).valid)
@@ -48,7 +48,7 @@ describe.each(requests)('%s', (name, schema) => {
     expect(schema.safeParse(invalid).error?.issues[0]?.path).toEqual(fault)
   })
 
-  test.skipIf(name === 'MessageInput')('drops keys that it does not know', () => {
+  test.skipIf(name === 'MessageInput')('drops unknown keys', () => {
     const valid = z.record(z.string(), z.unknown()).parse(sample(name).valid)
     expect(schema.parse({ ...valid, __internal: { source: 'api' } })).toEqual(schema.parse(valid))
   })

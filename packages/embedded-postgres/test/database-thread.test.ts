@@ -79,7 +79,7 @@ it('carries values of every type as they come without it', async () => {
   expect(carried).toEqual(plain)
 })
 
-it('carries bytes of a shared buffer, and leaves them to the caller', async () => {
+it('copies bytes from a shared buffer without detaching it', async () => {
   const shared = Buffer.from('before bytes after')
   const bytes = shared.subarray(7, 12)
   const insert = 'INSERT INTO thing (id, bytes) VALUES ($1::int, $2::bytea)'
@@ -93,7 +93,7 @@ it('carries bytes of a shared buffer, and leaves them to the caller', async () =
   expect(String(shared)).toBe('before bytes after')
 })
 
-it('carries what an error tells', async () => {
+it('passes errors with all their properties', async () => {
   const failing = [`SELECT 'x' FORM thing`, 'INSERT INTO thing (id) VALUES (100), (100)', `SELECT '{'::jsonb`]
   for (const sql of failing) {
     const [carried, plain] = [failureOf(thread.session.query(sql)), failureOf(here.session.query(sql))]
@@ -117,7 +117,7 @@ async function turnsDuring(rows: number): Promise<number> {
   return turns
 }
 
-it('lets others work while it evaluates', async () => {
+it('does not block the main thread during a query', async () => {
   // On a busy machine the other thread may have had its core alone: a longer evaluation meets a time when it has not.
   const turns: number[] = []
   for (let rows = 300_000; rows <= 10_000_000 && Math.max(0, ...turns) <= 100; rows *= 3)
@@ -174,16 +174,14 @@ it('a folder that does not open is an error here, and its lock is free again', a
   })
 })
 
-it('ends the process when it ends without being told to', async () => {
+it('ends the process when the thread exits unexpectedly', async () => {
   const child = await runProgram(new URL('support/dying-thread-child.ts', import.meta.url))
   expect(child).toMatchObject({ code: 74, stdout: '' })
-  expect(child.stderr).toMatch(
-    /^test: the embedded database has ended without being told to: Error: out of its depth\n/,
-  )
+  expect(child.stderr).toMatch(/^test: the embedded database exited unexpectedly: Error: out of its depth\n/)
 })
 
 describe('a database that stops answering', () => {
-  it('refuses what waits and what is asked then, and ends the process when it does not recover', async () => {
+  it('refuses waiting and new statements, and ends the process if it does not recover', async () => {
     const child = await runProgram(new URL('support/silent-thread-child.ts', import.meta.url))
     const refused = 'DatabaseSilentError The embedded database does not answer\n'
     expect(child).toMatchObject({ code: 74, stdout: refused + refused })

@@ -86,7 +86,7 @@ describe('directory lock', () => {
     }
   })
 
-  it('survives the kill of its holder', async () => {
+  it('is free again after its holder was killed', async () => {
     const holder = await startLocker()
     expect(await tell(holder, { try: directory })).toEqual({ won: true })
     await expect(lockDirectory(folderOf(directory))).rejects.toThrow('in use')

@@ -55,7 +55,7 @@ describe('durability of the embedded database', () => {
 
   it.each([
     { place: 'here', end: { code: 74, signal: null } },
-    // At once, whatever the other threads are doing.
+    // SIGKILL ends the process immediately, even while other threads are busy.
     { place: 'thread', end: { code: null, signal: 'SIGKILL' } },
   ])('ends the process when a sync fails, and does not acknowledge the commit ($place)', async ({ place, end }) => {
     const child = await runProgram(new URL('support/failing-disk-child.ts', import.meta.url), directory, place)
@@ -88,7 +88,7 @@ describe('durability of the embedded database', () => {
       says: 'relation mapping file [^\\n]* contains invalid data',
     },
   ]
-  it.each(damages)('a start on $what that is damaged says so in one line', async ({ damage, says }) => {
+  it.each(damages)('a start with damaged $what reports it in one line', async ({ damage, says }) => {
     await damage()
     const { stderr, code } = await runProgram(new URL('support/open-child.ts', import.meta.url), directory)
     expect(stderr).toMatch(
@@ -134,7 +134,7 @@ describe('durability of the embedded database', () => {
       expect(await vacuumWornTables(session)).toEqual([])
     })
 
-    it('vacuums a server that never has a quiet time, too', async () => {
+    it('also vacuums a server that is never idle', async () => {
       const session = pgliteSession(pglite)
       let statements = 0
       const vacuumed: string[] = []

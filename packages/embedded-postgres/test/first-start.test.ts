@@ -40,14 +40,14 @@ describe('a first start', () => {
     await rm(dataDir, { recursive: true })
   }, 120_000)
 
-  it('makes a database from nothing where no template was built', async () => {
+  it('creates a database without a prebuilt template', async () => {
     const dataDir = await temporaryFolder()
     await prepareDirectory(folderOf(join(dataDir, 'db')), join(dataDir, 'no-template'))
     await (await openPglite(folderOf(join(dataDir, 'db')))).close()
     await rm(dataDir, { recursive: true })
   }, 180_000)
 
-  it('refuses a directory that holds something else', async () => {
+  it('refuses a directory with other files', async () => {
     await expect(prepareDirectory(folderOf(import.meta.dirname), 'none')).rejects.toThrow(
       'is not empty and holds no database',
     )

@@ -90,7 +90,7 @@ describe('a backup of an open database', () => {
     expect(await transfersIn(copy)).toBe(during)
   })
 
-  it('executes statements while it is written, and has all that was committed before it began', async () => {
+  it('does not block statements, and contains everything committed before it began', async () => {
     for (let count = 0; count < 50; count++) await transfer()
     let isWritten = false
     const writing = backUp(pglite, folderOf(directory), file).finally(() => {

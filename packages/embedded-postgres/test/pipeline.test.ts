@@ -17,7 +17,7 @@ const insert = 'INSERT INTO thing (id) VALUES ($1::int) RETURNING id::text AS ke
 const ids = async () =>
   (await pglite.query<{ id: number }>('SELECT id FROM thing ORDER BY id')).rows.map(({ id }) => id)
 
-it('carries texts, bytes, lists, JSON and null as they are', async () => {
+it('passes texts, bytes, lists, JSON and null unchanged', async () => {
   const text = `a'b"c\\d\n{e},😀`
   const sql = 'INSERT INTO thing VALUES ($1::int, $2, $3::bytea, $4::text[], $5::jsonb) RETURNING text, id::text'
   const params = [1, text, new Uint8Array([0, 1, 255]), [text, null, 'null', ''], JSON.stringify({ text })]

@@ -52,9 +52,9 @@ describe('power cuts of the embedded database', () => {
       const random = seededRandom(seed)
       const life = { directory, ledger, model, syncs: true }
       const acknowledged = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').split('\n').length - 1 : 0)
-      // Some seeds let the power go early each time: then there are more cuts, until enough has been acknowledged.
+      // Some seeds cut the power early each time. Then the test adds cuts until enough transactions were acknowledged.
       for (let cut = 0; cut < cutsPerModel || acknowledged() <= 10 * cutsPerModel; cut++) {
-        // One in four goes while an earlier cut is being recovered from, which takes some two thousand events.
+        // One in four cuts happens during the recovery from an earlier one, which takes about 2,000 events.
         const cutDuring = random() < 0.25 ? 'start' : 'work'
         const cutAfter = 1 + Math.floor(random() * (cutDuring === 'start' ? 2_500 : 1_000))
         const findings = await live({ ...life, cutAfter, cutDuring, seed: seed + cut })

@@ -65,7 +65,7 @@ export function resolveSettings(options: Inherited, runtime: Runtime = systemRun
   }
 }
 
-/** A variable of the environment. An empty one counts as absent. */
+/** An environment variable; an empty one counts as unset. */
 export function environment(name: string): string | undefined {
   return variable(name)?.trim() || undefined
 }

@@ -277,7 +277,7 @@ describe('writes', () => {
     expect(gets(requests)).toHaveLength(before + forgotten.length)
   })
 
-  it('a request under way does not bring the old text back', async () => {
+  it('a request in flight during a write does not restore the old text', async () => {
     const { url, requests, state } = await promptServer()
     const stet = client(url)
     let open = () => {}

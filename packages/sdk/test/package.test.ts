@@ -95,7 +95,7 @@ describe('the package', () => {
 })
 
 describe('the declarations', () => {
-  it.each(['index.d.mts', 'index.d.cts'])('%s name nothing from elsewhere', (file) => {
+  it.each(['index.d.mts', 'index.d.cts'])('%s need no other package and no types of Node', (file) => {
     const text = readFileSync(`${out}/${file}`, 'utf8')
     expect(text).toContain('declare class Stet')
     expect(text).not.toMatch(

@@ -111,7 +111,7 @@ describe('joining again', () => {
     expect(stream.requestId).toBe('req_0')
   })
 
-  it('gives up after the attempts that bring nothing new', async () => {
+  it('gives up after maxAttempts attempts without a new event', async () => {
     const dead = Array.from({ length: 9 }, () => 5)
     const server = await runServer({ behaviour: 'replays all with ids', cuts: dead })
     const stream = client(server.url).prompts.stream('a', { resume: { ...QUICK, maxAttempts: 2 } })

@@ -128,7 +128,7 @@ it('an unread proxied stream has no timer once its run has ended', async () => {
   await vi.waitFor(() => expect(vi.getTimerCount()).toBe(0), 20_000)
 })
 
-it('a proxied stream pings its reader through a silence, not a queue', async () => {
+it('a proxied stream sends a ping during silence, and never queues several', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const { url } = await localServer(openEvents(BEGUN))

@@ -97,7 +97,7 @@ describe('interruptions without resume', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('silence is one too, and comments do not count as silence', async () => {
+  it('silence is a StreamInterruptedError; comments reset the timer', async () => {
     let beats = 0
     const { url } = await localServer((response, request) => {
       openEvents(firstDeltas)(response, request)

@@ -14,7 +14,7 @@ it('calls back once, after all of its time', () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-it('a standstill of the process takes one half of its time, and leaves the other to what has arrived', () => {
+it('after a pause of the process, half of the time is left to read what has arrived', () => {
   const expire = vi.fn()
   const stop = startTimer(100, expire)
   // Fires all due timers, and none that they start.

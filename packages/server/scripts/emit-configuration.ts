@@ -12,7 +12,7 @@ const rows = Object.values<Setting<unknown>>(settings).map(({ variable, fallback
 
 const text = `# Configuration
 
-Set environment variables and start the server: it reads them once. An invalid value stops the start with a line that names the
+Set environment variables and start the server: it reads them once. An invalid value stops startup with a message that names the
 variable; an empty one counts as not set. An unknown variable that starts with \`STET_\` causes a warning in the log, which suggests the nearest setting. This page is generated (\`pnpm --filter @stet/server configuration\`).
 
 | variable | default | meaning |

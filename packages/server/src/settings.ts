@@ -31,7 +31,7 @@ const httpUrl = z.string().refine(isHttpUrl, 'must be an http or https URL').opt
 
 export const settings = {
   host: of('HOST', text, '127.0.0.1', 'Address to listen on. Put a proxy with TLS in front of anything but loopback.'),
-  port: of('PORT', whole(0, 65_535), '8787', 'Port to listen on; 0 takes a free one.'),
+  port: of('PORT', whole(0, 65_535), '8787', 'Port to listen on; 0 picks a free one.'),
   dataDir: of(
     'STET_DATA_DIR',
     text,

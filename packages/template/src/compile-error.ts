@@ -30,7 +30,7 @@ export class FaultError extends Error {
   }
 }
 
-/** Thrown by rendering; carries the positioned issue. */
+/** Thrown by rendering, with the issue and its position. */
 export class CompileIssueError extends Error {
   override readonly name = 'CompileIssueError'
   readonly issue: CompileIssue

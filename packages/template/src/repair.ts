@@ -50,7 +50,7 @@ const FENCE = '```'
 const OPENING_FENCE = /^\s*```[\w-]*[ \t]*\r?\n/
 const LAST_BLANKS = /\r?\n?(?<![ \t])[ \t]*$/
 
-/** The text inside a code fence that encloses the whole answer, or else the text itself. */
+/** The text inside a code fence that encloses the whole answer; without such a fence, the text itself. */
 export function withoutFence(text: string): string {
   const opened = OPENING_FENCE.exec(text)
   const rest = text.trimEnd()

@@ -46,7 +46,7 @@ const { content } = fc.letrec<{ content: string; node: string; condition: string
     ),
 }))
 
-it('is said of no block that is closed, and of every prompt that misses one end', async () => {
+it('is reported for every prompt with a missing end, and never for closed blocks', async () => {
   const errorsOf = async (text: string) => (await scan(sourceOf(`<user>${text}</user>`))).errors
   const codesOf = async (text: string) =>
     (await errorsOf(text)).map(({ code }) => code).filter((code) => code !== 'variable-already-declared')

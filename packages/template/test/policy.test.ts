@@ -53,7 +53,7 @@ describe('allow-list', () => {
     expect(await run).toBe('[]')
   })
 
-  it('reads data of the same names', async () => {
+  it('reads data fields that have the names of built-in functions', async () => {
     const o = { link: 'a', at: 'b', values: ['c'], k: { search: 'd' } }
     expect(await textOf('{{ o.link }}{{ o.at }}{{ o["values"][0] }}{{ o?.k.search }}{{ o[n] }}', { o, n: 'at' })).toBe(
       'abcdb',
@@ -129,7 +129,7 @@ describe('front matter', () => {
 })
 
 describe('variables', () => {
-  it('lists free ones in the order of appearance', async () => {
+  it('lists free variables in order of appearance', async () => {
     const { parameters, usesSteps } = await scan(
       sourceOf(
         '{{ b }}{{ x = a }}{{ x }}{{ for i, n in list }}{{ i }}{{ n }}{{ endfor }}<step as="s">{{ $now }}{{ undefined }}</step>{{ s }}',

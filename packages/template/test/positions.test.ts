@@ -91,7 +91,7 @@ describe('positions', () => {
     expect(await renderIssue(content, { n: 1 })).toMatchObject({ code, line, column })
   })
 
-  it('looks for the lines of loop variables only where one of them is wrong', async () => {
+  it('locates loop variables only when one is invalid', async () => {
     const lookUps = vi.spyOn(String.prototype, 'indexOf')
     onTestFinished(() => lookUps.mockRestore())
     await textOf('{{ for x, i in [] }}{{ endfor }}\n'.repeat(500))

@@ -68,7 +68,7 @@ describe('references', () => {
     ])
   })
 
-  it('names the chain of a circle', async () => {
+  it('names the chain of a circular reference', async () => {
     const issue = await firstIssue('<prompt path="a" />', { 'folder/a': '\n<prompt path="prompt" />' })
     expect(issue).toMatchObject({
       code: 'circular-reference',

@@ -69,7 +69,7 @@ describe('repairs', () => {
     expect(issue).toMatchObject({ code: 'variable-not-defined', line: 2, column: 20, path: 'folder/prompt' })
   })
 
-  it('positions an arrow function inside an expression', async () => {
+  it('reports the position of an arrow function inside an expression', async () => {
     expect(await firstIssue('<user>\n{{ items.map(x => x.name) }}\n</user>')).toEqual({
       code: 'not-allowed',
       message: 'Arrow functions are not part of the prompt language',

@@ -60,12 +60,12 @@ describe('steps', () => {
     expect(inputTexts(steps[1])).toEqual(['yes', 'r', 'r'])
   })
 
-  it('positions an answer that is not the JSON it should be', async () => {
+  it('reports the position of a step whose answer is not the requested JSON', async () => {
     const run = chainOf('x\n<step as="x" schema={{ { type: "object" } }}>q</step>', ['no json'])
     await expect(run).rejects.toMatchObject({ issue: { code: 'invalid-step-response-format', line: 2, column: 1 } })
   })
 
-  it('is not done at the first step, also without a message', async () => {
+  it('is not done at the first step, even without a message', async () => {
     expect(await chainOf('---\nmodel: m\n---\n', [])).toMatchObject([
       { done: false, input: [], config: { model: 'm' } },
     ])

@@ -20,7 +20,8 @@ export const command = defineCommand({
   parse(raw) {
     const from = textFlag(raw, 'from')
     const isStreaming = raw.flags['stream'] !== false
-    if (from !== undefined && !/^\d{1,15}$/.test(from)) throw new CliError('usage', `--from: a number, not "${from}"`)
+    if (from !== undefined && !/^\d{1,15}$/.test(from))
+      throw new CliError('usage', `--from must be a number, not "${from}"`)
     if (from !== undefined && !isStreaming) throw new CliError('usage', 'Use --from or --no-stream, not both')
     return { ref: raw.args[0] ?? '', from, isStreaming, shown: parseShown(raw) }
   },

@@ -38,7 +38,7 @@ export const command = defineCommand({
   flags: [
     { long: '--create', value: '<name>', summary: 'create a new project with this name' },
     { long: '--dir', value: '<folder>', summary: 'folder of the prompt files (prompts)' },
-    { long: '--from-latitude', summary: `take project, folder and version from ${latitudeLockName}` },
+    { long: '--from-latitude', summary: `use the project, folder and version in ${latitudeLockName}` },
     { long: '--no-pull', summary: 'write only the configuration and the lock' },
     { long: '--force', summary: 'replace an existing configuration and lock' },
   ],
@@ -85,13 +85,13 @@ async function findFormerLock(
   ctx: Context,
 ): Promise<LatitudeLock | undefined> {
   const lock = await readLatitudeLock(root)
-  if (!lock && readsLatitude) throw new CliError('not_found', `There is no ${latitudeLockName} in ${root}`)
+  if (!lock && readsLatitude) throw new CliError('not_found', `${latitudeLockName} not found in ${root}`)
   if (!lock || readsLatitude) return lock
   if (!ctx.isInteractive || create !== undefined) {
-    ctx.say(`Found ${latitudeLockName}: use --from-latitude to take project, folder and version from it`)
+    ctx.say(`Found ${latitudeLockName}: use --from-latitude to adopt its project, folder and version`)
     return undefined
   }
-  const question = `Take project ${lock.projectId} and folder ${lock.rootFolder} from ${latitudeLockName}?`
+  const question = `Use project ${lock.projectId} and folder ${lock.rootFolder} from ${latitudeLockName}?`
   return (await ctx.confirm(question, '--from-latitude')) ? lock : undefined
 }
 
@@ -107,7 +107,7 @@ async function chooseProject(
   const id = settings.projectId?.value ?? former?.projectId ?? (await askForProject(projects, ctx))
   const project = projects.find((one) => one.id === id)
   if (!project) {
-    throw new CliError('not_found', `No project ${id} (${settings.projectId?.origin ?? latitudeLockName})`, {
+    throw new CliError('not_found', `Project ${id} not found (${settings.projectId?.origin ?? latitudeLockName})`, {
       hint: 'stet init --create <name>',
     })
   }
@@ -120,7 +120,7 @@ async function chooseProject(
 async function askForProject(projects: readonly Project[], ctx: Context): Promise<number> {
   const choices = projects.map(({ id, name }) => ({ value: String(id), label: name }))
   const flags = '--project <id>, or --create <name>'
-  if (choices.length === 0) throw new CliError('usage', 'There is no project yet', { hint: flags })
+  if (choices.length === 0) throw new CliError('usage', 'The workspace has no projects yet', { hint: flags })
   return Number(await ctx.choose('Which project?', choices, flags))
 }
 

@@ -28,7 +28,7 @@ export interface PublishReport {
 }
 
 export const command = defineCommand({
-  summary: "Makes a draft the live version, after checking that it compiles and overwrites no one's changes.",
+  summary: "Makes a draft the live version, after checking that it compiles and does not overwrite others' changes.",
   examples: ['stet publish', 'stet publish --yes --description "Friendlier tone"', 'stet publish --check'],
   args: [{ name: 'version', summary: 'the draft (the one in the lock file)' }],
   flags: [

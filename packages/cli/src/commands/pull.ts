@@ -37,7 +37,7 @@ export const command = defineCommand({
     { long: '--dry-run', summary: 'only show what would happen' },
     { long: '--theirs', summary: "resolve conflicts with the server's text" },
     { long: '--ours', summary: 'resolve conflicts with the local text' },
-    { long: '--abort', summary: "drop merges with live that were not pushed: the files get the draft's text again" },
+    { long: '--abort', summary: "discard merges with live that were not pushed, and restore the draft's text" },
     { long: '--prune', summary: 'delete unedited files whose prompt was deleted on the server' },
     { long: '--bundle', value: '<file>', summary: 'also write a JSON file that maps paths to contents' },
   ],
@@ -45,7 +45,7 @@ export const command = defineCommand({
     if (hasFlag(raw, 'theirs') && hasFlag(raw, 'ours')) throw new CliError('usage', 'Use --theirs or --ours, not both')
     const aborts = hasFlag(raw, 'abort')
     if (aborts && (hasFlag(raw, 'theirs') || hasFlag(raw, 'ours'))) {
-      throw new CliError('usage', 'Use --abort without --theirs and --ours')
+      throw new CliError('usage', 'Use --abort without --theirs or --ours')
     }
     return {
       names: raw.args,

@@ -37,7 +37,7 @@ interface PushReport {
 }
 
 export const command = defineCommand({
-  summary: "Sends changed files to a draft, all or none. Never overwrites a colleague's changes.",
+  summary: "Sends changed files to a draft, all or nothing. Never overwrites a colleague's changes.",
   examples: ['stet push', 'stet push -m "friendlier tone"', 'stet push support/reply --dry-run'],
   args: [{ name: 'path', summary: 'prompts or folders (all)', isMany: true }],
   flags: [
@@ -45,7 +45,7 @@ export const command = defineCommand({
       long: '--name',
       short: '-m',
       value: '<name>',
-      summary: 'name of the new draft; an open draft gets it when it is published',
+      summary: 'name of the new draft, or of an existing one once it is published',
     },
     { long: '--draft', value: '<ref>', summary: 'send to this draft' },
     { long: '--new', summary: 'open a new draft' },
@@ -135,7 +135,8 @@ async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: W
   }
   const lacksHistory = settings.lock?.version.uuid !== version.uuid && (await isShallow(settings.root))
   const hint = 'stet pull, resolve the conflicts, then stet push'
-  const whole = "this checkout has no history; with it (fetch-depth: 0), stet can find the base of CI's publications"
+  const whole =
+    'this checkout has no git history: fetch it (fetch-depth: 0), so that stet finds the version that CI published'
   throw new CliError('conflict', 'Both sides changed; nothing was sent', { lines, hint: lacksHistory ? whole : hint })
 }
 
@@ -174,7 +175,7 @@ function clashesOf(changes: readonly Change[], deletions: readonly Change[], { r
   const clashes = findCaseClashes(new Set([...left, ...changes.map(({ path }) => path)]))
   return changes
     .filter(({ path, status }) => status === 'added' && clashes.has(path))
-    .map(({ path }) => ({ path, reason: 'differs from a prompt of the server only in case' }))
+    .map(({ path }) => ({ path, reason: 'differs from a prompt on the server only in case' }))
 }
 
 interface Target {

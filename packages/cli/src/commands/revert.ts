@@ -6,7 +6,7 @@ import { promptNamed } from '../sync/prompt-path.ts'
 import { describeVersion, findVersion } from '../sync/version-ref.ts'
 
 export const command = defineCommand({
-  summary: "Drops changes of the draft: its prompts get live's text again. Files stay; stet pull updates them.",
+  summary: "Discards changes of the draft and restores live's text. Local files stay unchanged until stet pull.",
   examples: ['stet revert support/reply', 'stet revert --yes', 'stet revert -V 0b9c7b7e support/reply support/triage'],
   args: [{ name: 'path', summary: 'prompts (all changes of the draft)', isMany: true }],
   parse: ({ args }) => ({ names: args }),

@@ -75,11 +75,11 @@ async function findTarget(client: Stet, live: Version, ref: string | undefined):
     })
   }
   const number = ref === undefined ? (live.version ?? 1) - 1 : Number(ref)
-  if (number === 0) throw new CliError('not_found', 'There is no version before live', { hint: 'stet versions list' })
+  if (number === 0) throw new CliError('not_found', 'Live has no earlier version', { hint: 'stet versions list' })
   const versions = await client.versions.list({ status: 'merged' })
   const found = versions.find(({ version }) => version === number)
   if (found) return found
-  throw new CliError('not_found', `No version ${number}`, { hint: 'stet versions list' })
+  throw new CliError('not_found', `Version ${number} not found`, { hint: 'stet versions list' })
 }
 
 function changesBetween(now: readonly Prompt[], then: readonly Prompt[]): Change[] {

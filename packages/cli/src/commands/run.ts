@@ -58,10 +58,7 @@ function parseRun(raw: RawInput): RunInput {
   const toolsFile = textFlag(raw, 'tools')
   const isStreaming = raw.flags['stream'] !== false
   if (isBackground && (saveTo !== undefined || toolsFile !== undefined || !isStreaming)) {
-    throw new CliError(
-      'usage',
-      '--background exits before there is an answer, so it excludes --no-stream, --tools and --save',
-    )
+    throw new CliError('usage', 'Use --background without --no-stream, --tools or --save: it exits before the answer')
   }
   if (toolsFile !== undefined && !isStreaming) throw new CliError('usage', 'Use --tools or --no-stream, not both')
   return {

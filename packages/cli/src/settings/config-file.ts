@@ -54,7 +54,7 @@ function findUpwards(folder: string, name: string): string | undefined {
 /** Reads and validates. Unknown keys are errors, because a mistyped key would silently have no effect. */
 export async function readConfigFile(file: string): Promise<Config> {
   const text = await readTextIfPresent(file)
-  if (text === undefined) throw new CliError('usage', `There is no ${file}`, { hint: 'stet init' })
+  if (text === undefined) throw new CliError('usage', `${file} not found`, { hint: 'stet init' })
   return parseConfig(parseJsonObject(text, file), file)
 }
 

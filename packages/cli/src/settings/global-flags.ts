@@ -12,7 +12,7 @@ export interface Flag {
 
 /** The flags that every command accepts, before or after its name. */
 export const globalFlags: readonly Flag[] = [
-  { long: '--base-url', value: '<url>', variable: 'STET_BASE_URL', summary: 'address of the server' },
+  { long: '--base-url', value: '<url>', variable: 'STET_BASE_URL', summary: 'URL of the server' },
   { long: '--api-key-stdin', summary: 'read the API key from standard input' },
   {
     long: '--api-key',
@@ -42,9 +42,9 @@ export const globalFlags: readonly Flag[] = [
   { long: '--verbose', short: '-v', summary: 'show the origin of each setting' },
   { long: '--debug', variable: 'STET_DEBUG', summary: 'print requests (key masked) and stack traces' },
   { long: '--color', variable: 'FORCE_COLOR', summary: 'use colors' },
-  { long: '--no-color', variable: 'NO_COLOR', summary: 'use no colors' },
+  { long: '--no-color', variable: 'NO_COLOR', summary: 'disable colors' },
   { long: '--yes', short: '-y', summary: 'answer confirmations with yes' },
-  { long: '--no-input', variable: 'STET_NO_INPUT', summary: 'never ask' },
+  { long: '--no-input', variable: 'STET_NO_INPUT', summary: 'never ask questions' },
   { long: '--timeout', value: '<seconds>', summary: 'time limit per request' },
   { long: '--no-retry', summary: 'do not retry failed requests' },
 ]

@@ -44,7 +44,7 @@ export async function rememberConversation(uuid: string, ctx: Context): Promise<
 export async function findConversation(ref: string, ctx: Context): Promise<string> {
   if (uuidForm.test(ref)) return ref.toLowerCase()
   if (!/^[0-9a-f-]{8,}$/i.test(ref)) {
-    throw new CliError('usage', `Not a conversation: ${ref}`, { hint: 'a uuid, or at least its first 8 digits' })
+    throw new CliError('usage', `Invalid conversation: ${ref}`, { hint: 'a uuid, or at least its first 8 digits' })
   }
   const isMatch = ({ uuid }: { uuid: string }): boolean => uuid.startsWith(ref.toLowerCase())
   const { baseUrl } = await ctx.settings()

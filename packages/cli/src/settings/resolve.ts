@@ -67,7 +67,8 @@ export async function resolveSettings({ io, flags, warn, say }: Surroundings): P
   const root = configFile ? dirname(configFile) : cwd
   if (configFile) await refusePathsOutside({ root, config, configFile })
   const profile = flag(flags.profile, '--profile') ?? from('STET_PROFILE') ?? { value: 'default', origin: 'default' }
-  if (!/^[\w-]{1,64}$/.test(profile.value)) throw new CliError('usage', '--profile: letters, digits, - and _ only')
+  if (!/^[\w-]{1,64}$/.test(profile.value))
+    throw new CliError('usage', '--profile may contain only letters, digits, - and _')
 
   const credentialsFile = credentialsFileOf(io)
   const logins = await readLogins(credentialsFile, warn)
@@ -133,8 +134,8 @@ export async function refusePathsOutside({
 export function normalizeAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new CliError('usage', `Not an address: ${text}`, { hint: '--base-url' })
-  if (url.username || url.password) throw new CliError('usage', 'The address must not contain a password')
+    throw new CliError('usage', `Invalid URL: ${text}`, { hint: '--base-url' })
+  if (url.username || url.password) throw new CliError('usage', 'The URL must not contain a user name or password')
   const path = url.pathname.replace(/(?<!\/)\/+$/, '')
   return `${url.origin}${path.endsWith(API_PREFIX) ? path : path + API_PREFIX}`
 }
@@ -188,7 +189,7 @@ function resolveKey(
 /** Refuses malformed keys before anything is sent. */
 export function checkForm(key: string): string {
   if (isWellFormedApiKey(key)) return key
-  throw new CliError('not_allowed', 'This is not an API key of stet (stet_ and 36 characters with a checksum)', {
+  throw new CliError('not_allowed', 'Not a stet API key (stet_ and 36 characters, including a checksum)', {
     hint: 'copy the whole key; stet-server new-admin-key creates a new one',
   })
 }
@@ -203,13 +204,13 @@ async function readEnvFile(file: string): Promise<NodeJS.Dict<string>> {
 
 function positiveInteger({ value, origin }: Resolved<string>): number {
   if (/^[1-9]\d{0,9}$/.test(value)) return Number(value)
-  throw new CliError('usage', `${origin}: the project is a positive integer, not "${value}"`)
+  throw new CliError('usage', `${origin}: the project must be a positive integer, not "${value}"`)
 }
 
 function seconds(text: string): number {
   const value = Number(text)
   if (value > 0 && Number.isFinite(value)) return value
-  throw new CliError('usage', `--timeout: seconds, not "${text}"`)
+  throw new CliError('usage', `--timeout must be a number of seconds, not "${text}"`)
 }
 
 function describe(settings: Settings, say: (line: string) => void): void {

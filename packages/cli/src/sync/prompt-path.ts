@@ -23,8 +23,8 @@ export function problemOfPath(path: string): string | undefined {
   for (const segment of path.split('/')) {
     if (segment === '' || segment === '.' || segment === '..') return 'is outside the folder'
     if (/[\\:*?"<>|\0-\x1f]/.test(segment) || /[. ]$/.test(segment))
-      return 'contains a character that file names forbid'
-    if (reserved.test(segment)) return 'is a name that the system reserves'
+      return 'contains a character that is not allowed in file names'
+    if (reserved.test(segment)) return 'is a reserved file name on some systems'
     if (!segmentForm.test(segment)) return 'contains characters other than letters, digits, ".", "-" and "_"'
     if (Buffer.byteLength(segment) > maxSegmentBytes) return 'is too long for a file name'
   }

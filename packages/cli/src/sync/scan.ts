@@ -79,7 +79,9 @@ function pathOf(name: string): string {
 
 function clashOf(path: string, names: readonly string[]): string {
   const isOnePath = names.filter((name) => pathOf(name) === path).length > 1
-  return isOnePath ? 'names two files, in two Unicode forms' : 'differs from another path only in case'
+  return isOnePath
+    ? 'matches two files whose names differ only in Unicode form'
+    : 'differs from another path only in case'
 }
 
 /** Whether a path was skipped: it may still exist, so it must not count as deleted. */
@@ -115,7 +117,7 @@ async function leadsToFile(root: string, name: string, { isIgnored, refused }: L
   // Other links, such as one to a license, are ignored.
   const isPrompt = name.endsWith(promptEnding)
   if ((isPrompt || target?.isDirectory()) && !isIgnored(isPrompt ? name : `${name}/x${promptEnding}`)) {
-    refused.push({ path: isPrompt ? pathOf(name) : `${name}/`, reason: 'is a link to outside the folder' })
+    refused.push({ path: isPrompt ? pathOf(name) : `${name}/`, reason: 'is a link that leads outside the folder' })
   }
   return false
 }

@@ -38,7 +38,7 @@ export async function sendToDraft(client: Stet, version: Version, changes: reado
     }
     const lines = issuesOf(error.details, changes)
     if (lines.length === 0) throw error
-    throw new CliError('invalid', 'The server refuses some of the prompts; nothing was sent', { lines })
+    throw new CliError('invalid', 'The server rejected some of the prompts; nothing was sent', { lines })
   }
 }
 

@@ -8,7 +8,7 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 export async function findVersion(client: Stet, ref: string): Promise<Version> {
   if (ref === 'live' || uuidForm.test(ref)) return client.versions.get(ref)
   if (!/^[0-9a-f-]{8,}$/i.test(ref)) {
-    throw new CliError('usage', `Not a version: ${ref}`, {
+    throw new CliError('usage', `Invalid version: ${ref}`, {
       hint: 'a uuid, at least its first 8 digits, or live; stet versions list shows them',
     })
   }

@@ -14,7 +14,7 @@ export interface Talk {
 }
 
 const help =
-  '/exit quits, /stop ends an answer, /messages shows all, /save <file> saves them, \\ at the end continues the line'
+  '/exit quits, /stop stops the answer, /messages shows the conversation, /save <file> saves it, \\ at the end of a line continues it'
 
 /** Keyboard events that were not processed yet. */
 class Keyboard {

@@ -65,7 +65,7 @@ const mediaTypes: Record<string, string> = {
 export function parseParameter(text: string): ParameterArgument {
   const match = /^([^=]*?)(:?=)([\s\S]*)$/.exec(text)
   const [, name = '', sign = '', value = ''] = match ?? []
-  if (name === '') throw new CliError('usage', `-p ${text}: name=value, name=@file or name:=json`)
+  if (name === '') throw new CliError('usage', `-p ${text}: must be name=value, name=@file or name:=json`)
   if (sign === ':=') return { name, kind: 'json', value }
   return value.startsWith('@') ? { name, kind: 'file', value: value.slice(1) } : { name, kind: 'text', value }
 }
@@ -87,7 +87,7 @@ export async function readParameters(
 function parseParameterFile(text: string): Record<string, unknown> {
   const value = parseJson(text, '--params')
   if (isJsonObject(value)) return value
-  throw new CliError('usage', '--params: one JSON object of name to value')
+  throw new CliError('usage', '--params must be a JSON object of names and values')
 }
 
 // Binary content becomes a data URL, the form of image and file parameters.

@@ -18,7 +18,7 @@ export const shownFlag: Flag = {
 export function parseShown(raw: RawInput): Shown {
   const text = textFlag(raw, 'show') ?? 'text'
   if (text === 'text' || text === 'events' || text === 'messages') return text
-  throw new CliError('usage', `--show: text, events or messages, not "${text}"`)
+  throw new CliError('usage', `--show must be text, events or messages, not "${text}"`)
 }
 
 /** The head line after the model. */

@@ -36,7 +36,7 @@ export const ERROR_CAUSES = {
     message: 'Invalid path: longer than {limit} bytes',
     details: ['limit'],
   },
-  'repeated-path': { code: 'BadRequestError', message: 'A push names each path once: {path}', details: ['path'] },
+  'repeated-path': { code: 'BadRequestError', message: 'Duplicate path in the push: {path}', details: ['path'] },
   'merged-version': { code: 'BadRequestError', message: 'Cannot modify a merged commit' },
   'merged-without-force': {
     code: 'BadRequestError',
@@ -45,7 +45,7 @@ export const ERROR_CAUSES = {
   'live-hash-of-merged': { code: 'BadRequestError', message: 'liveHash can only be sent when writing to a draft' },
   'not-a-draft': { code: 'BadRequestError', message: 'Cannot publish: version is not a draft' },
   'messages-with-steps': { code: 'BadRequestError', message: 'messages cannot be combined with <step>' },
-  'wrong-project-name': { code: 'BadRequestError', message: 'The given name is not the name of the project' },
+  'wrong-project-name': { code: 'BadRequestError', message: 'The name does not match the project' },
   'unknown-tool-call': {
     code: 'BadRequestError',
     message: "There is no tool call '{toolCallId}' in the conversation",
@@ -116,12 +116,12 @@ export const ERROR_CAUSES = {
   },
   'base-changed': {
     code: 'ConflictError',
-    message: '{conflicts.length} prompt(s) differ from the given hashes, the first of them {conflicts.0.path}',
+    message: '{conflicts.length} prompt(s) changed since the given hash, first {conflicts.0.path}',
     details: ['conflicts'],
   },
   'live-text-changed': {
     code: 'ConflictError',
-    message: '{conflicts.length} live text(s) changed since the given liveHash, the first of them {conflicts.0.path}',
+    message: '{conflicts.length} live text(s) changed since the given liveHash, first {conflicts.0.path}',
     details: ['conflicts'],
   },
   'live-changed': {
@@ -136,10 +136,10 @@ export const ERROR_CAUSES = {
   },
   'conversation-busy': {
     code: 'ConflictError',
-    message: 'The conversation is busy: a run of it is active',
+    message: 'The conversation already has an active run',
     details: ['retryAfter'],
   },
-  'project-busy': { code: 'ConflictError', message: 'Runs of the project are active', reason: 'active_runs' },
+  'project-busy': { code: 'ConflictError', message: 'The project has active runs', reason: 'active_runs' },
   'revoked-key': { code: 'ConflictError', message: 'The API key is revoked', reason: 'revoked' },
   'expired-key': { code: 'ConflictError', message: 'The API key has expired', reason: 'expired' },
   'last-admin-key': {
@@ -159,12 +159,12 @@ export const ERROR_CAUSES = {
 
   'if-match-failed': {
     code: 'PreconditionFailedError',
-    message: 'If-Match does not hold for the document at path: {path}',
+    message: 'If-Match failed for the document at path: {path}',
     details: ['path'],
   },
   'if-none-match-failed': {
     code: 'PreconditionFailedError',
-    message: 'If-None-Match does not hold for the document at path: {path}',
+    message: 'If-None-Match failed for the document at path: {path}',
     details: ['path'],
   },
 
@@ -227,7 +227,7 @@ export const ERROR_CAUSES = {
   },
   'too-many-streams': {
     code: 'RateLimitError',
-    message: 'Too many open event streams: this API key may hold {limit}',
+    message: 'Too many open event streams: this API key may have {limit}',
     details: ['limit', 'retryAfter'],
   },
 
@@ -238,29 +238,29 @@ export const ERROR_CAUSES = {
   'server-stopping': { code: 'ServiceUnavailableError', message: 'The server is stopping' },
   'database-unavailable': {
     code: 'ServiceUnavailableError',
-    message: 'The database is not available, try again later',
+    message: 'The database is not available; try again later',
   },
   'disk-full': {
     code: 'ServiceUnavailableError',
-    message: 'The disk of the database is almost full: writes are refused',
+    message: 'The database disk is almost full: writes are refused',
   },
   'queue-full': {
     code: 'ServiceUnavailableError',
-    message: 'Too many queued runs of this API key',
+    message: 'Too many queued runs for this API key',
     details: ['retryAfter'],
   },
   'too-many-evaluations': {
     code: 'ServiceUnavailableError',
-    message: 'This {limitOf} has too many prompts in evaluation',
+    message: 'Too many prompt evaluations for this {limitOf}',
     details: ['limitOf', 'retryAfter'],
   },
   'too-many-unread-responses': {
     code: 'ServiceUnavailableError',
-    message: 'Too many large responses are unread',
+    message: 'Too many large responses are waiting to be read',
   },
   'run-out-of-reach': {
     code: 'ServiceUnavailableError',
-    message: 'The run cannot be followed at present',
+    message: 'Another server process supervises the run; try again later',
     details: ['retryAfter'],
   },
   'client-disconnected': { code: 'ServiceUnavailableError', message: 'The client disconnected' },

@@ -96,7 +96,7 @@ interface StepEnd {
 }
 
 /**
- * The data of a `provider-event`: the output of the model, part by part. It carries no messages.
+ * The data of a `provider-event`: one part of the model's output. It does not include messages.
  *
  * @example if (event.type === 'text-delta') process.stdout.write(event.textDelta)
  */

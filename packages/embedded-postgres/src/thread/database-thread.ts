@@ -156,7 +156,7 @@ function requestsOf(worker: Worker): Requests {
 function endProcess(owner: string, code: number, failure: Error | undefined): never {
   const reason = failure?.stack ?? `exit code ${code}`
   // A failed write or sync has reported itself.
-  if (code !== IO_FAILURE) writeSync(2, `${owner}: the embedded database has ended without being told to: ${reason}\n`)
+  if (code !== IO_FAILURE) writeSync(2, `${owner}: the embedded database exited unexpectedly: ${reason}\n`)
   process.exit(IO_FAILURE)
 }
 

@@ -18,7 +18,7 @@ export async function keyPrefix(settings: Settings, exchange: Exchange): Promise
   const authorization = headers.get('authorization') ?? ''
   // Stores the promise, so that concurrent calls share one request.
   if (prompts.caller?.authorization !== authorization) {
-    // Without a hash of the key, only this caller may use its entries.
+    // If the key cannot be hashed, a random id keeps the entries private to this client.
     prompts.caller = { authorization, hash: sha256(authorization).then((hash) => hash || randomUuid()) }
   }
   return `${(await prompts.caller.hash).slice(0, 16)}|`

@@ -15,7 +15,7 @@ export interface LatitudeVersions extends Pick<Versions, 'create'> {
    */
   getAll(projectId?: number): ApiPromise<Version[]>
   /**
-   * Changes prompts of a draft, all or none.
+   * Changes prompts of a draft in one transaction.
    *
    * @example
    * await latitude.versions.push(1, draft.uuid, [{ path: 'support/reply', content: text, status: 'modified' }])

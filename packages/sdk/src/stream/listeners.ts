@@ -28,12 +28,12 @@ export class Listeners<O extends OutputKind> {
     return this.#entries.some((entry) => entry.name === name)
   }
 
-  /** Calls every listener. The caller gets their exceptions. */
+  /** Calls every listener. An error in one propagates to the caller. */
   emit<K extends Name<O>>(name: K, ...args: Parameters<StreamEventMap<O>[K]>): void {
     for (const entry of this.#entries) {
       if (entry.name !== name) continue
       if (entry.isOnce) this.#entries = this.#entries.filter((other) => other !== entry)
-      // add() only accepts listeners of this name.
+      // add() stores each listener under its own event name, so the arguments match.
       const call = entry.listener as (...args: Parameters<StreamEventMap<O>[K]>) => void
       call(...args)
     }

@@ -2,7 +2,6 @@ import type { Outcome } from '../api-promise.ts'
 import type { Answer } from './exchange.ts'
 import { errorFromResponse, invalidAnswer } from './response-error.ts'
 
-/** The JSON of a response. */
 export function parseAnswer<T>(answer: Answer): Outcome<T> {
   const { text, response } = answer
   // The caller's own precondition was met, so there is no result.

@@ -195,7 +195,7 @@ describe('a run as a message stream', () => {
   })
 })
 
-it('is also there as chunks', async () => {
+it('is also available as chunks', async () => {
   const types: string[] = []
   for await (const { type } of toUIMessageStream(RunStream.fromResponse(sseResponse(events('a'))))) types.push(type)
   expect([types[0], types.at(-1)]).toEqual(['start', 'finish'])

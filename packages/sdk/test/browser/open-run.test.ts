@@ -128,7 +128,7 @@ it('passes a failed run on', async () => {
   expect(error).toMatchObject({ errorCode: 'ai_run_error', partial: { text: 'Half' } })
 })
 
-it('closes the socket at the page’s signal', async () => {
+it('closes the socket when the page aborts', async () => {
   let isClosed = false
   const page = await localServer(
     openEvents(frames(run.slice(0, 5)), {

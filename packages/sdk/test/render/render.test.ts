@@ -88,7 +88,7 @@ describe('render', () => {
     await expect(render('x', { parameters: circle })).rejects.toBeInstanceOf(ConfigurationError)
   })
 
-  it('changes nothing that it is given', async () => {
+  it('does not change its arguments', async () => {
     const parameters = { list: [1] }
     const { messages } = await render('{{ list.push(2) }} {{ list }}', { parameters, adapter: 'default' })
     expect(JSON.stringify(messages)).toContain('[1,2]')

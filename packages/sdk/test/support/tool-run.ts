@@ -9,7 +9,7 @@ const shown = (calls: readonly ToolCall[]): Events =>
     { type: 'tool-call', toolCallId: id, toolName: name, args, _sourceData: { source: 'client' } },
   ])
 
-/** A run that shows its calls, waits for a result of each, and then answers. */
+/** A run that emits tool calls, waits for the result of each, and then completes. */
 export function waitingRun(calls: readonly ToolCall[]): { events: Events; waitsAt: number } {
   const answered = calls.map(({ id, name, arguments: args }): Events[number] => [
     'provider-event',

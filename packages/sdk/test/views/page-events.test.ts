@@ -214,7 +214,7 @@ function expected(end: 'chain-completed' | 'chain-error', more: Record<string, s
 }
 
 describe.each(['chain-completed', 'chain-error'] as const)('a run that ends with %s', (end) => {
-  it('shows a page the answer and nothing else', async () => {
+  it('sends a page only the answer', async () => {
     expect(await visible(end)).toEqual(expected(end))
   })
 

@@ -15,7 +15,7 @@ interface HttpSettings {
   metricsToken: string | undefined
   /** Largest request body, decompressed. */
   bodyLimitBytes: number
-  /** Proxies in front whose `X-Forwarded-For` is believed. */
+  /** Number of proxies in front of the server, for reading `X-Forwarded-For`. */
   trustProxy: number
   /** Open event streams that one key may hold. */
   maxStreamsPerKey: number
@@ -24,7 +24,7 @@ interface HttpSettings {
   validateResponses: boolean
 }
 
-/** Without Redis one server answers for a database at a time. Whether it is this one is asked before everything of the API. */
+/** Without Redis, only one server at a time may serve a database. Every API request first checks that it is this one. */
 export interface Place {
   /** Whether no other server can answer at this moment. Costs nothing. */
   isConfirmed(): boolean
@@ -32,7 +32,7 @@ export interface Place {
   confirm(): Promise<boolean>
 }
 
-/** What `/metrics` shows, and what it counts of requests. */
+/** Renders `/metrics`, and records finished requests. */
 export interface HttpMetrics {
   requestEnded(request: { method: string; route: string; status: number; seconds: number }): void
   readonly contentType: string

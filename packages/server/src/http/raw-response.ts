@@ -24,7 +24,7 @@ export class RawResponse extends Stream {
   }
 }
 
-/** Up to this length a body goes as a text: Node joins it with the head and sends both in one write. */
+/** Bodies up to this length are sent as a string, because Node then sends head and body in one write. */
 const joinedCharacters = 65_536
 
 /** Replaces Express's `res.json`, which asks for settings, charset and freshness that are the same for all. */

@@ -16,7 +16,7 @@ export interface JsonBounds {
   depth: number
   /** Array items and object members; an empty array or object counts one more. */
   values: number
-  /** Different keys of all objects together. */
+  /** Distinct keys across all objects. */
   keys: number
 }
 

@@ -54,7 +54,7 @@ function* mapPieces(values: Record<string, unknown>, levels: number): Generator<
   yield '}'
 }
 
-/** The end of a part of at most `length` characters, plus one rather than splitting a surrogate pair. */
+/** The end of a part of at most `length` characters, or one more to keep a surrogate pair together. */
 export function endOfPart(text: string, start: number, length: number): number {
   const end = start + length
   if (end >= text.length) return text.length

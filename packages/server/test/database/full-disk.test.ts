@@ -83,7 +83,7 @@ describe.skipIf(skips)('the server on a full disk', { timeout: processTestMs }, 
     const create = (name: string) => call('POST', '/projects', { body: { name } })
     expect(await create('too much')).toMatchObject({
       status: 503,
-      body: { message: 'The disk of the database is almost full: writes are refused' },
+      body: { message: 'The database disk is almost full: writes are refused' },
     })
     mount.empty()
     await expect.poll(async () => (await readiness()).status).toBe(200)

@@ -76,7 +76,7 @@ describe('the applier', () => {
     await writeMigration('2_two', 'SELECT 1')
     await migrate(pgliteSession(pglite), folder)
     await rm(join(folder, '2_two'), { recursive: true })
-    await expect(migrate(pgliteSession(pglite), folder)).rejects.toThrow('2_two, which this release does not know')
+    await expect(migrate(pgliteSession(pglite), folder)).rejects.toThrow('2_two, which is not part of this release')
   })
 
   it('rolls back a failing migration as a whole', async () => {

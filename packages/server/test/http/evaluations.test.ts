@@ -122,7 +122,7 @@ describe('annotations', () => {
     expect((list as unknown as Annotation[]).slice(0, 3)).toEqual([plain, high, low])
   })
 
-  it('judge the version that the conversation ran on, unless another one is named', async () => {
+  it('apply to the version that the conversation ran on, unless another one is given', async () => {
     const evaluation = await create()
     const { versionUuid } = (await api('GET', `/conversations/${conversationUuid}`)).body
     expect(await annotate(evaluation, { score: 1 })).toMatchObject({ versionUuid })

@@ -136,7 +136,7 @@ describe('a start', { timeout: processTestMs }, () => {
   it('without its database reports the problem in one line', async () => {
     const STET_ENCRYPTION_KEY = generateEncryptionKey()
     const nowhere = { ...settings, STET_ENCRYPTION_KEY, DATABASE_URL: 'postgres://127.0.0.1:1/stet' }
-    const away = 'stet-server: The database is not available, try again later'
+    const away = 'stet-server: The database is not available; try again later'
     expect(await runServer(nowhere)).toMatchObject({
       code: 1,
       stderr: `${away} (connect ECONNREFUSED 127.0.0.1:1)\n`,

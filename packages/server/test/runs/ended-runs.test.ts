@@ -38,7 +38,7 @@ it('an ended run that was evicted from memory reads the same from its row', asyn
 })
 
 it('large responses that end together are stored unchanged', async () => {
-  // More than a megabyte, which is stored differently, and an unpaired surrogate, which no database stores.
+  // Texts above one megabyte are stored differently. PostgreSQL cannot store NUL, so it is replaced.
   const text = `${'"Größe"\n'.repeat(150_000)}\u0000`
   const stored = text.replace('\u0000', '\uFFFD')
   const answers = await Promise.all(

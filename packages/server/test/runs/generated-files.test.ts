@@ -106,7 +106,7 @@ it('can be repeated by a prompt, within limits', async () => {
   }
   const calls = bench.fake.requests.length
   const failure = { errorCode: 'ai_run_error', message: 'The prompt repeats its files beyond 32 MB' }
-  // As parts they are small. Written out they would be three gigabytes in one text, or forty images.
+  // Small as placeholders. With the files inserted: one text of 3 GB, or 40 images of 1 MB.
   expect(await repeat(3_000, 0)).toMatchObject({ status: 422, body: failure })
   expect(await repeat(0, 40)).toMatchObject({ status: 422, body: failure })
   expect(bench.fake.requests.length).toBe(calls + 2)

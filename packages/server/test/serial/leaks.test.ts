@@ -126,9 +126,9 @@ function kindsOf({ fake, post, live }: RunServer): (() => Promise<unknown>)[] {
 }
 
 /**
- * Repeated until no work is pending: connections close and worker processes are replaced a moment later. A leak stays
- * in every sample.
- * @param first with handles that the process should come back to.
+ * Samples until the handles stop changing, because connections close and worker processes are replaced with a delay. A
+ * leak remains in every sample.
+ * @param first a sample whose handles the process should return to.
  */
 async function figuresOf({ server: { child }, fake, closeConnections }: RunServer, first?: Figures): Promise<Figures> {
   let before: string | undefined

@@ -89,7 +89,7 @@ function mounted(args: string[]): PrivateMount {
       const { bavail, bsize } = statfsSync(path)
       const file = openSync(ballast, 'a')
       try {
-        // Small writes at the end: a write that does not fit is cut to what fits.
+        // A write that does not fit is shortened, so small writes fill the rest until ENOSPC.
         const block = Buffer.alloc(1024 * 1024)
         for (let left = bavail * bsize - bytes; left > 0; left -= block.length)
           writeSync(file, block, 0, Math.min(left, block.length))

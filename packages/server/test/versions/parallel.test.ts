@@ -130,7 +130,7 @@ describe('parallel work on one project', () => {
   })
 })
 
-/** A publication may meet a change at each of its attempts, and then reports it. The changes end eventually. */
+/** Repeats a publication that failed because the draft kept changing. The changes end eventually. */
 async function publishOnceItRests(bench: Bench): Promise<void> {
   for (;;) {
     try {

@@ -1,5 +1,6 @@
 import { defineCommand, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
+import { countOf } from '../../output.ts'
 import { readProjectId } from '../projects/project-id.ts'
 
 export const command = defineCommand({
@@ -28,7 +29,8 @@ export const command = defineCommand({
     return client.conversations.erase(identifier, scope)
   },
   print({ deleted, active }, { style, say, warn }) {
-    say(`${style.ok} Deleted ${deleted} ${deleted === 1 ? 'conversation' : 'conversations'}`)
-    if (active > 0) warn(`${active} with an active run were not deleted: stop them, then erase again`)
+    say(`${style.ok} Deleted ${countOf(deleted, 'conversation')}`)
+    if (active > 0)
+      warn(`${countOf(active, 'conversation')} with an active run not deleted: stop the runs, then erase again`)
   },
 })

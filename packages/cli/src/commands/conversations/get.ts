@@ -11,7 +11,7 @@ export const command = defineCommand({
   parse(raw) {
     const format = textFlag(raw, 'format') ?? 'text'
     if (!['text', 'markdown', 'json'].includes(format)) {
-      throw new CliError('usage', `--format: text, markdown or json, not "${format}"`)
+      throw new CliError('usage', `--format must be text, markdown or json, not "${format}"`)
     }
     return { ref: raw.args[0] ?? '', format }
   },

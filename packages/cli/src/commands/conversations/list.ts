@@ -11,9 +11,9 @@ export const command = defineCommand({
   summary: 'Lists conversations, newest first.',
   examples: ['stet conversations list --status running', 'stet conversations list --path support/reply --since 24h'],
   flags: [
-    { long: '--path', value: '<path>', summary: 'of this prompt' },
+    { long: '--path', value: '<path>', summary: 'only for this prompt' },
     { long: '--status', value: '<state>', summary: 'queued, running, completed, error or stopped' },
-    { long: '--id', value: '<identifier>', summary: 'with this custom identifier' },
+    { long: '--id', value: '<identifier>', summary: 'only with this custom identifier' },
     { long: '--since', value: '<duration>', summary: 'started within this time, such as 24h' },
     { long: '--limit', value: '<n>', summary: 'maximum number (20)' },
   ],
@@ -48,8 +48,9 @@ function parseFilter(raw: RawInput) {
   const since = textFlag(raw, 'since')
   const limit = textFlag(raw, 'limit') ?? '20'
   const state = RUN_STATES.find((one) => one === status)
-  if (status !== undefined && !state) throw new CliError('usage', `--status: ${RUN_STATES.join(', ')}, not "${status}"`)
-  if (!/^[1-9]\d{0,5}$/.test(limit)) throw new CliError('usage', `--limit: a positive integer, not "${limit}"`)
+  if (status !== undefined && !state)
+    throw new CliError('usage', `--status must be one of ${RUN_STATES.join(', ')}, not "${status}"`)
+  if (!/^[1-9]\d{0,5}$/.test(limit)) throw new CliError('usage', `--limit must be a positive integer, not "${limit}"`)
   return {
     ...(path !== undefined && { path }),
     ...(state && { status: state }),

@@ -13,7 +13,7 @@ export const command = defineCommand({
     'stet evaluations create Helpful --metric rating --min-threshold 4',
     'stet evaluations create "Right label" --metric binary --path support/triage',
   ],
-  args: [{ name: 'name', summary: 'what the score means', isRequired: true }],
+  args: [{ name: 'name', summary: 'name of the evaluation', isRequired: true }],
   flags: [
     { long: '--metric', value: '<metric>', summary: 'binary (0 or 1) or rating (a number in a range)' },
     { long: '--path', value: '<path>', summary: 'for this prompt only (every prompt of the project)' },
@@ -22,7 +22,7 @@ export const command = defineCommand({
     { long: '--max', value: '<n>', summary: 'highest rating (5)' },
     { long: '--min-threshold', value: '<n>', summary: 'lowest rating that passes' },
     { long: '--max-threshold', value: '<n>', summary: 'highest rating that passes' },
-    { long: '--reverse', summary: 'a low score is good' },
+    { long: '--reverse', summary: 'low scores are good' },
   ],
   parse: parseEvaluation,
   async run({ path, ...input }, ctx) {
@@ -42,7 +42,7 @@ export const command = defineCommand({
 function parseEvaluation(raw: RawInput): EvaluationInput & { path?: string } {
   const metric = textFlag(raw, 'metric')
   if (metric !== 'binary' && metric !== 'rating') {
-    throw new CliError('usage', `--metric: binary or rating${metric === undefined ? '' : `, not "${metric}"`}`)
+    throw new CliError('usage', `--metric must be binary or rating${metric === undefined ? '' : `, not "${metric}"`}`)
   }
   const path = textFlag(raw, 'path')
   const description = textFlag(raw, 'description')
@@ -50,7 +50,7 @@ function parseEvaluation(raw: RawInput): EvaluationInput & { path?: string } {
     const name = flag.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
     const text = textFlag(raw, name)
     if (text === undefined) return []
-    if (metric === 'binary') throw new CliError('usage', `${flag} belongs to --metric rating`)
+    if (metric === 'binary') throw new CliError('usage', `${flag} needs --metric rating`)
     return [[ratingKeys[index], numberOf(text, flag)] as const]
   })
   const configuration = { ...Object.fromEntries(ratings), ...(hasFlag(raw, 'reverse') && { reverseScale: true }) }
@@ -66,5 +66,5 @@ function parseEvaluation(raw: RawInput): EvaluationInput & { path?: string } {
 function numberOf(text: string, flag: string): number {
   const value = Number(text)
   if (text.trim() !== '' && Number.isFinite(value)) return value
-  throw new CliError('usage', `${flag}: a number, not "${text}"`)
+  throw new CliError('usage', `${flag} must be a number, not "${text}"`)
 }

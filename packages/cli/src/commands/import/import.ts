@@ -40,7 +40,7 @@ export const command = defineCommand({
   ],
   args: [
     { name: 'kind', summary: `${sourceKinds.join(', ')} (dotprompt reads files of Humanloop too)`, isRequired: true },
-    { name: 'source', summary: 'file, folder, or for latitude the address of a project', isRequired: true },
+    { name: 'source', summary: 'file, folder, or (for latitude) the URL of a project', isRequired: true },
   ],
   flags: [
     { long: '--dir', value: '<folder>', summary: 'folder to write to (the prompts of the project)' },
@@ -51,7 +51,7 @@ export const command = defineCommand({
   parse(raw) {
     const [kind = '', source = ''] = raw.args
     const known = sourceKinds.find((one) => one === kind)
-    if (!known) throw new CliError('usage', `Not a source: ${kind}`, { hint: `one of ${sourceKinds.join(', ')}` })
+    if (!known) throw new CliError('usage', `Unknown source: ${kind}`, { hint: `one of ${sourceKinds.join(', ')}` })
     return {
       kind: known as SourceKind,
       source,

@@ -24,7 +24,8 @@ export async function readSource(
   ctx: Context,
 ): Promise<ReadSource> {
   if (kind === 'latitude' && /^https?:\/\//.test(source)) {
-    if (!readsKey) throw new CliError('usage', 'The other server needs its own key', { hint: '--source-key-stdin' })
+    if (!readsKey)
+      throw new CliError('usage', 'Missing input: the API key of the other server', { hint: '--source-key-stdin' })
     const key = new TextDecoder().decode(await ctx.io.readStdin()).trim()
     return { prompts: await readLatitudeServer(source, key), refused: [] }
   }
@@ -89,7 +90,7 @@ async function isDirectory(target: string): Promise<boolean> {
   try {
     return (await stat(target)).isDirectory()
   } catch (error) {
-    if (isMissing(error)) throw new CliError('not_found', `There is no ${target}`)
+    if (isMissing(error)) throw new CliError('not_found', `${target} does not exist`)
     throw error
   }
 }

@@ -13,7 +13,7 @@ export const command = defineCommand({
     'stet keys create ci --scopes read,write,publish --expires 90d',
     'stet keys create web --scopes run --only-project 1 > key.txt',
   ],
-  args: [{ name: 'name', summary: 'what it is for', isRequired: true }],
+  args: [{ name: 'name', summary: 'name of the key', isRequired: true }],
   flags: [
     { long: '--scopes', value: '<list>', summary: 'read, run, write, publish, admin (all but admin)' },
     { long: '--only-project', value: '<id>', summary: 'restrict the key to this project' },
@@ -55,10 +55,10 @@ function parseKey(raw: RawInput): KeyInput {
 function oneOf<T extends string>(known: readonly T[], text: string, flag: string): T {
   const found = known.find((one) => one === text)
   if (found) return found
-  throw new CliError('usage', `${flag}: ${known.join(', ')}, not "${text}"`)
+  throw new CliError('usage', `${flag} must be one of ${known.join(', ')}, not "${text}"`)
 }
 
 function positive(text: string | undefined, flag: string): number | undefined {
   if (text === undefined || /^[1-9]\d{0,8}$/.test(text)) return text === undefined ? undefined : Number(text)
-  throw new CliError('usage', `${flag}: a positive integer, not "${text}"`)
+  throw new CliError('usage', `${flag} must be a positive integer, not "${text}"`)
 }

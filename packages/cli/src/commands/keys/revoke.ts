@@ -3,7 +3,7 @@ import { CliError } from '../../exit-code.ts'
 import { describeKey, findKey } from './find-key.ts'
 
 export const command = defineCommand({
-  summary: 'Revokes an API key at once.',
+  summary: 'Revokes an API key immediately.',
   examples: ['stet keys revoke 3', 'stet keys revoke stet_3f9a --yes'],
   args: [{ name: 'key', summary: 'its id or prefix', isRequired: true }],
   parse: ({ args }) => ({ ref: args[0] ?? '' }),

@@ -68,7 +68,7 @@ function parseMessages(text: string): Message[] {
   } catch {
     // reported below
   }
-  throw new CliError('usage', '--messages: a JSON list of messages with role and content')
+  throw new CliError('usage', '--messages must be a JSON list of messages with role and content')
 }
 
 function isMessage(value: unknown): value is Message {

@@ -8,7 +8,7 @@ export const command = defineCommand({
   flags: [
     { long: '--default-provider', value: '<name>', summary: 'default provider of prompts' },
     { long: '--default-model', value: '<model>', summary: 'default model of prompts' },
-    { long: '--retention-days', value: '<days>', summary: 'delete conversations this long after their end' },
+    { long: '--retention-days', value: '<days>', summary: 'days to keep ended conversations' },
   ],
   parse(raw) {
     const defaultProvider = textFlag(raw, 'defaultProvider')

@@ -3,7 +3,7 @@ import { defineCommand } from '../../command.ts'
 import { formatAge, formatTable, shortUuid } from '../../output.ts'
 
 export const command = defineCommand({
-  summary: 'Lists the projects that the key can see, last edited first.',
+  summary: 'Lists the projects that the key can see, most recently edited first.',
   examples: ['stet projects list', 'stet projects list --json'],
   parse: () => undefined,
   async run(_, ctx) {

@@ -13,7 +13,7 @@ export const command = defineCommand({
     {
       long: '--retention-days',
       value: '<days>',
-      summary: `delete conversations this long after their end; "server" uses the server's setting`,
+      summary: `days to keep ended conversations; "server" uses the server's setting`,
     },
   ],
   parse(raw) {

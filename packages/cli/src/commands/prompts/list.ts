@@ -8,7 +8,7 @@ import { findVersionToRun } from '../../sync/version-ref.ts'
 import { selectorOf } from '../../sync/workspace.ts'
 
 export const command = defineCommand({
-  summary: 'Lists the prompts of a version: by default the version that the folder follows, otherwise live.',
+  summary: 'Lists the prompts of a version (default: the one this folder follows, or live).',
   examples: [
     'stet prompts list',
     'stet prompts list support',

@@ -3,7 +3,7 @@ import { CliError } from '../../exit-code.ts'
 import { describeEntry, entryFlags, parseEntry, readToken } from './entry.ts'
 
 export const command = defineCommand({
-  summary: 'Stores a provider key. The token is read from standard input or a masked question, never from a flag.',
+  summary: 'Stores a provider key. The token is read from standard input or from masked input, never from a flag.',
   examples: [
     'stet providers add openai --type openai --token-stdin < key.txt',
     'stet providers add local --type custom --url http://127.0.0.1:11434/v1 --token-stdin <<< none',

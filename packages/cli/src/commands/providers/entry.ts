@@ -8,9 +8,9 @@ import { isJsonObject } from '../../settings/json-file.ts'
 /** The settings of a provider key other than its name and type. */
 export const entryFlags: readonly Flag[] = [
   { long: '--token-stdin', summary: "read the provider's token from standard input" },
-  { long: '--url', value: '<base>', summary: 'address of a compatible service' },
+  { long: '--url', value: '<base>', summary: 'URL of a compatible service' },
   { long: '--default-model', value: '<model>', summary: 'default model of prompts' },
-  { long: '--configuration', value: '<json>', summary: 'further settings as one JSON object' },
+  { long: '--configuration', value: '<json>', summary: 'additional settings as a JSON object' },
 ]
 
 export interface EntryInput {
@@ -54,7 +54,7 @@ export async function findEntry(client: Stet, name: string): Promise<ProviderKey
 }
 
 export function describeEntry({ name, provider, token }: ProviderKeyInfo): string {
-  return `Provider "${name}" (${provider}) · token ${token}`
+  return `Provider key "${name}" (${provider}) · token ${token}`
 }
 
 function parseConfiguration(text: string): Record<string, unknown> {
@@ -64,5 +64,5 @@ function parseConfiguration(text: string): Record<string, unknown> {
   } catch {
     // reported below
   }
-  throw new CliError('usage', '--configuration: one JSON object')
+  throw new CliError('usage', '--configuration must be a JSON object')
 }

@@ -3,7 +3,7 @@ import { CliError } from '../../exit-code.ts'
 import { describeEntry, entryFlags, findEntry, parseEntry, readToken } from './entry.ts'
 
 export const command = defineCommand({
-  summary: 'Changes a stored provider key; omitted settings stay. The next model call uses it.',
+  summary: 'Changes a stored provider key; omitted settings stay unchanged. The next model call uses it.',
   examples: [
     'stet providers update openai --token-stdin < new-key.txt',
     'stet providers update openai --default-model gpt-4o-mini',

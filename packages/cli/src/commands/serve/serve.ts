@@ -39,7 +39,7 @@ export const command = defineCommand({
   parse(raw): ServeInput {
     const port = textFlag(raw, 'port')
     if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) < 65_536)) {
-      throw new CliError('usage', `--port: a number up to 65535, not "${port}"`)
+      throw new CliError('usage', `--port must be a number up to 65535, not "${port}"`)
     }
     return {
       port,

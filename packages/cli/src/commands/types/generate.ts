@@ -16,7 +16,7 @@ export const command = defineCommand({
     {
       long: '--out',
       value: '<file>',
-      summary: 'file to write (types.out of the configuration, else prompts.gen.d.ts)',
+      summary: 'file to write (default: types.out of the configuration, or prompts.gen.d.ts)',
     },
     { long: '--local', summary: 'use the files instead of the server' },
     { long: '--loose', summary: 'allow paths that the project does not have (types.strictPaths: false)' },

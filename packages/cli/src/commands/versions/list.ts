@@ -10,7 +10,7 @@ export const command = defineCommand({
   parse(raw): { status: 'draft' | 'merged' | undefined } {
     const status = textFlag(raw, 'status')
     if (status === undefined || status === 'draft' || status === 'merged') return { status }
-    throw new CliError('usage', `--status: draft or merged, not "${status}"`)
+    throw new CliError('usage', `--status must be draft or merged, not "${status}"`)
   },
   async run({ status }, ctx) {
     const projectId = await ctx.projectId()

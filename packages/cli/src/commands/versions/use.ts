@@ -13,7 +13,7 @@ export const command = defineCommand({
   args: [{ name: 'version', summary: 'a uuid, its first 8 digits, or live', isRequired: true }],
   flags: [
     { long: '--pull', summary: 'also pull it' },
-    { long: '--force', summary: 'even if files have changes that were not pushed' },
+    { long: '--force', summary: 'switch even if files have changes that were not pushed' },
   ],
   parse: (raw) => ({ ref: raw.args[0] ?? 'live', isForced: hasFlag(raw, 'force'), pulls: hasFlag(raw, 'pull') }),
   async run({ ref, isForced, pulls }, ctx): Promise<{ version: Version; pull: PullReport | null }> {

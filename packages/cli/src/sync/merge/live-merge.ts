@@ -99,7 +99,7 @@ async function decide(
   if (one?.hasMarkers) return blocked('resolve its conflict markers first')
   if (one && isUnsettled(one)) return blocked('resolve the conflict with the draft first')
   if (one?.state.startsWith('local-') && entry?.merged === undefined) {
-    return blocked('live changed it too: stet push, then stet pull merges both')
+    return blocked('live changed it too: run stet push, then stet pull to merge both')
   }
   if (liveText === undefined) {
     return blocked(`live deleted it: stet pull ${path} --ours keeps the prompt, --theirs deletes it`)

@@ -81,7 +81,7 @@ interface StreamOptions {
 }
 
 /**
- * The body that runs a prompt.
+ * The request body for running a prompt.
  *
  * @example { path: 'support/reply', parameters: { name: 'Ada' }, stream: true }
  */

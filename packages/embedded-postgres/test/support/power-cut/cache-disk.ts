@@ -34,7 +34,7 @@ interface NameChange {
   undo(): void
 }
 
-/** A disk with a volatile cache: remembers what every un-synced change replaced, and takes a part of it back. */
+/** A disk with a volatile write cache. Saves what each unsynced change overwrites; a power cut undoes some of the changes. */
 export class CacheDisk {
   readonly #model: CutModel
   readonly #random: Random

@@ -20,7 +20,7 @@ export class PowerCutFs extends DurableFs {
     this.#options = options
   }
 
-  /** The power goes at this event from now on: a write, a sync, or a change of names. */
+  /** Cuts the power at this event, counted from now: a write, a sync, or a change of names. */
   cutAfter(events: number): void {
     this.#eventsLeft = events
   }

@@ -15,7 +15,10 @@ export interface ConversationAddress {
 
 export type FindDeps = Needs<'runs' | 'stores' | 'liveCache'>
 
-/** Readable from the moment its uuid is known. @throws AppError NotFoundError, for foreign and malformed ids too. */
+/**
+ * The conversation is readable as soon as the caller has its uuid.
+ * @throws AppError NotFoundError, for foreign and malformed ids too.
+ */
 export async function findConversation(deps: FindDeps, address: ConversationAddress): Promise<Conversation> {
   return toConversation(await findStored(deps, address))
 }

@@ -24,7 +24,7 @@ export interface ConversationPage {
 }
 
 const defaultLimit = 25
-// PostgreSQL reads neither year 0 nor years of five digits.
+// PostgreSQL cannot parse the ISO strings that JavaScript writes for year 0 and for five-digit years.
 const instants = { first: 0, last: Date.UTC(9999, 0) } as const
 
 /** @throws AppError NotFoundError for the project, BadRequestError for the cursor. */

@@ -65,7 +65,7 @@ export interface DocumentStore {
   /** Up to `limit` paths of the version, unordered. */
   listPaths(workspaceId: number, set: VersionSet, limit: number): Promise<string[]>
   findOptional(workspaceId: number, set: VersionSet, path: string): Promise<DocumentText | null>
-  /** The given paths, or else every path with a row of the draft, in path order. */
+  /** The slots at the given paths (default: at every path that the draft has a row for), in path order. */
   listSlots(workspaceId: number, draft: VersionSet, paths?: readonly string[]): Promise<Slot[]>
   saveDraft(workspaceId: number, draft: VersionSet, writes: readonly DraftWrite[]): Promise<void>
   /** Deletes the draft's own rows at these paths. */

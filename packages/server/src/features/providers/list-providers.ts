@@ -56,7 +56,7 @@ async function loadProviders(deps: Needs<'stores' | 'providers'>, workspaceId: n
 
 const listKey = 'providers'
 
-/** The part of the live cache that every write of a provider key drops. */
+/** The cache scope that every write of a provider key invalidates. */
 export function workspaceScope(workspaceId: number): string {
   return `workspace:${workspaceId}`
 }

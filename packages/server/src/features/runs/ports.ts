@@ -180,7 +180,7 @@ export interface LeaseStore {
 
 /** Queued runs of this server, in order. Their rows are the durable copy. */
 export interface RunQueue {
-  /** Reserves a place for the key; false if it has its maximum. */
+  /** Reserves a place in the queue for the key; false if the key is at its limit. */
   reserve(runUuid: string, apiKeyId: number): boolean
   /** The row is stored, so the run may start. Works without a reservation; a queued run keeps its place. */
   add(run: QueuedRun): void

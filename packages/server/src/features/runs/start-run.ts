@@ -224,7 +224,7 @@ function unknownParameters(unknown: readonly string[], known: ReadonlySet<string
   return sentences.join('; ')
 }
 
-/** In JSON quotes and as ASCII, because headers take nothing else. */
+/** A JSON string in ASCII, because Node rejects many other characters in headers. */
 function quoted(name: string): string {
   return JSON.stringify(name.slice(0, longestName)).replace(
     /[^\x20-\x7e]/g,

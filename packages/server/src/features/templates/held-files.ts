@@ -16,7 +16,7 @@ export interface HeldFiles {
   show(messages: Message[]): Message[]
 }
 
-/** Addresses and small files are not replaced. */
+/** Values up to this length, such as URLs and small files, are not replaced. */
 const heldCharacters = 10_000
 
 /**

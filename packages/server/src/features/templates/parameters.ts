@@ -5,7 +5,7 @@ import { exceededBound, inputBounds } from '../../shared/json-bounds.ts'
 import { refuseValue } from '../../shared/text-guards.ts'
 import type { TemplateScan } from './template-engine.ts'
 
-/** A variable on the wire, where strict clients accept only three types. */
+/** A parameter on the wire. Strict clients accept only these three types. */
 export type WireParameter = { type: 'text' | 'image' | 'file' } & Record<string, unknown>
 
 /**

@@ -1,4 +1,4 @@
-/** Makes a draft the live version. It refuses to overwrite newer changes of live unseen, and texts that do not compile. */
+/** Makes a draft the live version. Fails if a prompt does not compile, or (unless forced) if live has newer changes to one. */
 
 import { createHash } from 'node:crypto'
 import { AppError, refuse } from '../../shared/app-error.ts'

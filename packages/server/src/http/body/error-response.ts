@@ -25,7 +25,7 @@ export interface ErrorResponse {
   body: ErrorBody
 }
 
-/** A failure that an earlier request under the same idempotency key was answered with. */
+/** The stored error response of an earlier request with the same Idempotency-Key. */
 export class KeptFailure extends Error {
   override readonly name = 'KeptFailure'
   readonly answer: ErrorResponse

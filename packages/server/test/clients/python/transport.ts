@@ -18,7 +18,7 @@ export function repeatTests(ready: () => ReadyPython): void {
     expect(sent.filter(({ headers }) => 'idempotency-key' in headers)).toEqual([])
   })
 
-  test('a third refusal is raised', async () => {
+  test('the third refusal raises an error', async () => {
     const { client, bench } = ready()
     bench.front.refuseNext(503, 503, 503)
     await expect(client.prompts.get('greet')).rejects.toMatchObject({ status: 503, code: 'RefusedError' })

@@ -115,7 +115,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   }
 }
 
-/** The service behind the site: a page may only call its own origin. */
+/** Proxies the API through the site, because a page may only call its own origin. */
 async function passToService(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method = '', url = '', headers } = request
   const sent = Object.entries(headers).filter(

@@ -65,7 +65,7 @@ export const twoCalls: Told = {
 export const bern: Told = { calls: [['weather', { city: 'Bern' }]], finishReason: 'tool-calls' }
 export const bare: Told = { calls: [['stop', {}]], finishReason: 'tool-calls' }
 
-/** Arguments in pieces, under the index of their call. */
+/** Streams the arguments in pieces; each has the index of its tool call. */
 function splitCall(form: ChatForm): AnswerWire {
   const deltas = [
     { tool_calls: [{ index: 0, ...call('c1', 'weather', '') }] },

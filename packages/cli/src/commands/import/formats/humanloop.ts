@@ -38,13 +38,13 @@ function unconverted(body: string, language: string, firstLine: number): string[
   }
   return found.length > 0
     ? found
-    : [`The template language "${language}" is not converted, but the prompt does not use it`]
+    : [`The template language "${language}" was dropped, because the prompt does not use it`]
 }
 
 function messagesOf(body: string, losses: string[]): TextMessage[] {
   const messages: TextMessage[] = []
   for (const [, role = '', attributes = '', text = ''] of withoutNestedTools(body).matchAll(message)) {
-    if (role === 'tool') losses.push(`The tool answer <tool${attributes}> was dropped: it belongs to a conversation`)
+    if (role === 'tool') losses.push(`The tool result <tool${attributes}> was dropped: it belongs to a conversation`)
     else messages.push({ role, content: contentOf(text.replaceAll(nestedTool, '<tool$1</tool>'), losses) })
   }
   const outside = withoutNestedTools(body).replaceAll(message, '').trim()

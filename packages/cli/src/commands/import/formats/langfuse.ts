@@ -173,6 +173,6 @@ function notePin(
   if (!taken || (version === undefined && label === undefined)) return
   if (version === undefined ? taken.labels.includes(label ?? '') : taken.version === Number(version)) return
   losses.push(
-    `The reference to "${target}" means ${version === undefined ? `the label ${label}` : `version ${version}`}: version ${taken.version} was imported`,
+    `The reference to "${target}" asks for ${version === undefined ? `the label ${label}` : `version ${version}`}: version ${taken.version} was imported`,
   )
 }

@@ -27,7 +27,7 @@ export async function readLatitudeFolder(folder: string): Promise<{ prompts: For
 export async function readLatitudeServer(address: string, key: string): Promise<ForeignPrompt[]> {
   const match = /^(https?:\/\/[^@]+?\/projects\/\d+)(?:\/versions\/([^/]+))?\/?$/.exec(address)
   if (!match) {
-    throw new CliError('usage', 'Not a project address', {
+    throw new CliError('usage', 'Not the URL of a project', {
       hint: 'https://<host>/api/v3/projects/<id>, with /versions/<uuid> for another version than live',
     })
   }

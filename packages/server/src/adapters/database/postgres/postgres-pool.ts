@@ -42,7 +42,7 @@ export class Connection extends pg.Client {
 
 const TRANSACTIONS = 'transactions'
 
-/** Statements of one text, or all transactions. */
+/** All statements with the same SQL text, or all transactions. */
 interface Lane {
   name: string
   running: number
@@ -162,9 +162,9 @@ function refuseWaiting({ waiting }: Lane, error: unknown): void {
   for (const waiter of waiting) waiter.refuse(error)
 }
 
-/** Parts of the allowed silence. Looking, suspecting and probing together stay within it. */
+/** Fractions of the allowed silence. Together they stay below 1. */
 const LOOK_EVERY = 0.15
-/** A connection that has been in use this long starts a probe. */
+/** A connection in use for longer than this triggers a probe. */
 const SUSPICIOUS = 0.3
 const PROBE = 0.5
 

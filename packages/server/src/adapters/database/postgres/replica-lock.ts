@@ -157,7 +157,7 @@ export class ReplicaLock {
     this.#held = undefined
     if (!connection) return
     try {
-      // If the mark stayed, the next server would wait for a second.
+      // Without the delete, the next server would wait one second.
       if (hasServed) await this.#query(connection, 'DELETE FROM instance WHERE id = $1', [this.#id])
       await connection.end()
     } catch {

@@ -101,7 +101,7 @@ function deploymentSegment(model: string): string {
   return encodeURIComponent(model)
 }
 
-/** @param search the query of the base address. It is part of every call's address, repeated names included. */
+/** @param search the query string of the base URL, added to every request. Repeated names are kept. */
 function withQuery(search: string, url: URL): URL {
   const added = [...url.searchParams]
   url.search = search

@@ -25,7 +25,7 @@ export interface KindTraits {
   /** The format of sound: `object` is OpenAI's own, `text` the plain content or URL. */
   sound?: 'object' | 'text'
   toolIds?: ToolIdForm
-  /** Settings with names other than OpenAI's. */
+  /** Settings whose names differ from OpenAI's, by OpenAI's name. */
   names?: Readonly<Record<string, string>>
   /** Settings that the service rejects. */
   refused: ReadonlySet<string>

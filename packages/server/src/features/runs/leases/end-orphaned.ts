@@ -11,7 +11,7 @@ import { statusOf, stopped, storedResult, terminalEvent } from '../supervise-run
 type EndDeps = Needs<'runs' | 'clock'>
 type OrphanDeps = EndDeps & Needs<'templates'>
 
-// The terminal event ranks above events that the dead owner showed but did not record.
+// Gives the terminal event a higher id than any event that the dead owner streamed but did not store.
 const reapedEventGap = 1_000_000
 
 /**
