@@ -7,6 +7,9 @@ import ts from 'typescript'
 const fileLimit = { median: 90, p95: 250, max: 400 }
 const functionLimit = { median: 12, p95: 45, max: 80 }
 const folderLimit = 12
+const serverFileLimit = 260
+/** Files under 20 lines, as a share of all files. */
+const smallFileLimit = 0.1
 // Folders with one file per table, router, resource or command grow with the product.
 const growingFolders = /\/(stores|routes|wire|commands|resources)$|^packages\/(contract|sdk)\/src$/
 
@@ -31,6 +34,7 @@ for (const file of files) {
 hold('file lines', fileLines, fileLimit)
 hold('function lines', functions, functionLimit)
 holdFolders()
+holdFiles()
 
 for (const problem of problems) console.error(problem)
 console.log(`budgets: ${files.length} files, ${functions.length} functions, ${problems.length} problems`)
@@ -74,6 +78,14 @@ function hold(what: string, found: { place: string; lines: number }[], limit: ty
   if (at(0.5) > limit.median) problems.push(`${what}: median ${at(0.5)} > ${limit.median}`)
   if (at(0.95) > limit.p95) problems.push(`${what}: p95 ${at(0.95)} > ${limit.p95}`)
   for (const { place, lines } of found) if (lines > limit.max) problems.push(`${place}: ${lines} lines > ${limit.max}`)
+}
+
+function holdFiles(): void {
+  const ofServer = files.filter((file) => file.startsWith('packages/server/src/')).length
+  const small = fileLines.filter(({ lines }) => lines < 20).length
+  console.log(`files: ${ofServer} in packages/server/src, ${small} of all under 20 lines`)
+  if (ofServer > serverFileLimit) problems.push(`packages/server/src: ${ofServer} files > ${serverFileLimit}`)
+  if (small > files.length * smallFileLimit) problems.push(`${small} of ${files.length} files are under 20 lines`)
 }
 
 function holdFolders(): void {

@@ -38,7 +38,7 @@ export async function answerStep<M>(
     if (!results) return { answer, isPaused: true }
     answer.push({ role: 'tool', content: results })
   }
-  throw runFailure('max_step_count_exceeded_error', `The run made ${limit} model calls, as many as it may`, {
+  throw runFailure('max_step_count_exceeded_error', `The run reached its limit of ${limit} model calls`, {
     maxSteps: limit,
   })
 }

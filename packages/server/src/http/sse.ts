@@ -1,16 +1,16 @@
-/** Tap 2: the frames of a run -> one response. A slow reader delays itself only; one that leaves is released at once. */
+/** Writes the frames of a run to one response. A slow reader delays only itself; one that disconnects is released at once. */
 import type { ServerResponse } from 'node:http'
 import type { RunFrames, StartedRun } from '../features/runs/events/watch-run.ts'
 import type { Logger } from '../shared/logger.ts'
 import { failureFields } from './body/error-response.ts'
 
-/** The interval of checks and the silence before a ping: at most 15 s pass without a byte. */
+/** Streams are checked every `beatMs` and pinged after `silentMs`, so at most 15 s pass without a byte. */
 const beatMs = 5_000
 const silentMs = 10_000
 /** A reader that stalls for this long may be closed: it can resume from the last id it saw. */
 const stalledMs = 300_000
 
-/** A comment without a blank line: after an event that has an id, some parsers take a blank line for one more event. */
+/** A comment without a blank line, because some parsers read a blank line after an event with an id as another event. */
 const ping = ': ping\n'
 
 export type StreamedRun = Pick<StartedRun, 'conversationUuid' | 'frames'>
@@ -20,13 +20,13 @@ interface OpenStream {
   frames: RunFrames
   logger: Logger
   lastByteAt: number
-  /** Set while the socket takes nothing. */
+  /** Set while the socket's buffer is full. */
   stalledSince: number | undefined
-  /** Has written in this tick: what else comes in it leaves as one write at its end. */
+  /** Already wrote this tick; later frames are coalesced into one write. */
   isHeld: boolean
 }
 
-// One timer for all streams of the process, running only while there are some.
+// One timer for all streams of the process. It runs only while a stream is open.
 const open = new Set<OpenStream>()
 let heartbeat: NodeJS.Timeout | undefined
 
@@ -93,7 +93,7 @@ function leave(stream: OpenStream): void {
   stream.frames.release()
 }
 
-/** Writes what there is; called whenever there may be more, and from the writer of the run itself. */
+/** Writes the frames that are available. The run also calls it, synchronously, when it appends events. */
 function advance(stream: OpenStream): void {
   orClose(stream, writeNext)
 }
@@ -138,7 +138,7 @@ function send(stream: OpenStream, part: string | Buffer): void {
   })
 }
 
-// Shared by all streams that wrote in this tick; the first write of each is immediate.
+// The streams that wrote in this tick. The first write of each is immediate.
 let held: OpenStream[] = []
 
 function hold(stream: OpenStream): void {
@@ -156,20 +156,20 @@ function releaseHeld(): void {
 }
 
 /**
- * Text as one chunk of the body in one write. The response would send its length, its bytes and its end as four pieces, which
- * costs half as much again; behind its back the socket may be used once it belongs to it and the head has left. Bytes are
- * many, and go the response's way, which does not copy them.
- * @returns whether the socket takes more.
+ * Writes text as one chunk of the body, directly to the socket. The response would send length, bytes and end separately,
+ * at one and a half times the cost. Safe only after the head was sent, on a socket that the response owns. Buffers go
+ * through the response, which does not copy them.
+ * @returns false if the socket's buffer is full.
  */
 function write(res: ServerResponse, text: string | Buffer): boolean {
   const { socket } = res
   if (typeof text !== 'string' || !socket || res.req.httpVersion !== '1.1') return res.write(text)
   const bytes = Buffer.byteLength(text)
-  // Plain ASCII is the same bytes in both, and cheaper in this one.
+  // ASCII has the same bytes in both encodings, and latin1 is cheaper.
   return socket.write(`${bytes.toString(16)}\r\n${text}\r\n`, bytes === text.length ? 'latin1' : 'utf8')
 }
 
-/** @param wake not called for a response that closes: it takes nothing more. */
+/** @param wake not called if the response closes first. */
 function onceDrained(res: ServerResponse, wake: () => void): void {
   const { socket } = res
   const end = () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { jsonPieces } from './json-pieces.ts'
+import { charactersIn, heldBytes, jsonPieces } from './json-pieces.ts'
 
 const joined = (value: unknown) => [...jsonPieces(value)].join('')
 const long = '"\u{1f600}\\ü\u2028'.repeat(20_000)
@@ -22,6 +22,21 @@ it('is the same text for what is nested deeper than generators reach', () => {
   let value: unknown = long
   for (let level = 0; level < 3_000; level += 1) value = level % 2 === 0 ? [value] : { value }
   expect(joined(value) === JSON.stringify(value)).toBe(true)
+})
+
+it('measures JSON of any depth, because a model may send it and an overflow would end the process', () => {
+  const levels = 100_000
+  const value: unknown = JSON.parse(`${'{"a":['.repeat(levels)}"text"${']}'.repeat(levels)}`)
+  expect(charactersIn(value)).toBe(4)
+  expect(heldBytes(value)).toBe(levels * (32 + 8 + 1 + 32 + 8) + 16 + 2 * 4)
+})
+
+it('measures texts until there are more than enough', () => {
+  const value = { a: 'xx', b: [{ c: 'x' }, null, 1, undefined, 'xxx'] }
+  expect(charactersIn(value)).toBe(6)
+  expect(charactersIn(value, 3)).toBeGreaterThan(3)
+  expect(heldBytes(new Uint8Array(5))).toBe(5)
+  expect(heldBytes([undefined, null])).toBe(32 + 4 * 8)
 })
 
 it('is the same text for any JSON', () => {

@@ -17,14 +17,17 @@ export function* jsonPieces(value: unknown, levels = mostLevels): Generator<stri
   else yield* mapPieces(value as Record<string, unknown>, levels - 1)
 }
 
-/** The characters of all strings in the value together; counting ends soon beyond `most`. */
+/**
+ * The characters of all strings in the value together; counting ends soon beyond `most`. Not recursive: a model may send
+ * JSON of thousands of levels, and an overflow in a background task would end the process.
+ */
 export function charactersIn(value: unknown, most = Number.MAX_SAFE_INTEGER): number {
-  if (typeof value === 'string') return value.length
-  if (typeof value !== 'object' || value === null) return 0
+  const left = [value]
   let characters = 0
-  for (const item of Object.values(value)) {
-    characters += charactersIn(item, most - characters)
-    if (characters > most) break
+  while (left.length > 0 && characters <= most) {
+    const item = left.pop()
+    if (typeof item === 'string') characters += item.length
+    else if (typeof item === 'object' && item !== null) for (const inner of Object.values(item)) left.push(inner)
   }
   return characters
 }
@@ -92,12 +95,24 @@ export function* evenTexts(pieces: Iterable<string>, characters: number): Genera
  * bound for texts, and much cheaper than their JSON.
  */
 export function heldBytes(value: unknown): number {
-  if (typeof value === 'string') return bytesPerString + 2 * value.length
-  if (value instanceof Uint8Array) return value.length
-  if (typeof value !== 'object' || value === null) return bytesPerValue
-  let bytes = bytesPerObject
-  if (Array.isArray(value)) for (const item of value) bytes += bytesPerValue + heldBytes(item)
-  else for (const [key, item] of Object.entries(value)) bytes += bytesPerValue + key.length + heldBytes(item)
+  const left = [value]
+  let bytes = 0
+  while (left.length > 0) {
+    const item = left.pop()
+    if (typeof item === 'string') bytes += bytesPerString + 2 * item.length
+    else if (item instanceof Uint8Array) bytes += item.length
+    else if (typeof item !== 'object' || item === null) bytes += bytesPerValue
+    else if (Array.isArray(item)) {
+      bytes += bytesPerObject + bytesPerValue * item.length
+      for (const inner of item) left.push(inner)
+    } else {
+      bytes += bytesPerObject
+      for (const [key, inner] of Object.entries(item)) {
+        bytes += bytesPerValue + key.length
+        left.push(inner)
+      }
+    }
+  }
   return bytes
 }
 

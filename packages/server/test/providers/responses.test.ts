@@ -278,6 +278,6 @@ describe('a plain answer', () => {
 
   it('fails if it reports a failure', () => {
     const body = JSON.stringify({ status: 'failed', error: { code: 'server_error', message: 'Oops' }, output: [] })
-    expect(() => plainResponse(body, serviceOf(provider))).toThrow('broke its answer off')
+    expect(() => plainResponse(body, serviceOf(provider))).toThrow('ended its response with an error')
   })
 })

@@ -27,14 +27,14 @@ export function statusFailure(
 /** An error in the middle of a response. @param status the equivalent status, if known. */
 export function brokenOff(status: number | undefined, error: unknown, token: string): ProviderError {
   const kind = status === undefined ? 'unavailable' : kindOf(status)
-  return new ProviderError(kind, 'The provider broke its answer off with an error', {
+  return new ProviderError(kind, 'The provider ended its response with an error', {
     ...(status === undefined ? {} : { status }),
     providerMessage: scrubbed(errorText(error) ?? '', token),
   })
 }
 
 export function brokenInTheMiddle(): ProviderError {
-  return new ProviderError('malformed', 'The answer of the provider ended in the middle')
+  return new ProviderError('malformed', "The provider's response was cut off")
 }
 
 /**

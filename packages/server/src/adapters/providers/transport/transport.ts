@@ -120,7 +120,7 @@ export function readWhole(body: Readable, limitBytes: number): Promise<string> {
   })
 }
 
-export const connectionLost = 'The connection to the provider broke off'
+export const connectionLost = 'The connection to the provider was lost'
 
 const connectFailures = new Set([
   'ENOTFOUND',
@@ -142,13 +142,13 @@ export function transportError(error: unknown): ProviderError {
   if (code === 'UND_ERR_HEADERS_TIMEOUT')
     return new ProviderError('timeout', 'The provider did not begin to answer in time')
   if (code === 'UND_ERR_BODY_TIMEOUT')
-    return new ProviderError('timeout', 'The provider fell silent in the middle of its answer')
+    return new ProviderError('timeout', 'The provider stopped sending before the end of its response')
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return new ProviderError('malformed', 'The head of the answer is too large')
   if (code.startsWith('HPE_') || code === 'ERR_ENCODING_INVALID_ENCODED_DATA' || error instanceof SyntaxError) {
     return unreadable()
   }
   if (code.startsWith('ERR_TLS') || code.includes('CERT')) {
-    return new ProviderError('unavailable', 'The provider cannot prove who it is: its certificate is not valid')
+    return new ProviderError('unavailable', 'The TLS certificate of the provider is not valid')
   }
   return new ProviderError('unavailable', connectFailures.has(code) ? 'The provider cannot be reached' : connectionLost)
 }

@@ -266,7 +266,7 @@ export function readStructuredAnswer(text: string): unknown {
   try {
     return parseStorable(withoutFence(text))
   } catch (cause) {
-    throw new RunError('invalid_response_format_error', 'The answer was asked for as JSON, but it does not parse', {
+    throw new RunError('invalid_response_format_error', 'The response was requested as JSON, but it does not parse', {
       details: { text: storableText(text.slice(0, shownCharacters)) },
       cause,
     })

@@ -102,7 +102,7 @@ function assertMayCall(progress: RunProgress, setUp: StepSetUp, callNumber: numb
   const limit =
     callNumber >= maxSteps ? maxSteps : progress.budget.modelCalls >= maxModelCalls ? maxModelCalls : undefined
   if (limit === undefined) return
-  throw new RunError('max_step_count_exceeded_error', `The run made ${limit} model calls, as many as it may`, {
+  throw new RunError('max_step_count_exceeded_error', `The run reached its limit of ${limit} model calls`, {
     details: { maxSteps: limit },
   })
 }
