@@ -1,5 +1,7 @@
 import type { Project as ProjectBody, Version as VersionBody } from '@stet/contract'
+import type { PushResult as PushBody } from '@stet/contract/vocabulary'
 import type { Project, Version } from '../features/projects/project.ts'
+import type { PushResult } from '../features/versions/push-changes.ts'
 
 export function projectBody(project: Project): ProjectBody {
   return {
@@ -38,5 +40,16 @@ export function versionBody(version: Version): VersionBody {
     isLive: version.isLive,
     createdAt: version.createdAt.toISOString(),
     updatedAt: version.updatedAt.toISOString(),
+  }
+}
+
+export function pushBody(result: PushResult): PushBody {
+  return {
+    commitUuid: result.versionUuid,
+    versionUuid: result.versionUuid,
+    documentsProcessed: result.documentsProcessed,
+    added: result.added,
+    modified: result.modified,
+    deleted: result.deleted,
   }
 }

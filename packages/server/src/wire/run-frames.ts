@@ -1,4 +1,5 @@
 /** The events of a run as frames of an event stream, encoded once for all readers: messages are named by place. */
+import type { RunFailure } from '@stet/contract/vocabulary'
 import type { ProviderEvent, RunEvent } from '../features/runs/events/run-event.ts'
 import type { EncodedMessage, EventPiece, LogEntry, MessageForm, StoredFrames } from '../features/runs/ports.ts'
 import {
@@ -9,6 +10,7 @@ import {
   type StepResponse,
 } from '../features/runs/run.ts'
 import type { Message } from '../features/templates/message.ts'
+import type { RunError } from '../shared/app-error.ts'
 import { storableJson } from '../shared/text-guards.ts'
 import { declaredMessage } from './legacy-clients.ts'
 
@@ -43,7 +45,8 @@ export function encodeEvent(event: RunEvent, id: number, at: Date, run: RunSourc
   const { latitude, covers } = event
   const { type, ...own } = latitude
   const { response, ...rest } = 'response' in own ? own : { ...own, response: undefined }
-  const plain = inOneLine(JSON.stringify(rest))
+  const shown = 'error' in rest ? { ...rest, error: failureBody(rest.error) } : rest
+  const plain = inOneLine(JSON.stringify(shown))
   const head = [
     `event: latitude-event\ndata: {"type":"${type}","timestamp":${at.getTime()},"uuid":"${run.uuid}","messages":[`,
     [0, covers],
@@ -62,6 +65,10 @@ export function encodeEvent(event: RunEvent, id: number, at: Date, run: RunSourc
     entry.declaredPieces = [...head, ...responsePieces(response, 'declared'), end]
   }
   return entry
+}
+
+function failureBody({ code, message, details }: Pick<RunError, 'code' | 'message' | 'details'>): RunFailure {
+  return { name: 'DocumentRunError', message, errorCode: code, code, details: { ...details, errorCode: code } }
 }
 
 function providerFrame(event: ProviderEvent, id: number): LogEntry['pieces'] {

@@ -1,5 +1,5 @@
 import type { RunResult as RunResultBody } from '@stet/contract'
-import type { RunResponse, RunResult } from '../features/runs/run.ts'
+import type { RunResult } from '../features/runs/run.ts'
 import { providerKind, shownMessages, withBothKeys } from './legacy-clients.ts'
 
 /** @param isDeclared the caller declares a published SDK, whose strict models refuse some parts of messages. */
@@ -7,7 +7,7 @@ export function runResultBody(result: RunResult, isDeclared: boolean): RunResult
   return {
     uuid: result.uuid,
     conversation: shownMessages(result.conversation, isDeclared),
-    response: responseBody(result.response, isDeclared),
+    response: responseBody(result, isDeclared),
     toolRequests: result.toolRequests,
     source: { documentUuid: result.source.documentUuid, commitUuid: result.source.versionUuid },
     tokenUsage: result.tokenUsage,
@@ -15,7 +15,7 @@ export function runResultBody(result: RunResult, isDeclared: boolean): RunResult
   }
 }
 
-function responseBody(response: RunResponse, isDeclared: boolean): RunResultBody['response'] {
+function responseBody({ uuid, response }: RunResult, isDeclared: boolean): RunResultBody['response'] {
   const rest = {
     text: response.text,
     ...(response.reasoning === undefined ? {} : { reasoning: response.reasoning }),
@@ -24,7 +24,7 @@ function responseBody(response: RunResponse, isDeclared: boolean): RunResultBody
     model: response.model,
     provider: providerKind(response.provider) ?? 'custom',
     finishReason: response.finishReason,
-    documentLogUuid: response.documentLogUuid,
+    documentLogUuid: uuid,
     input: shownMessages(response.input, isDeclared),
     output: shownMessages(response.output, isDeclared),
   }

@@ -93,6 +93,21 @@ describe('write batch', () => {
     ])
   })
 
+  it('a row that cannot be measured fails alone', async () => {
+    const keyless: RowKind<Item> = {
+      ...insert,
+      name: 'keyless item',
+      key: () => {
+        throw new TypeError('no key')
+      },
+    }
+    const results = await Promise.allSettled(
+      [insert, keyless, insert].map((kind, id) => database.writeBatch.write(kind, { id, state: 'new' })),
+    )
+    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(await stored()).toHaveLength(2)
+  })
+
   it('writes all rows of a group or none', async () => {
     const together = (first: Item, second: Item) => database.writeBatch.writeTogether(insert, [first, second])
     const results = await Promise.allSettled([

@@ -51,6 +51,9 @@ export interface WriteBatch {
 interface Group {
   kind: RowKind<unknown>
   rows: readonly unknown[]
+  /** Names of the rows whose order matters. */
+  keys: readonly string[]
+  bytes: number
   resolve(written: boolean[]): void
   reject(error: unknown): void
 }
@@ -84,7 +87,9 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
 
   const writeTogether = <Row>(kind: RowKind<Row>, rows: readonly Row[]) =>
     new Promise<boolean[]>((resolve, reject) => {
-      waiting.push({ kind: kind as RowKind<unknown>, rows, resolve, reject })
+      // Measured here, so that a row that cannot be measured fails alone. `drain` must never throw.
+      const keys = rows.map((row) => `${kind.name}\n${kind.key(row)}`)
+      waiting.push({ kind: kind as RowKind<unknown>, rows, keys, bytes: heldBytes(rows), resolve, reject })
       draining ??= drain()
     })
 
@@ -103,15 +108,12 @@ function takeBatch(waiting: Group[]): { taken: Group[]; left: Group[] } {
   const keys = new Set<string>()
   let bytes = 0
   for (const [place, group] of waiting.entries()) {
-    const { kind, rows } = group
-    bytes += heldBytes(rows)
+    bytes += group.bytes
     const isFull = taken.length >= FULL_BATCH || (taken.length > 0 && bytes > FULL_BATCH_BYTES)
     if (isFull) return { taken, left: left.concat(waiting.slice(place)) }
-    const own: string[] = []
-    for (const row of rows) own.push(`${kind.name}\n${kind.key(row)}`)
-    if (own.some((key) => keys.has(key))) left.push(group)
+    if (group.keys.some((key) => keys.has(key))) left.push(group)
     else taken.push(group)
-    for (const key of own) keys.add(key)
+    for (const key of group.keys) keys.add(key)
   }
   return { taken, left }
 }

@@ -22,19 +22,14 @@ export interface AnswerOnceInput {
  * @throws AppError ConflictError `in_progress` while the first request works, `unreadable` for a sealed response whose key is
  * gone; UnprocessableEntityError for another body; errors of `work`.
  */
-export async function answerOnce(
-  deps: OnceDeps,
-  input: AnswerOnceInput,
-): Promise<{ answer: KeptAnswer; isReplayed: boolean }> {
+export async function answerOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<KeptAnswer> {
   const { claim } = input
   const inWork = deps.idempotency.claimsInWork.get(claim.id)
   if (inWork !== undefined) throw inWork === claim.requestHash ? inProgress() : otherRequest()
   // Before the first await: a record of this process that is not in the map is abandoned.
   deps.idempotency.claimsInWork.set(claim.id, claim.requestHash)
   try {
-    const earlier = await findEarlier(deps, input)
-    if (earlier) return { answer: earlier, isReplayed: true }
-    return { answer: await workOnce(deps, input), isReplayed: false }
+    return (await findEarlier(deps, input)) ?? (await workOnce(deps, input))
   } finally {
     deps.idempotency.claimsInWork.delete(claim.id)
   }

@@ -56,8 +56,7 @@ export function resolveSlice(slice: MessageSlice, messages: readonly Message[]):
 }
 
 /** `StepResponse` with its messages, as callers get it. */
-export type RunResponse = Omit<StepResponse, 'input' | 'output'> &
-  Pick<WireResponse, 'documentLogUuid' | 'input' | 'output'>
+export type RunResponse = Omit<StepResponse, 'input' | 'output'> & Pick<WireResponse, 'input' | 'output'>
 
 export interface RunResult extends Omit<WireResult, 'response' | 'source'> {
   response: RunResponse

@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, isUnavailable, RunError, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
-import type { RunEvent, RunFailure, ShowEvents } from './events/run-event.ts'
+import type { RunEvent, ShowEvents } from './events/run-event.ts'
 import { appendEntries, encodeNext, type RunRecorder, record } from './events/run-recorder.ts'
 import { type ExecuteDeps, executeRun } from './execute-run.ts'
 import type { NewRun, RunEnd, RunLogReader, StoredConversation, StoredRunResult } from './ports.ts'
@@ -210,7 +210,7 @@ export function statusOf(ending: Ending): RunEnd['status'] {
 export function terminalEvent(ending: Ending, progress: RunProgress): RunEvent {
   const { tokenUsage, cost } = progress.spending
   if ('failure' in ending) {
-    return latitude(progress, { type: 'chain-error', error: chainError(ending.failure), cost, tokenUsage })
+    return latitude(progress, { type: 'chain-error', error: ending.failure, cost, tokenUsage })
   }
   const { answer, toolRequests } = ending.completion
   const { toolCalls, finishReason } = answer.response
@@ -246,10 +246,6 @@ export function storedResult(
 /** The end of a run that a caller stopped. */
 export function stopped(): RunError {
   return new RunError('abort_error', 'The run was stopped', { details: { reason: 'stop' } })
-}
-
-function chainError({ code, message, details }: RunError): RunFailure {
-  return { name: 'DocumentRunError', message, errorCode: code, code, details: { ...details, errorCode: code } }
 }
 
 /** Unforeseen failures show no message of their own: it may quote statements and addresses. */

@@ -20,7 +20,6 @@ export interface Change extends ExpectedHashes {
 }
 
 export interface PushResult {
-  commitUuid: string
   versionUuid: string
   /** All entries but `unchanged` ones. */
   documentsProcessed: number
@@ -50,8 +49,7 @@ export async function pushChanges(
       await touch(version)
     }
     const { added, modified, deleted } = plan
-    const { uuid } = version
-    return { commitUuid: uuid, versionUuid: uuid, documentsProcessed: changes.size, added, modified, deleted }
+    return { versionUuid: version.uuid, documentsProcessed: changes.size, added, modified, deleted }
   })
 }
 

@@ -33,7 +33,7 @@ export async function onlyOnce<S extends number, B>(
   if (!claim) return { status, body: await work(deps) }
   const { answersSecret } = matchedRoute(req).metadata
   const fresh: { body?: B } = {}
-  const { answer } = await answerOnce(deps, {
+  const answer = await answerOnce(deps, {
     claim,
     isSecret: answersSecret === true,
     work: async (own) => {

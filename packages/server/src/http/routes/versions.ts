@@ -5,7 +5,7 @@ import { diffVersions } from '../../features/versions/diff-versions.ts'
 import { publishVersion } from '../../features/versions/publish-version.ts'
 import { pushChanges } from '../../features/versions/push-changes.ts'
 import { revertDraft } from '../../features/versions/revert-draft.ts'
-import { versionBody } from '../../wire/project.ts'
+import { pushBody, versionBody } from '../../wire/project.ts'
 import { callerOf, whileOpen } from '../auth/request-context.ts'
 import { pathId, versionAddress } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
@@ -35,8 +35,8 @@ export function versionRoutes(deps: HttpDeps): Routes<typeof contract.versions> 
         return versionBody(await publishVersion(own, { ...body, ...address }))
       }),
     push: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, (own) =>
-        pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
+      onlyOnce(deps, { req, res, status: 200 }, async (own) =>
+        pushBody(await pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params) })),
       ),
     revert: async ({ params, body, req, res }) =>
       onlyOnce(deps, { req, res, status: 200 }, (own) =>

@@ -138,7 +138,7 @@ function runResult({ uuid, source, messages, response, ...sums }: Outcome): RunR
   return {
     uuid,
     conversation: [...messages],
-    response: { ...plain, documentLogUuid: uuid, ...slices },
+    response: { ...plain, ...slices },
     toolRequests: sums.toolRequests,
     source: { documentUuid, versionUuid },
     tokenUsage: sums.tokenUsage,
