@@ -1,4 +1,4 @@
-/** Config -> Deps -> app: the only file that imports all adapters. */
+/** Builds the app from the configuration. This is the only file that imports all adapters. */
 
 import { randomUUID } from 'node:crypto'
 import type { RequestListener } from 'node:http'
@@ -64,21 +64,20 @@ export interface Composition {
   app: RequestListener
   deps: Deps
   database: Database<Stores>
-  /** Another server has the database: this one may listen, and answers the API with 503 until it has it. */
+  /** True while another server owns the database. Until then, this server's API responds with 503. */
   isWaiting: boolean
-  /** Resolves when the API is answered; undefined when the server was closed before. */
+  /** Resolves when the API is available, or with undefined if the server was closed before. */
   started: Promise<StartedWork | undefined>
-  /** Resolves when another server has taken the database from this one: it must drain and end. */
+  /** Resolves when another server has taken over the database. This server must then drain and end. */
   superseded: Promise<void>
-  /** Drains and closes everything; `server` is the one that serves `app`. */
   shutDown(server: HttpServer): Promise<void>
-  /** Closes everything at once: for a server that never listened. */
+  /** Closes everything immediately, for a server that never listened. */
   close(): Promise<void>
 }
 
 type ClosableModels = ReturnType<typeof createModelDrivers>
 
-/** Event logs, conversations, and what queued runs start with: each has its share. */
+/** Event logs, conversations and the inputs of queued runs each get one share. */
 const endedRunCaches = 3
 const maxEvents = 500_000
 const maxEventBytes = 32 * 1024 * 1024
@@ -102,7 +101,7 @@ export function storesFor(client: DatabaseClient): Stores {
   }
 }
 
-/** For a command that runs next to the server on PostgreSQL. */
+/** For a command that runs next to the server, on PostgreSQL. */
 export async function openStores(config: Config, logger: Logger): Promise<Database<Stores>> {
   return openDatabase({ ...databaseOptions(config, logger), onlyReplica: false })
 }
@@ -119,11 +118,10 @@ function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores
   }
 }
 
-/** The first project of a new workspace. */
 export const createFirstProject: CreateProject = (stores, input) =>
   addProject(stores, { ...input, at: systemClock.now() })
 
-/** Opens everything; resolves when the server may listen. @param limits shorter ones of provider calls, for tests. */
+/** Opens everything and resolves when the server may listen. @param limits shorter provider call limits, for tests. */
 export async function compose(config: Config, limits?: Partial<ProviderLimits>): Promise<Composition> {
   const logger = createJsonLogger(process.stderr, config.logLevel)
   for (const unknown of config.unknownVariables) logger.warn('config.unknown-variable', { ...unknown })
@@ -146,7 +144,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
     return work
   }
   const close = async (): Promise<void> => {
-    // First of all where it waits: nothing must start any more.
+    // Release the lock first, so that a server that waits for it cannot start any work.
     await database.lock?.release()
     await work?.queueWork.stop()
     for (const loop of work?.upkeep ?? []) await loop.stop()
@@ -200,7 +198,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
   }
 }
 
-/** The database and its keys. Whether the embedded one was used before decides about its key file, so it is migrated here. */
+/** The key file depends on whether the embedded database was used before, so this migrates that database first. */
 async function connectWithKeys(config: Config, logger: Logger) {
   const database = await connectDatabase(databaseOptions(config, logger))
   try {
@@ -224,7 +222,7 @@ function forgetWithLock(deps: Deps, { lock }: Database<Stores>): Promise<void> {
   return new Promise((resolve) => lock?.listen({ onTaken: forget, onLost: forget, onSuperseded: resolve }))
 }
 
-/** A server that does not hold its lock, or has not started its work, answers nothing of the API. */
+/** A server without its lock, or before its start-up work, serves no API requests. */
 function placeOf({ lock }: Database<Stores>, hasStarted: () => boolean): Place {
   return {
     isConfirmed: () => hasStarted() && (lock === undefined || lock.isConfirmed()),
@@ -242,15 +240,12 @@ function snapshotOptions(config: Config, logger: Logger) {
   }
 }
 
-/**
- * The encryption keys; made here if the database has never been used.
- * @param isUsed asked only if the settings have no key, which the embedded database alone allows. @throws OperatorError
- */
+/** @param isUsed called only if the settings have no key; an unused database gets one. @throws OperatorError */
 export async function findEncryptionKeys(config: Config, isUsed: () => Promise<boolean>): Promise<readonly string[]> {
   return config.encryptionKeys ?? encryptionKeysOf(config, await isUsed())
 }
 
-// A lease that stays behind ends by itself.
+// If the release fails, the lease expires.
 async function releaseLease(deps: Deps): Promise<void> {
   try {
     await deps.runs.leases.release(deps.runs.settings.instanceId)
@@ -267,7 +262,7 @@ interface Parts {
   logger: Logger
   metrics: RunMetrics
   limits: Partial<ProviderLimits> | undefined
-  /** The disk is almost full, or the first writes of the start are still pending. */
+  /** True if the disk is almost full, or the first writes of the start are pending. */
   isReadOnly(): boolean
 }
 

@@ -1,4 +1,3 @@
-/** Environment -> frozen Config; the only reader of the environment. One clear line for every wrong setting. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,23 +9,22 @@ type Values = { [K in keyof typeof settings]: (typeof settings)[K] extends Setti
 
 export type Config = Readonly<
   Values & {
-    /** The folder of this package, with the migrations, the template worker and the database template. */
+    /** This package's folder, which contains the migrations, the template worker and the database template. */
     packageRoot: string
     version: string
-    /** Responses are checked against the contract; off in production, where a failure would lose finished work. */
+    /** Checks responses against the contract. Off in production, where a failure would lose finished work. */
     validateResponses: boolean
-    /** Variables that look like settings but are not. */
+    /** Variables with the prefix `STET_` that are not settings. */
     unknownVariables: readonly UnknownVariable[]
   }
 >
 
 export interface UnknownVariable {
   variable: string
-  /** The setting that was probably meant. */
   didYouMean?: string
 }
 
-/** Some settings are wrong; `problems` has one line for each, without any value. */
+/** Some settings are invalid. `problems` has one line for each, without any value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly string[]
@@ -37,7 +35,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** @throws ConfigError naming every wrong setting. An empty variable counts as not set. */
+/** @throws ConfigError that lists every invalid setting. An empty variable counts as unset. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
@@ -47,7 +45,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     if (parsed.success) values[name] = parsed.data
     else problems.push(`${setting.variable} ${parsed.error.issues[0]?.message ?? 'is invalid'}`)
   }
-  // Each value was parsed by the schema of its own setting in the loop above.
+  // The loop above parsed each value with its setting's schema.
   const config = values as Values
   if (config.adminKey !== undefined && !isWellFormedApiKey(config.adminKey)) {
     problems.push('STET_ADMIN_KEY is not a well-formed key; make one with: stet-server generate-key admin')
@@ -73,7 +71,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   })
 }
 
-// Variables of the CLI, the SDK and the tests: `stet serve` passes its environment to the server.
+// Variables of the CLI, the SDK and the tests. `stet serve` passes its environment to the server.
 const foreignVariables =
   /^STET_(API_KEY|BASE_URL|PROJECT_ID|VERSION_UUID|LOG|OUTPUT|PROFILE|CONFIG|NO_INPUT|DEBUG|PAGER|PUBLISH_KEY|TEST_\w+)$/
 
@@ -83,21 +81,20 @@ function unknownVariables(names: readonly string[]): UnknownVariable[] {
   return names
     .filter((name) => name.startsWith('STET_') && !known.includes(name) && !foreignVariables.test(name))
     .map((variable) => {
-      // Without the prefix, which every candidate shares.
+      // Every candidate has the prefix, so it is not compared.
       const [meant] = similarNames(bare(variable), known.map(bare), { limit: 1, atLeast: 0.5 })
       const didYouMean = known.find((name) => bare(name) === meant)
       return { variable, ...(didYouMean === undefined ? {} : { didYouMean }) }
     })
 }
 
-// Sources run from src/, the built program from dist/: both search for the package's manifest above.
+// Sources run from src/, the built program from dist/. Both search the parent folders for the package's manifest.
 function findPackageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
   return folder
 }
 
-/** The release, from the package's own manifest. */
 export function serverVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(findPackageRoot(), 'package.json'), 'utf8'))
   const isNamed = typeof manifest === 'object' && manifest !== null && 'version' in manifest

@@ -1,4 +1,3 @@
-/** The key files of the data folder (embedded mode): written once, readable only by their owner. */
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -25,18 +24,18 @@ export function generateEncryptionKey(): string {
   return randomBytes(keyBytes).toString('base64')
 }
 
-/** Embedded: the data folder, readable only by its owner. PostgreSQL needs none. @throws OperatorError */
+/** Creates the data folder in embedded mode, readable only by its owner. @throws OperatorError */
 export function makeDataFolder(config: Config): void {
   if (config.databaseUrl !== undefined) return
   if (statSync(config.dataDir, { throwIfNoEntry: false })?.isDirectory()) return
   makeFolder(config.dataDir)
-  // The folder contains keys and is often in a checkout: git must not offer to commit it.
+  // The folder contains keys and is often in a git checkout, so git must ignore it.
   writeFileSync(join(config.dataDir, '.gitignore'), '*\n', { mode: ownerOnly })
 }
 
 /**
- * The keys of the settings; embedded and not given: `encryption.key`, made at the first start.
- * @param isUsed the database has a workspace, and may hold secrets that the key has sealed. @throws OperatorError
+ * Returns the keys of the settings. In embedded mode, the default is `encryption.key`, which the first start creates.
+ * @param isUsed true if the database has a workspace and may contain sealed secrets. @throws OperatorError
  */
 export function encryptionKeysOf(config: Config, isUsed: boolean): readonly string[] {
   if (config.encryptionKeys !== undefined) return config.encryptionKeys
@@ -54,10 +53,7 @@ function lostKey(file: string, kept: string | undefined): string {
   return `${file} ${state}, and only the key of the first start opens stored provider tokens. Put that file back, or set STET_ENCRYPTION_KEY. If the key is lost, put the output of "stet-server generate-key encryption" there, start, and store the tokens again`
 }
 
-/**
- * Embedded: writes `admin.key`. Returns the line for the operator, including the key if stet generated it; it is shown only
- * once.
- */
+/** Writes `admin.key` in embedded mode. Returns the line for the operator, which shows a generated key once. */
 export function keepAdminKey(config: Config, tenant: NewTenant): string {
   const what = `workspace ${tenant.workspaceName}, project 1 default`
   const where = config.databaseUrl === undefined ? join(config.dataDir, 'admin.key') : undefined
@@ -67,7 +63,7 @@ export function keepAdminKey(config: Config, tenant: NewTenant): string {
   return `created ${what}\nadmin API key: ${tenant.key} (shown once${where ? `; also in ${where}` : ''})`
 }
 
-/** The file appears whole, and is on the disk before this returns: nothing may use a key that a power cut could lose. */
+/** Writes the file atomically and syncs it to disk. Otherwise a power cut could lose a key that is already in use. */
 function keepDurably(file: string, key: string): void {
   const temporary = `${file}.new`
   rmSync(temporary, { force: true })

@@ -1,4 +1,3 @@
-/** The start of a server's work once the database is its own, and the orderly end of the process. */
 import { Server as NetServer } from 'node:net'
 import type { Config } from './config.ts'
 import { keepAdminKey } from './data-files.ts'
@@ -20,33 +19,30 @@ interface StartUpInput {
   deps: Deps
   config: Config
   createProject: CreateProject
-  /** Another server has just stopped serving, or lost its lock: its runs may still be about to end. */
+  /** True if another server has just stopped serving or lost its lock. Its runs may still be ending. */
   isSuccessor: boolean
-  /** Whether the disk is too full for writes. */
   writesClosed(): boolean
 }
 
 interface QueueWork extends Repeated {
-  /** False while it waits for room on the disk. */
+  /** False while it waits for disk space. */
   hasBegun(): boolean
 }
 
 export interface StartedWork {
-  /** The line that shows the key of the first start; undefined if the database was not empty. */
+  /** Shows the key of the first start; undefined if the database was not empty. */
   firstKey: string | undefined
-  /** Takes no more runs once stopped. */
   queueWork: QueueWork
-  /** Loops that end with the process. */
   upkeep: Repeated[]
 }
 
 const roomCheckMs = 1_000
 
-/** Ends the runs of a dead process, joins the queue, and creates the first key. */
+/** Ends a dead process's runs, starts the queue, and creates the first key. */
 export async function startUp(input: StartUpInput): Promise<StartedWork> {
   const { deps, config, createProject } = input
   const queueWork = await startQueueWork(input)
-  // Last of what may fail: a key that is generated here must reach its operator.
+  // The last step that can fail: the operator must see a key that is generated here.
   let firstKey: string | undefined
   await createFirstWorkspace(deps, {
     adminKey: config.adminKey,
@@ -59,7 +55,7 @@ export async function startUp(input: StartUpInput): Promise<StartedWork> {
   return { firstKey, queueWork, upkeep: [keepLease(deps), ...dropping] }
 }
 
-/** Recovery writes. On a full disk it waits for room, while the server answers reads. */
+/** Recovery writes to the database. With a full disk it waits for space, while the server still serves reads. */
 async function startQueueWork(input: StartUpInput): Promise<QueueWork> {
   const { deps, writesClosed } = input
   let queueWork: Repeated | undefined
@@ -86,7 +82,7 @@ async function startQueueWork(input: StartUpInput): Promise<QueueWork> {
 
 async function recover({ deps, isSuccessor }: StartUpInput): Promise<Repeated> {
   if (!deps.runs.settings.sharesDatabase) await deps.runs.leases.endAll()
-  // After an outage a living owner renews its lease first: a successor leaves the runs to `keepLease`, which waits for that.
+  // A successor leaves orphaned runs to `keepLease`, which first lets a living owner renew its lease.
   if (!isSuccessor) await endOrphanedRuns(deps)
   await releaseLostClaims(deps)
   await takeLease(deps)
@@ -94,11 +90,9 @@ async function recover({ deps, isSuccessor }: StartUpInput): Promise<Repeated> {
 }
 
 const runsWaitMs = 30_000
-/** How long responses may take after the last run: a slow reader must not keep the process alive. */
+/** The time limit for responses after the last run, because a slow reader must not keep the process alive. */
 const answersWaitMs = 5_000
-/**
- * Time limit for the remaining steps, after the drain delay and the wait for runs: a hanging database must not block the exit.
- */
+/** Limits the steps after the drain delay and the wait for runs: a hanging database must not block the exit. */
 const closingWaitMs = 20_000
 const lookMs = 20
 
@@ -106,18 +100,18 @@ interface ShutDownInput {
   server: HttpServer
   drain: Drain
   deps: { runs: Pick<Deps['runs'], 'active'>; logger: Logger }
-  /** Takes no more runs once stopped. */
   queueWork: { stop(): Promise<void> }
   config: Pick<Config, 'drainDelayMs' | 'databaseUrl'>
-  /** Whether the API is served: a server that waits, or was superseded, has no callers to notify. */
+  /** True if the server serves the API. A waiting or superseded server has no callers to notify. */
   isServing: boolean
-  /** Lets the next server serve, on a database that one may have at a time. */
+  /** Hands an exclusive database over to the next server. */
   handOver(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * SIGTERM: stop accepting, let runs and answers end, give the rest up with a definite state, close everything in order.
+ * Handles SIGTERM: stops accepting, waits for runs and responses, ends the remaining runs, and closes everything in
+ * order.
  * @throws OperatorError on timeout. Acknowledged writes are stored; the next start ends the remaining runs.
  */
 export async function shutDown(input: ShutDownInput, closingMs = runsWaitMs + closingWaitMs): Promise<void> {
@@ -143,10 +137,10 @@ async function drainAndClose(input: ShutDownInput, drainDelayMs: number): Promis
   await pause(drainDelayMs)
   drain.refuseWork()
   await queueWork.stop()
-  // Not http's own close: it destroys connections whose last bytes are still queued, and kept ones without an answer.
+  // HTTP's own close destroys connections with unsent bytes, and idle connections without a response.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
   await requestsEnd(drain)
-  // Runs that are still on their way keep their lease: the next server leaves them alone.
+  // Runs in progress keep their lease, so the next server does not end them.
   await handOver()
   await runsAndAnswersEnd(drain, deps)
   await server.endConnections()
@@ -155,13 +149,13 @@ async function drainAndClose(input: ShutDownInput, drainDelayMs: number): Promis
   deps.logger.info('server.closed')
 }
 
-/** Accepted requests that wait for no run. They are short, so the handover waits for them. */
+/** Waits for accepted requests that do not wait for a run. They are short, so the handover waits for them. */
 async function requestsEnd(drain: Drain): Promise<void> {
   const startedAt = performance.now()
   while (drain.openRequests() > 0 && performance.now() - startedAt < answersWaitMs) await pause(lookMs)
 }
 
-/** Looks again and again: a request that was accepted before the end may begin a run late. */
+/** Polls, because a request that was accepted earlier may still start a run. */
 async function runsAndAnswersEnd(drain: Drain, deps: ShutDownInput['deps']): Promise<void> {
   const startedAt = performance.now()
   let lastRunAt = startedAt

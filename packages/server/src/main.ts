@@ -1,4 +1,4 @@
-/** The process: commands, listening, signals, drain. It sets no rule. */
+/** The server process: commands, listening, signals and draining. It has no business rules. */
 import type { Server } from 'node:http'
 import { type Composition, compose } from './compose.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
@@ -12,8 +12,7 @@ const [command = 'start', ...args] = process.argv.slice(2)
 
 const readSettings = (): Config => readConfig(process.env)
 
-// Awaiting a thread or a compiler does not keep the process alive. Without a timer a failing start could end without
-// its message.
+// Awaiting a thread or a compiler does not keep the process alive. Without the timer, an error could stay unprinted.
 const awake = setInterval(() => undefined, 100)
 try {
   if (command === 'start') await serve(readSettings())
@@ -26,7 +25,7 @@ try {
 async function serve(config: Config): Promise<void> {
   makeDataFolder(config)
   const composition = await compose(config)
-  // Before listening, which may fail: the key is printed only once.
+  // Print the key before listening, which may fail, because the key is printed only once.
   if (!composition.isWaiting) tellFirstKey(await composition.started)
   const server = new HttpServer(composition.app, { maxConnections: config.maxConnections })
   try {
@@ -35,13 +34,12 @@ async function serve(config: Config): Promise<void> {
     await composition.close()
     throw error
   }
-  // Before the line after which a supervisor may send signals.
+  // Install the handlers before the line is printed, because a supervisor may send signals after it.
   const stop = drainOnSignal(server, composition)
   const address = addressOf(server, config)
   if (composition.isWaiting) {
     process.stdout.write(`stet waiting on ${address} for the server that has this database to stop\n`)
     const work = await composition.started
-    // It was stopped before it started.
     if (!work) return
     tellFirstKey(work)
   }
@@ -75,9 +73,9 @@ function addressOf(server: Server, config: Config): string {
   return `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
 }
 
-// The first signal drains, a second one leaves at once. The end of a parent that keeps a channel (`stet serve`, however it
-// ended) is a first signal: nothing else would stop this process, which holds the port and the lock. @returns a function that
-// drains for another reason, which the last line reports.
+// The first signal drains the server; the second one exits immediately. A closed parent channel (`stet serve` ended)
+// counts as a first signal. Otherwise this process would keep the port and the lock. @returns a function that drains
+// for another reason, which the last line reports.
 function drainOnSignal(server: HttpServer, composition: Composition): (reason: OperatorError) => void {
   let isDraining = false
   let isSignalled = false
@@ -97,7 +95,7 @@ function drainOnSignal(server: HttpServer, composition: Composition): (reason: O
     if (!isDraining) drain()
   }
   process.once('disconnect', onParentGone)
-  // It went while this process started; without a channel `connected` is undefined.
+  // The parent may have ended during the start. Without a channel, `connected` is undefined.
   if (process.connected === false) onParentGone()
   return (reason) => {
     if (!isDraining) drain(reason)
@@ -109,7 +107,7 @@ function exitWith(error: unknown): void {
   process.stderr.write(`${describeFailure(error)}\n`, () => process.exit(1))
 }
 
-// Our own errors are sentences for the operator, and so are those of the system; anything else shows where it comes from.
+// Our own errors and system errors have a message for the operator. Other errors are printed with their stack.
 function describeFailure(error: unknown): string {
   if (error instanceof ConfigError) return error.problems.map((problem) => `stet-server: ${problem}`).join('\n')
   if (error instanceof AppError) return `stet-server: ${error.message}${describeCause(error.cause)}`
@@ -118,7 +116,7 @@ function describeFailure(error: unknown): string {
   return `stet-server: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
 }
 
-// Callers never see the database's message; the operator who starts a server needs it.
+// Callers never see the database's message, but the operator who starts a server needs it.
 function describeCause(cause: unknown): string {
   if (cause instanceof AggregateError) return describeCause(cause.errors[0])
   return cause instanceof Error ? ` (${cause.message})` : ''

@@ -1,6 +1,4 @@
-/**
- * Commands of `stet-server` besides `start`. Those that open the database take its lock, so none runs next to a server.
- */
+/** Commands of `stet-server` besides `start`. They lock an embedded database, so none runs next to its server. */
 import { join } from 'node:path'
 import type { Database } from './adapters/database/database.ts'
 import { createJsonLogger } from './adapters/logging/json-logger.ts'
@@ -19,10 +17,7 @@ stet-server generate-key admin|encryption
 stet-server new-admin-key [workspace]
 stet-server workspace create <name>`
 
-/**
- * @param readSettings called by the commands that need settings only: the others work with wrong ones too.
- * @returns the exit code: 0, or 2 for a command that is not understood.
- */
+/** @returns 0, or 2 for an unknown command. Commands that need no settings also work with invalid ones. */
 export async function runOperatorCommand(
   readSettings: () => Config,
   command: string,
@@ -51,7 +46,7 @@ export async function runOperatorCommand(
   if (command === 'workspace' && first === 'create' && second !== undefined) {
     const config = readSettings()
     return printTenant(config, async (database) => {
-      // As at a first start: a database with a workspace has a key.
+      // Same rule as at a first start: a database with a workspace must have a key.
       await findEncryptionKeys(config, async () => (await database.stores.workspaces.findFirst()) !== null)
       return createWorkspace(database, { name: second, createProject: createFirstProject })
     })
@@ -60,7 +55,7 @@ export async function runOperatorCommand(
   return 2
 }
 
-/** It opens a database in this thread: a server that starts does not load what that takes. */
+/** Imported lazily, because it opens a database in this thread. A starting server does not need that code. */
 function embeddedFiles() {
   return import('./adapters/database/embedded/embedded-files.ts')
 }
@@ -70,7 +65,7 @@ function print(line: string): number {
   return 0
 }
 
-/** Only the key on standard output, so that it can be piped; its description on standard error. */
+/** Prints only the key on standard output, so that it can be piped. The description is on standard error. */
 async function printTenant(config: Config, work: (database: Database<Stores>) => Promise<NewTenant>): Promise<number> {
   makeDataFolder(config)
   const database = await openStores(config, createJsonLogger(process.stderr, config.logLevel))

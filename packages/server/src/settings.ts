@@ -1,10 +1,10 @@
-/** Every setting of the server: variable, rule, default and meaning. docs/configuration.md is generated from it. */
+/** All server settings: variable, rule, default and meaning. docs/configuration.md is generated from this file. */
 import { z } from 'zod'
 
 export interface Setting<T> {
   variable: string
   schema: z.ZodType<T>
-  /** The text in the environment; undefined if not set. */
+  /** The default as text; undefined if there is none. */
   fallback: string | undefined
   /** Describes a default that is not a fixed value. */
   fallbackNote?: string
@@ -269,7 +269,7 @@ function isHttpUrl(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
 }
 
-// An origin as browsers send it: no path, no trailing slash, no default port, no upper case, no wildcard.
+// An origin in the form that browsers send: no path, trailing slash, default port, upper case or wildcard.
 function isOrigin(value: string): boolean {
   return isHttpUrl(value) && new URL(value).origin === value && !value.includes('*')
 }

@@ -1,4 +1,4 @@
-/** Everything that use cases may need, by role; a use case names its part with `Needs<…>`. */
+/** All dependencies of use cases, by role. A use case picks its own with `Needs<…>`. */
 import type { Clock } from '../shared/clock.ts'
 import type { Logger } from '../shared/logger.ts'
 import type { ApiKeyStore, WorkspaceStore } from './access/ports.ts'
@@ -14,7 +14,7 @@ import type { RunDeps } from './runs/ports.ts'
 import type { TemplateEngine } from './templates/template-engine.ts'
 import type { VersionStore } from './versions/ports.ts'
 
-/** The stores of one database handle. Inside a transaction the parameter shadows the outer ones. */
+/** The stores of one database handle. Inside a transaction, the callback's `stores` shadow the outer ones. */
 export interface Stores {
   workspaces: WorkspaceStore
   apiKeys: ApiKeyStore
@@ -30,30 +30,30 @@ export interface Stores {
 }
 
 /**
- * Recently read data, by cache scope (`project:<id>`, `workspace:<id>`, `key:<hash>`). A read that starts after a write was
- * answered sees that write: writers drop the scope after their commit and before their answer, and a load that began before the
- * drop never fills the cache.
+ * A read cache, by cache scope (`project:<id>`, `workspace:<id>`, `key:<hash>`). A read that starts after a write's
+ * response sees that write. Writers drop the cache scope after their commit and before their response. A load that
+ * began before the drop never fills the cache.
  */
 export interface LiveCache {
-  /** The value of `key` in `scope`; parallel misses share one load. A load that throws is not remembered. */
+  /** Returns the value of `key` in `scope`. Concurrent misses share one load. A failed load is not cached. */
   read<T>(scope: string, key: string, load: () => Promise<T>): Promise<T>
   drop(scope: string): void
-  /** Drops everything, and no current load fills the cache: another server may have changed any of it. */
+  /** Drops everything and discards current loads, because another server may have changed the data. */
   clear(): void
-  /** The number of drops so far. Read it before the sources of a derived value. */
+  /** The number of drops so far. Read it before you read the sources of a derived value. */
   drops(): number
-  /** Whether no scope has been dropped since the number was taken. */
+  /** True if none of the scopes was dropped since `drops` was read. */
   areCurrent(scopes: readonly string[], drops: number): boolean
 }
 
 export interface Deps {
   stores: Stores
-  /** Runs `work` on stores of one transaction. Never around a provider call, a template call or a wait. */
+  /** Runs `work` in one transaction. It must not contain a provider call, a template call or a wait. */
   transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>
   runs: RunDeps
   deletions: DeletionDeps
   idempotency: IdempotencyDeps
-  /** Like runs; those of `stores` write in their transaction. */
+  /** Writes in its own transaction, like `runs`. `stores.externalLogs` writes in the caller's transaction. */
   externalLogs: ExternalLogStore
   providers: ProviderDeps
   secrets: SecretBox

@@ -9,12 +9,12 @@ import {
 type Causes = typeof ERROR_CAUSES
 type DetailKey<C extends ErrorCause> = Causes[C] extends { details: readonly (infer K extends string)[] } ? K : never
 
-/** A failed run is a `RunError`; every other cause is refused with `refuse`. */
+/** A failed run throws `RunError`. All other causes use `refuse`. */
 export type RefusalCause = { [C in ErrorCause]: Causes[C]['code'] extends 'DocumentRunError' ? never : C }[ErrorCause]
 
 export type ErrorDetails = Record<string, unknown>
 
-/** An error for callers. `message` and `details` go on the wire, so they contain no driver text, path or secret. */
+/** `message` and `details` are sent to callers, so they must not contain driver text, paths or secrets. */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly reason: RefusalCause
@@ -30,12 +30,7 @@ export class AppError extends Error {
   }
 }
 
-/**
- * The error of a cause: its class, sentence and `details.reason` come from the contract's table.
- *
- * @example
- * throw refuse('live-changed', { conflicts })
- */
+/** The error's class, message and `details.reason` come from the contract's table. */
 export function refuse<C extends RefusalCause>(
   cause: C,
   ...[details, options]: [DetailKey<C>] extends [never]
@@ -50,7 +45,7 @@ export function issueAt(path: string, message: string): { issues: unknown[] } {
   return { issues: [{ path: path.split('.'), code: 'custom', message }] }
 }
 
-/** True for a refusal that passes by itself: the same request may succeed later. */
+/** True for a temporary refusal: the same request may succeed later. */
 export function isUnavailable(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'ServiceUnavailableError'
 }
@@ -73,7 +68,7 @@ export class OperatorError extends Error {
   override readonly name = 'OperatorError'
 }
 
-/** Replaces `{key}`, `{list.length}` and `{list.0.key}` with the value in the details. */
+/** Replaces `{key}`, `{list.length}` and `{list.0.key}` with values from the details. */
 function fillIn(template: string, details: ErrorDetails): string {
   return template.replace(/\{([\w.]+)\}/g, (_, place: string) => {
     const value = place.split('.').reduce<unknown>((found, key) => Object(found)[key], details)

@@ -1,7 +1,6 @@
-/** The caller that a valid API key identifies, and its author. Every store call carries the caller's workspace. */
+/** A caller, as identified by a valid API key. Every store call includes the caller's workspace. */
 import type { KeyScope } from '@stet/contract/vocabulary'
 
-/** The author of a key. Everything that a request creates is attributed to its key's author. */
 export interface Author {
   id: number
   name: string
@@ -13,10 +12,8 @@ export interface Caller {
   workspaceId: number
   author: Author
   scopes: readonly KeyScope[]
-  /** The only project that the key sees; null = every project of the workspace. */
+  /** The only project that the key may see; null means every project of the workspace. */
   projectId: number | null
-  /** Requests per second. */
   limit: number
-  /** null = never. */
   expiresAt: Date | null
 }

@@ -1,4 +1,3 @@
-/** The source of time, passed in so that tests can control it. */
 export interface Clock {
   now(): Date
 }
@@ -7,11 +6,7 @@ export const systemClock: Clock = { now: () => new Date() }
 
 const defaultTickMs = 25
 
-/**
- * Calls `expire` after `ms` of time in which this process could receive a response. Time in which the event loop was
- * blocked does not count. Returns a function that stops it.
- * @param tickMs a late tick counts only once.
- */
+/** Like a timeout, but time with a blocked event loop does not count. Returns a function that stops it. */
 export function afterListening(ms: number, expire: () => void, tickMs = defaultTickMs): () => void {
   let ticks = Math.ceil(ms / tickMs)
   const timer = setInterval(() => {
@@ -23,7 +18,7 @@ export function afterListening(ms: number, expire: () => void, tickMs = defaultT
   return () => clearInterval(timer)
 }
 
-/** Repeats work at an interval, never twice at the same time. */
+/** Repeated work that never overlaps itself. */
 export interface Repeated {
   /** Resolves once no work is running. */
   stop(): Promise<void>

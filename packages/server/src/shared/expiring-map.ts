@@ -1,10 +1,7 @@
-/**
- * A map that drops each entry after `ttlMs`, and the oldest beyond `maxEntries` and `maxBytes`. One timer, only while
- * the map has entries.
- */
+/** Drops each entry after `ttlMs`, and the oldest ones beyond the limits. Its timer runs only while it has entries. */
 export interface ExpiringMap<V> {
   get(key: string): V | undefined
-  /** @param bytes the size of the entry. An entry larger than the map's limit is not kept. */
+  /** @param bytes the entry's size. An entry larger than the map's limit is not stored. */
   set(key: string, value: V, bytes?: number): void
   delete(key: string): void
   clear(): void
@@ -28,7 +25,7 @@ export function createExpiringMap<V>(options: ExpiringMapOptions): ExpiringMap<V
   }
   const isOver = () => entries.size > maxEntries || held > maxBytes
 
-  // Insertion order is expiry order, since every entry lives equally long and `set` re-inserts.
+  // Insertion order is expiry order, because all entries have the same TTL and `set` re-inserts.
   const sweep = () => {
     const now = performance.now()
     for (const [key, entry] of entries) {

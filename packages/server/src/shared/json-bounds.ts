@@ -1,4 +1,4 @@
-/** Measures JSON before it is parsed: 4 MB of brackets parse to 400 MB, and 300,000 keys block the event loop for seconds. */
+/** Limits JSON before parsing. 4 MB of brackets parse to 400 MB; 300,000 keys block the event loop for seconds. */
 
 import { maxJsonDepth } from './text-guards.ts'
 
@@ -12,15 +12,13 @@ const objectStart = 0x7b
 const objectEnd = 0x7d
 
 export interface JsonBounds {
-  /** Levels of arrays and objects in one another. */
   depth: number
-  /** Array items and object members; an empty array or object counts one more. */
+  /** Array items and object members. An empty array or object counts one more. */
   values: number
-  /** Distinct keys across all objects. */
   keys: number
 }
 
-/** Limits for a body, and for a parameter sent as JSON text: the work after parsing depends on these, not on the bytes. */
+/** Limits for a body and for a parameter sent as JSON text. The cost after parsing depends on these counts. */
 export const inputBounds: JsonBounds = { depth: maxJsonDepth, values: 50_000, keys: 5_000 }
 
 /** Counts while a text arrives, so that its rest need not be read. The result is unspecified for invalid JSON. */
@@ -30,14 +28,14 @@ export class JsonMeter {
   #values = 0
   #isInString = false
   #isEscaped = false
-  /** Object members so far; the same key counts each time. */
+  /** Object members so far, including repeated keys. */
   members = 0
 
   constructor(bounds: JsonBounds) {
     this.#bounds = bounds
   }
 
-  /** The next part of the text. @returns the bound that the text now exceeds, if any. */
+  /** @returns the limit that the text now exceeds, if any. */
   add(json: Uint8Array): 'depth' | 'values' | undefined {
     let place = this.#isInString ? this.#leaveString(json, this.#isEscaped ? 1 : 0) + 1 : 0
     for (; place < json.length; place += 1) {
@@ -68,7 +66,7 @@ export class JsonMeter {
     return undefined
   }
 
-  /** The place of the closing quote, or the end of a part that ends within the string. */
+  /** Returns the position of the closing quote, or the end of a part that ends inside the string. */
   #leaveString(json: Uint8Array, start: number): number {
     const end = endOfString(json, start)
     this.#isInString = end >= json.length
@@ -77,13 +75,12 @@ export class JsonMeter {
   }
 }
 
-/** The bound that the text exceeds, if any. */
 export function exceededBound(json: Uint8Array, bounds: JsonBounds): keyof JsonBounds | undefined {
   const meter = new JsonMeter(bounds)
   return meter.add(json) ?? (meter.members > bounds.keys && hasMoreKeys(json, bounds.keys) ? 'keys' : undefined)
 }
 
-/** Comparing keys costs ten times as much as counting members: call it for more members than `most` only. */
+/** Comparing keys costs ten times as much as counting members. Call this only if there are more than `most` members. */
 export function hasMoreKeys(json: Uint8Array, most: number): boolean {
   const text = Buffer.from(json.buffer, json.byteOffset, json.byteLength)
   const keys = new Set<string>()
@@ -99,10 +96,9 @@ export function hasMoreKeys(json: Uint8Array, most: number): boolean {
   return false
 }
 
-// A call of indexOf costs as much as checking this many bytes here; most keys are shorter.
+// Calling indexOf costs as much as checking this many bytes here. Most keys are shorter.
 const shortString = 32
 
-/** The place of the closing quote; the end of the text where there is none. */
 function endOfString(json: Uint8Array, start: number): number {
   for (let place = start; place < start + shortString; place += 1) {
     const byte = json[place]

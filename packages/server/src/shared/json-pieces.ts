@@ -1,14 +1,14 @@
-/** Values with large text: their size, and their JSON in pieces, because each whole text costs another copy. */
+/** Measures values with large texts and writes their JSON in pieces, because each complete text costs another copy. */
 
 const pieceCharacters = 65_536
 
 /**
- * Deeper values are written whole. Each piece passes one generator per level above it, so a model's JSON of thousands
- * of levels would take quadratic time and overflow the stack.
+ * Deeper values are written in one piece. Each piece passes one generator per level above it, so a model's JSON with
+ * thousands of levels would take quadratic time and overflow the stack.
  */
 const mostLevels = 64
 
-/** Concatenated, the pieces equal `JSON.stringify` of plain data. */
+/** The concatenated pieces equal `JSON.stringify` of plain data. */
 export function* jsonPieces(value: unknown, levels = mostLevels): Generator<string> {
   const isLarge = levels > 0 && charactersIn(value, pieceCharacters) > pieceCharacters
   if (!isLarge) yield JSON.stringify(value ?? null)
@@ -18,8 +18,8 @@ export function* jsonPieces(value: unknown, levels = mostLevels): Generator<stri
 }
 
 /**
- * The characters of all strings in the value together; counting ends soon beyond `most`. Not recursive: a model may send
- * JSON of thousands of levels, and an overflow in a background task would end the process.
+ * Counts the characters of all strings in the value; stops soon after `most`. Not recursive: a model may send JSON with
+ * thousands of levels, and a stack overflow in a background task would end the process.
  */
 export function charactersIn(value: unknown, most = Number.MAX_SAFE_INTEGER): number {
   const left = [value]
@@ -90,10 +90,7 @@ export function* evenTexts(pieces: Iterable<string>, characters: number): Genera
   if (length > 0) yield waiting.join('')
 }
 
-/**
- * An estimate of the memory of plain data: two bytes per character, plus the engine's cost per value. It is an upper
- * bound for texts, and much cheaper than their JSON.
- */
+/** Estimates memory: two bytes per character plus a cost per value. It is an upper bound for texts. */
 export function heldBytes(value: unknown): number {
   const left = [value]
   let bytes = 0

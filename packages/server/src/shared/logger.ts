@@ -1,4 +1,4 @@
-/** Structured logger: an event name and an allow-list of plain fields; never bodies, prompts, messages or secrets. */
+/** A structured logger: an event name and allowed plain fields. Never log bodies, prompts, messages or secrets. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>
 
 export interface Logger {

@@ -4,7 +4,7 @@ import { OperatorError } from './app-error.ts'
 
 /**
  * Creates `folder` and its missing parents, for the owner only. Node's `recursive` option never returns on file systems
- * that refuse with ENOENT, as /proc does. @throws OperatorError
+ * that refuse with ENOENT, such as /proc. @throws OperatorError
  */
 export function makeFolder(folder: string): void {
   try {

@@ -1,9 +1,7 @@
-/** "Did you mean": names that look like another one. */
-
-// Names may be as long as a request allows; no more of them is compared.
+// Names may be as long as a request allows, so only their start is compared.
 const comparedCharacters = 512
 
-/** The most similar candidates first. @param atLeast from 0 (any) to 1 (the same letter pairs). */
+/** Returns the most similar candidates first. @param atLeast from 0 (any) to 1 (the same letter pairs). */
 export function similarNames(
   name: string,
   candidates: Iterable<string>,
@@ -18,7 +16,7 @@ export function similarNames(
     .map((scored) => scored.candidate)
 }
 
-// Dice's coefficient over letter pairs: linear in the length, where an edit distance would be quadratic.
+// Dice's coefficient over letter pairs is linear in the length; an edit distance would be quadratic.
 function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let shared = 0
   for (const pair of a) if (b.has(pair)) shared += 1

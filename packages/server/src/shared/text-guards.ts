@@ -1,14 +1,13 @@
-/** Texts and values that databases and JSON writers treat differently: refused from callers, repaired from models. */
+/** Checks values that databases and JSON writers treat differently. Callers get an error; model output is repaired. */
 export interface Refusal {
   path: (string | number)[]
   reason: string
 }
 
-/** Maximum nesting of arrays and objects. */
 export const maxJsonDepth = 64
 export const tooDeep = `must not be nested deeper than ${maxJsonDepth} levels`
 
-/** Why a text cannot be stored and returned unchanged; undefined if it can. */
+/** Returns why a text cannot be stored and returned unchanged, or undefined if it can. */
 export function refuseText(text: string): string | undefined {
   if (text.includes('\u0000')) return 'must not contain NUL characters'
   if (!text.isWellFormed()) return 'must not contain lone surrogates'
@@ -16,8 +15,8 @@ export function refuseText(text: string): string | undefined {
 }
 
 /**
- * The first refused value in parsed JSON: NUL, lone surrogates, a key `__proto__`, non-finite numbers (`1e400`), or
- * nesting deeper than 64. The path is built on the way back, so that a valid value allocates nothing.
+ * Finds the first invalid value in parsed JSON: NUL, lone surrogates, a key `__proto__`, non-finite numbers (`1e400`),
+ * or nesting deeper than 64. The path is built on the way back, so that a valid value allocates nothing.
  */
 export function refuseValue(value: unknown, depth = 0): Refusal | undefined {
   if (typeof value !== 'object' || value === null) {
@@ -34,7 +33,7 @@ export function refuseValue(value: unknown, depth = 0): Refusal | undefined {
     return undefined
   }
   const object = value as Readonly<Record<string, unknown>>
-  // Not `entries`: it costs five times as much for thousands of keys.
+  // `Object.entries` would cost five times as much for thousands of keys.
   for (const key of Object.keys(object)) {
     const reason = key === '__proto__' ? "must not have a key '__proto__'" : refuseText(key)
     if (reason !== undefined) return { path: [], reason }
@@ -44,23 +43,23 @@ export function refuseValue(value: unknown, depth = 0): Refusal | undefined {
   return undefined
 }
 
-/** JSON that PostgreSQL can store. It supports neither NUL nor lone surrogates in text, and a model may send both. */
+/** PostgreSQL text allows neither NUL nor lone surrogates, and a model may send both. */
 export function storableJson(value: unknown): string {
   const text = JSON.stringify(value)
   return suspicious.test(text) ? JSON.stringify(JSON.parse(text, repair)) : text
 }
 
-/** The value of a JSON text as PostgreSQL will return it. @throws SyntaxError */
+/** Parses JSON to the value that PostgreSQL will return. @throws SyntaxError */
 export function parseStorable(json: string): unknown {
   return escapes.test(json) ? JSON.parse(json, repair) : JSON.parse(json)
 }
 
-/** A text as PostgreSQL will return it. A truncated text may end with half a surrogate pair. */
+/** Returns the text as PostgreSQL will return it. A truncated text may end with half a surrogate pair. */
 export function storableText(text: string): string {
   return text.replace(unstorable, '\uFFFD')
 }
 
-// Other writers escape in either case, and escape surrogate pairs too.
+// Other writers escape in either letter case, and escape surrogate pairs too.
 const escapes = /\\u(?:0000|d[89a-f])/i
 // JSON.stringify escapes lone surrogates in lower case and never escapes pairs.
 const suspicious = /\\u0000|\\ud[89a-f]/
@@ -74,7 +73,7 @@ function repair(_key: string, value: unknown): unknown {
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** A uuid in canonical lower case; undefined for anything that is not a uuid. */
+/** Returns a uuid in lower case, or undefined if the text is not a uuid. */
 export function readUuid(text: string): string | undefined {
   return uuidForm.test(text) ? text.toLowerCase() : undefined
 }

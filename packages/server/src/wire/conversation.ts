@@ -6,7 +6,7 @@ import {
 import type { Conversation, ConversationSummary } from '../features/conversations/conversation.ts'
 import { shownMessages } from './legacy-clients.ts'
 
-/** @param isDeclared the caller declares a published SDK, whose strict models refuse some parts of messages. */
+/** @param isDeclared true for a legacy client, whose strict models refuse some message parts. */
 export function conversationBody(conversation: Conversation, isDeclared: boolean): ConversationBody {
   const { uuid, ...summary } = summaryBody(conversation)
   return { uuid, conversation: shownMessages(conversation.messages, isDeclared), ...summary }
@@ -37,7 +37,7 @@ export function summaryBody(conversation: ConversationSummary): SummaryBody {
 
 function errorBody(error: ConversationSummary['error']): SummaryBody['error'] {
   if (error === null) return null
-  // Rows outlive releases: an unknown code is shown as the general one.
+  // Rows outlive releases, so an unknown code is shown as the general one.
   const { data: errorCode = 'unknown_error' } = RunErrorCode.safeParse(error.code)
   return { errorCode, message: error.message }
 }

@@ -4,7 +4,7 @@ import { providerKind } from './legacy-clients.ts'
 
 const maxErrors = 20
 
-/** @param kind type of the document's provider key; undefined without one. */
+/** @param kind the type of the document's provider key; undefined if there is none. */
 export function documentBody(document: Document, kind: string | undefined): DocumentBody {
   const provider = providerKind(kind)
   return {

@@ -24,7 +24,7 @@ export function annotationBody(annotation: Annotation): AnnotationBody {
     normalizedScore: annotation.normalizedScore,
     metadata: annotation.metadata,
     hasPassed: annotation.hasPassed,
-    // Published clients want the key even where nothing can fail.
+    // Legacy clients require the key, although an annotation cannot fail.
     error: null,
     versionUuid: annotation.versionUuid,
     conversationUuid: annotation.conversationUuid,

@@ -1,4 +1,3 @@
-/** The port `EventCodec` of runs: frames of an event stream, and the file of a stored event log. */
 import type { EventCodec } from '../features/runs/ports.ts'
 import { entriesAfter, packEventLog, unpackEventLog } from './event-log-format.ts'
 import { addFrame, bytesOf, encodeEvent, encodeMessage, encodeResponse } from './run-frames.ts'

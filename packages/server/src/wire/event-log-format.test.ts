@@ -25,7 +25,7 @@ it.each([[[]], [[0, 123, 125]], [[1, 3, 0]], [[255]]])('a file in another form i
   expect(await unpackEventLog(Uint8Array.from(bytes))).toBeNull()
 })
 
-// Each way to pack, and both sides of the sizes that part them.
+// Each packing, and both sides of the size limits between them.
 it.each([
   ['nothing', 0, 0],
   ['plain', 3, 50],
@@ -57,7 +57,7 @@ it('every reader continues after the last event it saw, and adjacent frames are 
     const id = place + 7
     return place % 50 === 0 ? around(id) : { id, pieces: frame(id, text(id)) }
   })
-  // The end of an orphaned run leaves a gap.
+  // The end of an orphaned run leaves a gap in the ids.
   entries.push(around(1_000_200))
   const log = await packed(entries)
   expect(log.entries.map(({ id }) => id)).toEqual([7, 8, 57, 58, 107, 108, 1_000_200])

@@ -1,4 +1,4 @@
-/** The stored event log of an ended run: self-contained, so that a replay gives the same bytes. */
+/** The file format of an ended run's event log. It is self-contained, so a replay returns the same bytes. */
 
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -13,29 +13,29 @@ import { encodeMessage } from './run-frames.ts'
 const compress = promisify(deflateRaw)
 const expand = promisify(inflateRaw)
 
-/** First byte of a stored log: its form, and how the rest is packed. A new form has new numbers. */
+/** The first byte of a stored log: its format and compression. A new format uses new numbers. */
 const packing = { plain: 2, deflated: 3 } as const
 
-// Below this size compressing costs more than it saves.
+// Below this size, compression costs more than it saves.
 const plainLimitBytes = 1_024
-// Up to this size compressing takes less than a tenth of what handing it to another thread costs.
+// Up to this size, compression costs less than a tenth of the transfer to another thread.
 const sameThreadLimitBytes = 65_536
 const options = { level: 3 }
-// For small logs a better compression level saves only a few bytes but allocates more memory.
+// For small logs, a better compression level saves only a few bytes but allocates more memory.
 const smallOptions = { level: 1, windowBits: 13, memLevel: 6, chunkSize: 4_096 }
-// Larger logs are built and compressed in pieces: as a whole, the text would be in memory four times.
+// Larger logs are built and compressed in pieces. Otherwise the text would be in memory four times.
 const wholeLimitCharacters = 1_048_576
-// Small texts are joined: each write costs a turn to another thread and back.
+// Small texts are joined, because each write costs a round trip to another thread.
 const writeCharacters = 65_536
 
-/** Adjacent frames that are ready text, by their number of bytes: they are behind the line of JSON, in order. */
+/** Adjacent frames by their number of bytes. Their bytes follow the JSON line in the same order. */
 interface FramePlace extends Omit<StoredFrames, 'bytes'> {
   byteLength: number
 }
 
 /**
- * @returns a line of JSON, `{messages, entries}` with messages in their whole form, the other form being derived from it;
- * behind it, as they are, the frames that the entries name by their number of bytes.
+ * @returns one JSON line `{messages, entries}`, followed by the raw frames. Entries refer to frames by number of bytes.
+ * Messages are in their `whole` form; the other form is derived from it.
  */
 export async function packEventLog(
   messages: readonly EncodedMessage[],
@@ -91,18 +91,18 @@ function* textsOf(messages: readonly EncodedMessage[], entries: readonly LogEntr
   for (const { pieces } of entries) if (typeof pieces === 'string') yield pieces
 }
 
-/** The deflated UTF-8 of texts that are too large to be in memory twice. Between two of them others get their turn. */
+/** Compresses texts that are too large to be in memory twice. Yields to other work between pieces. */
 async function deflateTexts(texts: Iterable<string>): Promise<Buffer[]> {
   const packed: Buffer[] = []
   const source = Readable.from(evenTexts(texts, writeCharacters), { objectMode: true, highWaterMark: 1 })
-  // With a reader as the last member: otherwise the pipeline ends when the packer has taken all, not when it has given all.
+  // Without a reader, the pipeline resolves before the compressor has emitted all output.
   await pipeline(source, createDeflateRaw(options), async (pieces: AsyncIterable<Buffer>) => {
     for await (const piece of pieces) packed.push(piece)
   })
   return packed
 }
 
-/** The unpacked log: its frames are the bytes that live readers got. Null for an obsolete format. */
+/** Unpacks a log. Its frames are the bytes that live readers got. Returns null for an obsolete format. */
 export async function unpackEventLog(file: Uint8Array): Promise<StoredLog | null> {
   const [form] = file
   if (form !== packing.plain && form !== packing.deflated) return null
@@ -123,13 +123,12 @@ export async function unpackEventLog(file: Uint8Array): Promise<StoredLog | null
   return { messages: head.messages.map(encodeMessage), entries }
 }
 
-/** The events after `afterId`. */
 export function entriesAfter({ entries }: StoredLog, afterId: number): readonly (LogEntry | StoredFrames)[] {
   const place = entries.findIndex((entry) => ('bytes' in entry ? entry.lastId : entry.id) > afterId)
   const begun = entries[place]
   if (!begun) return []
   if (!('bytes' in begun) || begun.id > afterId) return entries.slice(place)
-  // Data of a frame contains no line break, so this is the end of the last seen frame.
+  // Frame data contains no line break, so this marks the end of the last seen frame.
   const mark = `\nid: ${afterId}\n\n`
   const seen = begun.bytes.indexOf(mark) + Buffer.byteLength(mark)
   return [{ ...begun, id: afterId + 1, bytes: begun.bytes.subarray(seen) }, ...entries.slice(place + 1)]

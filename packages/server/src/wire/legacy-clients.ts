@@ -1,16 +1,15 @@
-/** Published clients of the interface: which one is calling (`X-Latitude-SDK-Version`), and the shapes that their models need. */
+/** Legacy clients: which one is calling (`X-Latitude-SDK-Version`), and the shapes that their models need. */
 import { ProviderKind, type RunResult as RunResultBody } from '@stet/contract'
 import type { Message, MessagePart, Role } from '../features/templates/message.ts'
 
-/** The client that is calling. */
 export interface ClientGeneration {
-  /** The header is present: strict client models read the answers. */
+  /** True if the header is present. Strict client models then parse the responses. */
   declared: boolean
-  /** SDK 5.0.x and 5.1.x read the event stream of a background run that asks for one. */
+  /** True for SDK 5.0.x and 5.1.x, which read the event stream of a background run. */
   backgroundStreams: boolean
 }
 
-// The longest semver that exists fits easily; the bound keeps the pattern cheap on hostile headers.
+// Every real semver is shorter. The limits keep the pattern cheap for hostile headers.
 const semver = /^(\d{1,9})\.(\d{1,9})\.\d{1,9}(?:[-+][0-9A-Za-z.+-]{0,100})?$/
 
 export function clientGeneration(header: string | undefined): ClientGeneration {
@@ -19,13 +18,13 @@ export function clientGeneration(header: string | undefined): ClientGeneration {
   return { declared: true, backgroundStreams: Number(major) === 5 && (Number(minor) === 0 || Number(minor) === 1) }
 }
 
-/** Published clients accept only the listed types, so an unknown one is omitted. */
+/** Legacy clients accept only the listed types, so an unknown type is omitted. */
 export function providerKind(kind: string | undefined): ProviderKind | undefined {
   const parsed = ProviderKind.safeParse(kind)
   return parsed.success ? parsed.data : undefined
 }
 
-/** The parts that the strict models of published clients accept, by role. */
+/** The parts that legacy clients' strict models accept, by role. */
 const declaredParts: Readonly<Record<Role, readonly MessagePart['type'][]>> = {
   system: ['text'],
   developer: ['text'],
@@ -34,7 +33,7 @@ const declaredParts: Readonly<Record<Role, readonly MessagePart['type'][]>> = {
   tool: ['tool-result'],
 }
 
-/** The message without parts that the models of published clients refuse, and without the role developer. */
+/** Removes parts that legacy clients' models refuse, and replaces the role developer with system. */
 export function declaredMessage(message: Message): Message {
   const known = declaredParts[message.role]
   const content: MessagePart[] = []
@@ -43,14 +42,13 @@ export function declaredMessage(message: Message): Message {
   return content.length === message.content.length ? message : { ...message, content }
 }
 
-/** Messages as a caller gets them. */
 export function shownMessages(messages: readonly Message[], isDeclared: boolean): Message[] {
   return isDeclared ? messages.map(declaredMessage) : [...messages]
 }
 
 type WireMessage = RunResultBody['conversation'][number]
 
-/** Text parts with their text under `text` and under `content`. */
+/** Adds `content` to each text part, with the same text as `text`. */
 export function withBothKeys(message: WireMessage): WireMessage {
   const content = message.content.map((part) => (part.type === 'text' ? { ...part, content: part.text } : part))
   return { ...message, content } as WireMessage

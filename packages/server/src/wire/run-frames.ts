@@ -1,4 +1,4 @@
-/** The events of a run as frames of an event stream, encoded once for all readers: messages are named by place. */
+/** Encodes a run's events as event stream frames, once for all readers. Frames refer to messages by position. */
 import type { RunFailure } from '@stet/contract/vocabulary'
 import type { ProviderEvent, RunEvent } from '../features/runs/events/run-event.ts'
 import type { EncodedMessage, EventPiece, LogEntry, MessageForm, StoredFrames } from '../features/runs/ports.ts'
@@ -14,11 +14,11 @@ import type { RunError } from '../shared/app-error.ts'
 import { storableJson } from '../shared/text-guards.ts'
 import { declaredMessage } from './legacy-clients.ts'
 
-/** Characters besides CR and LF that some clients treat as line breaks. In JSON they may be raw or escaped. */
+/** Some clients treat these characters as line breaks, besides CR and LF. JSON may contain them raw or escaped. */
 const lineEnds = /[\u0085\u2028\u2029]/
 const allLineEnds = new RegExp(lineEnds, 'g')
 
-/** The same JSON with no character that could end a line. Searched once, where it is made: not by each reader. */
+/** Escapes characters that could end a line. Runs once when the JSON is created, not once per reader. */
 function inOneLine(json: string): string {
   if (!lineEnds.test(json)) return json
   return json.replace(allLineEnds, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
@@ -39,7 +39,6 @@ export function encodeResponse(response: StepResponse, conversationUuid: string)
 /** For larger texts, joining with the surrounding text copies more than it saves. */
 const joinedCharacters = 65_536
 
-/** @param run its conversation, and the document and version that every event names. */
 export function encodeEvent(event: RunEvent, id: number, at: Date, run: RunSource & { uuid: string }): LogEntry {
   if ('provider' in event) return { id, pieces: providerFrame(event.provider, id) }
   const { latitude, covers } = event
@@ -59,7 +58,7 @@ export function encodeEvent(event: RunEvent, id: number, at: Date, run: RunSourc
     return entry
   }
   const entry: LogEntry = { id, pieces: [...head, ...responsePieces(response, 'whole'), end] }
-  // Messages that are not part of the conversation are in the text itself, once per form.
+  // Messages outside the conversation are part of the text, so the text exists once per form.
   const { input, output } = response.response
   if (!input.every(isRange) || !output.every(isRange)) {
     entry.declaredPieces = [...head, ...responsePieces(response, 'declared'), end]
@@ -101,7 +100,7 @@ export function bytesOf({ pieces }: LogEntry): number {
   return bytes
 }
 
-/** In pieces shared by all readers, so that long conversations are never joined per reader. */
+/** All readers share these pieces, so a long conversation is never joined per reader. */
 export function addFrame(
   into: (string | Buffer)[],
   entry: LogEntry | StoredFrames,

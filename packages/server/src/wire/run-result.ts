@@ -2,7 +2,7 @@ import type { RunResult as RunResultBody } from '@stet/contract'
 import type { RunResult } from '../features/runs/run.ts'
 import { providerKind, shownMessages, withBothKeys } from './legacy-clients.ts'
 
-/** @param isDeclared the caller declares a published SDK, whose strict models refuse some parts of messages. */
+/** @param isDeclared true for a legacy client, whose strict models refuse some message parts. */
 export function runResultBody(result: RunResult, isDeclared: boolean): RunResultBody {
   return {
     uuid: result.uuid,
@@ -33,7 +33,7 @@ function responseBody({ uuid, response }: RunResult, isDeclared: boolean): RunRe
     : { streamType: 'text', toolCalls: response.toolCalls, ...rest }
 }
 
-/** The result as attach answers it: text parts carry their text under `text` and under `content`. */
+/** The result for attach requests. Text parts have their text under both `text` and `content`. */
 export function attachResultBody(result: RunResult, isDeclared: boolean): RunResultBody {
   const body = runResultBody(result, isDeclared)
   const { response } = body

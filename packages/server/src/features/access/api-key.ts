@@ -1,4 +1,4 @@
-/** An API key: its form, stored hash, scopes and limits. The clear key appears only in the response that creates it. */
+/** An API key. The clear key appears only in the response that creates it. */
 
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -15,7 +15,6 @@ export interface ApiKey {
   id: number
   workspaceId: number
   name: string
-  /** `stet_` and the first four characters of the secret. */
   prefix: string
   scopes: readonly Scope[]
   projectId: number | null
@@ -34,18 +33,18 @@ const secretLength = 30
 const checksumLength = 6
 const keyForm = /^stet_[0-9A-Za-z]{36}$/
 
-/** A new clear key: `stet_`, 30 base62 characters (about 178 bits of the system's random source), 6 of CRC32. */
+/** The key is `stet_`, 30 random base62 characters (about 178 bits) and a 6-character CRC32. */
 export function generateApiKey(): string {
   const text = `stet_${randomText(secretLength)}`
   return text + checksumOf(text)
 }
 
-/** Whether a text has the form and checksum of a key. Anything else is refused without a statement. */
+/** Checks the form and checksum, so that a malformed key is refused without a database query. */
 export function isWellFormedApiKey(key: string): boolean {
   return keyForm.test(key) && checksumOf(key.slice(0, -checksumLength)) === key.slice(-checksumLength)
 }
 
-/** The stored form: SHA-256 of the whole key, hex. A slow hash adds nothing at 178 bits. */
+/** SHA-256 of the whole key, in hex. A slow hash adds nothing at 178 bits. */
 export function hashApiKey(key: string): string {
   return hash('sha256', key)
 }
@@ -64,12 +63,12 @@ function checksumOf(text: string): string {
   return digits
 }
 
-/** Pricing plans and their limits, in requests per second; see section 8 of the interface document. */
+/** Plans set the request rate limit, in requests per second. See section 8 of the interface document. */
 export type Plan = KeyPlan
 
 const limits = { hobby: 10, team: 166, enterprise: 500 } as const
 
-/** @throws AppError BadRequestError when plan `custom` names no limit. */
+/** @throws AppError BadRequestError for plan `custom` without a limit. */
 export function limitOf(plan: Plan, customLimit: number | null | undefined): number {
   if (plan !== 'custom') return limits[plan]
   if (customLimit === null || customLimit === undefined)
@@ -77,14 +76,14 @@ export function limitOf(plan: Plan, customLimit: number | null | undefined): num
   return customLimit
 }
 
-/** @throws AppError ForbiddenError unless the caller has one of the scopes; the first is named. */
+/** @throws AppError ForbiddenError that names the first scope, unless the caller has one of them. */
 export function requireScope({ scopes }: Caller, anyOf: readonly [Scope, ...Scope[]]): void {
   if (scopes.includes('admin')) return
   for (const scope of anyOf) if (scopes.includes(scope)) return
   throw refuse('missing-scope', { required: anyOf[0] })
 }
 
-/** @throws AppError ForbiddenError for a key that sees one project only. */
+/** @throws AppError ForbiddenError for a key that is restricted to one project. */
 export function requireUnrestricted(caller: Caller): void {
   if (caller.projectId !== null) throw refuse('restricted-key')
 }

@@ -1,4 +1,3 @@
-/** Prepares an empty database: a workspace with its author and admin key, and the project `default`. */
 import { OperatorError } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { apiKeyPrefix, generateApiKey, hashApiKey, isWellFormedApiKey } from './api-key.ts'
@@ -6,22 +5,17 @@ import { apiKeyPrefix, generateApiKey, hashApiKey, isWellFormedApiKey } from './
 export interface NewTenant {
   workspaceId: number
   workspaceName: string
-  /** The clear admin key: print it once. */
   key: string
-  /** False if the operator supplied the key. */
   isGenerated: boolean
 }
 
-/**
- * Creates the workspace `default` with its admin key; null if any workspace exists.
- * @param createProject makes the first project with its initial draft, in the same transaction.
- */
+/** Returns null if any workspace exists. @param createProject runs in the same transaction. */
 export async function createFirstWorkspace(
   deps: Needs<'transaction'>,
   input: {
     adminKey?: string | undefined
     createProject: CreateProject
-    /** Called before the commit, so that the operator always has the key of an existing workspace. */
+    /** Runs before the commit. Otherwise a crash could leave a workspace whose key the operator never saw. */
     keepKey(tenant: NewTenant): void
   },
 ): Promise<NewTenant | null> {
@@ -34,7 +28,7 @@ export async function createFirstWorkspace(
   })
 }
 
-/** Creates a further tenant. @throws OperatorError when the name is taken. */
+/** Creates another workspace. @throws OperatorError when the name is taken. */
 export async function createWorkspace(
   deps: Needs<'transaction'>,
   input: { name: string; createProject: CreateProject },
@@ -48,7 +42,7 @@ export async function createWorkspace(
   })
 }
 
-/** A further admin key for a workspace whose keys were lost. @throws OperatorError for an unknown workspace. */
+/** Creates an admin key for a workspace whose keys were lost. @throws OperatorError for an unknown workspace. */
 export async function issueAdminKey(
   deps: Needs<'transaction'>,
   input: { workspace?: string | undefined },

@@ -1,4 +1,4 @@
-/** Issues a further key of a workspace. The clear key is returned once and stored nowhere. */
+/** The clear key is returned once and never stored. */
 
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Author, Caller } from '../../shared/caller.ts'
@@ -24,7 +24,7 @@ export interface IssueApiKeyInput {
   limit?: number | undefined
 }
 
-/** @throws AppError BadRequestError (expiry in the past or after 9999, plan custom without limit), NotFoundError (project). */
+/** @throws AppError BadRequestError for an invalid expiry or plan `custom` without a limit; NotFoundError. */
 export async function issueApiKey(
   deps: Needs<'stores' | 'transaction' | 'clock' | 'logger'>,
   input: IssueApiKeyInput,
@@ -63,20 +63,20 @@ export async function issueApiKey(
   return { apiKey, key }
 }
 
-// A key is named after the person or program that uses it. Keys with the same name share an author.
+// A key's name identifies a person or program. Keys with the same name share an author.
 async function authorNamed({ workspaces }: Stores, workspaceId: number, name: string): Promise<Author> {
   const known = await workspaces.findAuthorByName(workspaceId, name)
   return known ?? workspaces.createAuthor(workspaceId, { name, email: `${mailboxOf(name)}@localhost` })
 }
 
-// Versions show an e-mail address, and published clients require one.
+// Every version shows its author's email address, and legacy clients require one.
 function mailboxOf(name: string): string {
   const ascii = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
   const words = ascii.match(/[a-z0-9]+/g) ?? ['key']
   return words.join('-').slice(0, 64)
 }
 
-// In UTC: an instant of 9999 with an offset may fall into the year 10000, which four digits cannot express.
+// The check uses UTC: an instant in 9999 with an offset can fall into year 10000, which does not fit four digits.
 function assertExpiry(expiresAt: Date | undefined, now: Date): void {
   if (!expiresAt) return
   if (expiresAt <= now) throw invalidExpiry('must be in the future')

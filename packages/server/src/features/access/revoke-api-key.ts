@@ -1,11 +1,11 @@
-/** Revokes a key at once. A workspace always keeps one usable admin key. */
+/** A workspace always keeps one usable admin key. */
 
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'
 import type { ApiKey } from './api-key.ts'
 
-/** Idempotent. @throws AppError NotFoundError; ConflictError for the last unrevoked, unexpired admin key. */
+/** Idempotent. @throws AppError NotFoundError; ConflictError for the last usable admin key. */
 export async function revokeApiKey(
   deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
   input: { caller: Caller; id: number },

@@ -1,5 +1,3 @@
-/** Replaces a key by a new one with the same rights. The old key ends at once, or after the requested overlap. */
-
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
@@ -8,11 +6,10 @@ import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey } from './api-key
 export interface RotateApiKeyInput {
   caller: Caller
   id: number
-  /** How long the old key keeps working. */
   overlapSeconds: number
 }
 
-/** @throws AppError NotFoundError; ConflictError for a key that is revoked or expired. */
+/** @throws AppError NotFoundError; ConflictError for a revoked or expired key. */
 export async function rotateApiKey(
   deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
   { caller, id, overlapSeconds }: RotateApiKeyInput,
@@ -41,7 +38,7 @@ function successorOf(old: ApiKey, key: string) {
   return { workspaceId, name, scopes, projectId, plan, author, expiresAt, customLimit, ...secret }
 }
 
-// An overlap never extends the life of a key.
+// An overlap never extends a key's life.
 async function endKey(stores: Stores, old: ApiKey, now: Date, overlapSeconds: number): Promise<void> {
   if (overlapSeconds === 0) return stores.apiKeys.revoke(old.workspaceId, old.id, now)
   const end = new Date(now.getTime() + overlapSeconds * 1000)

@@ -1,4 +1,4 @@
-/** Turns a bearer token into its caller. All bad keys get the same error; malformed ones cost no statement. */
+/** All bad keys get the same error. A malformed key costs no query. */
 
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
@@ -14,10 +14,7 @@ interface KnownKey {
   touchedAtMs: number
 }
 
-/**
- * @param address where the request comes from; failed attempts are counted per address.
- * @throws AppError UnauthorizedError, or RateLimitError once an address has failed too often.
- */
+/** @throws AppError UnauthorizedError, or RateLimitError after too many failures from `address`. */
 export async function verifyApiKey(
   deps: Needs<'stores' | 'liveCache' | 'clock' | 'logger'> & { failures: FailureLimiter },
   input: { token: string | undefined; address: string },
@@ -33,7 +30,7 @@ export async function verifyApiKey(
 
 const callerKey = 'caller'
 
-/** The part of the live cache that revoking or rotating a key drops. */
+/** The cache scope that revoking or rotating a key drops. */
 export function keyScope(hash: string): string {
   return `key:${hash}`
 }
@@ -50,10 +47,10 @@ async function findKnownKey(
   const scope = keyScope(hash)
   try {
     const known = await deps.liveCache.read(scope, callerKey, async () => {
-      // Only a cache miss is subject to the failure limit: a cached key always passes, even from a blocked address.
+      // Only a cache miss checks the failure limit. A cached key passes even from a blocked address.
       await refuseFlood(deps, from.address)
       const key = await deps.stores.apiKeys.findUsable(hash, deps.clock.now())
-      // Thrown, because a failed load is not cached: misses must not fill the memory.
+      // A failed load is not cached, so unknown keys cannot fill the memory.
       if (!key) throw new UnknownKey()
       return { key, caller: callerOf(key), touchedAtMs: key.lastUsedAt?.getTime() ?? 0 }
     })

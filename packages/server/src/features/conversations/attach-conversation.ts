@@ -1,5 +1,3 @@
-/** Attaches to the latest run of a conversation, or to the run of an earlier request: its events from any id on, or its result. */
-
 import { setTimeout as pause } from 'node:timers/promises'
 import { type AppError, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
@@ -16,8 +14,8 @@ export interface AttachedStream extends Pick<StartedRun, 'conversationUuid' | 'f
 }
 
 /**
- * Counts as a reader from now on. @param afterId only later events; 0 = all of the latest run.
- * @throws AppError NotFoundError; ServiceUnavailableError for a run that another process supervises or abandoned.
+ * The caller counts as a reader immediately. @param afterId skips events up to this id; 0 = all of the latest run.
+ * @throws AppError NotFoundError; ServiceUnavailableError if another process supervises or abandoned the run.
  */
 export async function attachStream(
   deps: AttachDeps,
@@ -31,10 +29,7 @@ export async function attachStream(
   }
 }
 
-/**
- * Waits for the end as a reader. @param signal aborted when the caller disconnects.
- * @throws AppError as `attachStream`; RunError of a run that failed, with `details.conversationUuid`.
- */
+/** @throws AppError as `attachStream`; RunError of a failed run, with `details.conversationUuid`. */
 export async function attachResult(
   deps: AttachDeps,
   address: ConversationAddress,
@@ -46,7 +41,7 @@ export async function attachResult(
     if (signal.aborted) throw refuse('client-disconnected')
     const ended = await findStored(deps, address)
     if (!isActive(ended)) return storedRunResult(ended, ended.latestRun?.result ?? resultOfLog(ended))
-    // Otherwise a newer chat is the latest run: follow that one.
+    // If a newer chat has become the latest run, follow that one.
     if (ended.latestRun?.uuid === conversation.latestRun?.uuid) {
       throw refuse('run-not-stored')
     }
@@ -70,7 +65,7 @@ async function follow(
   address: ConversationAddress,
   afterId: number,
 ): Promise<{ conversation: StoredConversation; reader: RunLogReader }> {
-  // The live log may be gone between the two reads; then the second attempt finds the stored one.
+  // The live event log can disappear between the two reads. The second attempt then finds the stored one.
   for (const isLast of [false, true]) {
     const conversation = await findStored(deps, address)
     const reader = await readerOf(deps, conversation, afterId)
@@ -109,17 +104,15 @@ export function isActive({ status }: StoredConversation): boolean {
 const lookAgainMs = 250
 
 /**
- * Counts as a reader from now on. Waits for a run that another process supervises: its events are readable at its end.
- * @param mode `stream` for the frames, `json` for the result.
- * @param signal aborted when the caller disconnects.
- * @throws AppError NotFoundError.
+ * If another process supervises the run, its events are readable once it ends.
+ * @param signal aborted when the caller disconnects. @throws AppError NotFoundError.
  */
 export async function joinRun(
   deps: AttachDeps,
   { mode, ...address }: RunAddress & { mode: 'json' | 'stream' },
   signal: AbortSignal,
 ): Promise<StartedRun> {
-  // For the result, the reader starts behind all events.
+  // A caller that wants the result skips all events.
   const reader = await followRun(deps, address, mode === 'stream' ? 0 : Number.MAX_SAFE_INTEGER, signal)
   return {
     conversationUuid: address.conversationUuid,

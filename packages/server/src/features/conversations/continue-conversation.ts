@@ -1,5 +1,3 @@
-/** Continues a conversation with one model step and its stored configuration. At most one run is active at a time. */
-
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
@@ -17,18 +15,12 @@ import { type ConversationAddress, findStored } from './find-conversation.ts'
 export interface ContinueInput extends ConversationAddress {
   messages: Message[]
   mode: 'json' | 'stream'
-  /** Names of tools whose calls the caller answers during the run. */
   tools?: readonly string[]
-  /** The caller is a legacy client. */
   declaredSdk: boolean
-  /** The idempotency record of the request, stored with the run. */
   claim?: Claim | undefined
 }
 
-/**
- * @throws AppError NotFoundError; ConflictError while a run is active; BadRequestError for a result without its call.
- * Later failures are errors of the run itself.
- */
+/** @throws AppError NotFoundError; ConflictError while a run is active; BadRequestError for an unknown tool call. */
 export async function continueConversation(deps: SuperviseDeps, input: ContinueInput): Promise<StartedRun> {
   deps.runs.store.assertOpen()
   const found = await findStored(deps, input)
@@ -36,7 +28,7 @@ export async function continueConversation(deps: SuperviseDeps, input: ContinueI
   const added = [...answerPendingCalls(found.messages, input.messages), ...input.messages]
   const messages = [...found.messages, ...added]
   const run = nextRun(deps, found)
-  // Unlike a first run it can lose to another chat, so it is stored before the provider is called.
+  // Unlike a first run, this run can lose to another chat. It is stored before the provider is called.
   if (!(await storedOrAbandoned(deps, run, deps.runs.store.createNext(run, added, input.claim)))) {
     throw (await deps.runs.store.findConversation(found.workspaceId, found.uuid))
       ? busy()
@@ -60,7 +52,6 @@ export async function continueConversation(deps: SuperviseDeps, input: ContinueI
         versionUuid: found.versionUuid,
         conversationUuid: found.uuid,
         runUuid: run.uuid,
-        // Like `planOf`.
         awaited: input.mode === 'json' ? [] : (input.tools ?? []),
         lineage: [found.path],
       },
@@ -92,7 +83,7 @@ function busy(): Error {
 type ToolCallPart = Extract<MessagePart, { type: 'tool-call' }>
 
 /**
- * An error result for each tool call that the new messages leave unanswered, so that every call has exactly one result.
+ * Creates an error result for each unanswered tool call, so that every call has exactly one result.
  * @throws AppError BadRequestError for a result without its call.
  */
 export function answerPendingCalls(conversation: readonly Message[], added: readonly Message[]): Message[] {
@@ -127,8 +118,8 @@ export interface AnswerToolCallInput {
 }
 
 /**
- * Stores the result of a tool call, then wakes the run. The first result counts; late ones are accepted and ignored.
- * @throws AppError NotFoundError for a tool call that is unknown in the workspace, or hidden from the key.
+ * Stores a tool call's result, then wakes the run. The first result counts; later ones are accepted and ignored.
+ * @throws AppError NotFoundError for a tool call that is unknown in the workspace or hidden from the key.
  */
 export async function answerToolCall(
   deps: Needs<'runs' | 'stores' | 'liveCache' | 'clock'>,

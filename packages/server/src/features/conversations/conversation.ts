@@ -1,25 +1,21 @@
-/** A conversation as callers see it: its messages and the state of its latest run. */
 import type { RunErrorCode } from '@stet/contract/vocabulary'
 import { type Usage, usageOf } from '../providers/usage.ts'
 import type { ConversationOrigin, StoredConversation, StoredRun, StoredRunResult } from '../runs/ports.ts'
 import type { RunSource, RunStatus } from '../runs/run.ts'
 import type { Message, ToolCall } from '../templates/message.ts'
 
-/** A conversation as lists show it. */
 export interface ConversationSummary {
   uuid: string
   projectId: number
   source: RunSource
   path: string
-  /** The hash of the prompt that ran. */
   contentHash: string
   customIdentifier: string | null
   origin: ConversationOrigin
   status: RunStatus
   error: { code: RunErrorCode; message: string } | null
-  /** Calls that wait for the caller. */
   toolRequests: ToolCall[]
-  /** The usage of the latest run, like the cost; zero while it is active. */
+  /** Usage and cost of the latest run; zero while it is active. */
   tokenUsage: Usage
   cost: number
   createdAt: Date
@@ -31,7 +27,6 @@ export interface Conversation extends ConversationSummary {
   messages: Message[]
 }
 
-/** Input of a summary. */
 export type StoredSummary = Omit<StoredConversation, 'messages' | 'config' | 'epoch' | 'lastEventId' | 'latestRun'> & {
   latestRun: (Pick<StoredRun, 'endedAt'> & { result: Omit<StoredRunResult, 'response' | 'costUnknown'> | null }) | null
 }
@@ -58,7 +53,7 @@ export function toSummary(stored: StoredSummary): ConversationSummary {
     cost: result?.cost ?? 0,
     createdAt: stored.createdAt,
     updatedAt: stored.updatedAt,
-    // An external log ended before it was recorded.
+    // An external log is recorded after its end.
     endedAt: latestRun ? latestRun.endedAt : stored.createdAt,
   }
 }

@@ -1,5 +1,3 @@
-/** Finds a conversation: in a run of this process, among those just ended, or in the database. */
-
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import { readUuid } from '../../shared/text-guards.ts'
@@ -15,15 +13,11 @@ export interface ConversationAddress {
 
 export type FindDeps = Needs<'runs' | 'stores' | 'liveCache'>
 
-/**
- * The conversation is readable as soon as the caller has its uuid.
- * @throws AppError NotFoundError, for foreign and malformed ids too.
- */
+/** @throws AppError NotFoundError, also for foreign and malformed ids. */
 export async function findConversation(deps: FindDeps, address: ConversationAddress): Promise<Conversation> {
   return toConversation(await findStored(deps, address))
 }
 
-/** @throws AppError NotFoundError. */
 export async function findStored(
   deps: FindDeps,
   { caller, conversationUuid }: ConversationAddress,
@@ -43,7 +37,7 @@ export interface RunAddress extends ConversationAddress {
   runUuid: string
 }
 
-/** The conversation as of one of its runs. @throws AppError NotFoundError. */
+/** Returns the conversation as of one of its runs. @throws AppError NotFoundError. */
 export async function findRun(
   deps: FindDeps,
   { caller, conversationUuid, runUuid }: RunAddress,

@@ -1,4 +1,4 @@
-/** Lists conversations in pages, newest first. Pages do not shift when conversations are added. */
+/** Pages are sorted newest first. New conversations do not shift them. */
 
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
@@ -13,18 +13,16 @@ export interface ListConversationsInput {
   caller: Caller
   filter: ConversationFilter
   limit?: number
-  /** `nextCursor` of the previous page. */
   cursor?: string
 }
 
 export interface ConversationPage {
   items: ConversationSummary[]
-  /** Null on the last page. */
   nextCursor: string | null
 }
 
 const defaultLimit = 25
-// PostgreSQL cannot parse the ISO strings that JavaScript writes for year 0 and for five-digit years.
+// PostgreSQL cannot parse JavaScript's ISO strings for year 0 and for five-digit years.
 const instants = { first: 0, last: Date.UTC(9999, 0) } as const
 
 /** @throws AppError NotFoundError for the project, BadRequestError for the cursor. */
@@ -38,7 +36,7 @@ export async function listConversations(
   const hiddenProjects = [...(await deletedProjects(deps))]
   const filter = possibleFilter(caller, { ...input.filter, hiddenProjects })
   if (!filter) return { items: [], nextCursor: null }
-  // One more than requested shows whether there is a next page.
+  // One extra row shows whether there is a next page.
   const page = { limit: limit + 1, ...(after === undefined ? {} : { after }) }
   const found = await deps.stores.conversations.list(workspaceId, filter, page)
   const items = found.slice(0, limit).map(toSummary)
@@ -46,7 +44,6 @@ export async function listConversations(
   return { items, nextCursor: last ? writeCursor(deps, workspaceId, last) : null }
 }
 
-/** In stored form. Undefined if nothing can match, for example a malformed uuid. */
 function possibleFilter(caller: Caller, filter: ConversationFilter): ConversationFilter | undefined {
   const { versionUuid, documentUuid, path, from, to, ...rest } = filter
   const uuids = [versionUuid, documentUuid].map((uuid) => (uuid === undefined ? undefined : (readUuid(uuid) ?? null)))
@@ -71,7 +68,7 @@ function writeCursor(deps: Needs<'secrets'>, workspaceId: number, place: Convers
   return deps.secrets.seal(`${place.createdAt.getTime()} ${place.uuid}`, contextOf(workspaceId))
 }
 
-/** @throws AppError BadRequestError for one that this server did not write for the workspace. */
+/** @throws AppError BadRequestError unless this server created the cursor for the workspace. */
 function readCursor(deps: Needs<'secrets'>, workspaceId: number, cursor: string): ConversationPlace {
   const [time = '', uuid = ''] = open(deps, workspaceId, cursor).split(' ')
   return { createdAt: new Date(Number(time)), uuid }
@@ -85,7 +82,7 @@ function open(deps: Needs<'secrets'>, workspaceId: number, cursor: string): stri
   }
 }
 
-// Binds the seal to its purpose and workspace, so other sealed texts are not valid cursors.
+// Binds the seal to its purpose and workspace, so that no other sealed text is a valid cursor.
 function contextOf(workspaceId: number): string {
   return `workspace:${workspaceId}/conversation-cursor`
 }

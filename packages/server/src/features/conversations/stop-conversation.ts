@@ -1,4 +1,3 @@
-/** Stops the run of a conversation: stores the stop, then signals the owner, which may be another process. */
 import { afterListening } from '../../shared/clock.ts'
 import type { Needs } from '../deps.ts'
 import { endQueued } from '../runs/leases/end-orphaned.ts'
@@ -14,7 +13,6 @@ const tickMs = 500
 
 export interface StopOutcome {
   uuid: string
-  /** This request stopped a run. */
   stopped: boolean
   status: RunStatus
 }
@@ -35,7 +33,6 @@ export async function stopConversation(deps: StopDeps, address: ConversationAddr
   return { uuid, stopped: isFirst && status !== 'completed' && status !== 'error', status }
 }
 
-/** Waits for the end of the run, within bounds. */
 async function untilEnded(deps: StopDeps, found: StoredConversation, runUuid: string): Promise<void> {
   const active = deps.runs.active.find(found.workspaceId, found.uuid)
   const reader = active ? undefined : deps.runs.eventLog.follow(runUuid, Number.MAX_SAFE_INTEGER)
@@ -46,7 +43,7 @@ async function untilEnded(deps: StopDeps, found: StoredConversation, runUuid: st
   })
   const ended = async () => {
     if (active) await active.ended
-    // `changed` resolves at once after a release, hence `isOver`.
+    // After a release, `changed` resolves immediately, so the loop also checks `isOver`.
     while (reader && !isOver && !reader.isAtEnd()) await reader.changed()
   }
   await Promise.race([ended(), limit])

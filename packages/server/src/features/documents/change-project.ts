@@ -1,5 +1,3 @@
-/** Every write in a project: one writer at a time, and reads after its response see the new state. */
-
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { LogFields } from '../../shared/logger.ts'
@@ -10,17 +8,15 @@ import { assertVisible, projectScope } from './version-ref.ts'
 export interface ProjectWriter {
   stores: Stores
   project: Project
-  /** The time of the whole write. */
   at: Date
-  /** Marks the version as changed. */
   touch(version: Pick<Version, 'id'>): Promise<void>
-  /** Logs a line after the commit. */
+  /** Queues an audit line that is logged after the commit. */
   audit(event: string, fields: LogFields): void
 }
 
 /**
- * Runs `work` in a transaction that locks the project's row, so writers see each other's writes.
- * @throws AppError NotFoundError `Project not found`.
+ * Locks the project's row in a transaction, so that writers see each other's changes.
+ * @throws AppError NotFoundError
  */
 export async function changeProject<T>(
   deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
@@ -48,7 +44,7 @@ export async function changeProject<T>(
     for (const [event, fields] of lines) deps.logger.info(event, fields)
     return result
   } finally {
-    // After a failure too, because a connection that broke during the commit leaves its outcome unknown.
+    // Drop the cache after a failure too: if the connection broke during the commit, the outcome is unknown.
     deps.liveCache.drop(projectScope(projectId))
   }
 }

@@ -1,4 +1,4 @@
-/** Compiles a text with the references of one version. Faults become `errors`. */
+/** Compiles a text with its references. Faults are reported in `errors`, not thrown. */
 
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
@@ -13,19 +13,17 @@ import {
 } from '../templates/template-engine.ts'
 import type { Document, DocumentText } from './document.ts'
 
-/** A text with its source and scan. */
 export interface CheckedText {
   text: DocumentText
   source: TemplateSource
   scan: TemplateScan
 }
 
-/** Loads those of the paths that exist. */
 export type LoadTexts = (paths: readonly string[]) => Promise<readonly Pick<DocumentText, 'path' | 'content'>[]>
 
-// Each round loads one level of references more than the one before; the language allows 10 levels.
+// Each round loads one more level of references. The language allows 10 levels.
 const maxRounds = 12
-// Enough to keep every template worker busy without a long queue in front of other requests.
+// Keeps every template worker busy without a long queue ahead of other requests.
 const parallelChecks = 8
 
 export async function checkText(
@@ -37,7 +35,6 @@ export async function checkText(
   return { text, ...(await scanText(deps, text, load, owner)) }
 }
 
-/** The part of a check that needs no stored row. */
 export async function scanText(
   deps: Needs<'templates'>,
   { path, content }: Pick<DocumentText, 'path' | 'content'>,
@@ -56,7 +53,6 @@ export async function scanText(
   return { source, scan }
 }
 
-/** In the order of the texts. */
 export async function checkTexts(
   deps: Needs<'templates'>,
   texts: readonly DocumentText[],
@@ -77,18 +73,17 @@ async function checkInBatches(
     if (owner.signal?.aborted) throw new EvaluationCanceled()
     const batch = texts.slice(from, from + parallelChecks)
     checked.push(...(await Promise.all(batch.map((text) => checkText(deps, text, load, owner)))))
-    // Cached scans never wait, so other requests get a turn here.
+    // Cached scans never yield, so this gives other requests a turn.
     await setImmediate()
   }
   return checked
 }
 
-/** References from the current state of the version. */
 export function loadFromVersion(deps: Needs<'stores'>, workspaceId: number, version: Version): LoadTexts {
   return (paths) => deps.stores.documents.listByPaths(workspaceId, version, paths)
 }
 
-/** `load` as if the text were already written. */
+/** Wraps `load` as if the text were already written. */
 export function loadWith(text: Pick<DocumentText, 'path' | 'content'>, load: LoadTexts): LoadTexts {
   return async (paths) => [
     ...(paths.includes(text.path) ? [text] : []),
@@ -96,14 +91,13 @@ export function loadWith(text: Pick<DocumentText, 'path' | 'content'>, load: Loa
   ]
 }
 
-/** References from loaded texts, so that a list reads nothing twice. */
 export function loadFromTexts(texts: readonly DocumentText[]): LoadTexts {
   const byPath = new Map(texts.map((text) => [text.path, text]))
   return async (paths) => paths.flatMap((path) => byPath.get(path) ?? [])
 }
 
 export function describeChecked(version: Version, { text, scan }: Pick<CheckedText, 'text' | 'scan'>): Document {
-  // Key by key, because rows have further columns.
+  // Copies each key, because rows have more columns.
   return {
     id: text.id,
     documentUuid: text.documentUuid,
@@ -124,7 +118,7 @@ export function describeChecked(version: Version, { text, scan }: Pick<CheckedTe
   }
 }
 
-/** SHA-256 of the UTF-8 bytes, lower-case hex. */
+/** SHA-256 of the UTF-8 bytes, in lower-case hex. */
 export function hashContent(content: string): string {
   return createHash('sha256').update(content, 'utf8').digest('hex')
 }

@@ -26,7 +26,7 @@ describe('normalizeDocumentPath', () => {
   })
 
   it('composes every text that may become a path', () => {
-    // The longest form of ΐ: its iota has a form of three bytes.
+    // This is the longest form of ΐ, because its iota has a three-byte form.
     expect(normalizeDocumentPath('\u1fbe\u0308\u0301'.repeat(256))).toBe('\u0390'.repeat(256))
     const characters = Array.from({ length: 0x30000 }, (_, point) => String.fromCodePoint(point))
     const longest = new Map<string, string>()

@@ -1,12 +1,11 @@
-/** The rules of a draft over live: visible texts, changes, their base, and conflicts. */
 import type { DocumentText } from './document.ts'
 import type { DraftWrite, MergedReplacement, MergedText, MergedWrite, Slot } from './ports.ts'
 import type { ActualHashes } from './preconditions.ts'
 
-/** The end of a row of the live set: later than any publication. */
+/** The `validTo` of live rows, later than any publication. */
 export const openEnd = 2_147_483_647
 
-/** The draft's text at the path; null without a document. */
+/** The text that the draft shows at the path; null if there is no document. */
 export function shownIn(slot: Slot): DocumentText | null {
   if (slot.draft === null) return slot.live
   return slot.draft.deletedAt === null ? slot.draft : null
@@ -16,12 +15,12 @@ export function hashesOf(slot: Slot): ActualHashes {
   return { shown: shownIn(slot)?.contentHash ?? null, live: slot.live?.contentHash ?? null }
 }
 
-/** Whether publishing the slot would change live. */
+/** True if publishing the slot would change live. */
 export function isChange(slot: Slot): boolean {
   return slot.draft !== null && shownIn(slot)?.contentHash !== slot.live?.contentHash
 }
 
-/** Whether live changed the path to another text since the draft first changed it. */
+/** True if live got another text at this path since the draft first changed it. */
 export function isConflict(slot: Slot): boolean {
   return slot.draft !== null && isChange(slot) && slot.draft.baseHash !== (slot.live?.contentHash ?? null)
 }
@@ -30,13 +29,12 @@ export interface NewText {
   path: string
   content: string
   contentHash: string
-  /** The uuid of the document, used for its first text. */
   documentUuid: string
   at: Date
 }
 
 /**
- * The draft's row after writing a text at the slot; null if the row stays unchanged.
+ * Computes the draft's row after a write. Returns null if the row stays unchanged.
  * @param isMerged The text was merged with live's current text, which becomes the base.
  */
 export function writeText(slot: Slot, text: NewText, isMerged = false): DraftWrite | null {
@@ -55,12 +53,9 @@ export function writeText(slot: Slot, text: NewText, isMerged = false): DraftWri
   }
 }
 
-/**
- * The draft's row after deleting the slot's document: its last text is kept. Null if the row stays unchanged.
- * @param isMerged The deletion was decided on live's current text, which becomes the base.
- */
+/** Computes the draft's row after a deletion, which keeps the last text; null if the row stays unchanged. */
 export function deleteText(slot: Slot, at: Date, isMerged = false): DraftWrite | null {
-  // Without a base, a revert would treat the document as one that only the draft had.
+  // Without a base, a revert would treat the document as a draft-only one.
   const baseHash = baseOf(slot, isMerged && slot.live !== null)
   const shown = shownIn(slot)
   if (shown === null) return withBase(slot, baseHash)
@@ -68,19 +63,18 @@ export function deleteText(slot: Slot, at: Date, isMerged = false): DraftWrite |
   return { path, documentUuid, content, contentHash, baseHash, deletedAt: at, createdAt, updatedAt: at }
 }
 
-// Recorded at the draft's first change of the path. Only a merge with live replaces it.
+// The base is recorded at the draft's first change of the path. Only a merge with live replaces it.
 function baseOf({ draft, live }: Slot, isMerged: boolean): string | null {
   return draft === null || isMerged ? (live?.contentHash ?? null) : draft.baseHash
 }
 
-/** The same text and dates on another base; null when the base is the same. */
 function withBase({ draft }: Slot, baseHash: string | null): DraftWrite | null {
   return draft === null || draft.baseHash === baseHash ? null : { ...draft, baseHash }
 }
 
 /**
- * The rows after an edit of exactly the merged set `version.number`: the edited piece first, then the old text for
- * later sets. An edit of the live set stays open until the next publication of the path.
+ * Computes the rows after an edit of the merged set `version.number`: the edited text for this set, then the old text
+ * for later sets. An edit of the live set stays valid until the path's next publication.
  */
 export function editMerged(
   old: MergedText | null,

@@ -1,29 +1,26 @@
-/** The storage of documents: the texts of a version, and the rows behind them. */
 import type { DocumentText } from './document.ts'
 
-/** Identifies the texts of a version: a draft over live, or the merged set of a number. */
+/** Identifies a version's texts: a draft over live, or a numbered merged set. */
 export interface VersionSet {
   id: number
   projectId: number
-  /** Null for a draft. */
   number: number | null
 }
 
 /** A draft's own row at one path: an edit, an addition, or (with `deletedAt`) a soft delete. */
 export interface DraftRow extends DocumentText {
-  /** The hash of live's text when the draft first changed the path; null = no document. */
+  /** The hash of live's text when the draft first changed the path; null if there was no document. */
   baseHash: string | null
   deletedAt: Date | null
 }
 
-/** One path in a draft and in live. Every rule about changes is computed from it. */
+/** One path in a draft and in live. All rules about changes use it. */
 export interface Slot {
   path: string
   draft: DraftRow | null
   live: DocumentText | null
 }
 
-/** A draft's row to be written. It replaces the draft's row at the path. */
 export interface DraftWrite {
   path: string
   documentUuid: string
@@ -35,7 +32,7 @@ export interface DraftWrite {
   updatedAt: Date
 }
 
-/** A merged text, visible from publication `validFrom` to before `validTo`. */
+/** A merged text. It is visible from publication `validFrom` up to, but not including, `validTo`. */
 export interface MergedText extends DocumentText {
   validFrom: number
   validTo: number
@@ -44,42 +41,30 @@ export interface MergedText extends DocumentText {
 export type MergedWrite = Omit<MergedText, 'id' | 'projectId' | 'mergedAt'>
 
 export interface MergedReplacement {
-  /** The row of the edited publication ends at `end`, or is deleted if `end` is null. */
+  /** The edited row now ends at `end`. It is deleted if `end` is null. */
   old: { id: number; end: number | null } | null
   pieces: readonly MergedWrite[]
 }
 
-/** Writers hold the project's row lock (`ProjectStore.lock`); no method here takes it. */
+/** Writers must lock the project's row first (`ProjectStore.lock`). No method here takes that lock. */
 export interface DocumentStore {
-  /** The texts of the version by path, in code point order. The overlay of draft over live is one statement. */
+  /** Lists the version's texts by path in code point order. One statement overlays the draft on live. */
   list(workspaceId: number, set: VersionSet, prefix?: string): Promise<DocumentText[]>
-  /** The given paths that exist in the version. */
   listByPaths(workspaceId: number, set: VersionSet, paths: readonly string[]): Promise<DocumentText[]>
-  /**
-   * Texts with the tag `<prompt`, and those at the paths, in the order of `list`. A text without the tag is affected
-   * only by its own change.
-   */
+  /** Lists the texts at `paths` and all texts that contain `<prompt`. Other texts cannot be affected. */
   listReferring(workspaceId: number, set: VersionSet, paths: readonly string[]): Promise<DocumentText[]>
-  /** Every path at which the two versions of one project differ, and possibly some more. */
+  /** Lists all paths at which the two versions differ. The list may contain some equal paths too. */
   listDifferingPaths(workspaceId: number, one: VersionSet, other: VersionSet): Promise<string[]>
-  /** Up to `limit` paths of the version, unordered. */
   listPaths(workspaceId: number, set: VersionSet, limit: number): Promise<string[]>
   findOptional(workspaceId: number, set: VersionSet, path: string): Promise<DocumentText | null>
-  /** The slots at the given paths (default: at every path that the draft has a row for), in path order. */
+  /** Lists the slots at the paths, in path order. Default: every path for which the draft has a row. */
   listSlots(workspaceId: number, draft: VersionSet, paths?: readonly string[]): Promise<Slot[]>
   saveDraft(workspaceId: number, draft: VersionSet, writes: readonly DraftWrite[]): Promise<void>
-  /** Deletes the draft's own rows at these paths. */
   deleteDraft(workspaceId: number, draft: VersionSet, paths: readonly string[]): Promise<void>
-  /**
-   * Makes the draft's rows part of every merged set from `number` on. Soft deletes end live's rows.
-   * @param paths all paths with a row of the draft.
-   */
+  /** Adds the draft's rows at `paths` to all merged sets from `number` on. Soft deletes end live's rows. */
   publishDraft(workspaceId: number, draft: VersionSet, number: number, paths: readonly string[]): Promise<void>
-  /** The row of the merged set `number` at a path. */
   findMergedOptional(workspaceId: number, set: VersionSet, number: number, path: string): Promise<MergedText | null>
-  /** Replaces one row with the pieces of a forced edit. */
   replaceMerged(workspaceId: number, set: VersionSet, replacement: MergedReplacement): Promise<void>
-  /** Records the author of an edit of a merged version. */
   recordForcedEdit(workspaceId: number, set: VersionSet, edit: ForcedEdit): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** A writer's preconditions: `If-Match`, `If-None-Match` and `baseHash` for the replaced text, `liveHash` for live's. */
+/** A writer's preconditions. `liveHash` applies to live's text, the other three to the replaced text. */
 import { refuse } from '../../shared/app-error.ts'
 
 export interface Preconditions extends ExpectedHashes {
@@ -6,16 +6,13 @@ export interface Preconditions extends ExpectedHashes {
   ifNoneMatch?: string
 }
 
-/** From a body. An empty hash expects no document. */
+/** Hashes from the request body. An empty hash expects that no document exists. */
 export interface ExpectedHashes {
   baseHash?: string
-  /** The hash of the live text that was merged in. */
   liveHash?: string
 }
 
-/** The hashes at one path; null = no document. */
 export interface ActualHashes {
-  /** The hash of the text in the addressed version. */
   shown: string | null
   live: string | null
 }
@@ -23,11 +20,10 @@ export interface ActualHashes {
 export interface HashMismatch {
   path: string
   expected: string
-  /** Null if the document does not exist. */
   actual: string | null
 }
 
-/** @throws AppError PreconditionFailedError for the headers, ConflictError for the hashes of the body. */
+/** @throws AppError PreconditionFailedError for the headers, ConflictError for the body's hashes. */
 export function assertPreconditions(path: string, actual: ActualHashes, wanted: Preconditions): void {
   const { shown } = actual
   if (wanted.ifMatch !== undefined && !namesHash(wanted.ifMatch, shown)) throw refuse('if-match-failed', { path })
@@ -37,7 +33,7 @@ export function assertPreconditions(path: string, actual: ActualHashes, wanted: 
   assertHashes([{ path, actual, wanted }])
 }
 
-/** @throws AppError ConflictError that names every hash that differs. */
+/** @throws AppError ConflictError with all hashes that differ. */
 export function assertHashes(writes: Iterable<{ path: string; actual: ActualHashes; wanted: ExpectedHashes }>): void {
   const base: HashMismatch[] = []
   const live: HashMismatch[] = []
@@ -53,12 +49,12 @@ function differs(expected: string | undefined, actual: string | null): expected 
   return expected !== undefined && hashIn(expected) !== (actual ?? '')
 }
 
-// An ETag may end with a hash of the references, which is irrelevant for the replaced text.
+// An ETag may end with a hash of the references, which does not matter for the replaced text.
 function hashIn(tag: string): string {
   return tag.slice(0, 64)
 }
 
-// RFC 9110: `*` matches any document; otherwise a list of quoted tags. A proxy may have weakened our strong tags.
+// RFC 9110: `*` matches any document; otherwise the header lists quoted tags. A proxy may have weakened our tags.
 function namesHash(header: string, actual: string | null): boolean {
   if (actual === null) return false
   return header.split(',').some((tag) => {

@@ -1,5 +1,3 @@
-/** Reads documents of a version and compiles them. */
-
 import { isUnavailable, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { Project, Version } from '../projects/project.ts'
@@ -25,11 +23,11 @@ import {
 
 type Reads = Needs<'stores' | 'liveCache' | 'templates'>
 
-/** A prompt of a version with everything that a run of it needs: read and compiled once, kept until its project changes. */
+/** A compiled prompt with everything that a run needs. It is cached until its project changes. */
 export interface PreparedPrompt extends CheckedText {
   project: Project
   version: Version
-  /** Warnings about its parameters that the log already has, so that repeated requests are logged once. */
+  /** Parameter warnings that were already logged, so that repeated requests log each one once. */
   loggedWarnings: Set<string>
 }
 
@@ -50,15 +48,11 @@ export async function listDocuments(deps: Reads, input: VersionAddress & { prefi
   return checked.map((text) => describeChecked(version, text))
 }
 
-/** @throws AppError NotFoundError for the project, the version or the document. */
 export async function readDocument(deps: Reads, input: PromptAddress): Promise<Document> {
   return describePrompt(await preparePrompt(deps, input))
 }
 
-/**
- * Costs no statement when warm. A text that does not compile is returned, with its errors.
- * @throws AppError NotFoundError for the project, the version or the document.
- */
+/** Cached. Returns a text that does not compile with its errors. @throws AppError NotFoundError. */
 export async function preparePrompt(deps: Reads, input: PromptAddress): Promise<PreparedPrompt> {
   const found = await findPrompt(deps, input)
   if (found) return found
@@ -66,7 +60,7 @@ export async function preparePrompt(deps: Reads, input: PromptAddress): Promise<
   throw await documentNotFound(deps, input.caller.workspaceId, version, normalizeDocumentPath(input.path))
 }
 
-/** Null if the version has no document at the path. @throws AppError NotFoundError for the project or the version. */
+/** Returns null for a path without a document. @throws AppError NotFoundError for the project or the version. */
 export async function findPrompt(deps: Reads, input: PromptAddress): Promise<PreparedPrompt | null> {
   const { caller, projectId, versionRef } = input
   assertVisible(caller, projectId)
@@ -84,7 +78,7 @@ export async function findPrompt(deps: Reads, input: PromptAddress): Promise<Pre
         return loadPrompt(deps, input, path)
       })
     } catch (error) {
-      // The refusal of a shared load concerns only the caller that started it, which left or reached a limit.
+      // A shared load fails if its first caller disconnects or reaches a limit. Other callers retry.
       if (isOwn || !isUnavailable(error)) throw error
     }
   }
@@ -96,7 +90,7 @@ async function loadPrompt(deps: Reads, input: PromptAddress, path: string): Prom
   const text = await deps.stores.documents.findOptional(owner.workspaceId, version, path)
   if (!text) return null
   const checked = await checkText(deps, text, loadFromVersion(deps, owner.workspaceId, version), owner)
-  // A worker process that died says nothing about the text. A drop during the load keeps the result out of the cache.
+  // A dead worker process is no evidence about the text. The drop keeps this result out of the cache.
   if (checked.scan.errors.some(({ code }) => code === 'limit-exceeded')) deps.liveCache.drop(projectScope(project.id))
   return { project, version, ...checked, loggedWarnings: new Set() }
 }
@@ -105,10 +99,9 @@ export function describePrompt(prompt: PreparedPrompt): Document {
   return describeChecked(prompt.version, prompt)
 }
 
-// Limits the guesses, so that a wrong path stays cheap in a large project.
+// Limits the candidates, so that a wrong path stays cheap in a large project.
 const guessedFrom = 1_000
 
-/** The error for a path without a document, with similar paths. */
 export async function documentNotFound(
   deps: Needs<'stores'>,
   workspaceId: number,

@@ -1,5 +1,3 @@
-/** Writes or deletes one document of a version: a draft's overlay, or by force a merged set in place. */
-
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
@@ -22,11 +20,11 @@ export interface DocumentInput extends VersionAddress {
 }
 
 export interface CreateOrUpdateInput extends DocumentInput, Preconditions {
-  /** Permits the edit of a merged version, in place. */
+  /** Allows an in-place edit of a merged version. */
   force: boolean
 }
 
-/** @throws AppError BadRequestError for the path or a merged version, NotFoundError, ConflictError when the path is taken. */
+/** @throws AppError BadRequestError for the path or a merged version, NotFoundError, ConflictError for a taken path. */
 export async function createDocument(deps: Writes, input: DocumentInput): Promise<Document> {
   return saveDocument(deps, input, async (writer, version, path) => {
     if (version.number !== null) throw refuse('merged-version')
@@ -56,7 +54,7 @@ export async function getOrCreateDocument(deps: Writes, input: DocumentInput): P
   }
 }
 
-/** Leaves the transaction, because the existing text was not compiled beforehand. */
+/** Aborts the transaction, because the existing text must be compiled outside of it. */
 class CreatedMeanwhile extends Error {
   readonly version: Version
   readonly text: DocumentText
@@ -69,9 +67,9 @@ class CreatedMeanwhile extends Error {
 }
 
 /**
- * Without preconditions the last write wins.
- * @throws AppError BadRequestError for the path, a merged version without force or `liveHash` with one, ForbiddenError
- * for force without scope `publish`, NotFoundError, PreconditionFailedError, ConflictError.
+ * Without preconditions, the last write wins.
+ * @throws AppError BadRequestError for the path, a merged version without force, or a merged version with `liveHash`;
+ * ForbiddenError for force without scope `publish`; NotFoundError, PreconditionFailedError, ConflictError.
  */
 export async function createOrUpdateDocument(deps: Writes, input: CreateOrUpdateInput): Promise<Document> {
   return saveDocument(deps, input, async (writer, version, path) => {
@@ -82,10 +80,7 @@ export async function createOrUpdateDocument(deps: Writes, input: CreateOrUpdate
   })
 }
 
-/**
- * Compiles the text, then runs one transaction. Nothing follows it, because it also stores the response for an
- * idempotency key. References are read before the write.
- */
+/** Nothing may follow the transaction, because it also stores the response for an idempotency key. */
 async function saveDocument(
   deps: Writes,
   input: DocumentInput,

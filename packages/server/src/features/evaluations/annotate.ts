@@ -1,4 +1,4 @@
-/** Scores a conversation, active or ended. Each call creates a new annotation, which never changes. */
+/** Each call creates a new, immutable annotation. */
 
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../shared/app-error.ts'
@@ -15,16 +15,13 @@ export interface AnnotateInput {
   conversationUuid: string
   evaluationUuid: string
   score: number
-  /** A uuid or `live`; defaults to the conversation's own version. */
+  /** A uuid or `live`; the default is the conversation's version. */
   versionRef?: string
   metadata: Record<string, unknown>
-  /** Stored in the metadata. */
   context?: Record<string, unknown>
 }
 
-/**
- * @throws AppError NotFoundError (conversation, evaluation, version), UnprocessableEntityError (score out of range).
- */
+/** @throws AppError NotFoundError; UnprocessableEntityError for a score out of range. */
 export async function annotate(
   deps: FindDeps & Needs<'stores' | 'transaction' | 'liveCache' | 'clock'>,
   input: AnnotateInput,

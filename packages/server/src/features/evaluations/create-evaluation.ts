@@ -1,5 +1,3 @@
-/** Creates an evaluation for a project, or for one of its prompts. */
-
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
@@ -17,7 +15,7 @@ export interface CreateEvaluationInput {
   configuration?: Partial<EvaluationConfiguration>
 }
 
-/** @throws AppError NotFoundError (project, document), BadRequestError (contradictory range). */
+/** @throws AppError NotFoundError (project, document), BadRequestError for an invalid range. */
 export async function createEvaluation(
   deps: Needs<'stores' | 'transaction' | 'liveCache' | 'clock'>,
   input: CreateEvaluationInput,

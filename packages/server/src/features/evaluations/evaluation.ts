@@ -1,10 +1,10 @@
-/** An evaluation: how people score conversations. Its scale is complete and consistent. */
+/** An evaluation defines how people score conversations. Its scale is complete and consistent. */
 import type { EvaluationConfiguration as ConfigurationInput, EvaluationMetric } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 
 export type Metric = EvaluationMetric
 
-/** Ratings and thresholds belong to the metric `rating`. Absent thresholds default to the ends of the range. */
+/** Only the metric `rating` uses ratings and thresholds. Missing thresholds default to the ends of the range. */
 export interface EvaluationConfiguration extends ConfigurationInput {
   reverseScale: boolean
 }
@@ -13,7 +13,7 @@ export interface Evaluation {
   uuid: string
   workspaceId: number
   projectId: number
-  /** Null: every prompt of the project. */
+  /** Null means every prompt of the project. */
   documentUuid: string | null
   name: string
   description: string | null
@@ -23,10 +23,9 @@ export interface Evaluation {
   updatedAt: Date
 }
 
-/** The default range of a rating. */
 const defaultRange = { minRating: 1, maxRating: 5 } as const
 
-/** Fills in defaults and drops keys that the metric does not use. @throws AppError BadRequestError. */
+/** Adds defaults and drops keys that the metric does not use. @throws AppError BadRequestError. */
 export function completeConfiguration(
   metric: Metric,
   given: Partial<EvaluationConfiguration>,

@@ -1,4 +1,4 @@
-/** Finds evaluations that a key may see. Foreign, hidden and malformed ids are treated as unknown. */
+/** Finds the evaluations that a key may see. Foreign, hidden and malformed ids are treated as unknown. */
 
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
@@ -7,7 +7,6 @@ import type { Needs } from '../deps.ts'
 import { deletedProjects, findProject } from '../documents/version-ref.ts'
 import type { Evaluation } from './evaluation.ts'
 
-/** @throws AppError NotFoundError `Evaluation not found`. */
 export async function findEvaluation(
   deps: Needs<'stores' | 'liveCache'>,
   { caller, evaluationUuid }: { caller: Caller; evaluationUuid: string },

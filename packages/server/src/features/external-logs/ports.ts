@@ -1,22 +1,18 @@
-/** The port for external logs: executions that were recorded from outside. */
 import type { NewConversation } from '../runs/ports.ts'
 import type { Message } from '../templates/message.ts'
 
-/** Trace position in hex: 16 and 32 digits. */
+/** A position in a trace, in hex: 16 digits for the id and 32 for the trace. */
 export interface Span {
   id: string
   traceId: string
 }
 
-/** A conversation that never ran in stet. */
 export interface LoggedConversation extends NewConversation {
   origin: 'log'
   messages: Message[]
 }
 
-/** The data stored with the conversation. */
 export interface NewExternalLog {
-  /** The addressed version. */
   versionId: number
   parameters: Record<string, unknown>
   durationMs: number | null
@@ -31,6 +27,6 @@ export interface ExternalLog extends NewExternalLog {
 }
 
 export interface ExternalLogStore {
-  /** Writes both rows or none. Resolves with the id after the commit. */
+  /** Writes both rows in one transaction. Resolves with the id after the commit. */
   create(conversation: LoggedConversation, entry: NewExternalLog): Promise<number>
 }

@@ -14,7 +14,7 @@ export interface RecordExternalLogInput {
   versionRef: string
   path: string
   messages: readonly Message[]
-  /** Becomes the final assistant message. */
+  /** Becomes the last assistant message. */
   response?: string
   parameters: Record<string, unknown>
   customIdentifier?: string
@@ -22,7 +22,7 @@ export interface RecordExternalLogInput {
   signal?: AbortSignal
 }
 
-/** @throws AppError NotFoundError (project, version, document). The document does not have to compile. */
+/** @throws AppError NotFoundError (project, version, document). The document may have compile errors. */
 export async function recordExternalLog(
   deps: Needs<'stores' | 'liveCache' | 'templates' | 'externalLogs' | 'clock'>,
   input: RecordExternalLogInput,

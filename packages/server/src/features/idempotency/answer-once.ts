@@ -1,4 +1,4 @@
-/** Does the work of a request once per Idempotency-Key. Repeated requests get the stored response. */
+/** Executes a request once per Idempotency-Key. Repeated requests get the stored response. */
 
 import type { Needs, Stores } from '../deps.ts'
 import { inProgress, isKept, otherRequest, readAnswer, writeAnswer } from './idempotency-key.ts'
@@ -8,25 +8,24 @@ type OnceDeps = Needs<'stores' | 'secrets' | 'runs' | 'idempotency'> & Transacti
 
 export interface AnswerOnceInput {
   claim: Claim
-  /** The response contains a secret. */
+  /** True if the response contains a secret, which is then sealed. */
   isSecret: boolean
-  /** The created object, if it is not the subject of the record. */
+  /** Returns the created object, if it differs from the claim's subject. */
   subjectOf?(): AnswerSubject
-  /** Its response is stored in its transaction, see `answerInTransaction`. */
+  /** Stores its response in its own transaction; see `answerInTransaction`. */
   work(own: TransactionDeps): Promise<KeptAnswer>
-  /** The response to an error of `work`. */
   failure(error: unknown): KeptAnswer
 }
 
 /**
- * @throws AppError ConflictError `in_progress` while the first request works, `unreadable` for a sealed response whose key is
- * gone; UnprocessableEntityError for another body; errors of `work`.
+ * @throws AppError ConflictError: `in_progress` while the first request works, `unreadable` if the key of a sealed
+ * response is lost. UnprocessableEntityError for another body. Errors of `work`.
  */
 export async function answerOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<KeptAnswer> {
   const { claim } = input
   const inWork = deps.idempotency.claimsInWork.get(claim.id)
   if (inWork !== undefined) throw inWork === claim.requestHash ? inProgress() : otherRequest()
-  // Before the first await: a record of this process that is not in the map is abandoned.
+  // Set before the first await. A record of this process that is missing from the map counts as abandoned.
   deps.idempotency.claimsInWork.set(claim.id, claim.requestHash)
   try {
     return (await findEarlier(deps, input)) ?? (await workOnce(deps, input))
@@ -35,14 +34,14 @@ export async function answerOnce(deps: OnceDeps, input: AnswerOnceInput): Promis
   }
 }
 
-/** The stored response of an earlier request; undefined if this request now owns the record. */
+/** Returns an earlier request's stored response. Returns undefined if this request now owns the record. */
 async function findEarlier(deps: OnceDeps, { claim, isSecret }: AnswerOnceInput): Promise<KeptAnswer | undefined> {
   const { idempotency } = deps.stores
   const ownerId = deps.runs.settings.instanceId
   for (;;) {
     if (await idempotency.claim(claim, ownerId)) return undefined
     const record = await idempotency.find(claim.id)
-    // Released between the two statements.
+    // The record was released between the two statements.
     if (!record) continue
     if (record.requestHash !== claim.requestHash) throw otherRequest()
     if (record.answer !== null) return readAnswer(deps, { id: claim.id, isSecret }, record.answer)
@@ -61,7 +60,7 @@ async function workOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<KeptAns
   }
   try {
     return await answerInTransaction(deps, input.work, async (stores, answer) => {
-      // Another process has taken over the record, so this one rolls back.
+      // Roll back, because another process has taken over the record.
       if (!(await keep(stores, answer, subjectOf()))) throw inProgress()
     })
   } catch (error) {
@@ -73,7 +72,7 @@ async function workOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<KeptAns
   }
 }
 
-// The caller gets its response in any case. The next request takes over an unfinished record.
+// A failure here must not change the caller's response. The next request takes over an unfinished record.
 async function afterwards(deps: OnceDeps, finish: () => Promise<unknown>): Promise<void> {
   try {
     await finish()
@@ -85,10 +84,10 @@ async function afterwards(deps: OnceDeps, finish: () => Promise<unknown>): Promi
 export type TransactionDeps = Needs<'transaction' | 'liveCache' | 'externalLogs' | 'logger'>
 
 /**
- * Stores the response in the transaction of the work: after a crash both exist, or neither. The transaction is held open
- * after its last statement until the response exists.
- * @param work uses at most one transaction and awaits nothing after it. A transaction that it left by throwing does not count.
- * @param keep stores the response.
+ * Stores the response in the transaction of the work, so that a crash keeps either both or neither. The transaction
+ * stays open after its last statement until the response exists.
+ * @param work uses at most one transaction and awaits nothing after it. A transaction that failed by throwing does not
+ * count.
  * @throws errors of `work`; then nothing was written.
  */
 async function answerInTransaction<T>(
@@ -102,7 +101,7 @@ async function answerInTransaction<T>(
     handOver = resolve
     giveUp = reject
   })
-  // It may fail before anything awaits it.
+  // Prevents an unhandled rejection if it fails before anything awaits it.
   answered.catch(() => undefined)
   const held: { commit?: Promise<void> } = {}
   const transaction: TransactionDeps['transaction'] = (write) =>
@@ -131,12 +130,12 @@ async function answerInTransaction<T>(
     await held.commit?.catch(() => undefined)
     throw error
   } finally {
-    // Also after a failure: if the connection broke during the commit, the outcome is unknown.
+    // Drop the caches after a failure too: if the connection broke during the commit, the outcome is unknown.
     dropScopes()
   }
 }
 
-/** Delays what use cases do after their commit until the real commit. */
+/** Delays log lines and cache drops until the real commit. Use cases emit them after their own transaction. */
 function heldBack(deps: TransactionDeps, transaction: TransactionDeps['transaction']) {
   const lines: (() => void)[] = []
   const scopes = new Set<string>()

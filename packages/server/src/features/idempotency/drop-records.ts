@@ -1,4 +1,3 @@
-/** Drops idempotency records after 24 hours, and at the start those that a dead process has left unfinished. */
 import { type Repeated, repeat } from '../../shared/clock.ts'
 import type { Needs } from '../deps.ts'
 
@@ -20,10 +19,7 @@ export async function dropOldRecords(deps: Needs<'idempotency' | 'clock'>): Prom
   while ((await deps.idempotency.upkeep.dropBefore(before)) > 0);
 }
 
-/**
- * A record of a dead owner must not block its key for a day. An owner with a lease may still finish its record, for example
- * a server that is stopping. The next request with the key takes over what remains.
- */
+/** Releases dead owners' records, which would block their keys for a day. A living owner may still finish its own. */
 export async function releaseLostClaims(deps: Needs<'idempotency' | 'runs' | 'logger'>): Promise<void> {
   const count = await deps.idempotency.upkeep.releaseOthers(deps.runs.settings.instanceId)
   if (count > 0) deps.logger.warn('idempotency.claims-lost', { count })

@@ -1,4 +1,4 @@
-/** The idempotency key of a request, and the responses that are stored under it. Responses with a secret are sealed. */
+/** Responses with a secret are sealed. */
 import { createHash } from 'node:crypto'
 import { type AppError, issueAt, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
@@ -8,9 +8,7 @@ export interface ClaimInput extends AnswerSubject {
   apiKeyId: number
   method: string
   path: string
-  /** As the caller sent it. */
   key: string
-  /** A parsed JSON value. */
   body: unknown
 }
 
@@ -21,7 +19,7 @@ export function claimFor({ apiKeyId, method, path, key, body, ...subject }: Clai
   if (!printable.test(key)) {
     throw refuse('invalid-idempotency-key', issueAt('Idempotency-Key', 'must have 1 to 255 printable ASCII characters'))
   }
-  // Methods and paths contain no line end, so the joined text is unambiguous.
+  // Methods and paths contain no line break, so the joined text is unambiguous.
   return { id: sha256([apiKeyId, method, path, key].join('\n')), requestHash: sha256(canonicalJson(body)), ...subject }
 }
 
@@ -33,7 +31,7 @@ export function inProgress(): AppError {
   return refuse('idempotency-in-progress', { retryAfter: 1 })
 }
 
-/** The same text for equal JSON values: sorted keys, no spaces. */
+/** Equal JSON values give the same text: sorted keys, no spaces. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => (isPlainObject(item) ? inOrder(item) : item))
 }
@@ -50,7 +48,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-// These requests have done nothing, so a repeated one executes.
+// Requests with these statuses had no effect, so a retry executes again.
 const notKept = new Set([400, 401, 403, 404, 405, 409, 412, 413, 415, 429, 503])
 
 export function isKept({ status }: KeptAnswer): boolean {
@@ -58,7 +56,7 @@ export function isKept({ status }: KeptAnswer): boolean {
 }
 
 export interface AnswerForm {
-  /** The id of the idempotency record. A sealed response opens only with it. */
+  /** The record's id. A sealed response opens only with it. */
   id: string
   isSecret: boolean
 }
@@ -68,13 +66,12 @@ export function writeAnswer(deps: Needs<'secrets'>, { id, isSecret }: AnswerForm
   return isSecret ? deps.secrets.seal(text, contextOf(id)) : text
 }
 
-/** @throws AppError ConflictError for a sealed response whose encryption key is gone. */
+/** @throws AppError ConflictError if the encryption key of a sealed response is lost. */
 export function readAnswer(deps: Needs<'secrets'>, { id, isSecret }: AnswerForm, text: string): KeptAnswer {
-  // Written by `writeAnswer`.
   return JSON.parse(isSecret ? unseal(deps, id, text) : text) as KeptAnswer
 }
 
-// The work is done: it is neither repeated nor answered without the secret.
+// The work is done, so it must not run again. A response without the secret would be useless.
 function unseal(deps: Needs<'secrets'>, id: string, sealed: string): string {
   try {
     return deps.secrets.open(sealed, contextOf(id))

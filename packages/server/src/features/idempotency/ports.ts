@@ -1,6 +1,6 @@
-/** The port for idempotency records: one for each key that was used, kept for a day. */
+/** Port for idempotency records: one for each used key, kept for a day. */
 
-/** The subject of a stored response. It is deleted together with its subject. */
+/** The object that a response belongs to. Deleting the object also deletes the response. */
 export interface AnswerSubject {
   projectId?: number
   conversationUuid?: string
@@ -9,11 +9,10 @@ export interface AnswerSubject {
 export interface Claim extends AnswerSubject {
   /** SHA-256 of API key, method, path and Idempotency-Key. */
   id: string
-  /** SHA-256 of the body. The same key with another body is refused. */
+  /** SHA-256 of the body. A request with the same key and another body is refused. */
   requestHash: string
 }
 
-/** A stored response. */
 export interface KeptAnswer {
   status: number
   headers: Record<string, string>
@@ -21,51 +20,46 @@ export interface KeptAnswer {
 }
 
 export interface StoredAnswer extends AnswerSubject {
-  /** Plain or sealed text. */
   text: string
 }
 
-/** A run that a request started. */
 export interface ClaimedRun {
   conversationUuid: string
   runUuid: string
 }
 
-/** Has a run, or a response, or neither while its owner works on it. */
+/** A record has a run or a response. It has neither while its owner works on it. */
 export interface IdempotencyRecord {
   requestHash: string
   ownerId: string
-  /** Whether the owner's lease is valid. */
   isOwnerAlive: boolean
   run: ClaimedRun | null
-  /** As text, sealed or not. */
+  /** Plain or sealed text. */
   answer: string | null
 }
 
-/** The run store writes the records of runs, with their runs. */
+/** `RunStore` writes the records of runs together with their runs. */
 export interface IdempotencyStore {
-  /** False if a record exists. A constraint decides between parallel requests. */
+  /** Returns false if a record exists. A unique constraint decides between concurrent requests. */
   claim(claim: Claim, ownerId: string, answer?: string): Promise<boolean>
-  /** Null, and the record is dropped, if its subject was deleted. */
+  /** Returns null and drops the record if its subject was deleted. */
   find(id: string): Promise<IdempotencyRecord | null>
-  /** Changes the owner of an unfinished record; false if its owner is not `from`, or it is finished. */
+  /** Changes the owner of an unfinished record. Returns false if it is finished or `from` is not its owner. */
   takeOver(id: string, from: string, ownerId: string): Promise<boolean>
-  /** Stores the response; false if the record has another owner by now, or a response. */
+  /** Stores the response. Returns false if the record has another owner or already a response. */
   complete(id: string, ownerId: string, answer: StoredAnswer): Promise<boolean>
-  /** Drops a record, so that the next use of the key is a first one. */
   release(id: string, ownerId: string): Promise<void>
 }
 
-/** The upkeep of records, apart from requests. */
 export interface IdempotencyUpkeep {
-  /** Drops unfinished records of owners without a lease; returns their number. */
+  /** Drops unfinished records whose owners have no lease. Returns their number. */
   releaseOthers(ownerId: string): Promise<number>
-  /** Drops a batch of records made before the instant; returns their number. */
+  /** Drops one batch of records older than `before`. Returns their number. */
   dropBefore(before: Date): Promise<number>
 }
 
 export interface IdempotencyDeps {
   upkeep: IdempotencyUpkeep
-  /** Records that this process is working on, with the hashes of their requests. */
+  /** Maps the records in progress in this process to their request hashes. */
   claimsInWork: Map<string, string>
 }

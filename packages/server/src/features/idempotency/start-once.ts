@@ -1,17 +1,13 @@
-/** Starts a run once per Idempotency-Key. Repeated requests get the same run. */
-
 import type { Needs } from '../deps.ts'
 import { isKept, otherRequest, readAnswer, writeAnswer } from './idempotency-key.ts'
 import type { Claim, ClaimedRun, KeptAnswer } from './ports.ts'
 
-/** Started now, or the run of an earlier request, or its stored refusal. */
 export type StartOutcome<T> = { started: T } | { run: ClaimedRun } | { answer: KeptAnswer }
 
 export interface StartOnceInput<T> {
   claim: Claim
-  /** Stores the run and its idempotency record, both or neither. Throws if the record exists. */
+  /** Stores the run and its idempotency record in one transaction. Throws if the record exists. */
   start(): Promise<T>
-  /** The response to an error of `start`. */
   failure(error: unknown): KeptAnswer
 }
 
@@ -23,7 +19,6 @@ export async function startOnce<T>(
   try {
     return { started: await start() }
   } catch (error) {
-    // If the key was used before, replay its outcome.
     const earlier = await findEarlier(deps, claim)
     if (earlier) return earlier
     const answer = failure(error)
@@ -46,7 +41,7 @@ async function findEarlier(
   return record.answer === null ? undefined : { answer: readAnswer(deps, formOf(claim), record.answer) }
 }
 
-/** False if another request came first. */
+/** Returns false if another request was faster. */
 function keepFailure(deps: Needs<'stores' | 'secrets' | 'runs'>, claim: Claim, answer: KeptAnswer): Promise<boolean> {
   const text = writeAnswer(deps, formOf(claim), answer)
   return deps.stores.idempotency.claim(claim, deps.runs.settings.instanceId, text)

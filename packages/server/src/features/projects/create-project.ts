@@ -1,5 +1,3 @@
-/** Creates a project with its first draft. Nothing in it is live yet. */
-
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
@@ -29,7 +27,7 @@ export async function createProject(
   return deps.transaction((stores) => addProject(stores, { ...input, workspaceId, authorId: author.id, at }))
 }
 
-/** For callers that already run in a transaction: the first start creates a tenant and its project together. */
+/** For callers with an open transaction: the first start creates a tenant and its project together. */
 export async function addProject(
   stores: Pick<Stores, 'projects' | 'versions'>,
   input: Omit<CreateProjectInput, 'caller'> & { workspaceId: number; authorId: number; at: Date },

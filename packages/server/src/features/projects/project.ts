@@ -1,4 +1,3 @@
-/** A project: a tree of prompts with its versions, one of which may be live. */
 import type { Author } from '../../shared/caller.ts'
 
 export interface Project {
@@ -7,7 +6,7 @@ export interface Project {
   name: string
   defaultProvider: string | null
   defaultModel: string | null
-  /** Null: the server's setting applies. */
+  /** Null means that the server's setting applies. */
   retentionDays: number | null
   liveVersionId: number | null
   liveVersionUuid: string | null
@@ -24,7 +23,6 @@ export interface Version {
   title: string
   description: string | null
   author: Author
-  /** Null while a draft. */
   number: number | null
   parentVersionUuid: string | null
   isLive: boolean
@@ -49,19 +47,17 @@ export interface ProjectChange {
 }
 
 export interface ProjectStore {
-  /** Last edited first, then by falling id. @param onlyId the project that the caller's key is restricted to. */
+  /** Orders by last edit, then by descending id. @param onlyId the project that the caller's key is restricted to. */
   list(workspaceId: number, onlyId?: number | null): Promise<Project[]>
   findOptional(workspaceId: number, id: number): Promise<Project | null>
-  /** Locks the project's row until the transaction ends, then reads it. Every write in a project does this first. */
+  /** Locks the project's row until the transaction ends, then reads it. Every write in a project starts here. */
   lock(workspaceId: number, id: number): Promise<Project | null>
   create(workspaceId: number, input: NewProject): Promise<Project>
   update(workspaceId: number, id: number, change: ProjectChange, at: Date): Promise<Project | null>
-  /** Ids of deleted projects, of every workspace, that are not purged yet. */
+  /** Ids of all workspaces' deleted projects that still have rows. */
   listDeleted(): Promise<number[]>
-  /** Whether a stored run of the project is queued or running. */
   hasActiveRuns(id: number): Promise<boolean>
-  /** Hides the project and revokes the keys restricted to it; returns their hashes. */
+  /** Hides the project and revokes the keys restricted to it. Returns the keys' hashes. */
   markDeleted(id: number): Promise<string[]>
-  /** Records that a version or a document of the project changed. */
   touch(workspaceId: number, id: number, at: Date): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Renames a project or changes its defaults. Absent fields stay. */
+/** Absent fields stay unchanged. */
 
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
@@ -12,11 +12,10 @@ export interface UpdateProjectInput {
   /** `''` clears a default. */
   defaultProvider?: string
   defaultModel?: string
-  /** Null: the server's setting applies again. */
+  /** Null restores the server's setting. */
   retentionDays?: number | null
 }
 
-/** @throws AppError NotFoundError `Project not found`. */
 export async function updateProject(
   deps: Needs<'transaction' | 'liveCache' | 'clock'>,
   { caller, projectId, name, defaultProvider, defaultModel, retentionDays }: UpdateProjectInput,

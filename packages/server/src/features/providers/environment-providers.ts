@@ -1,4 +1,4 @@
-/** Providers that are not stored: `openai` and `anthropic` of the environment and the built-in `demo`. */
+/** Providers that are not stored: `openai` and `anthropic` from environment variables, and the built-in `demo`. */
 import type { ProviderSettings } from './model-driver.ts'
 import type { EnvironmentProviders } from './ports.ts'
 
@@ -10,7 +10,6 @@ export interface EnvironmentProviderSettings {
   demoProvider: boolean
   defaultProvider: string | undefined
   defaultModel: string | undefined
-  /** The start of the server. */
   since: Date
 }
 

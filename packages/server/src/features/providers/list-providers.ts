@@ -1,4 +1,4 @@
-/** The providers that the prompts of a workspace can name. A stored key hides a provider of the environment. */
+/** The providers that a workspace's prompts can name. A stored key hides an environment provider with the same name. */
 import type { Needs } from '../deps.ts'
 import type { ProviderSettings } from './model-driver.ts'
 import { type ListedProviderKey, maskToken, type ProviderKey, providerNameKey } from './provider-key.ts'
@@ -8,13 +8,12 @@ export interface ProviderEntry {
   kind: string
   defaultModel: string | null
   isDemo: boolean
-  /** A stored key, whose token is sealed, or the settings of a provider that is not stored. */
   key: ProviderKey | ProviderSettings
-  /** Differs for everything that calls depend on. */
+  /** Changes whenever anything that affects calls changes. */
   revision: string
 }
 
-/** Costs no statement when warm. */
+/** Costs no query when cached. */
 export function listProviders(
   deps: Needs<'stores' | 'liveCache' | 'providers'>,
   workspaceId: number,
@@ -25,7 +24,7 @@ export function listProviders(
   })
 }
 
-/** For display, ordered by name. */
+/** Returns the keys for display, ordered by name. */
 export async function listProviderKeys(
   deps: Needs<'stores' | 'providers'>,
   input: { workspaceId: number },
@@ -56,7 +55,7 @@ async function loadProviders(deps: Needs<'stores' | 'providers'>, workspaceId: n
 
 const listKey = 'providers'
 
-/** The cache scope that every write of a provider key invalidates. */
+/** The cache scope that every write of a provider key drops. */
 export function workspaceScope(workspaceId: number): string {
   return `workspace:${workspaceId}`
 }

@@ -1,4 +1,3 @@
-/** Ports of providers: stored keys, providers of the environment, encryption and prices. */
 import type { LRUCache } from 'lru-cache'
 import type { ModelDriver, ModelDrivers, ProviderSettings } from './model-driver.ts'
 import type { ProviderKey } from './provider-key.ts'
@@ -9,7 +8,6 @@ type NewProviderKey = Omit<ProviderKey, 'id' | 'sealedToken' | 'createdAt' | 'up
 export interface ProviderKeyStore {
   list(workspaceId: number): Promise<ProviderKey[]>
   findOptional(workspaceId: number, id: number): Promise<ProviderKey | null>
-  /** Locks the row until the transaction ends. */
   lock(workspaceId: number, id: number): Promise<ProviderKey | null>
   /** Allocates the id first, because the sealed token is bound to it. @throws ConflictError for a taken name. */
   create(workspaceId: number, input: NewProviderKey, seal: (id: number) => string): Promise<ProviderKey>
@@ -19,49 +17,44 @@ export interface ProviderKeyStore {
     change: Partial<Omit<ProviderKey, 'id' | 'workspaceId' | 'createdAt'>>,
   ): Promise<ProviderKey>
   delete(workspaceId: number, id: number): Promise<void>
-  /** At most once a minute per key. */
+  /** Called at most once a minute per key. */
   touch(workspaceId: number, id: number, at: Date): Promise<void>
 }
 
-/** Providers that are not stored: those of the environment and the built-in `demo`. */
 export interface EnvironmentProviders {
   list(): readonly ProviderSettings[]
-  /** The server-wide defaults. */
   defaultProvider: string | undefined
   defaultModel: string | undefined
-  /** The start of the server, shown as their `createdAt`. */
   since: Date
 }
 
-/** The rules for addresses that the server may call. */
 export interface AddressGuard {
   /**
-   * `allowed`: the operator allows this host to be private.
-   * @throws BadRequestError for addresses that are not http or https, contain credentials or are private.
+   * Returns `allowed` for a private host that the operator allows.
+   * @throws BadRequestError for addresses that are private, contain credentials, or use neither http nor https.
    */
   assertOutboundAddress(url: string): Promise<'public' | 'allowed'>
 }
 
 export interface SecretBox {
-  /** @param context authenticated with the text, e.g. `workspace:1/provider-key:7`, so a moved ciphertext does not open. */
+  /** @param context is authenticated with the text, so that a ciphertext cannot be moved to another context. */
   seal(clear: string, context: string): string
-  /** @throws Error for a changed or moved ciphertext and for an unknown key. */
+  /** @throws Error for a changed or moved ciphertext and for an unknown encryption key. */
   open(sealed: string, context: string): string
 }
 
 export interface PricedCall {
   model: string
-  /** The model that answered, if the provider reports another name. */
+  /** The model name in the provider's response, if it differs. */
   servedModel?: string | undefined
   usage: Usage
-  /** Tokens written to the provider's cache, part of the input. */
+  /** Tokens written to the provider's cache. They are part of the input. */
   cacheWriteTokens?: number | undefined
   at: Date
 }
 
-/** The prices of one provider key. */
 export interface ModelPrices {
-  /** US dollars, rounded to 12 decimals. Without a price, `known` is false and `cost` is 0. */
+  /** Cost in US dollars, rounded to 12 decimals. Without a price, `known` is false and `cost` is 0. */
   costOf(call: PricedCall): { cost: number; known: boolean }
 }
 
@@ -76,10 +69,9 @@ export interface ResolvedProvider {
   prices: ModelPrices
 }
 
-/** Keyed by the revision of the provider key, so that a changed key is never found. */
+/** Keyed by the provider key's revision, so a changed key always misses. */
 export type ResolvedProviders = LRUCache<string, { provider: ResolvedProvider; notedUseAt: number }>
 
-/** The dependencies of provider calls. */
 export interface ProviderDeps {
   drivers: ModelDrivers
   resolved: ResolvedProviders

@@ -1,16 +1,16 @@
-/** The operator's prices of a provider key, in US dollars per million tokens. The first matching rule applies. */
+/** An operator's price for a provider key, in US dollars per million tokens. The first matching rule applies. */
 export interface PriceRule {
-  /** A model's name. `*` matches any characters. */
+  /** `*` matches any characters. */
   model: string
   input: number
   output: number
-  /** Cache reads. Default: the price of input. */
+  /** Price of cache reads. Default: the input price. */
   cachedInput?: number
-  /** Cache writes. Default: the price of input. */
+  /** Price of cache writes. Default: the input price. */
   cacheWrite?: number
 }
 
-/** Why a value is not a price rule; undefined if it is one. */
+/** Returns why a value is not a price rule, or undefined if it is one. */
 export function priceRuleProblem(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return 'must be an object'
   const rule = value as Record<string, unknown>
@@ -24,13 +24,13 @@ export function priceRuleProblem(value: unknown): string | undefined {
   return undefined
 }
 
-/** The rule for a model in `configuration.prices`. Invalid rules are ignored. */
+/** Finds the rule for a model in `configuration.prices`. Invalid rules are ignored. */
 export function findPriceRule(prices: unknown, model: string): PriceRule | undefined {
   if (!Array.isArray(prices)) return undefined
   return prices.find((rule): rule is PriceRule => priceRuleProblem(rule) === undefined && fits(rule.model, model))
 }
 
-// Compared piece by piece, because a regular expression from an operator's text could take exponential time.
+// Avoids a regular expression, because an operator's pattern could take exponential time.
 function fits(pattern: string, model: string): boolean {
   const pieces = pattern.split('*')
   const first = pieces[0] ?? ''

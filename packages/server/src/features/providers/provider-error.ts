@@ -1,4 +1,4 @@
-/** A provider's failure, independent of the vendor. Runs map it to a run error in one place. */
+/** A provider failure, independent of the vendor. `call-model.ts` maps it to a run error. */
 export type ProviderErrorKind =
   | 'rate_limited'
   | 'rejected'
@@ -7,19 +7,19 @@ export type ProviderErrorKind =
   | 'malformed'
   | 'misconfigured'
   | 'unsupported'
-  /** The response contains content that stet's messages cannot represent; `contentType` names it. */
+  /** The response contains content that stet's messages cannot represent. `contentType` names it. */
   | 'uncarried'
 
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   readonly kind: ProviderErrorKind
-  /** The name of the provider key. The driver sets it, because response readers do not have it. */
+  /** The provider key's name. The driver sets it, because response readers do not have it. */
   provider = ''
   readonly status: number | undefined
   readonly retryAfterMs: number | undefined
-  /** The provider's own text, cut to 2,000 characters and scrubbed of secrets. */
+  /** The provider's own text, cut to 2,000 characters and without secrets. */
   readonly providerMessage: string | undefined
-  /** The provider's name for that content, e.g. `audio`. */
+  /** The provider's name for the unsupported content, for example `audio`. */
   readonly contentType: string | undefined
 
   constructor(

@@ -1,4 +1,4 @@
-/** A stored provider key. Its token is sealed, and masked in every response. */
+/** A stored provider key. The stored token is sealed; responses show it masked. */
 export interface ProviderKey {
   id: number
   workspaceId: number
@@ -14,7 +14,7 @@ export interface ProviderKey {
   lastUsedAt: Date | null
 }
 
-/** A provider key in a response. Those of the environment and `demo` have id 0. */
+/** A provider key in a response. Keys that are not stored have id 0. */
 export type ListedProviderKey = Omit<ProviderKey, 'workspaceId' | 'sealedToken'>
 
 /** Names are unique regardless of case. */
@@ -22,12 +22,12 @@ export function providerNameKey(name: string): string {
   return name.normalize('NFC').toLowerCase()
 }
 
-/** First 3 characters, stars, last 4. Short tokens are all stars, because 7 characters would reveal too much. */
+/** Short tokens are fully masked, because 7 visible characters would reveal too much. */
 export function maskToken(token: string): string {
   return token.length < 16 ? '*'.repeat(token.length) : `${token.slice(0, 3)}********${token.slice(-4)}`
 }
 
-/** The context of a sealed token, so that a ciphertext moved to another row does not open. */
+/** Binds a sealed token to its row: a ciphertext moved to another row does not open. */
 export function tokenContext(workspaceId: number, id: number): string {
   return `workspace:${workspaceId}/provider-key:${id}`
 }

@@ -1,4 +1,4 @@
-/** Finds the provider and the model of a prompt, and makes a provider key ready for calls, once until the key changes. */
+/** Resolves a prompt's provider and model, and caches provider keys that are ready for calls. */
 import { RunError } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { ProviderEntry } from './list-providers.ts'
@@ -7,15 +7,13 @@ import type { ResolvedProvider } from './ports.ts'
 import { type ProviderKey, providerNameKey, tokenContext } from './provider-key.ts'
 
 export interface Choice {
-  /** The document, named in errors. */
   path?: string
-  /** From the prompt. */
   named?: string | undefined
   projectDefault?: string | null | undefined
   serverDefault?: string | undefined
 }
 
-/** An exact match, or the only match that ignores case. */
+/** Prefers an exact match. Otherwise returns the only match that ignores case. */
 export function matchProvider(entries: readonly ProviderEntry[], name: string): ProviderEntry | undefined {
   for (const entry of entries) if (entry.name === name) return entry
   const key = providerNameKey(name)
@@ -24,7 +22,7 @@ export function matchProvider(entries: readonly ProviderEntry[], name: string): 
 }
 
 /**
- * Without any name: the only provider key except `demo`, or `demo` if there is no other.
+ * If nothing is named: the only provider key except `demo`, or `demo` if there is no other.
  * @throws RunError `missing_provider_error`, `document_config_error`.
  */
 export function chooseProvider(entries: readonly ProviderEntry[], choice: Choice): ProviderEntry {
@@ -42,7 +40,7 @@ export function chooseProvider(entries: readonly ProviderEntry[], choice: Choice
   throw noDefault('provider', choice)
 }
 
-/** @throws RunError `document_config_error` when neither prompt, project, entry nor server name a model. */
+/** @throws RunError `document_config_error` if no prompt, project, provider key or server default names a model. */
 export function chooseModel(entry: ProviderEntry, choice: Choice): string {
   const model = choice.named ?? choice.projectDefault ?? entry.defaultModel ?? choice.serverDefault
   if (model !== undefined) return model
@@ -57,7 +55,7 @@ function noDefault(key: 'provider' | 'model', { path }: Choice): RunError {
 
 const noteUseEveryMs = 60_000
 
-/** @throws RunError `ai_provider_config_error` for a token that cannot be opened and for unusable settings. */
+/** @throws RunError `ai_provider_config_error` for an unreadable token or unusable settings. */
 export function resolveProvider(
   deps: Needs<'stores' | 'providers' | 'secrets' | 'clock' | 'logger'>,
   entry: ProviderEntry,
@@ -98,7 +96,7 @@ export function openProviderKey(deps: Needs<'secrets' | 'logger'>, key: Provider
   }
 }
 
-/** Not awaited: `lastUsedAt` is information, and a failure must not affect the call. */
+/** Not awaited: `lastUsedAt` is only informational, and a failure must not affect the call. */
 function noteUse(deps: Needs<'stores' | 'logger'>, key: ProviderKey, at: Date): void {
   deps.stores.providerKeys
     .touch(key.workspaceId, key.id, at)

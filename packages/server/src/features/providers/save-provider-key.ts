@@ -1,4 +1,4 @@
-/** Stores, changes and deletes provider keys: tokens are sealed, addresses checked, and the next model call sees the change. */
+/** Tokens are sealed and addresses are checked. The next model call uses the change. */
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { workspaceScope } from './list-providers.ts'
@@ -9,13 +9,12 @@ type SaveDeps = Needs<'providers' | 'stores' | 'transaction' | 'liveCache' | 'se
 
 export interface CreateProviderKeyInput {
   workspaceId: number
-  /** The API key of the request, for the audit line. */
   apiKeyId: number
   name: string
   provider: string
   token: string
   url?: string
-  /** `''` is none. */
+  /** `''` clears the default. */
   defaultModel?: string
   configuration?: Record<string, unknown>
 }
@@ -26,7 +25,7 @@ export interface UpdateProviderKeyInput extends Partial<Omit<CreateProviderKeyIn
   id: number
 }
 
-/** @throws BadRequestError for an unusable url, token or configuration; ConflictError for a taken name. */
+/** @throws BadRequestError for an unusable URL, token or configuration; ConflictError for a taken name. */
 export async function createProviderKey(deps: SaveDeps, input: CreateProviderKeyInput): Promise<ProviderKey> {
   const { workspaceId, name, provider, token } = input
   if (provider === 'custom' && input.url === undefined) throw refused('url', 'is required for a custom provider')
@@ -48,9 +47,10 @@ export async function createProviderKey(deps: SaveDeps, input: CreateProviderKey
 }
 
 /**
- * Absent fields stay. The stored token was given for the stored address: a new address needs the token again.
- * @throws NotFoundError; BadRequestError for unusable fields or a new address without a token; ConflictError for a taken
- * name and for entries that need no row (id 0).
+ * Absent fields stay unchanged. A new address requires the token again, because the stored token was given for the old
+ * address.
+ * @throws NotFoundError; BadRequestError for unusable fields or a new address without a token; ConflictError for a
+ * taken name or a provider that is not stored (id 0).
  */
 export async function updateProviderKey(deps: SaveDeps, input: UpdateProviderKeyInput): Promise<ProviderKey> {
   const { workspaceId, id, token } = input
@@ -69,7 +69,7 @@ export async function updateProviderKey(deps: SaveDeps, input: UpdateProviderKey
     updatedAt: deps.clock.now(),
   }
   const updated = await deps.transaction(async ({ providerKeys }) => {
-    // Locked, so that a token stored by a concurrent request cannot be combined with this request's address.
+    // The lock prevents a mix of this request's address with a token from a concurrent request.
     const stored = await providerKeys.lock(workspaceId, id)
     if (!stored) throw unknown()
     if (token === undefined && addressOf({ ...stored, ...change }) !== addressOf(stored)) {
@@ -82,7 +82,7 @@ export async function updateProviderKey(deps: SaveDeps, input: UpdateProviderKey
   return updated
 }
 
-/** Everything that decides the host of a call, for every kind. */
+/** Includes every field that can change the host of a call, for all kinds. */
 function addressOf({ url, configuration }: Pick<ProviderKey, 'url' | 'configuration'>): string {
   return JSON.stringify([url, configuration['baseUrl'] ?? null, configuration['resourceName'] ?? null])
 }
@@ -97,12 +97,12 @@ function noteChange(
   if (isPlainHttp) deps.logger.warn('provider-key.plain-http', { workspaceId, providerKeyId: id })
 }
 
-/** @returns whether the token will travel unencrypted to a public host. */
+/** @returns true if the token will be sent unencrypted to a public host. */
 async function checkFields(
   deps: Needs<'providers'>,
   input: Pick<UpdateProviderKeyInput, 'token' | 'url' | 'configuration'>,
 ): Promise<boolean> {
-  // A header value with a line end or other characters would fail only when the first run uses it.
+  // A header value with a line break or other special characters would fail only in the first run.
   if (input.token !== undefined && !/^[\x21-\x7e]+$/.test(input.token)) {
     throw refused('token', 'must be printable ASCII without spaces')
   }
@@ -127,7 +127,7 @@ function configurationProblem(configuration: Record<string, unknown>): { path: s
     if (value !== undefined && typeof value !== 'string')
       return { path: `configuration.${key}`, reason: 'must be text' }
   }
-  // It becomes part of a host name.
+  // The name becomes part of a host name.
   if (resourceName !== undefined && !/^[a-zA-Z0-9][a-zA-Z0-9-]*$/.test(String(resourceName))) {
     return { path: 'configuration.resourceName', reason: 'must be letters, digits and hyphens' }
   }
@@ -144,7 +144,7 @@ function refused(path: string, reason: string) {
   return refuse('invalid-body', issueAt(path, reason))
 }
 
-/** @throws NotFoundError; ConflictError for entries that need no row (id 0). */
+/** @throws NotFoundError; ConflictError for a provider that is not stored (id 0). */
 export async function deleteProviderKey(
   deps: Needs<'stores' | 'providers' | 'liveCache' | 'logger'>,
   input: { workspaceId: number; id: number; apiKeyId: number },

@@ -1,9 +1,8 @@
 import type { Usage } from '@stet/contract/vocabulary'
 
-/** Token counts as on the wire: input includes cache reads and writes, output includes reasoning. */
+/** Token counts on the wire: input includes cache reads and writes, output includes reasoning. */
 export type { Usage } from '@stet/contract/vocabulary'
 
-/** @param counts totals as defined above; missing counts are zero. */
 export function usageOf(counts: { input?: number; output?: number; reasoning?: number; cachedInput?: number }): Usage {
   const input = wholeTokens(counts.input)
   const output = wholeTokens(counts.output)
@@ -27,7 +26,7 @@ export function addUsage(left: Usage, right: Usage): Usage {
   })
 }
 
-// Providers and proxies send fractions, negatives and nulls. Published clients accept only whole numbers.
+// Providers and proxies send fractions, negatives and nulls. Legacy clients accept only whole numbers.
 function wholeTokens(count: number | undefined): number {
   return count !== undefined && Number.isFinite(count) && count > 0 ? Math.round(count) : 0
 }

@@ -1,5 +1,3 @@
-/** Runs a prompt, step by step: shows its events from chain-started to just before the terminal event. */
-
 import { RunError } from '../../shared/app-error.ts'
 import type { Message } from '../templates/message.ts'
 import type { RunPlan } from './steps/run-plan.ts'
@@ -11,7 +9,7 @@ import type { ExecuteRun } from './tools/run-agent.ts'
 
 export type ExecuteDeps = SetUpDeps & StepDeps
 
-/** @throws RunError for every documented failure, the reason of `watch.signal` after an abort. */
+/** @throws RunError for every documented failure; the reason of `watch.signal` after an abort. */
 export async function executeRun(
   deps: ExecuteDeps,
   plan: RunPlan,

@@ -1,5 +1,3 @@
-/** The ports of runs: rows with group commit, the live event log, the queue, signals and leases; and the settings of this server. */
-
 import type { ConversationOrigin, RunErrorCode } from '@stet/contract/vocabulary'
 import type { RunError } from '../../shared/app-error.ts'
 import type { Claim } from '../idempotency/ports.ts'
@@ -11,26 +9,21 @@ import type { EncodedResponse, PromptInput, RunSource, RunStatus, StepResponse }
 import type { ServerTools, ToolCallStore, ToolSignals } from './tools/tool.ts'
 
 export interface RunSettings {
-  /** This process, as an owner of runs. */
   instanceId: string
-  /** How long a foreground run continues without a reader; 0 stops it at once. */
+  /** How long a foreground run continues without a reader; 0 stops it immediately. */
   graceMs: number
-  /** The longest duration of a run. */
   runTimeoutMs: number
-  /** Events, and bytes of them, that one run may record. */
   maxEvents: number
   maxEventBytes: number
-  /** How long a tool call waits for its result. */
   toolWaitMs: number
   /** How long a stop request waits for the end of the run. */
   stopWaitMs: number
-  /** How long a finished run waits for a database that is away before it is abandoned. */
+  /** How long a finished run waits for an unavailable database before it is abandoned. */
   storeWaitMs: number
-  /** Other processes may own runs in the same database: the lease is renewed even without runs. */
+  /** True if other processes may own runs in the same database. The lease is then renewed even without runs. */
   sharesDatabase: boolean
-  /** Days that ended conversations are kept in projects without a value of their own; 0 = forever. */
+  /** Days to keep ended conversations in projects without their own value; 0 = forever. */
   retentionDays: number
-  /** How long the event log of an ended run is kept. */
   eventRetentionMs: number
 }
 
@@ -46,7 +39,7 @@ export interface NewConversation {
   contentHash: string
   customIdentifier: string | null
   origin: ConversationOrigin
-  /** Effective global configuration; chats use it. */
+  /** Effective configuration, which later chats use. */
   config: Record<string, unknown>
   createdAt: Date
 }
@@ -56,13 +49,12 @@ export interface NewRun {
   conversationUuid: string
   workspaceId: number
   ownerId: string
-  /** The epoch that this run takes: 1 for the first, the conversation's next one for a chat. */
+  /** The epoch that this run takes: 1 for the first run, the conversation's next epoch for a chat. */
   epoch: number
   firstEventId: number
   createdAt: Date
 }
 
-/** A queued run: it has its input and no owner yet. */
 export interface NewQueuedRun extends Omit<NewRun, 'ownerId'> {
   apiKeyId: number
   input: PromptInput
@@ -73,7 +65,7 @@ export interface QueuedRun {
   apiKeyId: number
 }
 
-/** The content of the terminal event, without messages. */
+/** The terminal event without its messages. */
 export interface StoredRunResult {
   response?: StepResponse
   toolRequests: ToolCall[]
@@ -82,7 +74,7 @@ export interface StoredRunResult {
   costUnknown: boolean
   /** The last provider-completed event, for reads after the event log was dropped. */
   completed?: { eventId: number; covers: number }
-  /** Messages of the conversation when the run ended; later runs add theirs. */
+  /** The number of messages when the run ended. Later runs add more. */
   covers?: number
   error?: { code: RunErrorCode; message: string; details: Record<string, unknown> }
 }
@@ -92,9 +84,9 @@ export interface RunEnd {
   runUuid: string
   conversationUuid: string
   epoch: number
-  /** A queued run may be stopped without having started. */
+  /** A queued run can be stopped before it starts. */
   from: 'queued' | 'running'
-  /** The conversation's next epoch: unchanged for an owner, raised by a reaper. */
+  /** The conversation's next epoch. An owner keeps it; a reaper raises it. */
   epochAfter: number
   status: Exclude<RunStatus, 'queued' | 'running'>
   messages: Message[]
@@ -128,116 +120,109 @@ export interface StoredConversation extends NewConversation {
 
 /** Every write resolves after its commit. */
 export interface RunStore {
-  /**
-   * A conversation with its first run, running or queued. False, and nothing stored, if its idempotency record exists.
-   */
+  /** Stores a conversation and its first run. Returns false and stores nothing if the idempotency record exists. */
   create(conversation: NewConversation, run: NewRun | NewQueuedRun, claim?: Claim | undefined): Promise<boolean>
   /** @throws AppError ServiceUnavailableError while the server is read-only. */
   assertOpen(): void
-  /** No write has succeeded lately, so a run must be stored before its provider is called. */
+  /** True if no write has succeeded recently. A run must then be stored before its provider is called. */
   isStorageInDoubt(): boolean
   /**
-   * Starts the next run of a conversation. False if another run took the epoch or is active, or if its idempotency
+   * Starts a conversation's next run. Returns false if another run took the epoch or is active, or if its idempotency
    * record exists.
-   * @param added messages that the run begins with. Stored with it, so that they survive every end.
+   * @param added the run's first messages. They are stored with it, so they survive every kind of end.
    */
   createNext(run: NewRun, added: readonly Message[], claim?: Claim | undefined): Promise<boolean>
-  /** Queued runs in the order of their creation. */
+  /** Lists queued runs in creation order. */
   listQueued(): Promise<QueuedRun[]>
-  /** A queued run's conversation and input; null if it is no longer queued. */
   findQueued(runUuid: string): Promise<{ conversation: StoredConversation; input: PromptInput } | null>
-  /** The input of a run from the queue, until it ends; null for others. */
+  /** Returns the input of a run that was queued, until the run ends. Returns null for other runs. */
   findInput(runUuid: string): Promise<PromptInput | null>
   /**
-   * Claims a queued run; false if another owner did, or a stop was requested.
-   * @param isRepeat the answer to the same claim was lost: it may have succeeded.
+   * Claims a queued run. Returns false if another owner claimed it or a stop was requested.
+   * @param isRepeat the response to the same claim was lost, so the claim may have succeeded.
    */
   startQueued(run: NewRun, isRepeat: boolean): Promise<boolean>
-  /** Records a stop; false if the run has ended or a stop is recorded already. */
+  /** Records a stop request. Returns false if the run has ended or already has one. */
   requestStop(runUuid: string): Promise<boolean>
-  /** False, and nothing written, if this owner has lost the run. */
+  /** Returns false and writes nothing if this owner has lost the run. */
   end(end: RunEnd): Promise<boolean>
   findConversation(workspaceId: number, uuid: string): Promise<StoredConversation | null>
-  /** The conversation as of that run, which is its latest there. */
+  /** Returns the conversation as of that run, which is its `latestRun`. */
   findRun(workspaceId: number, runUuid: string): Promise<StoredConversation | null>
-  /** Conversations with an orphaned run: `running`, and the lease of its owner has ended. */
+  /** Lists conversations with an orphaned run: `running`, and its owner's lease has expired. */
   listOrphaned(ownerId: string): Promise<StoredConversation[]>
-  /** The stored event log of an ended run; null after the retention time. */
   findEventLog(workspaceId: number, runUuid: string): Promise<Uint8Array | null>
-  /** Drops event logs of runs that ended in `[from, before)`, some at a time; returns how many. */
+  /** Drops one batch of event logs of runs that ended in `[from, before)`. Returns their number. */
   dropEventLogs(from: Date, before: Date): Promise<number>
 }
 
-/** The leases of processes, by the clock of the database. */
+/** The leases of processes, by the database clock. */
 export interface LeaseStore {
-  /** Renews the lease of `ownerId`; returns its running runs with a requested stop. */
+  /** Renews the lease of `ownerId`. Returns its running runs that have a stop request. */
   renew(ownerId: string, leaseMs: number): Promise<string[]>
-  /** The process ends: runs that it still owns are orphaned at once. */
+  /** Ends the lease when the process ends. Its remaining runs are orphaned immediately. */
   release(ownerId: string): Promise<void>
-  /** For a database of a single process, where every other lease is of a dead one. */
+  /** For a database with a single process, where every other lease belongs to a dead process. */
   endAll(): Promise<void>
 }
 
-/** Queued runs of this server, in order. Their rows are the durable copy. */
+/** This server's queued runs, in order. Their rows are the durable copy. */
 export interface RunQueue {
-  /** Reserves a place in the queue for the key; false if the key is at its limit. */
+  /** Reserves a place for the API key. Returns false if the key is at its limit. */
   reserve(runUuid: string, apiKeyId: number): boolean
-  /** The row is stored, so the run may start. Works without a reservation; a queued run keeps its place. */
+  /** Makes a stored run ready to start. Works without a reservation. A run that is already queued keeps its place. */
   add(run: QueuedRun): void
-  /** The run is no longer queued, or was never stored. */
   remove(runUuid: string): void
-  /** Starts to hand out runs, several at once; `start` resolves when its run has left the worker. */
+  /** Starts the workers. `start` resolves when its run no longer occupies a worker. */
   work(start: (runUuid: string) => Promise<void>): void
-  /** Hands out no more. */
   stop(): void
 }
 
-/** Wakes the owner of a run. Early signals wait for their listener. */
+/** Wakes a run's owner. An early signal waits for its listener. */
 export interface RunSignals {
   stop(runUuid: string): void
-  /** @returns ends the listening. */
   onStop(runUuid: string, hear: () => void): () => void
 }
 
-/** A message, encoded once: whole, and for legacy clients (the same text if equal). */
+/** A message encoded for current readers (`whole`) and legacy clients (`declared`). Equal texts are shared. */
 export interface EncodedMessage {
   whole: string
   declared: string
 }
 
-/** A piece of an event's text: literal, or the messages `[from, to)` of the conversation, joined by commas. */
+/** A piece of an event's text: a literal, or the conversation's messages `[from, to)`, joined by commas. */
 export type EventPiece = string | readonly [from: number, to: number]
 
-/** One recorded event: ready text, or pieces if it is large or carries messages. */
+/** One recorded event: plain text, or pieces if it is large or includes messages. */
 export interface LogEntry {
   id: number
   pieces: string | readonly EventPiece[]
-  /** Pieces for legacy clients, if more than the messages differs. */
+  /** Pieces for legacy clients, if they differ in more than the messages. */
   declaredPieces?: readonly EventPiece[]
-  /** Not shown to legacy clients. */
+  /** True if legacy clients do not get this event. */
   isUndeclaredOnly?: true
 }
 
-/** Adjacent provider-events of a stored event log: their frames as the bytes that every reader gets. */
+/** Adjacent provider-events of a stored event log, as the exact bytes of their frames. */
 export interface StoredFrames {
-  /** The id of the first event; `lastId` is that of the last. Ids in between have no gap. */
+  /** The first event's id. Ids up to `lastId` have no gap. */
   id: number
   lastId: number
   bytes: Buffer
 }
 
-/** The kind of reader: legacy clients get messages and events that their models accept. */
+/** The kind of reader: legacy clients get only messages and events that their models accept. */
 export type MessageForm = keyof EncodedMessage
 
 /** Encodes runs for readers and for storage. Features pass its output on without reading it. */
 export interface EventCodec {
   encodeMessage(message: Message): EncodedMessage
   encodeResponse(response: StepResponse, conversationUuid: string): EncodedResponse
-  /** @param run its conversation, and the document and version that every event names. */
+  /** @param run the conversation's uuid, and the document and version for every event. */
   encodeEvent(event: RunEvent, id: number, at: Date, run: RunSource & { uuid: string }): LogEntry
-  /** Bytes of UTF-8, without the messages that the entry names by place. */
+  /** The size in UTF-8 bytes, without messages that the entry refers to by position. */
   bytesOf(entry: LogEntry): number
-  /** Adds the frame of an entry, or ready frames. Entries hidden from readers of this form add nothing. */
+  /** Adds an entry's frame, or stored frames. Adds nothing for an entry that is hidden from this form. */
   addFrame(
     into: (string | Buffer)[],
     entry: LogEntry | StoredFrames,
@@ -245,34 +230,31 @@ export interface EventCodec {
     form: MessageForm,
   ): void
   packEventLog(messages: readonly EncodedMessage[], entries: readonly LogEntry[]): Promise<Uint8Array>
-  /** Null for an obsolete format. */
+  /** Returns null for an obsolete format. */
   unpackEventLog(file: Uint8Array): Promise<StoredLog | null>
-  /** The events after `afterId`. */
   entriesAfter(log: StoredLog, afterId: number): readonly (LogEntry | StoredFrames)[]
 }
 
-/** A reader's place in an event log. It counts as a reader of the run until it is released. */
+/** A reader's position in an event log. It counts as a reader of the run until its release. */
 export interface RunLogReader {
   readonly messages: readonly EncodedMessage[]
-  /** Entries after the reader's place, at most `limit`; moves the place. */
+  /** Returns at most `limit` entries and moves the position. */
   take(limit: number): readonly (LogEntry | StoredFrames)[]
-  /** Resolves when there is more to take, at the end of the log, or after `release`. */
+  /** Resolves on new entries, at the end of the log, or after `release`. */
   changed(): Promise<void>
-  /** Calls `hear` after every append and at the end of the log, synchronously. */
+  /** Calls `hear` synchronously after every append and at the end of the log. */
   listen(hear: () => void): void
-  /** Everything was taken, and the log has ended. */
+  /** True once the log has ended and everything was taken. */
   isAtEnd(): boolean
-  /** The run waits for a tool result of the caller, so a reader that pauses may be working on it. */
   isCallerAwaited(): boolean
   release(): void
 }
 
-/** Only the owner of the run writes. */
+/** Only the run's owner writes. */
 export interface RunLogWriter {
   append(messages: readonly EncodedMessage[], entries: readonly LogEntry[]): void
-  /** Whether the run waits for a tool result of the caller. */
   setCallerAwaited(isAwaited: boolean): void
-  /** No more events: readers end after the existing ones. */
+  /** Readers end after the existing events. */
   close(): void
   readonly messages: readonly EncodedMessage[]
   readonly entries: readonly LogEntry[]
@@ -280,15 +262,15 @@ export interface RunLogWriter {
 
 /** The live events of runs, kept for a minute after their end. */
 export interface RunEventLog {
-  /** The run is queued: its readers wait for the first event. */
+  /** Registers a queued run, so that its readers wait for the first event. */
   expect(runUuid: string): void
-  /** The run will not start here: releases its readers. An open log stays. */
+  /** Releases the readers of a run that will not start here. An open log stays. */
   forget(runUuid: string): void
-  /** Drops the log of an ended run. Existing readers keep it. */
+  /** Drops an ended run's log. Existing readers keep it. */
   drop(runUuid: string): void
   /** @param onListeners called with the number of readers whenever it changes. */
   open(runUuid: string, onListeners: (count: number) => void): RunLogWriter
-  /** Events with an id above `afterId`, then live ones; undefined if this process does not have the log. */
+  /** Returns the events after `afterId`, then live ones. Returns undefined if this process does not have the log. */
   follow(runUuid: string, afterId: number): RunLogReader | undefined
 }
 
@@ -298,7 +280,7 @@ export interface StoredLog {
 }
 
 export interface StoredLogs {
-  /** Null if the event log was dropped or is unreadable. It is shared for as long as a reader references it. */
+  /** Returns null if the event log was dropped or is unreadable. Readers share it while any of them references it. */
   open(workspaceId: number, runUuid: string): Promise<StoredLog | null>
 }
 
@@ -306,18 +288,15 @@ export interface ActiveRun {
   runUuid: string
   conversationUuid: string
   workspaceId: number
-  /** The current state of the conversation. */
   view(): StoredConversation
-  /** Settles when the run has left this process. */
+  /** Settles when this process no longer supervises the run. */
   ended: Promise<unknown>
-  /** Ends the run with `reason` as its error. */
   abort(reason: RunError): void
 }
 
-/** The row of a run that this process has queued. */
 export interface QueuedHere {
   conversation: StoredConversation
-  /** JSON of the run's input. */
+  /** The run's input as JSON. */
   input: string
 }
 
@@ -325,53 +304,46 @@ export type AbandonedRun = Pick<ActiveRun, 'runUuid' | 'conversationUuid' | 'wor
 
 export interface ActiveRuns {
   add(run: ActiveRun): void
-  /** @param outcome the conversation as stored; undefined when nothing was stored here. */
+  /** @param outcome the stored conversation; undefined if nothing was stored here. */
   remove(run: Pick<ActiveRun, 'runUuid' | 'conversationUuid'>, outcome: StoredConversation | undefined): void
-  /** No end could be stored. The reaper ends the row. */
+  /** Registers a run whose end could not be stored. The reaper ends it. */
   abandon(run: AbandonedRun): void
-  /** Runs abandoned since the last call. */
   takeAbandoned(): AbandonedRun[]
   find(workspaceId: number, conversationUuid: string): ActiveRun | undefined
-  /** Queued or ended here lately. */
+  /** Finds a conversation that was recently queued or ended here. */
   findIdle(workspaceId: number, conversationUuid: string): StoredConversation | undefined
-  /** @param isAlone no other process changes the row, so the conversation is read from memory until the run starts. */
+  /** @param isAlone if no other process changes the row, the conversation is read from memory until the run starts. */
   rememberQueued(runUuid: string, queued: QueuedHere, isAlone: boolean): void
-  /** Returns a run once. Its row wins where the two differ. */
+  /** Returns a run only once. If its row differs, the row is right. */
   takeQueued(runUuid: string): QueuedHere | undefined
-  /** The next run of the conversation has started: the remembered state is outdated. */
+  /** Drops the cached conversation, because its next run has started. */
   forget(conversationUuid: string): void
-  /** Forgets all conversations: another server may have continued any of them. */
+  /** Drops all cached conversations, because another server may have continued them. */
   forgetAll(): void
   list(): ActiveRun[]
 }
 
-/** A call to a model, with its retries. */
 export interface EndedModelCall {
-  /** The kind of the provider. */
   provider: string
   model: string
   outcome: 'completed' | 'aborted' | 'failed' | ProviderErrorKind
   seconds: number
-  /** Undefined for a plain call, or if no text came. */
+  /** Undefined for a plain response, or if no text arrived. */
   firstTextSeconds: number | undefined
-  /** Undefined unless the call completed. */
   usage: Usage | undefined
 }
 
-/** Counts and measures for operators. */
 export interface RunMetrics {
   runEnded(status: RunEnd['status'], seconds: number): void
   modelCallEnded(call: EndedModelCall): void
 }
 
-/** The dependencies of runs: their stores, the live events, the queue, and the settings of this server. */
 export interface RunDeps {
-  /** Run rows go through the write batch, hence outside `stores`. */
+  /** Not part of `stores`, because run rows are written in group commits. */
   store: RunStore
   queue: RunQueue
   signals: RunSignals
   leases: LeaseStore
-  /** The events of runs that this process supervises, or ended lately. */
   eventLog: RunEventLog
   storedLogs: StoredLogs
   codec: EventCodec
@@ -380,6 +352,5 @@ export interface RunDeps {
   settings: RunSettings
   toolCalls: ToolCallStore
   toolSignals: ToolSignals
-  /** Tools that the operator supplies. */
   serverTools: ServerTools
 }

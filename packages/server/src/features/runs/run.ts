@@ -1,4 +1,3 @@
-/** A run's states, response and result, independent of the wire. */
 import type {
   RunState,
   TextResponse,
@@ -21,21 +20,21 @@ export interface RunSource {
   versionUuid: string
 }
 
-/** Messages by their places in the conversation (`[from, to)`). A message that is not part of it is included itself. */
+/** Messages as ranges `[from, to)` of the conversation. A message outside the conversation is included in full. */
 export type MessageSlice = readonly (readonly [from: number, to: number] | Message)[]
 
-/** The response of one step as it is stored, with messages by place. `object` is the parsed text of an `object` response. */
+/** A step's stored response. Ranges refer to its messages. `object` is the parsed text of an `object` response. */
 export interface StepResponse
   extends Omit<TextResponse, 'streamType' | 'provider' | 'documentLogUuid' | 'input' | 'output'> {
   streamType: WireResponse['streamType']
   object?: unknown
-  /** As stored: a newer release may have other kinds. */
+  /** Any text, because a newer release may store other kinds. */
   provider: string
   input: MessageSlice
   output: MessageSlice
 }
 
-/** A response with its JSON up to the messages, which is written once: two events show it. */
+/** A response and its JSON without the messages. Two events share this JSON. */
 export interface EncodedResponse {
   response: StepResponse
   head: string
@@ -45,7 +44,6 @@ export function isRange(item: MessageSlice[number]): item is readonly [from: num
   return Array.isArray(item)
 }
 
-/** The messages that a slice names. */
 export function resolveSlice(slice: MessageSlice, messages: readonly Message[]): Message[] {
   const resolved: Message[] = []
   for (const item of slice) {
@@ -55,7 +53,6 @@ export function resolveSlice(slice: MessageSlice, messages: readonly Message[]):
   return resolved
 }
 
-/** `StepResponse` with its messages, as callers get it. */
 export type RunResponse = Omit<StepResponse, 'input' | 'output'> & Pick<WireResponse, 'input' | 'output'>
 
 export interface RunResult extends Omit<WireResult, 'response' | 'source'> {
@@ -63,16 +60,14 @@ export interface RunResult extends Omit<WireResult, 'response' | 'source'> {
   source: RunSource
 }
 
-/** Sums over the steps of a run so far. */
 export interface RunSpending {
   tokenUsage: Usage
   /** US dollars. */
   cost: number
-  /** The price of some model call is unknown, so `cost` is a lower bound. */
+  /** True if a model call has no known price. `cost` is then a lower bound. */
   costUnknown: boolean
 }
 
-/** Used where a prompt names no provider or model. */
 export interface ProjectDefaults {
   provider: string | null
   model: string | null
@@ -83,34 +78,32 @@ export interface ToolScope {
   projectId: number
   versionUuid: string
   conversationUuid: string
-  /** Null in the run of an agent: its calls are not visible, so no caller can answer them. */
+  /** Null in an agent's run. Its tool calls are hidden, so no caller can answer them. */
   runUuid: string | null
   /** Client tools whose calls wait for a result. */
   awaited: readonly string[]
-  /** Paths from the document that was run to this one. */
+  /** The paths from the started document down to this one. */
   lineage: readonly string[]
 }
 
-/** The input of a prompt's steps. */
 export interface PromptSteps {
   workspaceId: number
-  /** Absent in runs that an older release has queued. */
+  /** Absent in runs that an older release queued. */
   apiKeyId?: number | undefined
   source: TemplateSource
-  /** Absent if a template worker must render the prompt. */
+  /** Absent if a worker process must render the prompt. */
   slots?: SlotPlan | undefined
   parameters: Record<string, unknown>
   usesSteps: boolean
-  /** The configuration if no step is rendered. */
+  /** Used if no step is rendered. */
   config: Record<string, unknown>
-  /** The caller's, appended after the compiled prompt. */
+  /** The caller's messages, appended after the compiled prompt. */
   messages: Message[]
 }
 
 export interface PromptInput extends PromptSteps {
-  /** `awaited` has the names that the caller sent, in every mode. */
+  /** Here `awaited` has all names that the caller sent, in every mode. */
   tools: Omit<ToolScope, 'runUuid'>
   projectDefaults: ProjectDefaults
-  /** The caller is a legacy client. */
   declaredSdk: boolean
 }

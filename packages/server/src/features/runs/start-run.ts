@@ -1,4 +1,4 @@
-/** Starts a run of a prompt. Every refusal happens here; after that the run continues on its own. */
+/** Starts a prompt's run. All errors for the caller occur here; later failures are run errors. */
 
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../shared/app-error.ts'
@@ -23,17 +23,14 @@ export interface StartRunInput {
   versionRef: string
   path: string
   parameters: Record<string, unknown>
-  /** Appended after the compiled prompt. */
   messages: Message[]
   userMessage?: string
   customIdentifier?: string
-  /** Names of tools whose calls the caller answers during the run. */
+  /** Names of tools whose results the caller posts during the run. */
   tools?: readonly string[]
-  /** The caller is a legacy client. */
   declaredSdk: boolean
-  /** The idempotency record of the request, stored with the run. */
+  /** The request's idempotency record is stored with the run. */
   claim?: Claim | undefined
-  /** Receives a warning about unknown parameters before the run starts. */
   warn?: (warning: string) => void
   /** Aborted when the caller disconnects. Cancels the preparation, but not the run. */
   signal?: AbortSignal
@@ -41,7 +38,6 @@ export interface StartRunInput {
 
 export type StartDeps = SuperviseDeps & Needs<'templates'>
 
-/** Logged warnings of one prompt. */
 const mostLogged = 20
 
 export interface PreparedRun {
@@ -50,8 +46,8 @@ export interface PreparedRun {
 }
 
 /**
- * @throws as `prepareRun`; ConflictError for a claim that was used before; ServiceUnavailableError, before any provider
- * call, while runs cannot be stored. Later failures are errors of the run itself.
+ * @throws as `prepareRun`; ConflictError for a claim that was already used; ServiceUnavailableError, before any
+ * provider call, while runs cannot be stored. Later failures are run errors.
  */
 export async function startRun(
   deps: StartDeps,
@@ -78,10 +74,7 @@ export async function startRun(
   return watchRun(supervised, conversation)
 }
 
-/**
- * @throws AppError NotFoundError, BadRequestError (messages beside steps), UnprocessableEntityError (parameters);
- * RunError `chain_compile_error`.
- */
+/** @throws AppError NotFoundError, BadRequestError, UnprocessableEntityError; RunError `chain_compile_error`. */
 export async function prepareRun(
   deps: StartDeps,
   input: StartRunInput,
@@ -132,12 +125,12 @@ function warnOfUnknown(
   deps.logger.warn('run.unknown-parameters', { workspaceId: input.caller.workspaceId, path: text.path, warning })
 }
 
-/** @throws AppError ConflictError if another request with the same Idempotency-Key came first. */
+/** @throws AppError ConflictError if another request already used the Idempotency-Key. */
 export function requireFirstUse(isStored: boolean): void {
   if (!isStored) throw refuse('idempotency-in-progress', { retryAfter: 1 })
 }
 
-/** If the acknowledgment of a row is lost, the row may exist without an owner. The reaper ends it. */
+/** If the database's confirmation is lost, the row may exist without an owner. The reaper then ends the run. */
 export async function storedOrAbandoned<T>(deps: Needs<'runs'>, run: NewRun, stored: Promise<T>): Promise<T> {
   try {
     return await stored
@@ -154,12 +147,12 @@ export function newConversation(
   origin: NewConversation['origin'],
 ): NewConversation {
   const { project, version, text, scan } = prepared
-  // Front matter over project defaults. Later chats use it, even if the prompt has been edited.
+  // Front matter overrides project defaults. Later chats use this configuration even if the prompt was edited.
   const config: Record<string, unknown> = {}
   if (project.defaultProvider !== null) config['provider'] = project.defaultProvider
   if (project.defaultModel !== null) config['model'] = project.defaultModel
   for (const [key, value] of Object.entries(scan.config)) {
-    // A key without a value counts as absent, as in the run itself.
+    // A null value counts as absent, as in the run itself.
     if (value !== null) config[key] = value
   }
   return {
@@ -177,7 +170,6 @@ export function newConversation(
   }
 }
 
-/** The conversation at the start of its first run. */
 export function firstState(
   conversation: NewConversation,
   run: Omit<NewRun, 'ownerId'>,
@@ -195,7 +187,6 @@ export function firstState(
   }
 }
 
-/** The row of a running run. */
 export function runState(run: Omit<NewRun, 'ownerId'>): StoredRun {
   const { uuid, epoch, firstEventId, createdAt } = run
   return {
@@ -211,11 +202,11 @@ export function runState(run: Omit<NewRun, 'ownerId'>): StoredRun {
   }
 }
 
-// Bounds the warning: a caller may send thousands of long names.
+// Limits the warning, because a caller may send thousands of long names.
 const mostNamed = 5
 const longestName = 64
 
-/** One ASCII line that names parameters which the prompt neither declares nor uses, with suggestions. */
+/** Returns one ASCII line that names the unknown parameters and suggests known ones. */
 function unknownParameters(unknown: readonly string[], known: ReadonlySet<string>): string {
   const sentences = unknown.slice(0, mostNamed).map((name) => {
     const [meant] = similarNames(name, known, { limit: 1, atLeast: 0.5 })
@@ -224,7 +215,7 @@ function unknownParameters(unknown: readonly string[], known: ReadonlySet<string
   return sentences.join('; ')
 }
 
-/** A JSON string in ASCII, because Node rejects many other characters in headers. */
+/** Escapes non-ASCII characters, because Node rejects many of them in headers. */
 function quoted(name: string): string {
   return JSON.stringify(name.slice(0, longestName)).replace(
     /[^\x20-\x7e]/g,

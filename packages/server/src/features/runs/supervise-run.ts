@@ -1,5 +1,3 @@
-/** Owns a run from its first event to its stored end, with or without readers. Its events go into the event log. */
-
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, isUnavailable, RunError, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
@@ -13,15 +11,14 @@ import { latitude, type RunCompletion, type RunProgress } from './steps/run-prog
 export type SuperviseDeps = ExecuteDeps & Needs<'runs'>
 
 export interface SuperviseInput {
-  /** The state at the start of the run. */
   conversation: StoredConversation
   run: NewRun
   plan: RunPlan
-  /** Has the messages before the first event. */
+  /** Contains the messages that precede the first event. */
   progress: RunProgress
   /** Resolves when the run's row is committed. */
   stored: Promise<unknown>
-  /** Continues without readers. */
+  /** True if the run continues without readers. */
   isBackground?: true
 }
 
@@ -29,37 +26,36 @@ export interface SupervisedRun {
   conversationUuid: string
   committed: Promise<unknown>
   progress: RunProgress
-  /** Counts as a reader from the start. The receiver reads with it or releases it. */
+  /** Counts as a reader from the start. The receiver must read it or release it. */
   reader: RunLogReader
-  /** Settles after the terminal event is visible. Rejects if no end could be stored. */
+  /** Settles after the terminal event is visible. Rejects if the end could not be stored. */
   ending: Promise<Ending>
 }
 
-/** A run that this process owns. */
 interface OwnRun extends SuperviseInput {
   controller: AbortController
   committed: Promise<unknown>
   recorder: RunRecorder
   deadline: NodeJS.Timeout
-  /** Runs while the run has no reader. */
+  /** The timer while the run has no reader. */
   grace: NodeJS.Timeout | undefined
-  /** No limit applies to the end of the run. */
+  /** True once execution ended. No time limit applies to storing the end. */
   isExecuted: boolean
   isOutgrown: boolean
 }
 
-/** Starts to supervise; returns at once. */
+/** Supervises a run from its first event to its stored end, with or without readers. Returns immediately. */
 export function superviseRun(deps: SuperviseDeps, input: SuperviseInput): SupervisedRun {
   const { run, progress, conversation } = input
   const { eventLog, settings, active } = deps.runs
   const controller = new AbortController()
   const committed = input.stored.catch((cause: unknown) => {
-    // The provider may have been called, and clients repeat a request after 503: this is a 500.
+    // The failure is a 500, because clients repeat a request after 503 and the provider may already have been called.
     const failure = refuse('run-not-stored', {}, { cause })
     controller.abort(failure)
     throw failure
   })
-  // The end of the run reports it as well.
+  // Prevents an unhandled rejection; the run's end reports the failure too.
   committed.catch(() => undefined)
   const log = eventLog.open(run.uuid, (count) => limitAbsence(own, settings.graceMs, count))
   const bounds = { maxEvents: settings.maxEvents, maxEventBytes: settings.maxEventBytes }
@@ -93,7 +89,7 @@ async function superviseToEnd(deps: SuperviseDeps, own: OwnRun): Promise<Ending>
   try {
     return await storeAndShow(deps, own, await executeToEnd(deps, own))
   } catch (failure) {
-    // An end that is not stored is not shown: readers may attach again later.
+    // Readers never see an end that is not stored. They may attach again later.
     const { uuid: conversationUuid, workspaceId } = own.conversation
     const run = { runUuid: own.run.uuid, conversationUuid, workspaceId }
     deps.runs.active.remove(run, undefined)
@@ -103,7 +99,7 @@ async function superviseToEnd(deps: SuperviseDeps, own: OwnRun): Promise<Ending>
   }
 }
 
-/** Executes the run to its end. Every failure becomes the run's own. */
+/** Executes the run to its end. Every failure becomes a run error. */
 async function executeToEnd(deps: SuperviseDeps, own: OwnRun): Promise<Ending> {
   const { plan, progress, run, controller, recorder } = own
   const { signal } = controller
@@ -116,11 +112,11 @@ async function executeToEnd(deps: SuperviseDeps, own: OwnRun): Promise<Ending> {
   }
   try {
     const completion = await executeRun(deps, plan, progress, { showEvents, signal })
-    // The signal is not checked after the last event. A stop after the answer does not discard it.
+    // After the last event, the signal is ignored, so that a late stop does not discard the answer.
     if (own.isOutgrown) signal.throwIfAborted()
     return { completion }
   } catch (error) {
-    // After an abort, any other error is a consequence of it.
+    // After an abort, any other error is only a consequence.
     const failure = toRunFailure(signal.aborted ? signal.reason : error)
     if (failure.code === 'unknown_error') logUnforeseen(deps, run.uuid, failure.cause)
     return { failure }
@@ -148,7 +144,7 @@ function overdue(runTimeoutMs: number): RunError {
   return new RunError('run_timeout_error', `The run took longer than ${seconds} seconds`, { details: { seconds } })
 }
 
-/** A foreground run may be without readers for as long as `graceMs`. @param readers their number now. */
+/** Cancels a foreground run that has no readers for `graceMs`. @param readers the current number of readers. */
 function limitAbsence(own: OwnRun, graceMs: number, readers: number): void {
   clearTimeout(own.grace)
   if (readers > 0 || own.isExecuted || own.isBackground) return
@@ -160,7 +156,7 @@ function limitAbsence(own: OwnRun, graceMs: number, readers: number): void {
   else own.grace = setTimeout(leave, graceMs)
 }
 
-/** Stores the end, then shows the terminal event: from then on the conversation can be read and continued. */
+/** Stores the end, then shows the terminal event. After that, the conversation can be read and continued. */
 async function storeAndShow(deps: SuperviseDeps, own: OwnRun, ending: Ending): Promise<Ending> {
   const { conversation, run, progress, recorder } = own
   const { log } = recorder
@@ -181,7 +177,7 @@ async function storeAndShow(deps: SuperviseDeps, own: OwnRun, ending: Ending): P
     eventLog: await progress.codec.packEventLog(log.messages, [...log.entries, terminal]),
     endedAt,
   }
-  // May share a batch with the start. If the start fails, so does the end.
+  // The start and the end may share one write batch. If the start fails, so does the end.
   const attempt = deps.runs.store.end(end)
   attempt.catch(() => undefined)
   await own.committed
@@ -243,26 +239,21 @@ export function storedResult(
   }
 }
 
-/** The end of a run that a caller stopped. */
 export function stopped(): RunError {
   return new RunError('abort_error', 'The run was stopped', { details: { reason: 'stop' } })
 }
 
-/** Unforeseen failures show no message of their own: it may quote statements and addresses. */
+/** Unforeseen failures do not expose their message, because it may quote statements and addresses. */
 function toRunFailure(failure: unknown): RunError {
   if (failure instanceof RunError) return failure
   const message = failure instanceof AppError ? failure.message : 'The run failed unexpectedly'
   return new RunError('unknown_error', message, { cause: failure })
 }
 
-/** Between two attempts to write to a database that is away. */
+/** The delay between attempts to write to an unavailable database. */
 export const retryMs = 500
 
-/**
- * Stores the end of a run; waits for a database that is away, within bounds. False, and nothing written, if the run has
- * another owner by now or the database stayed away.
- * @param first the attempt in progress.
- */
+/** Retries for `storeWaitMs` while the database is unavailable. Returns false if nothing was written. */
 async function storeEnd(deps: Needs<'runs' | 'logger'>, end: RunEnd, first: Promise<boolean>): Promise<boolean> {
   const giveUpAt = performance.now() + deps.runs.settings.storeWaitMs
   for (let attempt = first; ; attempt = deps.runs.store.end(end)) {

@@ -1,13 +1,12 @@
 /**
- * Keeps large files of a chain out of the template worker, which has little memory. The worker gets a placeholder for
- * each file, and placeholders in its messages become files again.
+ * Keeps a chain's large files out of the worker process, which has little memory. The worker process gets a placeholder
+ * for each file. Placeholders in its messages become files again.
  */
 import { randomUUID } from 'node:crypto'
 import { RunError } from '../../shared/app-error.ts'
 import type { Message, MessagePart } from './message.ts'
 
 export interface HeldFiles {
-  /** Replaces every large file with a placeholder. */
   hide(messages: Message[]): Message[]
   /**
    * Replaces placeholders with their files, also within texts.
@@ -16,13 +15,10 @@ export interface HeldFiles {
   show(messages: Message[]): Message[]
 }
 
-/** Values up to this length, such as URLs and small files, are not replaced. */
+/** Shorter values, such as URLs and small files, are not replaced. */
 const heldCharacters = 10_000
 
-/**
- * A prompt can repeat a short placeholder without limit. The first use of each file is not counted, because the event
- * log already bounds the files of a run.
- */
+/** Limits repeated files, because a prompt can repeat a placeholder freely. First uses are not counted. */
 const repeatedMegabytes = 32
 
 export function heldFiles(): HeldFiles {
@@ -30,7 +26,7 @@ export function heldFiles(): HeldFiles {
   let prefix = ''
   const word = (content: string) => {
     if (content.length <= heldCharacters) return content
-    // Unguessable, so no text of a prompt or a caller can be mistaken for it.
+    // Unguessable, so no text of a prompt or a caller can look like a placeholder.
     prefix ||= `file-${randomUUID()}-`
     const name = `${prefix}${files.size}.`
     files.set(name, content)
@@ -56,7 +52,7 @@ export function heldFiles(): HeldFiles {
   }
 }
 
-/** The characters of all repeated files, without the first use of each. */
+/** Counts the characters of repeated files, without the first use of each. */
 function repeatedCharacters(messages: Message[], words: RegExp, files: ReadonlyMap<string, string>): number {
   const seen = new Set<string>()
   let characters = 0

@@ -1,17 +1,13 @@
-/** The parameters of a prompt: the values of a run, their description on the wire, and as the arguments of a tool. */
 import { declaredType, readParameters } from '@stet/template/parameters'
 import { refuse } from '../../shared/app-error.ts'
 import { exceededBound, inputBounds } from '../../shared/json-bounds.ts'
 import { refuseValue } from '../../shared/text-guards.ts'
 import type { TemplateScan } from './template-engine.ts'
 
-/** A parameter on the wire. Strict clients accept only these three types. */
+/** A parameter on the wire. Legacy clients accept only these three types. */
 export type WireParameter = { type: 'text' | 'image' | 'file' } & Record<string, unknown>
 
-/**
- * The values of a run. Undeclared ones pass unchanged.
- * @throws AppError `missing-parameters` or `invalid-parameters`; the details list all of both.
- */
+/** Undeclared values pass unchanged. @throws AppError `missing-parameters` or `invalid-parameters`. */
 export function parameterValues(
   config: Readonly<Record<string, unknown>>,
   given: Readonly<Record<string, unknown>>,
@@ -22,7 +18,6 @@ export function parameterValues(
   throw refuse(missing.length > 0 ? 'missing-parameters' : 'invalid-parameters', { missing, invalid })
 }
 
-/** The names that a prompt declares or uses, also in its references. */
 export function parameterNames(
   config: Readonly<Record<string, unknown>>,
   freeVariables: readonly string[],
@@ -31,7 +26,7 @@ export function parameterNames(
   return new Set([...declared, ...freeVariables])
 }
 
-/** JSON text within a body did not pass the checks of the body. */
+/** JSON text inside a body was not covered by the body's checks. */
 function parseWithinBounds(text: string): unknown {
   const exceeded = exceededBound(Buffer.from(text), inputBounds)
   if (exceeded) throw new RangeError(`The JSON text exceeds the bound of its ${exceeded}`)
@@ -41,7 +36,7 @@ function parseWithinBounds(text: string): unknown {
   return value
 }
 
-/** The `parameters` of a document: declared ones with their keys, then the other free variables. */
+/** Builds a document's `parameters`: first the declared ones with their keys, then the other free variables. */
 export function wireParameters(
   config: Readonly<Record<string, unknown>>,
   freeVariables: readonly string[],
@@ -57,7 +52,7 @@ export function wireParameters(
   return Object.fromEntries([...described, ...others])
 }
 
-/** Clients read `required` as a boolean. Other values, such as YAML's text `yes`, are dropped. */
+/** Clients read `required` as a boolean, so other values, such as YAML's text `yes`, are dropped. */
 function declaredKeys(keys: unknown): Record<string, unknown> {
   if (!isObject(keys)) return {}
   const { required, ...others } = keys

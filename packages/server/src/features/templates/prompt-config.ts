@@ -1,11 +1,9 @@
-/** Reads a step's effective configuration: checks known keys and separates stet's keys from the provider's. */
 import { configError, readTools, type ToolDefinition } from './prompt-tools.ts'
 
-/** A checked configuration. Absent keys are left out. */
 export interface PromptConfig {
   provider?: string
   model?: string
-  /** Model calls per step, tool loop included. */
+  /** Model calls per step, including the tool loop. */
   maxSteps: number
   /** Retries of one model call before its first byte. */
   maxRetries: number
@@ -13,12 +11,11 @@ export interface PromptConfig {
   name?: string
   description?: string
   tools: ToolDefinition[]
-  /** Names of the operator's tools. */
   serverTools: string[]
   /** Paths of other documents, relative to this one. */
   agents: string[]
   schema?: Record<string, unknown>
-  /** For the provider: known keys in camel case, unknown keys unchanged. */
+  /** Settings for the provider: known keys in camel case, unknown keys unchanged. */
   settings: Record<string, unknown>
 }
 
@@ -60,7 +57,7 @@ const checks: Readonly<Record<string, Check>> = {
   headers: object,
 }
 
-/** Keys that the provider never sees. */
+/** Keys that are not sent to the provider. */
 const ownKeys = new Set(
   'provider model maxSteps maxRetries type name description parameters tools agents schema isolated mcpHeaders'.split(
     ' ',
@@ -76,11 +73,7 @@ const reservedHeaders = new Set(
   ).split(' '),
 )
 
-/**
- * @param path the document, named in errors
- * @param supplied names of the tools that the operator supplies
- * @throws RunError `document_config_error` with `key` and `path`, or `unsupported_feature_error` with `feature`.
- */
+/** @throws RunError `document_config_error` with `key` and `path`, or `unsupported_feature_error` with `feature`. */
 export function readPromptConfig(
   config: Readonly<Record<string, unknown>>,
   path: string,
@@ -129,7 +122,7 @@ function checkedHeaders(headers: unknown, path: string): Record<string, string> 
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw fail('is no header name')
     if (reservedHeaders.has(name.toLowerCase())) throw fail('cannot be set by a prompt')
     const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    // A line end would start another header.
+    // A line break would start another header.
     if (!isPlain || !/^[\t\x20-\x7e\x80-\xff]*$/.test(String(value))) throw fail('must be one line of text')
     return [name, String(value)]
   })
@@ -157,7 +150,7 @@ function textOrTexts(value: unknown): ReturnType<Check> {
       : { expected: 'text or a list of texts' }
 }
 
-/** Attributes of a step are text, so numbers may be text too. */
+/** Step attributes are text, so a number may arrive as text. */
 function number(value: unknown): ReturnType<Check> {
   const read = typeof value === 'string' && /^[+-]?\d+(\.\d+)?$/.test(value) ? Number(value) : value
   return typeof read === 'number' && Number.isFinite(read) ? { value: read } : { expected: 'a number' }

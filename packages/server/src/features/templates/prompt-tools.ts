@@ -1,7 +1,6 @@
-/** Reads the `tools` of a prompt: both shapes become client tools; unsupported ones are refused by name. */
+/** Reads a prompt's `tools`. Both shapes become client tools. Errors name unsupported tools. */
 import { RunError } from '../../shared/app-error.ts'
 
-/** A tool that the caller answers. */
 export interface ToolDefinition {
   name: string
   description?: string
@@ -16,15 +15,14 @@ export function isToolName(name: string): boolean {
   return TOOL_NAME.test(name)
 }
 
-/** The caller's tools, and the names of those that the operator supplies. */
 interface ReadTools {
   tools: ToolDefinition[]
   serverTools: string[]
 }
 
 /**
- * @param supplied names of the tools that the operator supplies
- * @throws RunError `document_config_error`, or `unsupported_feature_error` naming the tool.
+ * @param supplied names of the operator's tools
+ * @throws RunError `document_config_error`, or `unsupported_feature_error` that names the tool.
  */
 export function readTools(tools: unknown, path: string, supplied: readonly string[]): ReadTools {
   const entries = tools === undefined || tools === null ? [] : entriesOf(tools, path)
@@ -39,7 +37,7 @@ export function readTools(tools: unknown, path: string, supplied: readonly strin
   return { ...found, serverTools: [...new Set(found.serverTools)] }
 }
 
-/** A tool that is listed by its name alone, without a definition. */
+/** A tool listed only by name, without a definition. */
 const byName = Symbol('by name')
 
 function entriesOf(tools: unknown, path: string): [string, unknown][] {
@@ -55,7 +53,7 @@ function listEntry(entry: unknown, path: string): [string, unknown][] {
   throw configError(path, 'tools', 'An entry of tools must be a map of a name to its definition')
 }
 
-// `latitude/*` means every tool that the operator supplies under `latitude/`.
+// `latitude/*` means all of the operator's tools under `latitude/`.
 function suppliedUnder(name: string, supplied: readonly string[], path: string): string[] {
   const found = name.endsWith('/*')
     ? supplied.filter((each) => each.startsWith(name.slice(0, -1)))

@@ -1,4 +1,3 @@
-/** The port to the prompt language: scans a prompt, and renders one step at a time. */
 import type { LocatedIssue } from '@stet/contract/vocabulary'
 import { AppError, RunError } from '../../shared/app-error.ts'
 import type { Message } from './message.ts'
@@ -6,14 +5,14 @@ import type { Message } from './message.ts'
 /** Positions refer to the stored content. */
 export type CompileIssue = LocatedIssue
 
-/** A prompt with the texts of all documents that it refers to, directly or indirectly, by path. */
+/** A prompt and the contents of all documents that it refers to, directly or indirectly, by path. */
 export interface TemplateSource {
   path: string
   content: string
   documents: Readonly<Record<string, string>>
 }
 
-/** The messages of a prompt that has only text, role tags and plain names. It is rendered without a worker process. */
+/** The messages of a prompt with only text, role tags and plain names. It renders without a worker process. */
 export interface SlotPlan {
   messages: readonly SlotMessage[]
   config: Record<string, unknown>
@@ -21,17 +20,17 @@ export interface SlotPlan {
 
 interface SlotMessage {
   role: Exclude<Message['role'], 'tool'>
-  /** Text outside of tags. White space alone makes no message. */
+  /** Text outside of tags. If it is only white space, it produces no message. */
   isStray: boolean
   pieces: readonly (string | { name: string })[]
 }
 
 export interface TemplateScan {
-  /** The front matter, unmodified; `{}` if it is missing or invalid. */
+  /** The unmodified front matter; `{}` if it is missing or invalid. */
   config: Record<string, unknown>
-  /** Every free variable, including those of references, in order of appearance. */
+  /** All free variables, including those of references, in order of appearance. */
   parameters: string[]
-  /** Without comments and with references inlined; the content itself if it has neither or cannot be parsed. */
+  /** The content without comments and with references inlined; unchanged if it cannot be parsed. */
   resolvedContent: string
   /** Paths of the document's own references, relative to the project's root. */
   references: string[]
@@ -46,39 +45,37 @@ export interface TemplateScan {
 
 export interface TemplateStepInput {
   source: TemplateSource
-  /** The slot plan from the scan of the same source. */
   slots?: SlotPlan | undefined
   parameters: Record<string, unknown>
-  /** The instant of `$now`, ISO 8601: the same in the whole run. */
+  /** The instant of `$now`, in ISO 8601. It is the same for the whole run. */
   now: string
-  /** The `state` of the previous step; absent for the first step. */
+  /** The previous step's `state`; absent for the first step. */
   state?: unknown
-  /** All messages of the previous model step, tool calls included. The last one is the assistant's final answer. */
+  /** All messages of the previous model step, including tool calls. The assistant's final answer is last. */
   answer?: Message[]
 }
 
 export type TemplateStep =
   | {
       done: false
-      /** The messages of the model call. */
       input: Message[]
       /** The messages that this step adds to the recorded conversation. */
       added: Message[]
-      /** Front matter with the attributes of the step over it. */
+      /** The front matter, overridden by the step's attributes. */
       config: Record<string, unknown>
-      /** Hand back to the next step; JSON. */
+      /** JSON to pass to the next step. */
       state: unknown
     }
   | { done: true; added: Message[] }
 
-/** The workspace and key that an evaluation counts against. Workspaces take turns, and so do the keys of each. */
+/** An evaluation counts against this workspace and key. Workspaces take turns, and so do each workspace's keys. */
 export interface EvaluationOwner {
   workspaceId: number
-  /** Absent if unknown, for example in a queued run of an older release. */
+  /** Absent if unknown, for example for a run that an older release queued. */
   apiKeyId?: number | undefined
-  /** Aborted when the caller has left. A queued evaluation is then dropped and a running one ended. */
+  /** Aborted when the caller disconnects. Drops a queued evaluation or ends a running one. */
   signal?: AbortSignal | undefined
-  /** Part of a started run: waits for its turn and is never refused. */
+  /** True for part of a started run, which waits for its turn and is never refused. */
   isRun?: boolean | undefined
 }
 
@@ -89,20 +86,18 @@ export class EvaluationCanceled extends AppError {
 }
 
 export interface TemplateEngine {
-  /**
-   * A bad prompt does not throw: its faults are listed in `errors`.
-   * @throws AppError ServiceUnavailableError when too much is being evaluated; EvaluationCanceled.
-   */
+  /** Lists a bad prompt's faults in `errors`. @throws AppError ServiceUnavailableError; EvaluationCanceled. */
   scan(source: TemplateSource, owner: EvaluationOwner): Promise<TemplateScan>
   /**
-   * The first step is never `done`: a prompt that renders no message gives an empty `input`.
+   * The first step is never `done`. A prompt that renders no message returns an empty `input`.
    * @throws RunError `chain_compile_error` when rendering fails, with the issue's fields as details; AppError
-   * ServiceUnavailableError when too much is being evaluated; EvaluationCanceled.
+   * ServiceUnavailableError under overload; EvaluationCanceled.
    */
   step(input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep>
   /**
-   * For work on many prompts, which also costs time in the server itself. Runs one per workspace at a time.
-   * @throws AppError ServiceUnavailableError; EvaluationCanceled for a caller that left before its turn; what `work` throws.
+   * Runs work on many prompts, which also costs time in the server itself. Runs one such work per workspace at a time.
+   * @throws AppError ServiceUnavailableError; EvaluationCanceled if the caller disconnected before its turn; errors of
+   * `work`.
    */
   inTurn<T>(owner: EvaluationOwner, work: () => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -121,7 +116,7 @@ export function assertCompiles(scan: TemplateScan): void {
 
 export const USER_MESSAGE_VARIABLE = 'LATITUDE_USER_MESSAGE'
 
-/** The source to run when there is a user message; positions of the prompt's own text stay. */
+/** Appends the user message to the source, unless the prompt uses it. Positions in the prompt's own text stay valid. */
 export function withUserMessage(source: TemplateSource, scan: Pick<TemplateScan, 'parameters'>): TemplateSource {
   if (scan.parameters.includes(USER_MESSAGE_VARIABLE)) return source
   return { ...source, content: `${source.content}\n<user>{{ ${USER_MESSAGE_VARIABLE} }}</user>` }

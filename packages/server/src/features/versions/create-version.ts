@@ -1,4 +1,4 @@
-/** Opens a new draft over live. */
+/** Creates a new draft over live. */
 
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'
@@ -11,7 +11,6 @@ export interface CreateVersionInput {
   name: string
 }
 
-/** @throws AppError NotFoundError `Project not found`. */
 export async function createVersion(
   deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
   input: CreateVersionInput,

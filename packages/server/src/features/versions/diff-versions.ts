@@ -1,5 +1,3 @@
-/** Lists what one version changes against another, by path. */
-
 import type { DiffSide } from '@stet/contract/vocabulary'
 import type { Needs } from '../deps.ts'
 import type { DocumentText } from '../documents/document.ts'
@@ -14,7 +12,7 @@ export interface DiffChange {
   status: 'added' | 'modified' | 'deleted'
   before: DiffSide | null
   after: DiffSide | null
-  /** Publishing needs force. True only for a draft against live. */
+  /** True if publishing needs force. Only a draft compared with live can have conflicts. */
   conflict: boolean
 }
 
@@ -25,7 +23,6 @@ export interface DiffVersionsInput extends VersionAddress {
 
 type Reads = Needs<'stores' | 'liveCache'>
 
-/** @throws AppError NotFoundError for the project, the version or the base. */
 export async function diffVersions(
   deps: Reads,
   input: DiffVersionsInput,
@@ -34,7 +31,7 @@ export async function diffVersions(
   const base = await findBase(deps, input, head)
   const { workspaceId } = input.caller
   const { documents } = deps.stores
-  // Reads only paths that may differ: a project may hold many more.
+  // Reads only paths that may differ, because a project may have many more.
   const paths = base && (await documents.listDifferingPaths(workspaceId, base, head))
   const before = paths ? await documents.listByPaths(workspaceId, base, paths) : []
   const after = paths ? await documents.listByPaths(workspaceId, head, paths) : await documents.list(workspaceId, head)

@@ -1,4 +1,4 @@
-/** Makes a draft the live version. Fails if a prompt does not compile, or (unless forced) if live has newer changes to one. */
+/** Makes a draft live. Fails if a prompt does not compile or, without force, if live has newer changes of one. */
 
 import { createHash } from 'node:crypto'
 import { AppError, refuse } from '../../shared/app-error.ts'
@@ -13,23 +13,23 @@ import type { Version } from '../projects/project.ts'
 import type { EvaluationOwner } from '../templates/template-engine.ts'
 
 export interface PublishVersionInput extends VersionAddress {
-  /** Absent or empty: the title stays. */
+  /** An absent or empty title keeps the current one. */
   title?: string
-  /** Absent: the notes stay; `''` clears them. */
+  /** Absent keeps the current notes; `''` clears them. */
   description?: string
-  /** The draft overwrites newer changes of live. */
+  /** If true, the draft overwrites newer changes of live. */
   force: boolean
 }
 
 type Publishes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
 
-// An attempt fails only if another write came between compilation and lock. Compiled texts are cached.
+// An attempt fails only if another write happens between compilation and lock. Compiled texts are cached.
 const maxAttempts = 20
 
 /**
- * Compiles outside of any transaction; the transaction that publishes checks that nothing has changed since.
- * @throws AppError BadRequestError for anything but a draft, NotFoundError for the project, ConflictError for changes of
- * live (unless forced) or a draft that keeps changing, UnprocessableEntityError for texts that do not compile.
+ * Compiles outside of any transaction. The publishing transaction verifies that nothing has changed since.
+ * @throws AppError BadRequestError if the version is not a draft, NotFoundError, ConflictError for newer changes of
+ * live (unless forced) or a draft that keeps changing, UnprocessableEntityError for compile errors.
  */
 export async function publishVersion(deps: Publishes, input: PublishVersionInput): Promise<Version> {
   await findProject(deps, input.caller, input.projectId)
@@ -45,7 +45,7 @@ export async function publishVersion(deps: Publishes, input: PublishVersionInput
   throw refuse('draft-kept-changing')
 }
 
-/** Rolls the transaction back: it would publish texts that were not compiled. */
+/** Rolls back a transaction that would publish texts that were not compiled. */
 class ChangedMeanwhile extends Error {}
 
 async function publishCompiled(
@@ -81,7 +81,7 @@ async function publishCompiled(
   return version
 }
 
-/** The changes that the draft would publish. @throws AppError BadRequestError, ConflictError. */
+/** Returns the changes that the draft would publish. @throws AppError BadRequestError, ConflictError. */
 async function readDraft(
   stores: Stores,
   input: PublishVersionInput,
@@ -115,15 +115,15 @@ function assertNoConflict(slots: readonly Slot[]): void {
   throw refuse('live-changed', { conflicts })
 }
 
-/** Texts that compiled without errors. Valid while the texts at `paths`, and all texts with references, stay the same. */
+/** Texts that compiled without errors. Valid until a text at `paths` or a text with references changes. */
 interface CompiledDraft {
   paths: readonly string[]
   fingerprint: string
 }
 
 /**
- * Compiles the current texts of the draft, which may be newer than `changes`; the fingerprint then differs.
- * @throws AppError UnprocessableEntityError with the errors of each document.
+ * Compiles the draft's current texts. They may be newer than `changes`; the fingerprint then differs.
+ * @throws AppError UnprocessableEntityError with each document's errors.
  */
 async function compileDraft(
   deps: Needs<'stores' | 'templates'>,
@@ -143,7 +143,7 @@ async function compileDraft(
   return { paths: [...changed, ...hashes.keys()], fingerprint: fingerprint(hashes, changes) }
 }
 
-/** Whether the changes to publish are still the compiled ones. Read under the project's lock. */
+/** Checks that the changes to publish are still the compiled ones. Call it under the project's lock. */
 async function isStillCompiled(
   stores: Pick<Stores, 'documents'>,
   workspaceId: number,
@@ -175,7 +175,7 @@ function assertNoErrors(checked: readonly CheckedText[]): void {
   if (documents.length > 0) throw refuse('draft-does-not-compile', { documents })
 }
 
-/** The changed documents, and those that refer to one, directly or through others. */
+/** Returns the changed documents and those that refer to one, directly or indirectly. */
 function affectedOf(checked: readonly CheckedText[], changed: ReadonlySet<string>): CheckedText[] {
   const references = new Map(checked.map(({ text, scan }) => [text.path, scan.references]))
   return checked.filter(({ text }) => {

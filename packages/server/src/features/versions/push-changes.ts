@@ -1,5 +1,3 @@
-/** Applies a list of changes to a draft: all of them, or none. */
-
 import { randomUUID } from 'node:crypto'
 import type { ChangeStatus } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
@@ -21,18 +19,15 @@ export interface Change extends ExpectedHashes {
 
 export interface PushResult {
   versionUuid: string
-  /** All entries but `unchanged` ones. */
+  /** The number of entries that are not `unchanged`. */
   documentsProcessed: number
-  /** Documents whose text became different. */
+  /** The number of documents whose text changed. */
   added: number
   modified: number
   deleted: number
 }
 
-/**
- * @throws AppError BadRequestError for an invalid or repeated path or a merged version, NotFoundError, ConflictError
- * with every `baseHash` and `liveHash` that does not hold.
- */
+/** @throws AppError BadRequestError, NotFoundError, ConflictError with all mismatched `baseHash` and `liveHash`. */
 export async function pushChanges(
   deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
   input: VersionAddress & { changes: readonly Change[] },
@@ -53,7 +48,6 @@ export async function pushChanges(
   })
 }
 
-/** By normalized path, without `unchanged` entries. */
 function readChanges(changes: readonly Change[]): Map<string, Change> {
   const seen = new Set<string>()
   const wanted = new Map<string, Change>()

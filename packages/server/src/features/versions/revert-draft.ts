@@ -1,4 +1,4 @@
-/** Drops changes of a draft, so that it shows live again. A prompt that only the draft had is restored if it was deleted. */
+/** Drops a draft's changes. A deleted prompt that only the draft had is restored if `paths` names it. */
 import { refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
@@ -10,12 +10,11 @@ import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts
 export interface Reverted {
   path: string
   documentUuid: string
-  /** Which change was dropped: a deletion, an edit or an addition. */
   action: 'restored' | 'reset' | 'removed'
 }
 
 export interface RevertDraftInput extends VersionAddress {
-  /** Absent: every change. Paths without a change are skipped. */
+  /** Absent reverts every change. Paths without a change are skipped. */
   paths?: readonly string[]
 }
 
@@ -48,9 +47,9 @@ export async function revertDraft(
 
 interface RevertStep {
   path: string
-  /** The row that stays, without its deletion; null drops it. */
+  /** The row to keep, without its deletion. Null drops the row. */
   keep: DraftRow | null
-  /** Null for a row equal to live: dropping it changes nothing. */
+  /** Null for a row that equals live, because dropping it changes nothing. */
   reverted: Reverted | null
 }
 

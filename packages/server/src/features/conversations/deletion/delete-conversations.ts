@@ -1,4 +1,4 @@
-/** Deletes an ended conversation: no reader finds it any more, and its rows are purged in the background. */
+/** Deleted conversations become unreadable immediately; a background job purges their rows. */
 
 import { refuse } from '../../../shared/app-error.ts'
 import type { Caller } from '../../../shared/caller.ts'
@@ -18,11 +18,11 @@ export async function deleteConversation(
   const { uuid, workspaceId } = found
   if (isActive(found)) throw busy()
   if (!(await deps.deletions.store.hideConversation(workspaceId, uuid))) {
-    // A chat or another deletion came first; memory may be outdated.
+    // A chat or another deletion may have won the race, and memory may be outdated.
     if (await deps.runs.store.findConversation(workspaceId, uuid)) throw busy()
     throw refuse('unknown-conversation')
   }
-  // A chat may have just ended in the database; its process remembers the conversation only after that.
+  // If a chat has just ended in the database, its process has not cached the ended conversation yet. Wait for that.
   await deps.runs.active.find(workspaceId, uuid)?.ended
   deps.runs.active.forget(uuid)
   deps.logger.info('audit.conversation-deleted', {
@@ -46,13 +46,11 @@ export interface EraseInput {
 
 export interface ErasedConversations {
   deleted: number
-  /** Not deleted, because a run is active. */
   active: number
 }
 
 type EraseDeps = Needs<'deletions' | 'runs'>
 
-/** @throws AppError NotFoundError for the project. */
 export async function eraseConversations(
   deps: EraseDeps & Needs<'stores' | 'liveCache' | 'clock' | 'logger'>,
   { caller, customIdentifier, projectId }: EraseInput,
@@ -71,7 +69,7 @@ export async function eraseConversations(
     const deleted = await hideErased(deps, request)
     const left = new Set([...(await deps.deletions.store.listLeft(request)), ...activeHere(deps, request)])
     await deps.deletions.store.endErasure(id)
-    // Not the identifier: it may name a person.
+    // The identifier is not logged, because it may name a person.
     deps.logger.info('audit.conversations-erased', { workspaceId, count: deleted, by: apiKeyId })
     return { deleted, active: left.size }
   } finally {
@@ -80,7 +78,7 @@ export async function eraseConversations(
   }
 }
 
-/** Finishes erasures of an earlier process or of a failed request. */
+/** Finishes erasures that an earlier process or a failed request left incomplete. */
 export async function finishErasures(deps: EraseDeps): Promise<void> {
   for (const erasure of await deps.deletions.store.listErasures()) {
     if (!deps.deletions.work.erasing.has(erasure.id)) await finishErasure(deps, erasure)
@@ -102,7 +100,7 @@ async function hideErased(deps: EraseDeps, request: ErasureRequest): Promise<num
   }
 }
 
-/** Runs of this process count until their end is shown, even if their rows have ended before. */
+/** This process's runs count as active until their terminal event is visible, even if their rows have ended. */
 function activeHere(deps: Needs<'runs'>, request: ErasureRequest): string[] {
   return deps.runs.active
     .list()
@@ -120,7 +118,6 @@ type RetentionDeps = Needs<'deletions' | 'runs' | 'logger'>
 
 const applyEveryMs = 10 * 60_000
 
-/** Starts to apply it, every ten minutes. */
 export function keepRetention(deps: RetentionDeps): Repeated {
   return repeat(applyEveryMs, async () => {
     try {
@@ -131,11 +128,10 @@ export function keepRetention(deps: RetentionDeps): Repeated {
   })
 }
 
-/** @returns how many conversations were deleted. */
 export async function applyRetention(deps: RetentionDeps): Promise<number> {
   let count = 0
   for (const project of await deps.deletions.store.listRetained(deps.runs.settings.retentionDays)) {
-    // Each batch continues after the previous one, so rows to keep are read only once.
+    // Each batch starts after the previous one, so that rows to keep are read only once.
     for (let after: SweepPlace | undefined; ; ) {
       const hidden = await deps.deletions.store.hideExpired(project, after)
       for (const { uuid } of hidden) deps.runs.active.forget(uuid)

@@ -1,4 +1,4 @@
-/** Deletes a project: at once for every reader and for the keys restricted to it; its rows are purged in the background. */
+/** Readers and restricted keys lose access immediately; a background job purges the rows. */
 
 import { refuse } from '../../../shared/app-error.ts'
 import type { Caller } from '../../../shared/caller.ts'
@@ -8,11 +8,11 @@ import { assertVisible, deletedProjectsScope, projectScope } from '../../documen
 export interface DeleteProjectInput {
   caller: Caller
   projectId: number
-  /** The project's name, which guards against a mistyped id. */
+  /** The project's name, to guard against a mistyped id. */
   name: string
 }
 
-/** @throws AppError NotFoundError; BadRequestError for another name; ConflictError while runs of it are active. */
+/** @throws AppError NotFoundError; BadRequestError for another name; ConflictError while runs are active. */
 export async function deleteProject(
   deps: Needs<'transaction' | 'liveCache' | 'runs' | 'deletions' | 'logger'>,
   { caller, projectId, name }: DeleteProjectInput,
@@ -34,7 +34,7 @@ export async function deleteProject(
     })
     deps.logger.info('audit.project-deleted', { workspaceId, projectId, by: apiKeyId })
   } finally {
-    // Also after a failure: if the connection broke during the commit, the outcome is unknown.
+    // Drop the caches after a failure too: if the connection broke during the commit, the outcome is unknown.
     for (const scope of [deletedProjectsScope, projectScope(projectId)]) deps.liveCache.drop(scope)
     for (const hash of keyHashes) deps.liveCache.drop(`key:${hash}`)
     deps.deletions.work.wake()

@@ -1,12 +1,9 @@
-/**
- * Ports of deletion. Conversations are hidden first, so that no reader finds them. Their rows are purged later, in batches. A
- * batch has at most 500 rows.
- */
+/** Conversations are hidden first, which makes them unreadable. Their rows are purged later, in batches. */
 
-/** All conversations of a custom identifier that were created up to an instant. */
+/** Selects a custom identifier's conversations that were created up to `createdAt`. */
 export interface ErasureRequest {
   workspaceId: number
-  /** Null: in every project. */
+  /** Null means every project. */
   projectId: number | null
   customIdentifier: string
   createdAt: Date
@@ -16,19 +13,17 @@ export interface Erasure extends ErasureRequest {
   id: number
 }
 
-/** A project whose ended conversations are deleted after some days. */
 export interface RetainedProject {
   id: number
   days: number
 }
 
-/** The position of a sweep through the conversations of a project, oldest first. */
 export interface SweepPlace {
   createdAt: string
   uuid: string
 }
 
-/** Tables below a conversation in the order in which their rows go, and the conversation itself. */
+/** Tables that refer to a conversation, in purge order. The conversation itself is last. */
 export const conversationTables = [
   'tool_call',
   'annotation',
@@ -39,7 +34,7 @@ export const conversationTables = [
 ] as const
 export type ConversationTable = (typeof conversationTables)[number]
 
-/** The same below a project, once its conversations are deleted. */
+/** Tables that refer to a project, in purge order, after its conversations. */
 export const projectTables = [
   'idempotency_record',
   'evaluation',
@@ -53,53 +48,51 @@ export type ProjectTable = (typeof projectTables)[number]
 
 export interface PurgedRows {
   count: number
-  /** Uuids of runs and hashes of API keys, whose cached data must also be dropped. */
+  /** Run uuids and API key hashes whose cached data must be dropped. */
   keys: string[]
 }
 
 export interface DeletionStore {
   /** False if the conversation is active, unknown or already hidden. */
   hideConversation(workspaceId: number, uuid: string): Promise<boolean>
-  /** Hides one batch of ended conversations; none are left when it is empty. @param active not to be touched. */
+  /** Hides one batch of ended conversations, except `active`. An empty batch means that all are hidden. */
   hideErased(erasure: ErasureRequest, active: readonly string[]): Promise<string[]>
   hideOfProject(projectId: number): Promise<string[]>
-  /** Hides one batch of conversations that ended too long ago on the database's clock, starting after the place. */
+  /** Hides one batch of expired conversations, starting after `after`. Expiry uses the database clock. */
   hideExpired(project: RetainedProject, after: SweepPlace | undefined): Promise<SweepPlace[]>
-  /** The conversations that an erasure skipped, because they have an active run. */
+  /** Lists the conversations that an erasure skipped because they have an active run. */
   listLeft(erasure: ErasureRequest): Promise<string[]>
 
   beginErasure(erasure: ErasureRequest): Promise<number>
   endErasure(id: number): Promise<void>
   listErasures(): Promise<Erasure[]>
 
-  /** @param serverDays for projects without a value of their own; 0 = keep. */
+  /** @param serverDays applies to projects without their own value; 0 = keep forever. */
   listRetained(serverDays: number): Promise<RetainedProject[]>
 
-  /** Some hidden conversations, the first hidden first. */
+  /** Lists some hidden conversations, the earliest hidden first. */
   listHidden(): Promise<string[]>
-  /** Purges one batch. If it deletes fewer rows than `purgeBatch`, none are left in the table. */
+  /** Purges one batch. A batch smaller than `purgeBatch` is the last one for that table. */
   purgeConversations(table: ConversationTable, uuids: readonly string[]): Promise<PurgedRows>
-  /** Active runs of a deleted project. */
   listActiveRuns(projectId: number): Promise<string[]>
   hasConversations(projectId: number): Promise<boolean>
   purgeProject(table: ProjectTable, projectId: number): Promise<PurgedRows>
-  /** Removes the row of a project that was deleted long enough ago; false while it must stay. */
+  /** Removes a project's row once it was deleted long enough ago. Returns false until then. */
   removeProject(projectId: number): Promise<boolean>
 }
 
-/** The rows of one statement. Runs and conversations have large values, so fewer are deleted at once. */
+/** Rows per statement. Runs and conversations have large values, so they use the smaller batch. */
 export const purgeBatch = { rows: 500, largeRows: 100 } as const
 
 export interface DeletionWork {
-  /** Something was hidden. */
+  /** Starts a purge after something was hidden. */
   wake(): void
   onWake(hear: () => void): void
-  /** Ids of erasures that a request works on. */
   erasing: Set<number>
 }
 
 export interface DeletionDeps {
-  /** Outside `stores`: it works in batches of its own. */
+  /** Not part of `stores`, because it commits its own batches. */
   store: DeletionStore
   work: DeletionWork
 }

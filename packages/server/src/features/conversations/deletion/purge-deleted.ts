@@ -1,4 +1,4 @@
-/** Purges deleted rows in batches. A process that dies leaves the rest to the next one. */
+/** If the process dies, the next one continues the purge. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Repeated } from '../../../shared/clock.ts'
@@ -70,7 +70,7 @@ async function purgeProject(deps: PurgeDeps, projectId: number, signal: AbortSig
     for (const uuid of hidden) deps.runs.active.forget(uuid)
     await purgeHidden(deps, signal)
   }
-  // They began while the project was being deleted. The next pass finds them ended.
+  // These runs started while the project was being deleted. The next pass finds them ended.
   for (const runUuid of await deps.deletions.store.listActiveRuns(projectId)) {
     await deps.runs.store.requestStop(runUuid)
     deps.runs.signals.stop(runUuid)
@@ -83,7 +83,7 @@ async function purgeProject(deps: PurgeDeps, projectId: number, signal: AbortSig
   if (await deps.deletions.store.removeProject(projectId)) deps.liveCache.drop(deletedProjectsScope)
 }
 
-/** Purges until nothing is left. Pauses as long as it works, so that requests have half of the database. */
+/** Pauses as long as each batch took, which leaves half of the database time to requests. */
 async function purgeTable(signal: AbortSignal, purge: () => Promise<PurgedRows>): Promise<string[]> {
   const keys: string[] = []
   for (;;) {

@@ -1,4 +1,4 @@
-/** Numbers and encodes the events of a run and appends them to its event log, within the bounds of a run. */
+/** Numbers and encodes a run's events and appends them to its event log, within the run's limits. */
 import type { Clock } from '../../../shared/clock.ts'
 import type { LogEntry, RunLogWriter, RunSettings, StoredRunResult } from '../ports.ts'
 import type { RunSource } from '../run.ts'
@@ -11,15 +11,13 @@ export interface RunRecorder {
   readonly conversation: RunSource & { uuid: string }
   readonly clock: Clock
   readonly bounds: Pick<RunSettings, 'maxEvents' | 'maxEventBytes'>
-  /** The id of the event encoded last. */
   lastId: number
-  /** The size of all events, without their messages. */
+  /** The size of all events without their messages, in bytes. */
   bytes: number
-  /** The last provider-completed event so far. */
   completed: StoredRunResult['completed']
 }
 
-/** False, and nothing of the batch recorded, if the run exceeds its bounds. */
+/** Returns false and records nothing if the run exceeds its limits. */
 export function record(recorder: RunRecorder, events: readonly RunEvent[]): boolean {
   const { log, bounds, progress } = recorder
   if (log.entries.length + events.length >= bounds.maxEvents || recorder.bytes > bounds.maxEventBytes) return false
@@ -36,13 +34,13 @@ export function record(recorder: RunRecorder, events: readonly RunEvent[]): bool
   return true
 }
 
-/** Encodes the last event, which `appendEntries` shows. */
+/** Encodes the next event without showing it; `appendEntries` shows it. */
 export function encodeNext(recorder: RunRecorder, event: RunEvent): LogEntry {
   recorder.lastId += 1
   return recorder.progress.codec.encodeEvent(event, recorder.lastId, recorder.clock.now(), recorder.conversation)
 }
 
-/** Messages precede the events that cover them. */
+/** Appends messages before the events that cover them. */
 export function appendEntries({ log, progress }: RunRecorder, entries: readonly LogEntry[]): void {
   const known = log.messages.length
   log.append(known < progress.encoded.length ? progress.encoded.slice(known) : [], entries)

@@ -1,4 +1,4 @@
-/** The stored event logs of ended runs: unpacked once for all readers of a run, replayed, and dropped after their retention time. */
+/** The stored event logs of ended runs. All readers of a run share one unpacked copy. Old logs are dropped. */
 
 import { RunError } from '../../../shared/app-error.ts'
 import { type Repeated, repeat } from '../../../shared/clock.ts'
@@ -19,7 +19,7 @@ import { createRunProgress } from '../steps/run-progress.ts'
 import { terminalEvent } from '../supervise-run.ts'
 
 export function createStoredLogs(runs: Pick<RunStore, 'findEventLog'>, codec: EventCodec): StoredLogs {
-  // Weak: the last reader needs no release call.
+  // Weak references, so that readers do not have to release a log.
   const opened = new Map<string, WeakRef<StoredLog>>()
   const opening = new Map<string, Promise<StoredLog | null>>()
   const collected = new FinalizationRegistry<string>((runUuid) => {
@@ -51,7 +51,7 @@ export function storedReader(codec: EventCodec, log: StoredLog, afterId: number)
   const entries = codec.entriesAfter(log, afterId)
   let place = 0
   return {
-    // References the log, so that other readers can share it.
+    // This reference to the log keeps it alive for other readers.
     get messages() {
       return log.messages
     },
@@ -70,7 +70,7 @@ export function storedReader(codec: EventCodec, log: StoredLog, afterId: number)
   }
 }
 
-/** provider-completed, if there was one, and the terminal event of an ended run, with their ids, from its row. */
+/** Rebuilds provider-completed (if any) and the terminal event from the run's row, with their original ids. */
 export function endOfRun(
   codec: EventCodec,
   conversation: StoredConversation,
@@ -95,7 +95,6 @@ export function endOfRun(
   return { messages: progress.encoded, entries }
 }
 
-/** The result of an external log: nothing was spent. */
 export function resultOfLog({ messages }: Pick<StoredConversation, 'messages'>): StoredRunResult {
   const places = messages.map((message, place) => (message.role === 'assistant' ? place : -1))
   const answerAt = Math.max(-1, ...places)
@@ -125,9 +124,9 @@ export function resultOfLog({ messages }: Pick<StoredConversation, 'messages'>):
 
 const dropEveryMs = 60_000
 
-/** Drops event logs and tool results after their retention time, once a minute. Results and conversations stay. */
+/** Drops old event logs and tool results once a minute. Run results and conversations stay. */
 export function dropEventLogs(deps: Needs<'runs' | 'clock' | 'logger'>): Repeated {
-  // Runs that ended before `from` were handled by an earlier round.
+  // An earlier round has already handled runs that ended before `from`.
   let from = new Date(0)
   return repeat(dropEveryMs, async () => {
     const before = new Date(deps.clock.now().getTime() - deps.runs.settings.eventRetentionMs)

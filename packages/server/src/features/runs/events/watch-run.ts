@@ -1,5 +1,3 @@
-/** Watches a run: its result as one answer, or its frames by cursor. A watcher counts as a reader until it is released. */
-
 import { RunError } from '../../../shared/app-error.ts'
 import { endOfPart } from '../../../shared/json-pieces.ts'
 import type { Usage } from '../../providers/usage.ts'
@@ -8,40 +6,35 @@ import type { EventCodec, MessageForm, RunLogReader, StoredConversation, StoredR
 import { type RunResult, type RunSource, resolveSlice, type StepResponse } from '../run.ts'
 import type { SupervisedRun } from '../supervise-run.ts'
 
-/** The frames of a run for one reader. Readers pull, so a slow one delays only itself. */
+/** A run's frames. The caller counts as a reader until `release`. A slow reader delays only itself. */
 export interface RunFrames {
-  /** The next part, as text or UTF-8. It may end inside a frame or a character. Empty if there is nothing yet. */
+  /** Returns the next part as text or UTF-8; empty if nothing is new. It may end inside a frame or a character. */
   take(): string | Buffer
-  /** Part of a frame may have been taken: nothing else may be written before the rest. */
+  /** True if a frame is only partly taken. Nothing else may be written before its rest. */
   hasMore(): boolean
-  /** Resolves when there is more, at the end of the run, or after `release`. */
   changed(): Promise<void>
-  /** Calls `hear` whenever there is more and at the end of the run. `hear` must not block. */
+  /** Calls `hear` on new data and at the end of the run. `hear` must not block. */
   listen(hear: () => void): void
-  /** Everything was taken, and the log has ended. */
   isAtEnd(): boolean
-  /** The run waits for a tool result. Published clients stop reading while they produce it. */
+  /** True while the run waits for a tool result. Legacy clients stop reading while they compute it. */
   isCallerAwaited(): boolean
   release(): void
 }
 
-/** A run in progress. It is watched once: by `result` or by `frames`. */
+/** A run in progress. Use either `result` or `frames`, once. */
 export interface StartedRun {
   conversationUuid: string
-  /** Resolves when the run is stored. No answer names the run before that. @throws AppError InternalServerError */
+  /** Resolves when the run is stored. Responses must not name the run earlier. @throws AppError InternalServerError */
   committed: Promise<unknown>
-  /**
-   * Waits for the end. @param signal aborted when the caller disconnects.
-   * @throws RunError with `details.conversationUuid`; AppError InternalServerError when no end could be stored.
-   */
+  /** @throws RunError with `details.conversationUuid`; AppError InternalServerError if no end could be stored. */
   result(signal?: AbortSignal): Promise<RunResult>
   frames(form: MessageForm): RunFrames
 }
 
-// Large enough to save writes, small enough to hold for a slow reader.
+// Large enough to save writes, small enough to keep in memory for a slow reader.
 const batchEntries = 256
 const batchCharacters = 65_536
-// Progress is observed per part, and a slow reader must be seen to progress.
+// Each part counts as progress, so parts must be small enough for a slow reader.
 const partBytes = 262_144
 
 export function watchRun(run: SupervisedRun, source: RunSource): StartedRun {
@@ -71,7 +64,7 @@ export function watchRun(run: SupervisedRun, source: RunSource): StartedRun {
 }
 
 export function framesOf(codec: EventCodec, reader: RunLogReader, form: MessageForm): RunFrames {
-  /** Taken from the log and not returned yet: from `offset` of the piece at `place`. */
+  /** Taken from the log but not returned yet, starting at `offset` of the piece at `place`. */
   let pieces: (string | Buffer)[] = []
   let place = 0
   let offset = 0
@@ -146,13 +139,12 @@ function runResult({ uuid, source, messages, response, ...sums }: Outcome): RunR
   }
 }
 
-/** The run's failure, with the conversation in its details. */
 function failureOf(conversationUuid: string, failure: Pick<RunError, 'code' | 'message' | 'details'>): RunError {
   const { code, message, details } = failure
   return new RunError(code, message, { details: { ...details, conversationUuid }, cause: failure })
 }
 
-/** @throws RunError of a run that failed. */
+/** @throws RunError if the run failed. */
 export function storedRunResult(conversation: StoredConversation, result: StoredRunResult): RunResult {
   const { uuid, messages } = conversation
   const { response, toolRequests, tokenUsage, cost, error } = result

@@ -22,7 +22,6 @@ const conversation = (uuid: string, text: string): StoredConversation => ({
   latestRun: null,
 })
 
-/** Ends a run of the conversation. */
 function end(runs: ActiveRuns, uuid: string, text: string): void {
   const ended = conversation(uuid, text)
   const run: ActiveRun = {

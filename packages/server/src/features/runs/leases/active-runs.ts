@@ -1,15 +1,14 @@
-/** The runs that this process supervises, and conversations that it queued or ended lately. Reading them costs no statement. */
+/** This process's active runs, and conversations that it recently queued or ended. Reading them costs no query. */
 
 import { createExpiringMap } from '../../../shared/expiring-map.ts'
 import { heldBytes } from '../../../shared/json-pieces.ts'
 import type { AbandonedRun, ActiveRun, ActiveRuns, QueuedHere, StoredConversation } from '../ports.ts'
 
-/** Only saves statements: the database has all of it. */
 const lately = { ttlMs: 60_000, maxEntries: 1_000 } as const
-// Larger ones are read from their rows, so that a few of them do not evict all others.
+// Larger conversations are read from the database, so that a few of them do not evict all others.
 const maxRememberedBytes = 131_072
 
-/** @param maxBytes the limit for queued runs, and again for conversations. */
+/** @param maxBytes limits queued runs and ended conversations separately. */
 export function createActiveRuns(maxBytes: number): ActiveRuns {
   const active = new Map<string, ActiveRun>()
   const abandoned: AbandonedRun[] = []

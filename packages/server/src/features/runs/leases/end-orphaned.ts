@@ -1,4 +1,4 @@
-/** Ends runs without a supervisor: orphaned ones, and those stopped while queued. Each gets exactly one terminal event. */
+/** Ends orphaned runs and runs that were stopped while queued. Each gets exactly one terminal event. */
 
 import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
@@ -11,12 +11,12 @@ import { statusOf, stopped, storedResult, terminalEvent } from '../supervise-run
 type EndDeps = Needs<'runs' | 'clock'>
 type OrphanDeps = EndDeps & Needs<'templates'>
 
-// Gives the terminal event a higher id than any event that the dead owner streamed but did not store.
+// The dead owner may have streamed events that it did not store. The gap puts the terminal event's id above theirs.
 const reapedEventGap = 1_000_000
 
 /**
- * False if the run has ended already. Takes the next epoch, so that an owner that wakes up writes nothing. The conversation
- * keeps its messages, or for a background run those that it began with.
+ * Returns false if the run has already ended. Takes the next epoch, so that an owner that wakes up cannot write. The
+ * conversation keeps its messages; a background run keeps its first messages.
  */
 export async function endOrphaned(deps: OrphanDeps, lost: StoredConversation, run: StoredRun): Promise<boolean> {
   const messages = lost.messages.length > 0 ? lost.messages : await firstMessages(deps, run)
@@ -26,19 +26,19 @@ export async function endOrphaned(deps: OrphanDeps, lost: StoredConversation, ru
   return endUnsupervised(deps, conversation, run, { failure, from: 'running', firstEventId, epochAfter: run.epoch + 1 })
 }
 
-/** Rendered again from the input of a queued run. None for other runs: their callers still have the request. */
+/** Renders a queued run's first messages from its input. Other runs' callers still have the request. */
 async function firstMessages(deps: OrphanDeps, run: StoredRun): Promise<Message[]> {
   const input = await deps.runs.store.findInput(run.uuid)
   if (!input) return []
   const plan = planOf(deps, input, { runUuid: run.uuid, stream: true })
   return nextStep(deps, plan, undefined, { isRun: true }).then(
     ({ added }) => added,
-    // The prompt may have killed the process or may not render. The end must not depend on it.
+    // The prompt may have killed the process, or may not render. The run must end anyway.
     () => [],
   )
 }
 
-/** False if the run was started or ended in the meantime. */
+/** Returns false if the run was started or ended in the meantime. */
 export function endQueued(deps: EndDeps, conversation: StoredConversation, run: StoredRun): Promise<boolean> {
   const { epoch, firstEventId } = run
   return endUnsupervised(deps, conversation, run, {
@@ -79,7 +79,7 @@ async function endUnsupervised(
     log.append(encoded, [terminal])
     log.close()
   } else {
-    // Releases readers that wait for the dead owner's first event: the stored end answers them.
+    // Releases readers that wait for the dead owner's first event. They then read the stored end.
     deps.runs.eventLog.forget(run.uuid)
   }
   return true

@@ -1,4 +1,4 @@
-/** Renews the lease of this process every 3 s, which covers all of its runs, and ends orphaned runs. */
+/** One lease per process covers all of its runs. It is renewed every 3 s. */
 import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
 import { endOrphaned } from './end-orphaned.ts'
@@ -8,19 +8,19 @@ type LeaseDeps = Needs<'runs' | 'templates' | 'clock' | 'logger'>
 const renewEveryMs = 3_000
 const leaseMs = 10_000
 const reapEveryMs = 5_000
-/** After a longer gap the machine may have been suspended, so other owners get time to renew their leases first. */
+/** A longer gap may mean that the machine was suspended. Other owners then get time to renew their leases. */
 const standstillMs = leaseMs - renewEveryMs - 1_000
 
-/** Called before this process owns anything that others could treat as orphaned. */
+/** Call this before the process owns anything that others could treat as orphaned. */
 export async function takeLease(deps: Needs<'runs'>): Promise<void> {
   const { sharesDatabase, instanceId } = deps.runs.settings
   if (sharesDatabase) await deps.runs.leases.renew(instanceId, leaseMs)
 }
 
-/** Call after `takeLease`. `stop` resolves when neither renewing nor reaping is in progress. */
+/** Call this after `takeLease`. `stop` resolves when neither renewing nor reaping is in progress. */
 export function keepLease(deps: LeaseDeps): Repeated {
   const { settings } = deps.runs
-  /** Since then every renewal has succeeded; undefined after a failure. */
+  /** Every renewal since then has succeeded; undefined after a failure. */
   let healthySince: number | undefined = performance.now()
   let renewedAt = healthySince
 
@@ -29,7 +29,7 @@ export function keepLease(deps: LeaseDeps): Repeated {
     try {
       const toStop = await deps.runs.leases.renew(settings.instanceId, leaseMs)
       const now = performance.now()
-      // After a standstill the count restarts; this process may have lost its own runs.
+      // After a standstill the count restarts, because this process may have lost its own runs.
       if (now - renewedAt > standstillMs) healthySince = now
       renewedAt = now
       for (const runUuid of toStop) deps.runs.signals.stop(runUuid)
@@ -41,7 +41,7 @@ export function keepLease(deps: LeaseDeps): Repeated {
 
   const reap = async () => {
     await endAbandoned(deps)
-    // After an outage of the database, owners renew first: healthy runs must not be reaped.
+    // After a database outage, owners must renew first. Otherwise healthy runs would be reaped.
     const now = performance.now()
     const isHealthy = healthySince !== undefined && now - healthySince >= leaseMs && now - renewedAt <= standstillMs
     if (settings.sharesDatabase && isHealthy) await endOrphanedRuns(deps)
@@ -56,7 +56,7 @@ export function keepLease(deps: LeaseDeps): Repeated {
   }
 }
 
-/** Runs that this process abandoned because their end could not be stored. Its own lease hides them from other reapers. */
+/** Ends the runs that this process abandoned. Its own valid lease hides them from other processes. */
 async function endAbandoned(deps: LeaseDeps): Promise<void> {
   for (const run of deps.runs.active.takeAbandoned()) {
     try {
@@ -70,7 +70,7 @@ async function endAbandoned(deps: LeaseDeps): Promise<void> {
   }
 }
 
-/** Ends runs whose owner's lease has ended, as `worker_lost`. @returns their number. */
+/** Ends runs whose owner's lease has expired, as `worker_lost`. @returns their number. */
 export async function endOrphanedRuns(deps: Needs<'runs' | 'templates' | 'clock' | 'logger'>): Promise<number> {
   let ended = 0
   for (const conversation of await deps.runs.store.listOrphaned(deps.runs.settings.instanceId)) {

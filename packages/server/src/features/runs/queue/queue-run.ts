@@ -1,5 +1,3 @@
-/** Queues a run of a prompt. The run and its input are stored before its uuid is returned. */
-
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
@@ -10,7 +8,7 @@ export type QueueDeps = StartDeps & Needs<'runs'>
 
 const retryAfterSeconds = 5
 
-/** @throws as `startRun`; AppError ServiceUnavailableError, nothing stored, when the key has too many queued runs. */
+/** @throws as `startRun`; AppError ServiceUnavailableError, nothing stored, if the key has too many queued runs. */
 export async function queueRun(deps: QueueDeps, input: StartRunInput): Promise<ClaimedRun> {
   deps.runs.store.assertOpen()
   const { conversation, prompt } = await prepareRun(deps, input, 'background')

@@ -1,4 +1,4 @@
-/** Works the queue: starts every queued row, including those of an earlier process and those whose job was lost. */
+/** Starts every queued run, including those of an earlier process and those whose job was lost. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { isUnavailable } from '../../../shared/app-error.ts'
@@ -16,12 +16,12 @@ type WorkDeps = StartDeps & Needs<'runs'>
 
 const sweepEveryMs = 5_000
 
-/** Resolves when all stored queued runs are in the queue, in the order of their creation. */
+/** Resolves when all stored queued runs are in the queue, in creation order. */
 export async function workRunQueue(deps: WorkDeps): Promise<Repeated> {
   await enterQueued(deps)
   deps.runs.queue.work((runUuid) =>
     startQueuedRun(deps, runUuid).catch((error: unknown) => {
-      // The row is still queued: the next sweep queues it again.
+      // The row is still queued, so the next sweep queues it again.
       deps.logger.warn('run.start-failed', { runUuid, reason: error instanceof Error ? error.name : '' })
     }),
   )
@@ -43,7 +43,7 @@ async function enterQueued(deps: WorkDeps): Promise<void> {
   }
 }
 
-/** Starts a queued run at most once and resolves at its end. @throws AppError ServiceUnavailableError if it is still queued. */
+/** Starts a queued run at most once; resolves at its end. @throws AppError ServiceUnavailableError if still queued. */
 export async function startQueuedRun(deps: StartDeps, runUuid: string): Promise<void> {
   const known = deps.runs.active.takeQueued(runUuid)
   if (known && (await superviseQueued(deps, known.conversation, JSON.parse(known.input) as PromptInput))) return
@@ -54,7 +54,7 @@ export async function startQueuedRun(deps: StartDeps, runUuid: string): Promise<
   else await superviseQueued(deps, found.conversation, found.input)
 }
 
-/** False if the run is no longer queued, or a stop was requested. */
+/** Returns false if the run is no longer queued or a stop was requested. */
 async function superviseQueued(
   deps: StartDeps,
   conversation: StoredConversation,
@@ -78,12 +78,12 @@ async function superviseQueued(
     isBackground: true,
   })
   supervised.reader.release()
-  // Its failure is logged and stored with its end.
+  // The failure is already logged and stored with the run's end.
   await supervised.ending.catch(() => undefined)
   return true
 }
 
-// If the answer was lost, the run may be claimed already: the repeated claim then finds its own.
+// If a response was lost, the run may already be claimed. The repeated claim then finds its own.
 async function claimQueued(deps: SuperviseDeps, run: NewRun): Promise<boolean> {
   const giveUpAt = performance.now() + deps.runs.settings.storeWaitMs
   for (let isRepeat = false; ; isRepeat = true) {

@@ -1,4 +1,4 @@
-/** One model call: gathers its chunks into a message and shows them as events. A failed call keeps its partial message. */
+/** Collects the chunks of one model call into a message and shows them. A failed call keeps its partial message. */
 
 import { RunError } from '../../../shared/app-error.ts'
 import { newToolCallId } from '../../../shared/random-text.ts'
@@ -21,7 +21,6 @@ export interface ModelCall {
   progress: RunProgress
   messages: Message[]
   shown: ShownCalls
-  /** Within its step, from 0. */
   callNumber: number
   showEvents: ShowEvents
   signal: AbortSignal
@@ -53,7 +52,7 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
       usage: outcome === 'completed' ? answer.usage : undefined,
     })
   try {
-    // Shows chunks in the event-loop turn that read them, except tool calls: those are stored first.
+    // Shows chunks in the event-loop turn that read them. Tool calls are stored first.
     await provider.driver.call(request, (chunks) => {
       const events: RunEvent[] = []
       const known = answer.calls.length
@@ -81,29 +80,26 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
   return answer
 }
 
-/** A call that cannot be made. The model receives `reason`. */
+/** An invalid tool call. The model receives `reason`. */
 export interface FaultyCall extends ToolCall {
   reason: string
 }
 
-/** The answer of a model as far as it has arrived. */
 export interface ModelAnswer {
-  /** The number of the model call within its step, from 0. Part ids contain it. */
+  /** The model call's index within its step. Part ids contain it. */
   readonly callNumber: number
-  /** Offered to the model, by name. */
   readonly tools: ReadonlyMap<string, { source: ToolSource }>
   readonly message: Message
   text: string
   reasoning: string
   readonly calls: ToolCall[]
   readonly faultyCalls: FaultyCall[]
-  /** By the provider's ids, which may repeat even within one response: those on the wire are unique on the server. */
+  /** Maps provider ids to wire ids, which are unique on the server. Provider ids may repeat within one response. */
   readonly toolIds: Map<string, string>
   finishReason: FinishReason
   usage: Usage
-  /** Input tokens that were written to the provider's cache. */
   cacheWriteTokens: number
-  /** The model that answered, if its name differs from the requested one. */
+  /** The model name in the response, if it differs from the requested one. */
   servedModel: string | undefined
 }
 
@@ -124,7 +120,7 @@ export function createModelAnswer(callNumber: number, tools: ModelAnswer['tools'
   }
 }
 
-/** @returns the event that shows the chunk, if there is one. */
+/** @returns the event that shows the chunk, if any. */
 export function takeChunk(answer: ModelAnswer, chunk: ModelChunk): ProviderEvent | undefined {
   const parts = answer.message.content
   switch (chunk.type) {
@@ -169,7 +165,7 @@ export function takeChunk(answer: ModelAnswer, chunk: ModelChunk): ProviderEvent
   }
 }
 
-/** Text, reasoning and files that arrived before a failure, if any. */
+/** Returns the text, reasoning and files that arrived before a failure, if any. */
 export function partialMessage({ message }: ModelAnswer): Message | undefined {
   const content = message.content.filter((part) => part.type !== 'tool-call')
   return content.length > 0 ? { role: 'assistant', content } : undefined
@@ -212,7 +208,7 @@ function growReasoning(parts: MessagePart[], id: string, text: string): void {
   else parts.push({ type: 'reasoning', text, id })
 }
 
-// A seal covers one part of reasoning: what follows is another part, even with the same id.
+// A seal covers one reasoning part. Later text starts another part, even with the same id.
 function sealReasoning(parts: MessagePart[], id: string, seal: PartSeal): void {
   const last = parts.at(-1)
   if (last?.type === 'reasoning' && last.id === id && !('provider' in last)) Object.assign(last, seal)
@@ -226,7 +222,7 @@ function toRunError(failure: ProviderError, model: string): RunError {
   }
   const { provider, status, providerMessage } = failure
   const details = { provider, model, ...defined({ status, providerMessage }) }
-  // Many clients show only the message.
+  // Many clients show only the message, so it includes the provider and the status.
   const message = providerMessage ? `${provider}: ${status ?? 'error'} ${providerMessage}` : failure.message
   if (failure.kind === 'rate_limited') {
     const retryAfter =
@@ -253,7 +249,7 @@ const fence = '```'
 const opening = /^\s*```[\w-]*[ \t]*\r?\n/
 const shownCharacters = 2_000
 
-// Without a regular expression for the closing fence: it backtracks over long runs of blanks.
+// Avoids a regular expression for the closing fence, because it would backtrack over long runs of blanks.
 function withoutFence(text: string): string {
   const opened = opening.exec(text)
   const rest = text.trimEnd()

@@ -1,4 +1,3 @@
-/** The steps of a run before they are run: rendered by the template engine, or the single step of a chat. */
 import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { type HeldFiles, heldFiles } from '../../templates/held-files.ts'
@@ -8,16 +7,13 @@ import type { ProjectDefaults, PromptInput, PromptSteps, ToolScope } from '../ru
 
 interface PlannedStep {
   done: false
-  /** The messages that the model receives. */
   input: Message[]
-  /** The messages that the step adds to the conversation. */
   added: Message[]
   config: Record<string, unknown>
 }
 
 type NextStep = PlannedStep | { done: true; added: Message[] }
 
-/** A prompt whose steps are rendered in sequence. */
 interface RenderedSteps {
   prompt: PromptSteps
   now: string
@@ -25,7 +21,7 @@ interface RenderedSteps {
   /** The template engine's state between two steps. */
   state: unknown
   held: HeldFiles | undefined
-  /** The first step, rendered before the run is stored. */
+  /** The first step, if it was rendered before the run was stored. */
   ahead: Promise<NextStep> | undefined
 }
 
@@ -38,14 +34,12 @@ interface ChatStep {
 export interface RunPlan {
   workspaceId: number
   apiKeyId?: number | undefined
-  /** The document, for errors. */
   path: string
   tools: ToolScope
   projectDefaults: ProjectDefaults
   steps: RenderedSteps | ChatStep
   /** False requests plain responses from providers. */
   stream: boolean
-  /** The caller is a legacy client. */
   declaredSdk: boolean
 }
 
@@ -60,7 +54,7 @@ export function planOf(
     workspaceId,
     apiKeyId,
     path: source.path,
-    // The caller of a JSON run cannot post results in time, so its tool calls end the run.
+    // In JSON mode, the caller cannot post results during the run, so its tool calls end the run.
     tools: { ...input.tools, runUuid, awaited: stream ? input.tools.awaited : [] },
     projectDefaults,
     steps: renderedSteps(deps, input),
@@ -91,7 +85,7 @@ export async function nextStep(
     return ahead
   }
   const isFirst = steps.rendered === 0
-  // A prompt without steps has one model step, so the engine is not asked again.
+  // A prompt without steps has exactly one model step.
   if (!isFirst && !prompt.usesSteps) return { done: true, added: [] }
   const { source, slots, parameters, workspaceId, apiKeyId } = prompt
   if (answer) steps.held ??= heldFiles()
@@ -111,7 +105,7 @@ export async function nextStep(
     const { held } = steps
     if (!held) return step
     if (step.done) return { done: true, added: held.show(step.added) }
-    // The input includes the added messages, so its size is checked before anything is built.
+    // The input includes the added messages, so `show` checks its size before anything is built.
     return { ...step, input: held.show(step.input), added: held.show(step.added) }
   }
   const compiled = step.done ? { input: step.added, config: prompt.config } : step
@@ -122,7 +116,7 @@ export async function nextStep(
 
 /**
  * Renders the first step before the run is stored, so that an overloaded server can refuse the run with 503.
- * @throws AppError ServiceUnavailableError. Every other failure is an error of the run.
+ * @throws AppError ServiceUnavailableError. Every other failure is a run error.
  */
 export async function renderAhead(
   deps: Needs<'templates'>,

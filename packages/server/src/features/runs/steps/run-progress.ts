@@ -1,4 +1,3 @@
-/** The state of a run while it executes: its messages, spending and budget. */
 import { addUsage, usageOf } from '../../providers/usage.ts'
 import type { Message, ToolCall } from '../../templates/message.ts'
 import type { LatitudeEvent, RunEvent, ShowEvents } from '../events/run-event.ts'
@@ -17,17 +16,15 @@ export interface RunCompletion {
 
 export interface RunProgress {
   readonly codec: EventCodec
-  /** The messages of the conversation: append-only, each encoded once. Add with `append`. */
+  /** The conversation's messages. The list is append-only, and `append` encodes each message once. */
   readonly messages: Message[]
   readonly encoded: EncodedMessage[]
-  /** The first place of each message, and of each text of one. */
+  /** The first position of each message, by object and by encoded text. */
   readonly places: Map<Message | string, number>
   spending: RunSpending
   /** Shared with the runs of agents. */
   readonly budget: { modelCalls: number }
-  /** Tool calls that currently wait for the caller. */
   awaitedCalls: number
-  /** The response of the last step. */
   answer: EncodedResponse | undefined
 }
 
@@ -60,16 +57,16 @@ export function append({ codec, messages, encoded, places }: RunProgress, added:
   }
 }
 
-/** Names messages by their places in the conversation; a message that was never appended is in the slice itself. */
+/** Converts messages to ranges of the conversation. A message outside of it is included in full. */
 export function locate({ codec, messages, encoded, places }: RunProgress, wanted: readonly Message[]): MessageSlice {
   const slice: (readonly [number, number] | Message)[] = []
   let open: [number, number] | undefined
   for (const message of wanted) {
     const next = open?.[1]
-    // The next place first: equal messages may occur several times.
+    // Tries the next position first, because equal messages may occur several times.
     let place = next !== undefined && messages[next] === message ? next : places.get(message)
     if (place === undefined) {
-      // Its text may have megabytes, so it is written again only for a message that was never appended.
+      // A message may have megabytes, so only one that was never appended is encoded again.
       const { whole } = codec.encodeMessage(message)
       place = next !== undefined && encoded[next]?.whole === whole ? next : places.get(whole)
     }
@@ -83,7 +80,6 @@ export function locate({ codec, messages, encoded, places }: RunProgress, wanted
   return slice
 }
 
-/** The messages that a step added after its input, and its spending. */
 export interface StepTotals {
   output: Message[]
   spending: RunSpending
@@ -110,7 +106,7 @@ export function nothingSpent(): RunSpending {
 function addSpending(left: RunSpending, right: RunSpending): RunSpending {
   return {
     tokenUsage: addUsage(left.tokenUsage, right.tokenUsage),
-    // Sums of binary fractions drift; prices have 12 decimals.
+    // Sums of binary fractions drift. Prices have 12 decimals.
     cost: Math.round((left.cost + right.cost) * 1e12) / 1e12,
     costUnknown: left.costUnknown || right.costUnknown,
   }

@@ -1,4 +1,4 @@
-/** One step of a run: model calls and tool calls until the model needs no further tool, or only tools of the caller. */
+/** One step of a run: repeats model calls and tool calls until the model needs no tool, or only the caller's tools. */
 
 import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
@@ -24,7 +24,7 @@ import type { StepSetUp } from './set-up-step.ts'
 
 export type StepDeps = AnswerDeps & Needs<'providers'>
 
-/** Limit of model calls of a run, over all steps and agents. */
+/** The limit for a run, over all steps and agents. */
 const maxModelCalls = 150
 
 export interface StepInput extends RunWatch {
@@ -32,13 +32,11 @@ export interface StepInput extends RunWatch {
   setUp: StepSetUp
   progress: RunProgress
   input: Message[]
-  /** Runs agents. */
   execute: ExecuteRun
 }
 
 export interface StepOutcome {
   answer: EncodedResponse
-  /** The messages that the step added after its input. */
   output: Message[]
   toolRequests: ToolCall[]
 }
@@ -70,7 +68,7 @@ export async function runStep(
       const requests = answer.calls.filter(({ name }) => isRequest(toolbox.get(name)))
       const calls = answer.calls.filter((call) => !requests.includes(call))
       if (calls.length > 0 || faultyCalls.length > 0) {
-        // A tool is not run if no model call is left to read its result.
+        // Skips the tools if no model call is left to read their results.
         if (requests.length === 0) assertMayCall(progress, setUp, callNumber + 1)
         await answerCalls(deps, { plan, progress, toolbox, shown, calls, faultyCalls, execute, ...watch, step })
         if (requests.length === 0) continue
@@ -92,7 +90,7 @@ export async function runStep(
   }
 }
 
-/** The call ends the run: the caller continues with a chat. */
+/** True if a call of this tool ends the run. The caller continues with a chat. */
 function isRequest(tool: StepTool | undefined): boolean {
   return tool?.source === 'client' && !isAwaited(tool)
 }

@@ -1,4 +1,3 @@
-/** Prepares a step for its first model call: configuration, provider, model and tools. */
 import type { Needs } from '../../deps.ts'
 import { listProviders } from '../../providers/list-providers.ts'
 import type { ResolvedProvider } from '../../providers/ports.ts'
@@ -15,11 +14,11 @@ export interface StepSetUp {
   provider: ResolvedProvider
   model: string
   toolbox: Toolbox
-  /** Shown by `provider-started`. */
+  /** The configuration that `provider-started` shows. */
   config: Record<string, unknown>
 }
 
-/** Resolves configuration, provider, model and tools of a step. @throws RunError for any that is invalid or missing. */
+/** @throws RunError if the configuration, provider, model or a tool is invalid or missing. */
 export async function setUpStep(deps: SetUpDeps, plan: RunPlan, written: Record<string, unknown>): Promise<StepSetUp> {
   const prompt = readPromptConfig(written, plan.path, [...deps.runs.serverTools.keys()])
   const entries = await listProviders(deps, plan.workspaceId)

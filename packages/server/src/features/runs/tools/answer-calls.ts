@@ -1,4 +1,4 @@
-/** Answers the tool calls of one model call in parallel. Shows each result as it arrives; one message has all of them. */
+/** Answers a model call's tool calls in parallel. Shows each result as it arrives; one message contains all results. */
 
 import { storableJson } from '../../../shared/text-guards.ts'
 import type { Needs } from '../../deps.ts'
@@ -20,9 +20,9 @@ export interface ToolAnswers extends RunWatch {
   progress: RunProgress
   toolbox: Toolbox
   shown: ShownCalls
-  /** Answered by the run itself, or awaited. */
+  /** Calls that the run itself answers, or that wait for the caller. */
   calls: readonly ToolCall[]
-  /** Already shown as errors. */
+  /** Calls that were already shown as errors. */
   faultyCalls: readonly FaultyCall[]
   execute: ExecuteRun
   step: StepTotals
@@ -49,7 +49,7 @@ export async function answerCalls(deps: AnswerDeps, own: ToolAnswers): Promise<v
     }
   } catch (error) {
     others.abort(error)
-    // All of them end with the signal, and their spending counts.
+    // The signal ends all of them, but their spending counts.
     for (const end of await Promise.allSettled(pending.values())) {
       const spent = end.status === 'fulfilled' ? end.value.outcome.spending : undefined
       if (spent) spend(own.progress, own.step, spent)
@@ -68,7 +68,7 @@ interface Settled {
 
 function settled(call: ToolCall, outcome: Promise<ToolOutcome>): Promise<Settled> {
   const done = outcome.then((value) => ({ call, outcome: value }))
-  // The first failure ends the round; later ones have no receiver.
+  // The first failure ends the loop. This prevents unhandled rejections of later ones.
   done.catch(() => undefined)
   return done
 }
@@ -102,7 +102,7 @@ function resultMessage(calls: readonly ToolCall[], outcomes: ReadonlyMap<string,
 const maxResultCharacters = 262_144
 const shownCharacters = 2_000
 
-/** @throws the reason of `signal`, nothing else. */
+/** @throws only the reason of `signal`. */
 async function runServerTool(
   deps: Needs<'runs' | 'logger'>,
   { tool, call, scope, signal }: { tool: ServerTool; call: ToolCall; scope: ToolScope; signal: AbortSignal },

@@ -1,4 +1,4 @@
-/** Gathers the tools of a step: the caller's, the operator's, and other prompts (agents). Their names must differ. */
+/** Gathers a step's tools: the caller's, the operator's, and other prompts (agents). Their names must be unique. */
 
 import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
@@ -48,7 +48,7 @@ function unanswerable(name: string): RunError {
   })
 }
 
-// Models take letters, digits, underscores and dashes only.
+// Models accept only letters, digits, underscores and dashes.
 function modelName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
 }
@@ -82,7 +82,7 @@ async function loadAgent(
 
 async function findPrompt(deps: AgentDeps, scope: ToolScope, path: string) {
   const { workspaceId, projectId, versionUuid } = scope
-  // A key that may run the prompt may run its agents, so the project restriction is not checked again.
+  // A key that may run the prompt may also run its agents, so the project restriction is not checked again.
   const reader = { workspaceId, projectId: null }
   try {
     return await preparePrompt(deps, { caller: reader, projectId, versionRef: versionUuid, path, isRun: true })
@@ -101,7 +101,7 @@ function defaultName(path: string): string {
   return `lat_agent_${path.replace(/[^A-Za-z0-9_-]/g, '_')}`.slice(0, maxNameLength)
 }
 
-/** Resolves a path written in the document `from`. Undefined if it leaves the root or is empty. */
+/** Resolves a path written in the document `from`. Returns undefined if it is empty or leaves the root. */
 function resolvePath(written: string, from: string): string | undefined {
   const segments = written.startsWith('/') ? [] : from.split('/').slice(0, -1)
   for (const segment of written.split('/')) {

@@ -1,4 +1,4 @@
-/** Runs another prompt to answer a tool call. A failure becomes an error result; the parent run pays for it. */
+/** Runs another prompt to answer a tool call. A failure becomes an error result. The parent run pays the cost. */
 
 import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
@@ -9,25 +9,23 @@ import { type RunPlan, renderedSteps } from '../steps/run-plan.ts'
 import { createRunProgress, type RunCompletion, type RunProgress, type RunWatch } from '../steps/run-progress.ts'
 import type { AgentTool, ToolOutcome } from './tool.ts'
 
-/** `executeRun`, as a parameter to avoid an import cycle. */
+/** `executeRun` as a parameter, which avoids an import cycle. */
 export type ExecuteRun = (plan: RunPlan, progress: RunProgress, watch: RunWatch) => Promise<RunCompletion>
 
 export interface AgentCall {
   agent: AgentTool
   args: Record<string, unknown>
-  /** The plan of the calling run. */
   plan: RunPlan
   progress: RunProgress
   execute: ExecuteRun
   signal: AbortSignal
 }
 
-/** @throws the reason of `signal`, nothing else. */
+/** @throws only the reason of `signal`. */
 export async function runAgent(deps: Needs<'templates' | 'clock' | 'logger'>, call: AgentCall): Promise<ToolOutcome> {
   const { agent, plan, signal } = call
   const progress = createRunProgress(call.progress.codec, [], call.progress.budget)
   try {
-    // Events of an agent are not shown.
     const { answer } = await call.execute(planOf(deps, call), progress, { signal, showEvents: () => {} })
     const { response } = answer
     const value = response.streamType === 'object' ? response.object : response.text

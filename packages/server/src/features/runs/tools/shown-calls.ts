@@ -1,4 +1,4 @@
-/** The tool calls of one model call: stored before they are shown, awaited from then on, answered once. */
+/** The tool calls of one model call. Each is stored before it is shown, then awaited, then answered once. */
 
 import { isUnavailable } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
@@ -11,20 +11,17 @@ export type ShowDeps = Needs<'runs' | 'clock'>
 
 interface WaitingCall {
   deadline: number
-  /** Resolves with the next wake-up. */
   changed: Promise<void>
   stop(): void
 }
 
-// Bounds the delay after a lost wake-up.
+// Limits the delay after a lost wake-up.
 const lookAgainMs = 3_000
 
-/** The tool calls of one model call. */
 export interface ShownCalls {
   scope: ToolScope
   toolbox: Toolbox
   progress: RunProgress
-  /** Calls that wait for the caller's result, by id. */
   waiting: Map<string, WaitingCall>
 }
 
@@ -45,7 +42,7 @@ export async function showCalls(deps: ShowDeps, shown: ShownCalls, calls: readon
   await deps.runs.toolCalls.issue(rows)
 }
 
-/** Waits for the caller's result, within the time limit of a call. @throws the reason of `signal`. */
+/** Waits for the caller's result, up to the call's deadline. @throws the reason of `signal`. */
 export async function answerOf(
   deps: ShowDeps,
   shown: ShownCalls,
@@ -96,7 +93,7 @@ async function answerWithin(
     if (answer) return answer
     if (performance.now() < waiting.deadline) continue
     if (await deps.runs.toolCalls.close(call)) return timedOut(deps.runs.settings.toolWaitMs)
-    // The answer came first: read it.
+    // The answer arrived before the close, so read it.
     waiting.deadline = performance.now() + lookAgainMs
   }
 }
@@ -108,7 +105,7 @@ async function findAnswer(
   try {
     return await deps.runs.toolCalls.findAnswer(workspaceId, id)
   } catch (error) {
-    // Retried until the deadline while the database is away.
+    // Retry until the deadline while the database is unavailable.
     if (isUnavailable(error)) return null
     throw error
   }
