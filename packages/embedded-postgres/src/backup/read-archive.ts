@@ -7,8 +7,8 @@ import { EmbeddedPostgresError } from '../failure.ts'
 const ACCEPTED = new Set(['File', 'Directory'])
 
 /**
- * Unpacks `file` into the new directory `directory`. A truncated, damaged or hostile file is refused before anything is
- * written. @throws EmbeddedPostgresError
+ * Unpacks `file` into the new directory `directory`. Rejects truncated, damaged and hostile archives before it writes
+ * anything. @throws EmbeddedPostgresError
  */
 export async function readArchive(file: string, directory: string): Promise<void> {
   await verifyArchive(file)
@@ -16,7 +16,7 @@ export async function readArchive(file: string, directory: string): Promise<void
   await extract({ file, cwd: directory, strict: true, preserveOwner: false })
 }
 
-/** Accepts only plain files and directories inside the archive. A database has nothing else. */
+/** Accepts only regular files and directories inside the archive. A database contains nothing else. */
 async function verifyArchive(file: string): Promise<void> {
   let refused: string | undefined
   const onReadEntry = ({ path, type }: ReadEntry) => {

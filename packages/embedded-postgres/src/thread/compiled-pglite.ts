@@ -10,8 +10,8 @@ declare const WebAssembly: { compile(bytes: Uint8Array): Promise<CompiledPglite>
 let compiled: Promise<CompiledPglite> | undefined
 
 /**
- * The compiled code of PGlite, for any number of threads. Compiling it in a thread takes most of a second of CPU, and the
- * optimized code is lost with the thread.
+ * Compiles PGlite once for all threads. Compiling in a thread takes almost one second of CPU time, and the optimized
+ * code is lost with the thread.
  */
 export function compiledPglite(): Promise<CompiledPglite> {
   compiled ??= compile()

@@ -5,16 +5,16 @@ import type { Engine } from '../engine.ts'
 
 export interface EmbeddedOptions {
   directory: string
-  /** A database directory made at build time, which a first start copies if present. */
+  /** An optional database directory from the build. A first start copies it. */
   template: string
-  /** The program of the thread that the database works in. */
+  /** The database thread's program. */
   threadFile: string
-  /** Free space under which writes are refused. Bytes. */
+  /** Free bytes below which writes are rejected. */
   diskFloorBytes?: number
   log: Logger
 }
 
-/** The embedded database as an engine. @throws OperatorError */
+/** @throws OperatorError */
 export async function openEmbedded({ directory, ...options }: EmbeddedOptions): Promise<Engine> {
   const folder = embeddedFolder(directory)
   const { isDiskLow, ...database } = await asOperatorError(() => openEmbeddedPostgres({ ...options, folder }))
@@ -26,7 +26,7 @@ export function embeddedFolder(path: string): DatabaseFolder {
   return { path, owner: 'stet' }
 }
 
-/** Runs `work`. Its failures for the operator become stet's own. */
+/** Translates the package's operator errors into stet's own. */
 export function asOperatorError<T>(work: () => Promise<T>): Promise<T> {
   return work().catch((error: unknown) => {
     throw error instanceof EmbeddedPostgresError ? new OperatorError(error.message) : error

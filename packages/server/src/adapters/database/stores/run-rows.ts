@@ -1,7 +1,8 @@
 /**
- * The batched statements of runs. Each takes any number of rows as one JSON list. Lists that are joined have a condition
- * that every row meets: PostgreSQL then expects one row instead of a hundred and uses the index of the other table.
- * Comparisons of states and times are written so that no index serves them, because those match most of the table.
+ * Batched statements for runs. Each takes any number of rows as one JSON list.
+ * Joined lists have a condition that every row meets. PostgreSQL then expects one row instead of a hundred, and uses
+ * the other table's index.
+ * Comparisons of states and times match most of the table, so they are written to avoid an index.
  */
 import type { Claim } from '../../../features/idempotency/ports.ts'
 import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../features/runs/ports.ts'
@@ -10,14 +11,14 @@ import { charactersIn } from '../../../shared/json-pieces.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
 import type { RowKind } from '../write-batch.ts'
 
-/** Part of a batched statement: its fields of the input `i`, its columns, and their values. */
+/** A fragment of a batched statement: its fields of the input `i`, its columns and their values. */
 export interface RowPart {
   input: string
   columns: string
   values: string
 }
 
-/** The part of a conversation that never changes. */
+/** A conversation's immutable fields. */
 export const conversationPart: RowPart = {
   input:
     'uuid uuid, workspace int, project int, version uuid, document uuid, path text, hash text, identifier text, origin text, config json',
@@ -61,7 +62,7 @@ const idempotencyRecord: RowPart = {
 
 interface FirstRun {
   conversation: NewConversation
-  /** Supervised here, or queued. */
+  /** A run supervised by this process, or a queued run. */
   run: NewRun | NewQueuedRun
 }
 
@@ -91,7 +92,7 @@ const claimedFirstRunSql = `
   ), ${insertFirstRuns('accepted')}
   RETURNING uuid::text AS key`
 
-/** A conversation with its first run. */
+/** Inserts a conversation and its first run. */
 export const firstRuns: RowKind<FirstRun> = {
   name: 'first-run',
   order: 10,
@@ -102,7 +103,7 @@ export const firstRuns: RowKind<FirstRun> = {
   }),
 }
 
-/** A first run of a request with an idempotency key: run and record, or neither when the key was used before. */
+/** Inserts the run and its idempotency record, or neither if the key was used before. */
 export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
   name: 'claimed-first-run',
   order: 10,
@@ -114,7 +115,7 @@ export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
   }),
 }
 
-// A record with a run needs no owner to finish it. Queued runs have none yet.
+// A record with a run needs no owner. Queued runs have no owner yet.
 function claimRow({ id, requestHash }: Claim, run: NewRun | NewQueuedRun) {
   return { claim: id, request_hash: requestHash, claimant: 'ownerId' in run ? run.ownerId : '' }
 }
@@ -135,13 +136,13 @@ function startRow(run: NewRun | NewQueuedRun) {
 
 interface NextRun {
   run: NewRun
-  /** The new messages that start it. */
+  /** The new messages that start the run. */
   added: readonly Message[]
-  /** With an idempotency key, the run starts and stores its record only if the key is unused. */
+  /** If set, the run starts and stores its record only if the key is unused. */
   claim?: Claim
 }
 
-/** The next run of a conversation with its new messages, by compare-and-set on the epoch: one of several wins. */
+/** Starts a conversation's next run by compare-and-set on the epoch. Only one concurrent request wins. */
 export const nextRuns: RowKind<NextRun> = {
   name: 'next-run',
   order: 20,
@@ -190,8 +191,8 @@ function nextRunRow(run: NewRun) {
 }
 
 /**
- * Takes queued runs out of the queue, by compare-and-set on epoch, state and stop. A claim repeated after a lost
- * acknowledgment also wins: it finds itself as the owner.
+ * Claims queued runs by compare-and-set on epoch, state and stop. A claim that is repeated after a lost acknowledgment
+ * also wins, because the row already names its owner.
  */
 export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
   name: 'queue-claim',
@@ -222,7 +223,7 @@ export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
   }),
 }
 
-/** Records stops; the first of a run wins. */
+/** Records stops. Only a run's first stop wins. */
 export const stops: RowKind<{ runUuid: string }> = {
   name: 'run-stop',
   order: 25,
@@ -238,7 +239,7 @@ export const stops: RowKind<{ runUuid: string }> = {
   }),
 }
 
-/** @param isAlone whether messages and result are parameters of their own. */
+/** @param isAlone true if messages and result are separate parameters. */
 const endSql = (isAlone: boolean) => `
   WITH input AS (
     SELECT i.*, substring($2::bytea FROM i.log_from FOR i.log_bytes) AS log FROM json_to_recordset($1::json) AS i(
@@ -265,12 +266,12 @@ const endSql = (isAlone: boolean) => `
 const endsSql = endSql(false)
 const endAloneSql = endSql(true)
 
-/** An end of this size is large. */
 const largeCharacters = 1_048_576
 
 /**
- * The end of a run with its messages, result and event log, by compare-and-set on run, epoch and state. An owner that
- * repeats an end after a lost acknowledgment also wins: it finds its own time. Reapers do not: two may share a millisecond.
+ * Stores a run's end with its messages, result and event log, by compare-and-set on run, epoch and state. An owner that
+ * repeats an end after a lost acknowledgment also wins, because the row has its end time. Reapers do not, because two
+ * of them may share a millisecond.
  */
 export const ends: RowKind<RunEnd> = {
   name: 'run-end',
@@ -278,12 +279,12 @@ export const ends: RowKind<RunEnd> = {
   key: (end) => end.runUuid,
   statement(rows) {
     const [first] = rows
-    // PostgreSQL copies a JSON list several times while reading it. A large end, which a batch writes alone, therefore
-    // has its messages and its result as parameters of their own, after the list.
+    // PostgreSQL copies a JSON list several times while reading it. A large end is alone in its batch, so its messages
+    // and result become separate parameters.
     const alone =
       rows.length === 1 && first && charactersIn(first.messages, largeCharacters) > largeCharacters ? first : undefined
-    // The event logs are one parameter, and each row has its place in it, from 1. So the statement and its query plan
-    // are the same for any number of rows.
+    // All event logs share one parameter, and each row has its 1-based offset. The statement and its query plan are
+    // thus the same for any number of rows.
     const logs: Uint8Array[] = []
     const list: object[] = []
     let logFrom = 1

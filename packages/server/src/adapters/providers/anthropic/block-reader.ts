@@ -1,6 +1,4 @@
-/**
- * Reads content blocks as they grow: text, signed thinking, tool calls, and the call that carries a structured answer.
- */
+/** Reads growing content blocks: text, signed thinking, tool calls, and the tool call for a structured answer. */
 import type { ModelChunk, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { addPiece, addSource, endPieces, type PiecedText } from '../answer/content.ts'
 import { uncarried } from '../answer/failure.ts'
@@ -9,17 +7,18 @@ import { answerToolName, isWrapped, unwrapped } from './structured.ts'
 
 type Json = Record<string, unknown>
 
-/** The blocks of one message so far. */
 export interface Blocks {
-  /** The name of the provider key, stored with signed thinking. */
+  /** The provider key's name, stored with signed thinking. */
   provider: string
-  /** The schema of a structured answer, which arrives as the input of a tool. */
+  /** The schema of a structured answer, which arrives as tool input. */
   schema: Json | undefined
   open: Map<number, Block>
-  /** Text around a structured answer would make it unparseable, so it is shown only if no answer comes. */
+  /**
+   * Text around a structured answer would make it unparseable. It is returned only if there is no structured answer.
+   */
   heldText: string
   hasAnswer: boolean
-  /** The model called a tool of the prompt. */
+  /** True if the model called one of the prompt's tools. */
   hasCalls: boolean
   types: Set<string>
 }
@@ -38,7 +37,7 @@ export function newBlocks({ name: provider }: ProviderSettings, schema: Json | u
   return { provider, schema, open: new Map(), heldText: '', hasAnswer: false, hasCalls: false, types: new Set() }
 }
 
-/** A block of a plain message starts with its whole content, except for a tool's input. */
+/** In a plain message, a block has its complete content from the start, except for a tool's input. */
 export function beginBlock(blocks: Blocks, index: number, content: Json, into: ModelChunk[]): void {
   const name = asText(content['name'])
   const block: Block = {
@@ -87,9 +86,9 @@ export function endBlock(blocks: Blocks, index: number, into: ModelChunk[]): voi
 }
 
 /**
- * Returns text that was held back.
- * @throws ProviderError `uncarried` for a complete message without any content that stet can represent. Thinking alone
- * is none.
+ * Returns buffered text.
+ * @throws ProviderError `uncarried` if a complete message has no content that stet can represent. Thinking alone is no
+ * such content.
  */
 export function endBlocks({ hasAnswer, heldText, types }: Blocks, reason: string, into: ModelChunk[]): void {
   if (!hasAnswer && heldText !== '') into.push({ type: 'text-delta', text: heldText })
