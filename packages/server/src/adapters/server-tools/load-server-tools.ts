@@ -1,5 +1,5 @@
 /**
- * Loads the operator's tools once at start: an ES module whose default export, or export `tools`, maps names to tools.
+ * Loads the operator's tools once at start. The ES module's default export, or its export `tools`, maps names to tools.
  */
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -11,7 +11,7 @@ const Definition = z.object({
   parameters: z.record(z.string(), z.unknown()).default({}),
   execute: z.custom<ServerTool['execute']>((value) => typeof value === 'function', 'must be a function'),
 })
-// A plain name, or one with a folder such as `latitude/search`.
+// A plain name, or a name with one folder such as `latitude/search`.
 const nameForm = /^[A-Za-z0-9_-]{1,64}(\/[A-Za-z0-9_-]{1,64})?$/
 
 /** @throws Error with a one-line description of the module's problem. */

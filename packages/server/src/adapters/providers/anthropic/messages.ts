@@ -1,6 +1,6 @@
 /**
- * Converts messages to the Messages API: system text apart, user and assistant alternating, tool results as user
- * content.
+ * Converts messages to Anthropic's Messages API. System text is separate, user and assistant alternate, and tool
+ * results are user content.
  */
 import type Anthropic from '@anthropic-ai/sdk'
 import type { ProviderSettings } from '../../../features/providers/model-driver.ts'
@@ -53,7 +53,7 @@ function systemBlock(provider: ProviderSettings, part: MessagePart): Anthropic.T
   throw unsupported(provider, part.type, 'in system messages')
 }
 
-/** A cache mark on a message goes to its last block that can have one. Thinking blocks cannot. */
+/** A message's cache mark applies to its last block. Thinking blocks cannot have one. */
 function marked<B extends Block>(message: Message, blocks: B[]): B[] {
   const mark = cacheMark(message)
   const last = blocks.at(-1)
@@ -61,7 +61,7 @@ function marked<B extends Block>(message: Message, blocks: B[]): B[] {
   return [...blocks.slice(0, -1), { ...last, cache_control: mark }]
 }
 
-// A prefilled assistant message may not end in white space.
+// The API rejects a prefilled assistant message that ends in white space.
 function trimmedEnd(turns: { role: 'user' | 'assistant'; content: Block[] }[]): Anthropic.MessageParam[] {
   const last = turns.at(-1)
   const block = last?.content.at(-1)
@@ -85,7 +85,7 @@ function userBlock(provider: ProviderSettings, part: MessagePart): Anthropic.Con
   throw unsupported(provider, part.type, 'in user messages')
 }
 
-/** Thinking goes back only to the provider key that produced it, with its signature. */
+/** Signed thinking is valid only for the provider key that produced it. */
 function assistantBlock(provider: ProviderSettings, part: MessagePart): Anthropic.ContentBlockParam[] {
   switch (part.type) {
     case 'text':
@@ -154,7 +154,7 @@ function markOf(part: MessagePart): { cache_control?: Anthropic.CacheControlEphe
   return mark ? { cache_control: mark } : {}
 }
 
-/** The cache mark of a part, message or configuration, under either of its names. `true` means the default mark. */
+/** Reads the cache mark of a part, message or configuration, under either name. `true` selects the default mark. */
 export function cacheMark(holder: Readonly<Record<string, unknown>>): Anthropic.CacheControlEphemeral | undefined {
   const mark = holder['cache_control'] ?? holder['cacheControl']
   if (mark === true || mark === 'ephemeral') return { type: 'ephemeral' }

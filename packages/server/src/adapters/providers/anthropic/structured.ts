@@ -1,4 +1,4 @@
-/** Structured answers through a tool that takes the answer. Every model supports tools, and the tool is never shown. */
+/** Requests a structured answer through a hidden tool, because every model supports tools. */
 import type Anthropic from '@anthropic-ai/sdk'
 
 type Json = Record<string, unknown>
@@ -25,7 +25,6 @@ export function isWrapped(schema: Json): boolean {
   return schema['type'] !== 'object'
 }
 
-/** Extracts the answer's text from the tool's input. */
 export function unwrapped(rawInput: string): string {
   try {
     const input: unknown = JSON.parse(rawInput)
