@@ -14,9 +14,7 @@ export interface EmbeddedPostgresOptions {
   folder: DatabaseFolder
   /** An optional database directory from the build. A first start copies it. */
   template: string
-  /** The bundled `thread/main.ts`. */
   threadFile: string
-  /** Free bytes below which no backup, checkpoint or vacuum starts. */
   diskFloorBytes?: number
   log: Log
 }

@@ -13,7 +13,6 @@ const START_PARAMETERS = [
   ...Object.entries(DURABLE_SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
 ]
 
-/** Opens a database with durable commits. Creates one if the directory is empty. */
 export async function openPglite(
   folder: DatabaseFolder,
   fs: DurableFs = new DurableFs(folder),

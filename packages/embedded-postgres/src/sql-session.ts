@@ -1,17 +1,14 @@
 export interface SqlResult {
   rows: Record<string, unknown>[]
-  /** Rows changed by an INSERT, UPDATE or DELETE. */
   affectedRows: number
 }
 
-/** Runs plain SQL in a session or in one of its transactions. */
 export interface SqlQueries {
   /**
    * Runs one statement with `$1` parameters. Pass JSON as text with a `::jsonb` cast, because drivers treat arrays
    * differently.
    */
   query(sql: string, params?: readonly unknown[]): Promise<SqlResult>
-  /** Runs several statements without parameters. */
   script(sql: string): Promise<void>
 }
 
@@ -21,9 +18,7 @@ export interface SqlStatement {
   params: readonly unknown[]
 }
 
-/** Used by migrations, the write batch and upkeep. Both kinds of database implement it. */
 export interface SqlSession extends SqlQueries {
-  /** Commits when `work` resolves and rolls back when it rejects. */
   transaction<T>(work: (queries: SqlQueries) => Promise<T>): Promise<T>
   /**
    * Runs all statements atomically in as few round trips as possible, and returns the rows of each. Select only text.

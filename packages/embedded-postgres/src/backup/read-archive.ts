@@ -16,7 +16,6 @@ export async function readArchive(file: string, directory: string): Promise<void
   await extract({ file, cwd: directory, strict: true, preserveOwner: false })
 }
 
-/** Accepts only regular files and directories inside the archive. A database contains nothing else. */
 async function verifyArchive(file: string): Promise<void> {
   let refused: string | undefined
   const onReadEntry = ({ path, type }: ReadEntry) => {

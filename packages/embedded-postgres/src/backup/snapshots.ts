@@ -14,14 +14,11 @@ export interface SnapshotOptions {
   /** Undefined disables snapshots. */
   directory: string | undefined
   everyHours: number
-  /** The number of snapshots to keep. Older ones are deleted after each new one. */
   keep: number
   log: Log
-  /** The prefix of each snapshot's name. */
   owner: string
 }
 
-/** Databases without `backup` get no snapshots. */
 export interface Backable {
   backup?: (file: string) => Promise<void>
 }
@@ -81,7 +78,6 @@ export interface DueSnapshot extends SnapshotTarget {
   now: Date
 }
 
-/** Checks once and returns the snapshot's name if one was due. */
 export async function snapshotIfDue(options: DueSnapshot): Promise<string | undefined> {
   await mkdir(options.directory, { recursive: true, mode: 0o700 })
   const newest = (await listSnapshots(options)).at(-1)

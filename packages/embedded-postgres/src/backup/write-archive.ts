@@ -10,7 +10,6 @@ import { syncParent } from '../durable/sync-tree.ts'
 export interface ArchivedFile {
   /** The path relative to the database directory, with forward slashes. */
   path: string
-  /** Absent for a directory. */
   size?: number
   /** Must add up to exactly `size` bytes. */
   pieces?: Iterable<Buffer>

@@ -28,7 +28,6 @@ export function workFolder(folder: DatabaseFolder): DatabaseFolder {
   return { ...folder, path: join(folder.path, ownNames(folder).work + randomBytes(6).toString('hex')) }
 }
 
-/** Returns the database's own entries, or none if the directory does not exist. */
 export async function databaseEntries(folder: DatabaseFolder): Promise<Dirent[]> {
   const entries = await readdir(folder.path, { withFileTypes: true }).catch(
     (error: NodeJS.ErrnoException): Dirent[] => {

@@ -19,7 +19,6 @@ interface Holder {
 
 /** Either another process won, or a winner deleted our folder, which looks dead until its socket listens. */
 const LOST_RACE = new Set(['ENOTEMPTY', 'EEXIST', 'ENOENT'])
-/** The lock is a folder that contains a socket and a JSON description of its holder. */
 const SOCKET = '.sock'
 const DESCRIPTION = '.json'
 /** Some systems truncate or reject longer socket paths. On Linux, `shortPath` avoids the limit. */

@@ -17,7 +17,6 @@ const WRITE_ERRORS = {
   51: 'no space left on device (ENOSPC)',
   69: 'read-only file system (EROFS)',
 } as const
-/** Matches a line of PostgreSQL's log with the default prefix. */
 const FAILURE_LINE = /(?:FATAL|PANIC): {2}(.*)/
 /** Error codes on systems that cannot sync a directory. For a file, these are real failures. */
 const NO_DIRECTORY_SYNC = new Set(['EPERM', 'EISDIR', 'EINVAL', 'EBADF'])
@@ -62,7 +61,6 @@ export class DurableFs extends NodeFS {
     }
   }
 
-  /** From now on, engine failures are reported as failures of a running database. */
   setOpen(): void {
     this.#isOpen = true
   }
@@ -79,7 +77,6 @@ export class DurableFs extends NodeFS {
     else this.#end(this.whyNotOpen(cause))
   }
 
-  /** Replaces the mounted file operations with durable ones. */
   protected install(module: RuntimeModule): MountedOperations {
     const { node } = module.FS.lookupPath(PGlite.paths.PGDATA, { follow_mount: true })
     const { stream_ops: streams, node_ops: nodes } = node

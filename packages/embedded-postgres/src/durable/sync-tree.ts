@@ -1,7 +1,6 @@
 import { open, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** Flushes `directory` and everything below it to the disk. */
 export async function syncTree(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name)

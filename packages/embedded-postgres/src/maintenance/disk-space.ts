@@ -71,14 +71,12 @@ export interface DiskWatch {
   stop(): void
 }
 
-/** Checks the free space now and every two seconds. */
 export async function watchDiskSpace(directory: string, floorBytes = FLOOR_BYTES): Promise<DiskWatch> {
   let low = false
   const look = async () => {
     low = (await freeBytes(directory)) < floorBytes
   }
   await look()
-  // If the check fails, the previous value remains.
   const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS)
   timer.unref()
   return { isLow: () => low, stop: () => clearInterval(timer) }

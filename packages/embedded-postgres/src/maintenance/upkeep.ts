@@ -18,7 +18,6 @@ export interface UpkeepDeps {
 }
 
 export interface Upkeep {
-  /** Runs `work` while checkpoints and vacuums are paused. */
   pauseDuring(work: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }

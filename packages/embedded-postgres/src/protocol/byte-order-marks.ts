@@ -11,10 +11,8 @@ type Row = InstanceType<typeof protocol.messages.DataRowMessage>
 const mark = '\uFEFF'
 const markBytes = Buffer.from(mark)
 const markNumber = markBytes.readUIntBE(0, markBytes.length)
-/** Bytes of the message code and length. */
 const headBytes = 5
 
-/** Incomplete messages whose remainder is in a later piece. */
 const unfinished = new WeakMap<Parser, Buffer>()
 let isDone = false
 

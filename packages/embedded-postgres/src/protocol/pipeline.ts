@@ -71,12 +71,10 @@ export function createPipeline(pglite: PGlite): Pipeline {
   }
 }
 
-/** A message in bytes, or text to encode as UTF-8. */
 type MessagePart = Uint8Array | string
 
 type WireValue = Uint8Array | string | null
 
-/** Sends bytes unchanged, lists as array literals, and all other values as text. */
 function wireValue(value: unknown): WireValue {
   if (value === null || value === undefined) return null
   if (Array.isArray(value)) return `{${value.map(arrayElement).join(',')}}`

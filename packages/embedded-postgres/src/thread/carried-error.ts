@@ -8,9 +8,7 @@ export interface CarriedError {
   kind: 'driver' | 'operator' | 'other'
   message: string
   stack: string | undefined
-  /** The plain fields of a database or system error, such as code, detail and position. */
   fields: Record<string, Field>
-  /** Prisma's description of a driver error. */
   cause?: DriverAdapterError['cause']
 }
 

@@ -5,17 +5,14 @@ import { reviveError } from './carried-error.ts'
 import type { Answer, Input, Output, Request, TaskName } from './messages.ts'
 import { type SilenceLimits, type SilenceWatch, watchSilence } from './watch-silence.ts'
 
-/** Maximum concurrent requests in the thread. Further requests wait here. */
 const MAX_IN_FLIGHT = 256
 
 /** Runs the embedded database in a thread, so that statements and syncs do not block the caller. */
 export interface DatabaseThread {
   ask<Name extends TaskName>(task: Name, input: Input<Name>, options?: AskOptions): Promise<Output<Name>>
-  /** The sync count reported with the latest response. */
   syncCount(): number
   /** From now on, rejects requests while the database is silent, and ends the process if it does not recover. */
   watchSilence(limits?: SilenceLimits): void
-  /** Closes the database if it is open, then ends the thread. */
   close(): Promise<void>
 }
 
@@ -103,7 +100,6 @@ export function startDatabaseThread(file: string, owner: string): DatabaseThread
 
 interface Requests {
   add(asked: Asked, isFirst: boolean): void
-  /** Removes an answered request and sends the next one. */
   take(id: number): Asked | undefined
   areSent(): boolean
   /** Rejects all requests. The thread may still execute those already sent. */

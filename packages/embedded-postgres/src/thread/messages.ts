@@ -4,7 +4,6 @@ import type { SqlResult, SqlStatement } from '../sql-session.ts'
 import type { CarriedError } from './carried-error.ts'
 import type { CompiledPglite } from './compiled-pglite.ts'
 
-/** Absent for a statement outside a transaction. */
 interface Within {
   transaction?: number | undefined
 }
@@ -14,7 +13,6 @@ export interface DatabaseTasks {
   open(input: { folder: DatabaseFolder; template: string; program: CompiledPglite }): void
   query(input: SqlStatement & Within): SqlResult
   script(input: { sql: string } & Within): void
-  /** Runs all statements atomically. */
   batch(input: readonly SqlStatement[]): Record<string, unknown>[][]
   prismaQuery(input: { query: SqlQuery } & Within): SqlResultSet
   prismaExecute(input: { query: SqlQuery } & Within): number
@@ -39,7 +37,6 @@ export interface Request {
 }
 
 export interface Answer {
-  /** The request's id. */
   id: number
   output?: unknown
   error?: CarriedError

@@ -9,7 +9,6 @@ const LIMITS: SilenceLimits = { refuseAfterMs: 10_000, endAfterMs: 300_000 }
 const TICKS = 10
 
 export interface SilenceWatch {
-  /** Call on every response. */
   heard(): void
   isSilent(): boolean
   stop(): void
@@ -19,7 +18,6 @@ interface Watched {
   isAsked(): boolean
   /** Sends a request whose response does not wait for the session. */
   ping(): void
-  /** Called on every tick while the database is silent. */
   refuse(): void
   end(silentMs: number): void
 }

@@ -4,7 +4,6 @@ import type { Drain } from './operations/drain.ts'
 import type { UnreadSettings } from './rate-limit/unread-budget.ts'
 
 interface HttpSettings {
-  /** Shown by `/health`. */
   version: string
   /** Optional features of this server, listed by `/health` and `/me`. */
   features: readonly string[]

@@ -7,7 +7,6 @@ import { z } from 'zod'
 import { refuse } from '../shared/app-error.ts'
 import { checkedBody, invalidRequest, type RequestIssue } from './body/check-input.ts'
 
-/** The handlers of one contract router. */
 export type Routes<T extends AppRouter> = Parameters<typeof createExpressEndpoints<T>>[1]
 
 /** @param before middleware for matched routes, which runs before validation and can read the route. */

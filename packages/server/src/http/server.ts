@@ -1,4 +1,3 @@
-/** The HTTP server: sockets, time limits, and responses to parser errors. */
 import { type IncomingMessage, type RequestListener, Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type AppError, refuse } from '../shared/app-error.ts'
@@ -23,7 +22,6 @@ type ParserStatus = keyof typeof causes
 interface ServerLimits {
   /** Defaults to 30 s for headers and bodies. Shorter in tests. */
   slowSenderMs?: number
-  /** Further connections are closed immediately. */
   maxConnections?: number
 }
 

@@ -31,12 +31,10 @@ export function databaseAway(cause?: unknown): AppError {
   return refuse('database-unavailable', {}, { cause })
 }
 
-/** Creates a 503 for writes on an almost full disk. Reads still work. */
 export function diskFull(cause?: unknown): AppError {
   return refuse('disk-full', {}, { cause })
 }
 
-/** Translates connection failures and full disks. Returns any other error unchanged. */
 export function translateDatabaseError(error: unknown): unknown {
   if (isDiskFull(error)) return diskFull(error)
   return isAway(error) ? databaseAway(error) : error
@@ -64,7 +62,6 @@ function isAway(error: unknown): boolean {
   return error instanceof Error && AWAY_MESSAGES.test(error.message)
 }
 
-/** Recognizes violations reported by Prisma and by plain SQL. */
 export function isUniqueViolation(error: unknown): boolean {
   if (isDriverAdapterError(error)) return error.cause.kind === 'UniqueConstraintViolation'
   const code = codeOf(error)

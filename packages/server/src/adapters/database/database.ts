@@ -12,7 +12,6 @@ import type { ReplicaLock } from './postgres/replica-lock.ts'
 import { gatedAdapter, gatedSession, type StatementGate, statementGate } from './statement-gate.ts'
 import { createWriteBatch, type WriteBatch } from './write-batch.ts'
 
-/** Either the client or a transaction's client. */
 export type DatabaseClient = Prisma.TransactionClient
 
 /** Casts without a check. The store must read the type that it writes. */
@@ -28,7 +27,6 @@ export function toJson(value: object): Prisma.InputJsonObject {
 export interface DatabaseOptions<Stores> {
   /** The PostgreSQL URL. Defaults to the embedded database in `directory`. */
   url?: string
-  /** The embedded database, `<STET_DATA_DIR>/db`. */
   directory: string
   /** Contains `prisma/migrations`, `dist/database-thread.mjs` and, after a build, `dist/database-template`. */
   packageRoot: string
@@ -63,7 +61,6 @@ export interface Database<Stores> {
   ready(): Promise<Record<string, boolean>>
   /** SQL statements sent since the start. A warm path sends none. */
   statementCount(): number
-  /** Writes a consistent copy into one file. Embedded database only. */
   backup?: (file: string) => Promise<void>
   close(): Promise<void>
 }
@@ -150,7 +147,6 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
   }
 }
 
-/** Creates a Prisma client whose errors pass through the gate's `unwrap`. */
 function createClient(engine: Engine, gate: StatementGate): PrismaClient {
   const client = new PrismaClient({
     adapter: gatedAdapter(engine.adapter, gate, mayWrite(engine)),

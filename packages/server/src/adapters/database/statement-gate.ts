@@ -28,7 +28,6 @@ class CarriedRefusal extends Error {
   }
 }
 
-/** `translating` for functions that Prisma calls. */
 async function carrying<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await translating(work)
@@ -53,7 +52,6 @@ export function statementGate(writesClosed: () => boolean = () => false): Statem
   }
 }
 
-/** Passes each statement through `gate` and translates connection failures. */
 export function gatedSession(session: SqlSession, gate: StatementGate): SqlSession {
   return {
     ...gatedQueries(session, gate),
@@ -84,10 +82,7 @@ function gatedQueries(queries: SqlQueries, gate: StatementGate): SqlQueries {
   }
 }
 
-/**
- * Passes each statement of Prisma's adapter through `gate` and translates connection failures.
- * @param mayWrite called before each write and commit; rejects if this process must not write.
- */
+/** @param mayWrite called before each write and commit; rejects if this process must not write. */
 export function gatedAdapter(
   factory: SqlDriverAdapterFactory,
   gate: StatementGate,
@@ -150,7 +145,6 @@ function gatedQueryable(
   }
 }
 
-/** Inherits all other members of `base`, including optional ones. */
 function derive<T extends object>(base: T, replaced: Partial<T>): T {
   return Object.assign(Object.create(base) as T, replaced)
 }

@@ -25,7 +25,6 @@ interface BatchStatement extends SqlStatement {
   returnsKeys?: boolean
 }
 
-/** A kind of write whose rows share one statement. */
 export interface RowKind<Row> {
   name: string
   /** Execution order within a batch: inserts before the rows that reference them. */
@@ -47,7 +46,6 @@ export interface WriteBatch {
   writeTogether<Row>(kind: RowKind<Row>, rows: readonly Row[]): Promise<boolean[]>
   /** True if no batch was committed within `PROOF_MS`, or the latest one failed. New rows may then not be stored. */
   isInDoubt(): boolean
-  /** Resolves when all earlier rows have been committed or rejected. */
   flush(): Promise<void>
 }
 
@@ -99,7 +97,6 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
   }
 }
 
-/** Takes groups from the front and preserves the order per key. */
 function takeBatch(waiting: Group[]): { taken: Group[]; left: Group[] } {
   const taken: Group[] = []
   const left: Group[] = []
@@ -119,7 +116,6 @@ function takeBatch(waiting: Group[]): { taken: Group[]; left: Group[] } {
   return { taken, left }
 }
 
-/** Returns false if the database was unavailable. */
 async function commitBatch(session: SqlSession, groups: readonly Group[]): Promise<boolean> {
   try {
     const won = await writeGroups(session, groups)
@@ -143,7 +139,6 @@ async function commitBatch(session: SqlSession, groups: readonly Group[]): Promi
   }
 }
 
-/** Writes the rows and returns the winning keys for kinds with a compare-and-set. */
 async function writeGroups(
   session: SqlSession,
   groups: readonly Group[],

@@ -2,7 +2,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { FailureLimiter, RateLimiter } from '../../features/access/ports.ts'
 
-/** Uses a fixed one-second window per key, and one limiter per distinct limit. */
 export function createRateLimiter(): RateLimiter {
   const limiters = new Map<number, RateLimiterMemory>()
   return {

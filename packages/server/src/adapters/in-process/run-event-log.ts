@@ -11,11 +11,9 @@ interface Log {
   isClosed: boolean
   isCallerAwaited: boolean
   readers: Set<Waiting>
-  /** Cleared when the log ends. */
   onListeners?: ((count: number) => void) | undefined
 }
 
-/** A reader waits for a change by promise or by callback. */
 interface Waiting {
   wake?: (() => void) | undefined
   hear?: (() => void) | undefined
@@ -26,7 +24,6 @@ interface Waiting {
 const afterEnd = { ttlMs: 60_000, maxEntries: 1_000 } as const
 const maxEndedBytes = 131_072
 
-/** @param maxBytes limit for the logs of all ended runs. */
 export function createRunEventLog(maxBytes: number): RunEventLog {
   const live = new Map<string, Log>()
   const ended = createExpiringMap<Log>({ ...afterEnd, maxBytes })
@@ -97,7 +94,6 @@ function wakeAll({ readers }: Log): void {
 }
 
 function createReader(log: Log, afterId: number): RunLogReader {
-  /** Undefined until the first entry. */
   let place: number | undefined
   const waiting: Waiting = {}
   log.readers.add(waiting)

@@ -2,13 +2,11 @@
 import type { QueuedRun, RunQueue } from '../../features/runs/ports.ts'
 
 export interface RunQueueOptions {
-  /** Maximum number of concurrent runs. */
   workers: number
   maxQueuedPerKey: number
 }
 
 interface Job extends QueuedRun {
-  /** True once its row is stored. */
   isReady: boolean
 }
 

@@ -14,7 +14,6 @@ const gatherMs = 20
 // Applied to the finished line, so it covers every field. Matches our keys, bearer headers and common provider keys.
 const secrets = [/stet_[0-9A-Za-z]{36}/g, /bearer\s+[^\s"\\]+/gi, /\b(?:sk|pk|gsk|xai|pplx)-[0-9A-Za-z_-]{12,}/g]
 
-// Pending lines are written when the process exits.
 const unwritten = new Set<() => void>()
 process.on('exit', () => {
   for (const flush of unwritten) flush()

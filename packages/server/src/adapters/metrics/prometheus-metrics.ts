@@ -16,7 +16,6 @@ interface ProcessState {
 
 interface EndedRequest {
   method: string
-  /** The contract's path, or `none`. */
   route: string
   status: number
   seconds: number

@@ -17,7 +17,6 @@ type Cost = ReturnType<ModelPrices['costOf']>
 const unknown = { cost: 0, known: false }
 const free: ModelPrices = { costOf: () => ({ cost: 0, known: true }) }
 
-/** Provider names that differ in the price table. */
 const tableNames: Readonly<Record<string, string>> = {
   xai: 'x-ai',
   amazon_bedrock: 'aws',

@@ -25,7 +25,6 @@ export interface Protocol {
   /** Runs once, before anything is sent. @throws ProviderError for input that the provider cannot accept. */
   build(request: ModelRequest): Promise<Pick<LeanRequest, 'url' | 'headers' | 'body'>>
   readerOf(request: ModelRequest): ChunkReader
-  /** @throws ProviderError */
   readPlain(body: string, request: ModelRequest): ModelChunk[]
 }
 

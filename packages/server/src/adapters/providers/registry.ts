@@ -8,9 +8,7 @@ import { leanTransport, type ProviderLimits, providerLimits } from './transport/
 
 export interface ModelDriversSettings {
   guard: GuardSettings
-  /** Needed for `Retry-After` dates. */
   clock: Clock
-  /** Overridden in tests. */
   limits?: Partial<ProviderLimits>
 }
 

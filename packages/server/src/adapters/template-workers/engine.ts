@@ -21,11 +21,9 @@ import { createScanCache, type ScanCache, type ScanReading } from './scan-cache.
 import { joinSlots, slotPlanOf } from './slot-plan.ts'
 
 export interface TemplateEngineOptions {
-  /** The bundled worker program, `dist/template-worker.mjs`. */
   workerFile: string
   poolSize?: number
   timeoutMs?: number
-  /** Maximum queued and running evaluations per API key. */
   maxPerKey?: number
   maxPerWorkspace?: number
   log: Logger

@@ -15,9 +15,7 @@ export interface FairLimits {
    * Maximum concurrent evaluations per workspace. Reduced by one, to at least one, while another workspace is active.
    */
   running: number
-  /** Maximum queued and running evaluations per API key. */
   perKey: number
-  /** Maximum queued and running evaluations per workspace. */
   perWorkspace: number
 }
 
@@ -156,10 +154,8 @@ interface Waiting extends QueuedJob {
   begin(): void
 }
 
-/** Runs one task per workspace at a time. A workspace's API keys take turns. */
 export type TakeTurn = <T>(owner: EvaluationOwner, work: () => Promise<T>) => Promise<T>
 
-/** @param refuse creates the error for a caller over its limit. */
 export function createTurns(limits: Omit<FairLimits, 'running'>, refuse: (limitOf: string) => Error): TakeTurn {
   const queue = createFairQueue<Waiting>({ ...limits, running: 1 })
   const beginNext = (): void => {

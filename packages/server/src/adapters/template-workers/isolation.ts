@@ -3,7 +3,6 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 
 export interface Isolation {
-  /** The program and arguments that start a worker process. */
   prefix: readonly string[]
   /** `namespace` means that workers have their own network namespace without an active interface. */
   network: 'namespace' | 'shared'
@@ -40,7 +39,6 @@ function commandOf(name: string, args: readonly string[]): string[] {
   return folder === undefined ? [] : [`${folder}/${name}`, ...args]
 }
 
-/** Returns the first command that starts a worker's program, or an empty list. */
 async function firstWorking(
   before: readonly string[],
   commands: readonly (readonly string[])[],

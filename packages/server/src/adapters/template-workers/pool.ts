@@ -12,7 +12,6 @@ export interface PoolOptions {
   /** Maximum worker processes per workspace. One more is started. */
   size: number
   timeoutMs: number
-  /** Maximum queued and running evaluations per API key. */
   maxPerKey: number
   maxPerWorkspace: number
   log: Logger
@@ -20,7 +19,6 @@ export interface PoolOptions {
 
 export type PoolOutcome =
   | CallOutcome
-  /** The call waited too long for a worker process. */
   | { kind: 'overloaded' }
   | { kind: 'refused'; limitOf: 'API key' | 'workspace' }
   | { kind: 'canceled' }
@@ -29,7 +27,6 @@ export type PoolOutcome =
 export interface PoolCall {
   request: Omit<WorkerRequest, 'id'>
   owner: EvaluationOwner
-  /** The same text was evaluated successfully before. New texts never occupy all of a workspace's workers. */
   isProven: boolean
 }
 
@@ -41,7 +38,6 @@ export interface TemplatePool {
 interface Job extends QueuedJob {
   request: Omit<WorkerRequest, 'id'>
   signal: AbortSignal | undefined
-  /** Cancels the queue timeout. */
   stopWaiting(): void
   settle(outcome: PoolOutcome): void
 }
@@ -84,7 +80,6 @@ export function createTemplatePool(options: PoolOptions): TemplatePool {
   }
 }
 
-/** Starts a new worker process in a slot. Returns undefined if the pool was closed meanwhile. */
 async function restart(pool: Pool, slot: Slot): Promise<WorkerProcess | undefined> {
   slot.worker = undefined
   while (!pool.isClosed) {

@@ -16,14 +16,12 @@ export type WorkerReply =
 
 /** Maximum reply size, enforced by both worker and server. */
 export const MAX_REPLY_BYTES = 4 * 1024 * 1024
-/** The worker's first line, sent when it is ready for calls. */
 export const READY = 'ready'
 
 export function encodeLine(message: unknown): string {
   return `${JSON.stringify(message)}\n`
 }
 
-/** Splits chunks into lines and buffers an incomplete last line. */
 export function lineReader(onLine: (line: string) => void): (chunk: string) => void {
   let pieces: string[] = []
   return (chunk) => {

@@ -54,7 +54,6 @@ const reply = z.union([
   z.strictObject({ ...head, failure: z.string() }),
 ])
 
-/** Returns undefined if the line is not a reply to the call in progress. */
 export function parseReply(
   line: string,
   expectedId: number | undefined,

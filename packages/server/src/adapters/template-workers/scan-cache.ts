@@ -1,4 +1,3 @@
-/** Caches recent scans. Concurrent calls for the same text share one scan. */
 import { LRUCache } from 'lru-cache'
 import type { TemplateScan } from '../../features/templates/template-engine.ts'
 

@@ -18,7 +18,6 @@ it('does not find a process that does not exist', () => {
 
 const limitMs = 40
 
-/** Returns how a clock ends, and the number of CPU readings. */
 async function endOf(told: (look: number) => CpuShare | undefined): Promise<{ end: string; looks: number }> {
   let looks = -1
   const shareOf = () => {

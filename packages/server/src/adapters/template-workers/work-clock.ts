@@ -43,7 +43,6 @@ export interface WorkClockOptions {
 const MAX_WAIT_FACTOR = 10
 /** A worker that sleeps for this share of the limit is stuck, because nothing can wake it. */
 const IDLE_SHARE = 0.2
-/** The minimum interval between two checks. */
 const MIN_LOOK_MS = 20
 /** A check costs as much as a small render, so short calls are never checked. */
 const FIRST_LOOK_MS = 20

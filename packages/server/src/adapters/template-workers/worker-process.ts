@@ -1,4 +1,3 @@
-/** A sandboxed process that executes one call at a time until it is killed, retired or crashes. */
 import type { ChildProcess } from 'node:child_process'
 import { type Isolation, launchWorker } from './isolation.ts'
 import { encodeLine, lineReader, MAX_REPLY_BYTES, READY, type WorkerReply, type WorkerRequest } from './protocol.ts'
@@ -87,7 +86,6 @@ export function startWorker(workerFile: string, isolation: Isolation): WorkerPro
   }
 }
 
-/** Treats the first line as the ready message and all others as replies. */
 function greeting(onReply: (line: string) => void): { ready: Promise<void>; onLine: (line: string) => void } {
   let greet: (() => void) | undefined
   const ready = new Promise<void>((resolve) => {

@@ -70,7 +70,6 @@ export function bearerToken(header: string | undefined): string | undefined {
   return trimmed.slice(0, space).toLowerCase() === 'bearer' ? trimmed.slice(space).trimStart() : trimmed
 }
 
-/** @throws AppError ServiceUnavailableError */
 async function requirePlace(place: Place): Promise<void> {
   if (!(await place.confirm())) throw refuse('database-unavailable')
 }

@@ -1,4 +1,3 @@
-
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { SpentPoint } from '../../features/access/ports.ts'
 import type { Caller } from '../../shared/caller.ts'
@@ -10,7 +9,6 @@ export interface RequestContext {
   /** From `performance.now()`. */
   startedAtMs: number
   client: ClientGeneration
-  /** Set by authentication. */
   caller: Caller | undefined
   /** Set once, because a request spends one rate-limit point on every path. */
   point: SpentPoint | undefined
@@ -18,7 +16,6 @@ export interface RequestContext {
   route: string | undefined
   /** The response's cache entry, reserved before the key is checked. */
   cachePlace: { id: string; scope: string; drops: number } | undefined
-  /** See `whileOpen`. */
   open: AbortSignal | undefined
 }
 

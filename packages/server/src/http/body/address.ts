@@ -56,7 +56,6 @@ export function pathId(text: string, unknown: 'unknown-project' | 'unknown-api-k
   return id
 }
 
-/** Malformed project and version ids are unknown ids. */
 export function versionAddress(params: { projectId: string; versionUuid: string }): {
   projectId: number
   versionRef: string

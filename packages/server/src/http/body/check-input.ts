@@ -37,7 +37,6 @@ const fullyCheckedValues = 10_000
 // the process.
 const untilFirstIssue: z.core.ParseContextInternal<z.core.$ZodIssue> = { abortEarly: true }
 
-/** Wraps a body's schema in the interface that ts-rest calls. */
 export function checkedBody(schema: z.ZodType): object {
   return {
     '~standard': {
@@ -54,7 +53,6 @@ export function checkedBody(schema: z.ZodType): object {
   }
 }
 
-/** Counts a JSON value with all nested values, up to `most`. */
 function countValues(value: unknown, most: number): number {
   let count = 1
   if (typeof value !== 'object' || value === null) return count

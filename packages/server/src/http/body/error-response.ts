@@ -32,7 +32,6 @@ export class KeptFailure extends Error {
 
   constructor(answer: KeptAnswer) {
     super(`Answered ${answer.status} before`)
-    // Created by `errorResponse`.
     this.answer = { ...answer, body: answer.body as ErrorBody }
   }
 }
@@ -50,7 +49,6 @@ export function errorResponse(error: unknown, requestId: string): ErrorResponse 
   return { status: 500, headers: {}, body: { name, message, errorCode: 'internal_server_error', details } }
 }
 
-/** Register as the last middleware. */
 export function errorHandler(log: Logger): ErrorRequestHandler {
   return (error, req, res, next) => {
     const { requestId, route } = contextOf(res)

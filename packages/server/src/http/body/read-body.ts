@@ -29,7 +29,6 @@ const unpacedBytes = 65_536
 const collectAfterBytes = 8_388_608
 const discardLimitBytes = 64 * 1024 * 1024
 const discardLimitMs = 5_000
-/** Coarse, because there may be many of these timers. */
 const tickMs = 1_000
 
 const jsonType = /^application\/json$|^[^/\s]+\/[^/\s]+\+json$/

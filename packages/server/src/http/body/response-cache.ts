@@ -97,7 +97,6 @@ export class ResponseCache {
   }
 }
 
-/** Sends 304 if the client already has this content. */
 export function writeReady(res: ServerResponse, ready: ReadyResponse, ifNoneMatch: string | undefined): void {
   res.setHeader('ETag', ready.etag)
   res.setHeader('Cache-Control', 'private, no-cache')

@@ -15,7 +15,6 @@ import { RawResponse } from '../raw-response.ts'
 interface Call<S, B> {
   req: Request
   res: Response
-  /** The route's success status. */
   status: S
   /** A created resource that the path does not name. Deleting it also deletes the stored response. */
   created?(body: NoInfer<B>): AnswerSubject
@@ -73,7 +72,6 @@ interface OnceStart<T> {
   claim: Claim | undefined
   /** Starts the run and stores its claim, if any, in the same write. */
   start(): Promise<T>
-  /** Joins an earlier request's run. */
   join(run: ClaimedRun): Promise<T>
 }
 

@@ -8,7 +8,6 @@ export class Drain {
   /** True while the API rejects further requests on open connections with 503. */
   isRefusing = false
 
-  /** Counts responses that have not been fully sent. */
   openResponses(): number {
     return this.#open.size
   }
@@ -34,7 +33,6 @@ export class Drain {
     if (this.isDraining) res.setHeader('Connection', 'close')
   }
 
-  /** Marks a response that waits for the end of a run. */
   followRun(res: ServerResponse): void {
     if (this.#open.has(res)) this.#followingRuns.add(res)
   }

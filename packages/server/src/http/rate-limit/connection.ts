@@ -17,7 +17,6 @@ export class Connection {
     this.#socket = socket
   }
 
-  /** Starts the request now, or after an earlier request of the connection is complete. */
   process(res: ServerResponse, answer: (res: ServerResponse) => void): void {
     if (this.#processed < mostAtOnce) {
       this.#processed += 1
@@ -79,7 +78,6 @@ function pauseAgain(this: Socket): void {
 
 const connectionKey = Symbol('connection')
 
-/** Stores the record on the socket. */
 export function connectionOf(socket: Socket & { [connectionKey]?: Connection }): Connection {
   socket[connectionKey] ??= new Connection(socket)
   return socket[connectionKey]

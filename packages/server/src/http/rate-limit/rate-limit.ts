@@ -4,7 +4,6 @@ import { refuse } from '../../shared/app-error.ts'
 import { callerOf, contextOf } from '../auth/request-context.ts'
 import type { HttpDeps } from '../http-deps.ts'
 
-/** Spends one rate-limit point per request and reports the state in response headers. */
 export async function spendPoint(deps: Pick<HttpDeps, 'rateLimiter'>, res: ServerResponse): Promise<SpentPoint> {
   const context = contextOf(res)
   if (context.point) return context.point

@@ -8,9 +8,7 @@ import { type AppError, refuse } from '../../shared/app-error.ts'
 import { collectAll } from '../../shared/collect-garbage.ts'
 
 export interface UnreadSettings {
-  /** Maximum time without progress. */
   stallMs: number
-  /** Maximum bytes of all unread responses together. */
   mostBytes: number
 }
 
@@ -35,7 +33,6 @@ interface Watched {
   unsentBytes: number
   /** Reserved bytes, or bytes used in addition to the unsent ones. */
   heldBytes: number
-  /** The key that owns the reservation. */
   apiKeyId: number | undefined
 }
 
@@ -67,7 +64,6 @@ export class UnreadBudget {
     this.#timer ??= setInterval(() => this.#look(), lookMs).unref()
   }
 
-  /** Call when the response was sent or its connection closed. */
   leave(res: ServerResponse): void {
     const watched = this.#open.get(res)
     this.#open.delete(res)
@@ -156,7 +152,6 @@ function gone(): AppError {
   return refuse('client-disconnected')
 }
 
-/** Disconnects the longest-stalled clients first, until the remaining responses fit. */
 function closeStalled(open: Map<ServerResponse, Watched>, { stallMs, mostBytes }: UnreadSettings): void {
   const now = performance.now()
   const stalled: [ServerResponse, Watched][] = []

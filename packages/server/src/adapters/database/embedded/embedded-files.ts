@@ -8,7 +8,6 @@ import { asOperatorError, embeddedFolder } from './open-embedded.ts'
 
 const PROBE = 'SELECT count(*) FROM _prisma_migrations'
 
-/** Creates a migrated database directory, which a first start copies. */
 export function makeTemplate(packageRoot: string, target: string): Promise<void> {
   return makeDatabaseTemplate(target, (session) => migrate(session, join(packageRoot, 'prisma', 'migrations')))
 }

@@ -15,7 +15,6 @@ const DIGEST_BYTES = 32
 
 interface Entry {
   path: string
-  /** Bytes of a file; absent for a directory. */
   size?: number
 }
 

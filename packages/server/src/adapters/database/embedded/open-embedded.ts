@@ -5,11 +5,8 @@ import type { Engine } from '../engine.ts'
 
 export interface EmbeddedOptions {
   directory: string
-  /** An optional database directory from the build. A first start copies it. */
   template: string
-  /** The database thread's program. */
   threadFile: string
-  /** Free bytes below which writes are rejected. */
   diskFloorBytes?: number
   log: Logger
 }
@@ -26,7 +23,6 @@ export function embeddedFolder(path: string): DatabaseFolder {
   return { path, owner: 'stet' }
 }
 
-/** Translates the package's operator errors into stet's own. */
 export function asOperatorError<T>(work: () => Promise<T>): Promise<T> {
   return work().catch((error: unknown) => {
     throw error instanceof EmbeddedPostgresError ? new OperatorError(error.message) : error

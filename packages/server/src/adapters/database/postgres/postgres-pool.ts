@@ -11,7 +11,6 @@ function isLockTimeout(error: unknown): boolean {
 
 /** A connection that can be cut when the server is silent. */
 export class Connection extends pg.Client {
-  /** Emitted when a statement exceeds the lock timeout. */
   static readonly LOCK_TIMEOUT = 'lock-timeout'
   readonly #socket: Socket
 
@@ -33,7 +32,6 @@ export class Connection extends pg.Client {
     }) as typeof this.query
   }
 
-  /** Fails all pending statements immediately. */
   cut(): void {
     this.#socket.destroy()
   }
@@ -202,7 +200,6 @@ export function watchConnections(pool: pg.Pool, config: pg.ClientConfig, silence
   return () => clearInterval(timer)
 }
 
-/** True if the server responds on a new connection. */
 async function probe(config: pg.ClientConfig, timeoutMs: number): Promise<boolean> {
   const connection = new Connection(config, timeoutMs)
   connection.on('error', () => undefined)

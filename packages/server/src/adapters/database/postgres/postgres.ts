@@ -9,7 +9,6 @@ import { ReplicaLock } from './replica-lock.ts'
 const STATEMENT_TIMEOUT_MS = 30_000
 /** The server's own locks are held for milliseconds. A longer wait means that another program holds the lock. */
 const LOCK_TIMEOUT_MS = 5_000
-/** Maximum wait for a free connection. */
 const POOL_WAIT_MS = 30_000
 /** Well below the 100 connections that PostgreSQL allows by default. */
 const POOL_SIZE = 16
@@ -17,9 +16,7 @@ const KEEP_ALIVE_MS = 5_000
 
 export interface PostgresOptions {
   url: string
-  /** Serve only while holding the lock that excludes other servers without Redis. */
   onlyReplica: boolean
-  /** Milliseconds to wait for any response before pending statements fail. */
   silenceMs: number
   log: Logger
 }
@@ -95,7 +92,6 @@ export function poolSession(pool: pg.Pool): SqlSession {
     transaction,
     async batch(statements) {
       const [only, ...others] = statements
-      // A single statement is atomic.
       if (only && others.length === 0) return [await rowsOf(pgQueries(pool), only)]
       return transaction(async (queries) => {
         const results: Record<string, unknown>[][] = []

@@ -11,7 +11,6 @@ const TRY_EVERY_MS = 100
 const RETRY_AFTER_FAILURE_MS = 500
 /** Frequent traffic also keeps firewalls from dropping the connection. */
 const CONFIRM_EVERY_MS = 200
-/** Validity of a confirmation, measured from its request. */
 const CONFIRMED_FOR_MS = 600
 /** The wait after a predecessor that did not release the lock. It exceeds `CONFIRMED_FOR_MS`. */
 const TAKEOVER_WAIT_MS = 1_000
@@ -31,7 +30,6 @@ const SERVING = 'serving:'
 
 export interface ReplicaLockOptions {
   connect(): Connection
-  /** Maximum silence before the connection counts as broken. */
   silenceMs: number
   log: Logger
 }
@@ -181,7 +179,6 @@ export class ReplicaLock {
     return connection
   }
 
-  /** Cuts the connection if the database is silent for too long. */
   async #query(connection: Connection, sql: string, params?: unknown[]) {
     const stopTimer = afterListening(this.#options.silenceMs, () => connection.cut())
     try {

@@ -1,4 +1,3 @@
-
 import { KEY_PLANS, KEY_SCOPES } from '@stet/contract/vocabulary'
 import type { ApiKey as ApiKeyRow } from '../../../../generated/prisma/client.ts'
 import type { Scope } from '../../../features/access/api-key.ts'

@@ -46,12 +46,10 @@ function toMergedText({ version, validTo, ...row }: MergedRow): MergedText {
   return { ...row, mergedAt: version.mergedAt, validTo: validTo ?? openEnd }
 }
 
-/** Restricts Prisma queries to projects of the workspace. */
 function inProject(workspaceId: number, { projectId }: VersionSet) {
   return { projectId, project: { workspaceId } }
 }
 
-/** Restricts plain SQL to projects of the workspace. */
 function ownedBy(workspaceId: number, projectId: number): Prisma.Sql {
   return Prisma.sql`EXISTS (SELECT 1 FROM project p WHERE p.id = ${projectId} AND p.workspace_id = ${workspaceId})`
 }

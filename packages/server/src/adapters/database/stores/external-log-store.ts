@@ -46,7 +46,6 @@ function logRow({ conversation, entry }: Log) {
   }
 }
 
-/** Writes by group commit. */
 export function postgresExternalLogStore({
   client,
   writeBatch,
@@ -57,7 +56,6 @@ export function postgresExternalLogStore({
   return externalLogStore(client, (log) => writeBatch.write(logs, log))
 }
 
-/** Writes in the client's transaction. */
 export function transactionExternalLogStore(client: DatabaseClient): ExternalLogStore {
   return externalLogStore(client, (log) => {
     const { sql, params } = logs.statement([log])

@@ -66,7 +66,6 @@ export function postgresIdempotencyUpkeep(session: SqlSession): IdempotencyUpkee
   }
 }
 
-/** True if the record's conversation or project was deleted. */
 async function isSubjectDeleted(client: DatabaseClient, record: IdempotencyRecord): Promise<boolean> {
   const { conversationUuid: uuid } = record
   const conversation = uuid === null ? null : await client.conversation.findUnique({ where: { uuid }, select: subject })

@@ -18,7 +18,6 @@ export interface RowPart {
   values: string
 }
 
-/** A conversation's immutable fields. */
 export const conversationPart: RowPart = {
   input:
     'uuid uuid, workspace int, project int, version uuid, document uuid, path text, hash text, identifier text, origin text, config json',
@@ -62,7 +61,6 @@ const idempotencyRecord: RowPart = {
 
 interface FirstRun {
   conversation: NewConversation
-  /** A run supervised by this process, or a queued run. */
   run: NewRun | NewQueuedRun
 }
 
@@ -92,7 +90,6 @@ const claimedFirstRunSql = `
   ), ${insertFirstRuns('accepted')}
   RETURNING uuid::text AS key`
 
-/** Inserts a conversation and its first run. */
 export const firstRuns: RowKind<FirstRun> = {
   name: 'first-run',
   order: 10,
@@ -136,7 +133,6 @@ function startRow(run: NewRun | NewQueuedRun) {
 
 interface NextRun {
   run: NewRun
-  /** The new messages that start the run. */
   added: readonly Message[]
   /** If set, the run starts and stores its record only if the key is unused. */
   claim?: Claim
@@ -239,7 +235,6 @@ export const stops: RowKind<{ runUuid: string }> = {
   }),
 }
 
-/** @param isAlone true if messages and result are separate parameters. */
 const endSql = (isAlone: boolean) => `
   WITH input AS (
     SELECT i.*, substring($2::bytea FROM i.log_from FOR i.log_bytes) AS log FROM json_to_recordset($1::json) AS i(

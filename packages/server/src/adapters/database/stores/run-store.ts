@@ -1,4 +1,3 @@
-
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { Conversation, Run } from '../../../../generated/prisma/client.ts'
 import type { ConversationOrigin, RunStore, StoredConversation, StoredRun } from '../../../features/runs/ports.ts'
@@ -30,10 +29,8 @@ const shown = { deletedAt: null } as const
 
 export interface RunStoreDatabase {
   client: DatabaseClient
-  /** Used by background loops. Its statements do not count as request activity. */
   ownSession: SqlSession
   writeBatch: WriteBatch
-  /** True while writes are rejected because the disk is almost full. */
   writesClosed(): boolean
 }
 

@@ -1,4 +1,3 @@
-
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { GivenAnswer, NewToolCall, ToolCallState, ToolCallStore } from '../../../features/runs/tools/tool.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
@@ -12,7 +11,6 @@ const state = { waiting: 'waiting', answered: 'answered', closed: 'closed' } as 
 
 interface ToolCallDatabase {
   client: DatabaseClient
-  /** Used by background loops, which no request waits for. */
   ownSession: SqlSession
   writeBatch: WriteBatch
 }

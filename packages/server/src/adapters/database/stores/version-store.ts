@@ -1,4 +1,3 @@
-
 import { randomUUID } from 'node:crypto'
 import type { Prisma } from '../../../../generated/prisma/client.ts'
 import type { Version } from '../../../features/projects/project.ts'

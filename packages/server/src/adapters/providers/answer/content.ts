@@ -3,9 +3,8 @@ import { type Usage, usageOf } from '../../../features/providers/usage.ts'
 import { asObject } from '../json.ts'
 import { dataUrl, type Media, mediaOf } from '../request/parts.ts'
 
-/** Text that arrives in pieces. A piece may end in the middle of a surrogate pair. */
 export interface PiecedText {
-  /** A high surrogate whose low surrogate has not arrived. */
+  /** A high surrogate that waits for its low surrogate. */
   held: string
 }
 
@@ -23,7 +22,6 @@ export function addPiece(text: PiecedText, piece: string): string {
   return whole.slice(0, whole.length - text.held.length).replace(allUnstorable, replacement)
 }
 
-/** Returns the replacement for an incomplete surrogate pair. */
 export function endPieces(text: PiecedText): string {
   const rest = text.held === '' ? '' : replacement
   text.held = ''

@@ -11,7 +11,6 @@ export interface FailureContext {
   now: Date
 }
 
-/** Converts a response with an error status. */
 export function statusFailure(
   { status, headers, body }: { status: number; headers: IncomingHttpHeaders; body: string },
   { token, now }: FailureContext,

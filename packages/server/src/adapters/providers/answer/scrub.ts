@@ -1,4 +1,3 @@
-/** Removes secrets from a provider's text before display or logging. */
 import { storableText } from '../../../shared/text-guards.ts'
 
 const longestText = 2_000

@@ -6,7 +6,6 @@ import type { ModelChunk, TakeChunks } from '../../../features/providers/model-d
 import { ProviderError } from '../../../features/providers/provider-error.ts'
 import { connectionLost, type ProviderLimits, transportError } from '../transport/transport.ts'
 
-/** Reads the frames of one response in one protocol. */
 export interface ChunkReader {
   /** @throws ProviderError for an error frame and for invalid JSON. */
   readFrame(data: string, into: ModelChunk[]): void

@@ -50,7 +50,6 @@ export function messageReader(provider: ProviderSettings, schema: Json | undefin
   }
 }
 
-/** @throws ProviderError if the body is not a message. */
 export function plainMessage(body: string, provider: ProviderSettings, schema: Json | undefined): ModelChunk[] {
   const message = parseAnswer(body)
   if (message['type'] === 'error') throw anthropicFrameError(message['error'], provider.token)

@@ -8,9 +8,7 @@ import { answerToolName, isWrapped, unwrapped } from './structured.ts'
 type Json = Record<string, unknown>
 
 export interface Blocks {
-  /** The provider key's name, stored with signed thinking. */
   provider: string
-  /** The schema of a structured answer, which arrives as tool input. */
   schema: Json | undefined
   open: Map<number, Block>
   /**
@@ -18,7 +16,6 @@ export interface Blocks {
    */
   heldText: string
   hasAnswer: boolean
-  /** True if the model called one of the prompt's tools. */
   hasCalls: boolean
   types: Set<string>
 }

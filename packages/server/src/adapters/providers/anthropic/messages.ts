@@ -17,7 +17,6 @@ export interface AnthropicConversation {
 type Block = Anthropic.ContentBlockParam
 type PartOf<T extends MessagePart['type']> = Extract<MessagePart, { type: T }>
 
-/** @throws ProviderError `unsupported` for a part that the protocol cannot represent. */
 export function anthropicMessages(provider: ProviderSettings, messages: readonly Message[]): AnthropicConversation {
   const known = withUser(withLeadingSystem(withoutDeveloper(filesFromUser(messages))))
   const system = known

@@ -90,7 +90,6 @@ function countWords(text: string): number {
   return text.match(/\S+/g)?.length ?? 0
 }
 
-/** Splits into words, each with its leading white space. */
 function wordsOf(text: string): string[] {
   return text.match(/(?<!\s)\s*\S+/g) ?? []
 }

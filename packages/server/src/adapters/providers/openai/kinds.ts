@@ -1,4 +1,3 @@
-/** The differences between services that use the OpenAI protocol. */
 import { keys } from '../request/settings.ts'
 import type { ToolIdForm } from '../request/tools.ts'
 
@@ -26,9 +25,7 @@ export interface KindTraits {
   /** The format of audio. `object` is OpenAI's, `text` is the plain content or URL. */
   sound?: 'object' | 'text'
   toolIds?: ToolIdForm
-  /** Maps OpenAI's setting names to the service's names. */
   names?: Readonly<Record<string, string>>
-  /** Settings that the service rejects. */
   refused: ReadonlySet<string>
   /** The service requires a tool loop's reasoning to be sent back. */
   wantsReasoning?: boolean
@@ -39,7 +36,6 @@ export interface KindTraits {
 }
 
 const elsewhere = 'thinkingConfig safetySettings'
-/** Settings of other vendors' protocols. */
 export const unsampled = `${elsewhere} topK top_k thinking`
 
 const traits: Readonly<Record<string, KindTraits>> = {

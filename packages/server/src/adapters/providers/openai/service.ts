@@ -1,4 +1,3 @@
-/** Resolves a provider key's base URL and traits, once per key. */
 import type { ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { RunError } from '../../../shared/app-error.ts'
 import { asText } from '../json.ts'

@@ -8,7 +8,6 @@ export type Media = { url: string; mimeType: string } | { base64: string; mimeTy
 
 type MediaPart = Extract<MessagePart, { type: 'image' | 'file' }>
 
-/** Base64 prefixes by format. */
 const imageStarts = [
   ['/9j/', 'image/jpeg'],
   ['R0lG', 'image/gif'],

@@ -20,7 +20,6 @@ export function withUser(messages: readonly Message[]): Message[] {
   return messages.map((message, index) => (index === last ? as('user', message) : message))
 }
 
-/** Ensures that the last message is from the user or a tool. */
 export function withUserAtEnd(messages: readonly Message[]): Message[] {
   const last = messages.at(-1)
   if (!last || last.role === 'user' || last.role === 'tool') return [...messages]

@@ -4,9 +4,7 @@ import { ProviderError } from '../../../features/providers/provider-error.ts'
 import { asObject } from '../json.ts'
 
 export interface SettingRules {
-  /** Maps settings to the protocol's names. */
   names: Readonly<Record<string, string>>
-  /** Settings that the service rejects, or that belong elsewhere in the request. */
   dropped: ReadonlySet<string>
 }
 
@@ -20,7 +18,6 @@ export function keys(text: string): ReadonlySet<string> {
   return new Set(text.split(' '))
 }
 
-/** Unknown settings pass through unchanged. */
 export function settingsBody(
   { kind }: Pick<ProviderSettings, 'kind'>,
   settings: Record<string, unknown>,

@@ -1,5 +1,3 @@
-/** Reads tool choice and tool-call ids in every notation that prompts and services use. */
-
 import { createHash } from 'node:crypto'
 import { asObject, asText } from '../json.ts'
 
@@ -22,7 +20,6 @@ export function toolChoiceOf(settings: Record<string, unknown>): ToolChoice | un
   return name === '' ? undefined : { name }
 }
 
-/** True if one response may call several tools. Undefined if not set. */
 export function parallelCallsOf(settings: Record<string, unknown>): boolean | undefined {
   const written = settings['parallelToolCalls'] ?? settings['parallel_tool_calls']
   return typeof written === 'boolean' ? written : undefined
@@ -31,7 +28,6 @@ export function parallelCallsOf(settings: Record<string, unknown>): boolean | un
 /** Builds the body's tool keys. Services reject both keys in a request without tools. */
 export function toolSettings(
   settings: Record<string, unknown>,
-  /** Formats a required tool in the protocol's notation. */
   named: (choice: { name: string }) => Record<string, unknown>,
 ): Record<string, unknown> {
   const choice = toolChoiceOf(settings)

@@ -46,7 +46,6 @@ export class AddressRefused extends Error {
 export interface GuardSettings {
   /** `host` or `host:port` as written in a base URL. These hosts may have private addresses. */
   allowedPrivateHosts: readonly string[]
-  /** Replaced only in tests. */
   resolve?: typeof resolveName
 }
 

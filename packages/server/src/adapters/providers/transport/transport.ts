@@ -24,7 +24,6 @@ export interface ProviderLimits {
   plainBytes: number
   /** Large, because a frame may contain a complete generated image. */
   frameBytes: number
-  /** The pause before the first retry. It doubles with each further retry. */
   backoffMs: number
 }
 
@@ -43,7 +42,6 @@ export interface LeanRequest {
   url: URL
   headers: Record<string, string>
   body: string
-  /** Selects the shorter limits for streamed responses. */
   isStream: boolean
   /** Skips the address check, because the operator configured the address. */
   isTrusted: boolean
@@ -91,7 +89,6 @@ export function leanTransport(guard: GuardSettings, limits: ProviderLimits): Lea
   }
 }
 
-/** Joins repeated headers. @param name in lower case. */
 export function headerText(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name]
   return Array.isArray(value) ? value.join(', ') : value

@@ -1,4 +1,3 @@
-/** The worker process's program: reads one call per line, evaluates it and writes one reply. */
 import {
   type ChainState,
   type CompiledPrompt,
@@ -25,7 +24,6 @@ const WARM_UP = '---\nmodel: none\n---\n{{ if a }}<user>{{ a.b }}</user>{{ else 
 
 const { stdin, stdout } = process
 const CALLS_PER_MEASUREMENT = 16
-/** A call of this duration may have left much memory behind. */
 const EXPENSIVE_MS = 5
 
 let current: number | undefined

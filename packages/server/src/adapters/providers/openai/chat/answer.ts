@@ -60,7 +60,6 @@ export function chunkReader(provider: OpenaiService): ChunkReader {
   }
 }
 
-/** @throws ProviderError if the body is not a chat completion. */
 export function plainChunks(body: string, provider: OpenaiService): ModelChunk[] {
   const parsed = parseAnswer(body)
   refuseFailure(parsed, provider)
@@ -141,7 +140,6 @@ function finish(answer: ChatAnswer, into: ModelChunk[]): void {
   into.push({ type: 'finish', finishReason: finishReasonOf(answer.finishReason, hasCalls), ...counted, ...served })
 }
 
-/** Emits buffered text. */
 function flush(answer: ChatAnswer, into: ModelChunk[]): void {
   if (answer.marks.held !== '') think(answer, answer.marks.held, into)
   answer.marks.held = ''

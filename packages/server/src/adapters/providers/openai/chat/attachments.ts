@@ -1,4 +1,3 @@
-/** Reads generated images and citations, and detects content that stet cannot represent. */
 import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { addSource, generatedImage } from '../../answer/content.ts'
 import { uncarried } from '../../answer/failure.ts'

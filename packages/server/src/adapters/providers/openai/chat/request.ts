@@ -34,7 +34,6 @@ const names: Readonly<Record<string, string>> = {
   reasoningEffort: 'reasoning_effort',
 }
 
-/** Settings that chat completions do not support. */
 const foreign = 'cacheControl cache_control reasoningSummary'.split(' ')
 
 /** @throws ProviderError `unsupported` for parts and tools that the service cannot accept. */

@@ -13,7 +13,6 @@ export interface ThoughtMarks {
 const opening = '<thought>'
 const closing = '</thought>'
 
-/** @param delta the delta that contains `piece`. */
 export function splitThought(
   marks: ThoughtMarks,
   piece: string,
@@ -46,7 +45,6 @@ export function splitThought(
   return { thought: text.slice(0, cut), text: '' }
 }
 
-/** Returns how many final characters could start the closing mark. */
 function markedEnd(text: string): number {
   let length = Math.min(text.length, closing.length - 1)
   while (length > 0 && !text.endsWith(closing.slice(0, length))) length -= 1

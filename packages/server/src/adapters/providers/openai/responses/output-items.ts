@@ -1,4 +1,3 @@
-/** Reads output items that have a start and an end: calls, encrypted reasoning, generated images and messages. */
 import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { generatedImage } from '../../answer/content.ts'
 import { uncarried } from '../../answer/failure.ts'
@@ -7,9 +6,7 @@ import { asObject, asText, parseArguments } from '../../json.ts'
 type Item = Record<string, unknown>
 
 export interface OutputItems {
-  /** The provider key's name, stored with encrypted reasoning. */
   provider: string
-  /** Call ids by item id. */
   callIds: Map<string, string>
   hasCalls: boolean
   hasContent: boolean

@@ -67,7 +67,6 @@ function functionTool({ name, description, parameters }: ToolDefinition): OpenAI
 
 const namedFunction = (choice: { name: string }) => ({ type: 'function', name: choice.name })
 
-/** @throws ProviderError `unsupported` for a part that the protocol cannot represent. */
 function inputItems(provider: OpenaiService, messages: readonly Message[]): InputItem[] {
   const shown = filesFromUser(messages)
   const known = provider.traits.takesDeveloper ? shown : withoutDeveloper(shown)
