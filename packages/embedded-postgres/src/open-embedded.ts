@@ -22,13 +22,8 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   session: SqlSession
   adapter: SqlDriverAdapterFactory
-  /** True while the caller should reject writes. A full disk would end the process. */
   isDiskLow(): boolean
-  /**
-   * Starts checkpoints, vacuums and the silence watch.
-   * @param statementCount increases with each of the owner's statements; an unchanged count means that the database is
-   * idle.
-   */
+  /** @param statementCount increases with each of the owner's statements; unchanged means idle. */
   startUpkeep(statementCount: () => number): void
   /** Writes a consistent copy into one tar.gz without blocking statements. */
   backup(file: string): Promise<void>

@@ -42,10 +42,7 @@ export async function openPglite(
 /** The engine's exit code after an ordinary SQL error: `POSTGRES_MAIN_LONGJMP` in PGlite. */
 const ORDINARY_ERROR = 100
 
-/**
- * PGlite 0.5.16 swallows every engine exception. After an exit or a trap it would call the dead engine in an endless
- * loop.
- */
+/** PGlite 0.5.16 swallows engine exceptions. After an exit or a trap it would call the dead engine forever. */
 function endWithEngine(pglite: PGlite, fs: DurableFs): void {
   const module = pglite.Module
   const executeOnce = module._PostgresMainLoopOnce

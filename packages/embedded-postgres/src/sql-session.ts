@@ -4,10 +4,7 @@ export interface SqlResult {
 }
 
 export interface SqlQueries {
-  /**
-   * Runs one statement with `$1` parameters. Pass JSON as text with a `::jsonb` cast, because drivers treat arrays
-   * differently.
-   */
+  /** Pass JSON as text with a `::jsonb` cast, because drivers treat arrays differently. */
   query(sql: string, params?: readonly unknown[]): Promise<SqlResult>
   script(sql: string): Promise<void>
 }
@@ -20,8 +17,6 @@ export interface SqlStatement {
 
 export interface SqlSession extends SqlQueries {
   transaction<T>(work: (queries: SqlQueries) => Promise<T>): Promise<T>
-  /**
-   * Runs all statements atomically in as few round trips as possible, and returns the rows of each. Select only text.
-   */
+  /** Runs all statements atomically and returns the rows of each. Select only text. */
   batch(statements: readonly SqlStatement[]): Promise<Record<string, unknown>[][]>
 }

@@ -22,7 +22,7 @@ export interface ClosedBackup {
   file: string
   /** A query that fails unless the database belongs to this program. */
   probe: string
-  /** Unpacks a legacy backup into a new directory. Returns false for a file in the current format. */
+  /** Unpacks a legacy backup into a new directory. Returns false for any other file. */
   unpackOther?: (file: string, directory: string) => Promise<boolean>
 }
 
@@ -43,9 +43,7 @@ export async function backupDatabase(backup: ClosedBackup): Promise<void> {
   }
 }
 
-/**
- * Restores `file` into a folder without a database. If the file is truncated or damaged, the folder stays unchanged.
- */
+/** Restores `file` into a folder without a database. A truncated or damaged file leaves the folder unchanged. */
 export async function restoreDatabase(backup: ClosedBackup): Promise<void> {
   const { folder } = backup
   const wasThere = await isThere(folder)

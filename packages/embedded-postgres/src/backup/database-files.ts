@@ -13,9 +13,8 @@ export async function* closedFiles(folder: DatabaseFolder): AsyncGenerator<Archi
 }
 
 /**
- * Reads the files of a running database with PostgreSQL's online backup. Files may change during the read. The
- * write-ahead log is read last, so that opening the copy can repair them. The copy contains every commit made before
- * that. Checkpoints must wait, because they delete the log.
+ * PostgreSQL's online backup. Files may change while they are read. The write-ahead log is read last and repairs the
+ * copy when it is opened. Checkpoints must wait, because they delete the log.
  */
 export async function* openFiles(pglite: PGlite, folder: DatabaseFolder): AsyncGenerator<ArchivedFile> {
   const begin = await pglite.query<{ segment: string }>(

@@ -6,10 +6,7 @@ import { EmbeddedPostgresError } from '../failure.ts'
 
 const ACCEPTED = new Set(['File', 'Directory'])
 
-/**
- * Unpacks `file` into the new directory `directory`. Rejects truncated, damaged and hostile archives before it writes
- * anything. @throws EmbeddedPostgresError
- */
+/** Rejects truncated, damaged and hostile archives before it writes anything. @throws EmbeddedPostgresError */
 export async function readArchive(file: string, directory: string): Promise<void> {
   await verifyArchive(file)
   await mkdir(directory, { mode: 0o700 })

@@ -4,7 +4,6 @@ import type { Log } from '../maintenance/log.ts'
 
 /** The part of the name after `<owner>-`. Versions up to 0.1 wrote their own format, `.backup`. */
 const STAMP = /^(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})(\d{2})\.(?:tar\.gz|backup)$/
-/** A frequent check keeps the interval across restarts. */
 const LOOK_EVERY_MS = 60_000
 const MAX_PAUSE_MINUTES = 60
 /** Tolerates small backward steps when the clock is synchronized over the network. */
@@ -49,10 +48,7 @@ interface SnapshotTarget extends SnapshotOptions {
   backup(file: string): Promise<void>
 }
 
-/**
- * Returns the timer callback, which writes a snapshot when one is due. Each failure doubles the pause before the next
- * attempt. The pause counts calls, because the clock may jump.
- */
+/** Each failure doubles the pause before the next attempt. The pause counts calls, because the clock may jump. */
 export function snapshotLooks(options: SnapshotTarget): (now: Date) => Promise<void> {
   let failures = 0
   let pause = 0
@@ -94,8 +90,8 @@ export async function snapshotIfDue(options: DueSnapshot): Promise<string | unde
 }
 
 /**
- * Lists the snapshots, oldest first. A snapshot dated in the future predates a clock correction. It sorts as the
- * oldest, so that it does not delay the next snapshot and is deleted first.
+ * Oldest first. A snapshot from the future predates a clock correction. It sorts as the oldest, so that it does not
+ * delay the next snapshot and is deleted first.
  */
 async function listSnapshots({ directory, owner, now }: DueSnapshot): Promise<string[]> {
   const names = (await readdir(directory)).filter((name) => !Number.isNaN(timeOf(owner, name))).sort()

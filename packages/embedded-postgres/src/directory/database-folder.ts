@@ -11,8 +11,7 @@ export interface DatabaseFolder {
 }
 
 /**
- * Our entries are the lock, a finished database before its move, and leftovers of killed processes. A leftover is an
- * unfinished database, a backup under verification, or the path of an unfinished backup. They are inside the directory,
+ * The lock, a finished database before its move, and leftovers of killed processes. They are inside the directory,
  * because it may be a mount.
  */
 export function ownNames({ owner }: DatabaseFolder): { lock: string; made: string; work: string } {

@@ -5,7 +5,7 @@ import { openPglite } from '../open-pglite.ts'
 import type { SqlSession } from '../sql-session.ts'
 import { pgliteSession } from '../thread/pglite-session.ts'
 
-/** Creates a database at `target` and fills it with `fill`. The directory appears under its name only when complete. */
+/** Creates a database and fills it with `fill`. The directory appears under its name only when complete. */
 export async function makeDatabaseTemplate(
   target: string,
   fill: (session: SqlSession) => Promise<unknown>,

@@ -25,8 +25,8 @@ const DESCRIPTION = '.json'
 const MAX_SOCKET_PATH = 103
 
 /**
- * Takes the lock, or throws an error that names the holder. Two processes on one directory would silently lose data.
- * The socket works across containers that share the file system. The kernel closes it when the process dies.
+ * Two processes on one directory would silently lose data. The socket works across containers that share the file
+ * system, and the kernel closes it when the process dies.
  */
 export async function lockDirectory(folder: DatabaseFolder): Promise<DirectoryLock> {
   const absolute = resolve(folder.path)
@@ -47,7 +47,6 @@ export async function lockDirectory(folder: DatabaseFolder): Promise<DirectoryLo
   }
 }
 
-/** Makes one attempt. Returns undefined if another process was faster. */
 async function take(directory: string, shortDirectory: string, lock: string): Promise<DirectoryLock | undefined> {
   const name = randomBytes(6).toString('hex')
   const own = join(directory, `${lock}-${name}`)
@@ -90,7 +89,7 @@ async function listenAt(directory: string, path: string): Promise<Server> {
 }
 
 /**
- * Removes a dead process's files from `folder`. File names are unique, so a newer lock is not affected.
+ * File names are unique, so a newer lock is not affected.
  * @throws EmbeddedPostgresError if the holder is alive, or may be alive on another machine.
  */
 async function clearDead(directory: string, shortDirectory: string, lock: string, folder: string): Promise<void> {
@@ -106,18 +105,12 @@ async function clearDead(directory: string, shortDirectory: string, lock: string
   for (const entry of entries ?? []) await rm(join(directory, folder, entry), { force: true })
 }
 
-/**
- * A refused connection proves nothing about a holder on another machine. The host name still matches after a reboot,
- * when the boot id differs.
- */
+/** The kernel knows only its own machine's sockets. After a reboot the boot id differs, but the host name does not. */
 function mayLiveElsewhere(holder: Holder): boolean {
   return holder.bootId !== bootId() && holder.host !== hostname()
 }
 
-/**
- * Deletes folders of processes that died before they got the lock. A living process keeps its folder or creates a new
- * one.
- */
+/** Deletes folders of processes that died before they got the lock. */
 async function clearRemains(directory: string, shortDirectory: string, lock: string): Promise<void> {
   const names = (await readdir(directory)).filter((name) => name.startsWith(`${lock}-`))
   for (const name of names) {

@@ -9,10 +9,7 @@ import { type DatabaseFolder, databaseEntries, ownNames, workFolder } from './da
 /** PostgreSQL's marker file. It is copied last, so a directory that contains it is complete. */
 const MARK = 'PG_VERSION'
 
-/**
- * Ensures that the directory contains a complete database. Copies the template from the build, or creates a database. A
- * killed start leaves nothing unfinished. The caller must hold the directory lock.
- */
+/** Copies the template or creates a database. A killed start leaves nothing unfinished. Requires the directory lock. */
 export async function prepareDirectory(folder: DatabaseFolder, template: string): Promise<void> {
   await mkdir(folder.path, { recursive: true, mode: 0o700 })
   await clearWork(folder)
@@ -30,10 +27,7 @@ export async function isDatabase(folder: DatabaseFolder): Promise<boolean> {
   return true
 }
 
-/**
- * Builds a database in a temporary folder and durably moves its entries into `directory`. The directory itself stays,
- * because a mount cannot be replaced.
- */
+/** Builds in a temporary folder, then durably moves the entries. The directory stays, because it may be a mount. */
 export async function buildDatabase(
   folder: DatabaseFolder,
   build: (work: DatabaseFolder) => Promise<void>,
@@ -49,7 +43,7 @@ export async function buildDatabase(
   await moveUp(folder)
 }
 
-/** Deletes or completes a killed process's leftovers. The caller must hold the directory lock. */
+/** Deletes or completes a killed process's leftovers. Requires the directory lock. */
 export async function clearWork(folder: DatabaseFolder): Promise<void> {
   const names = await readdir(folder.path)
   const { made, work } = ownNames(folder)
@@ -61,15 +55,12 @@ export async function clearWork(folder: DatabaseFolder): Promise<void> {
 /** A leftover that is a file contains the path of an unfinished backup elsewhere. */
 async function deleteWork(path: string): Promise<void> {
   const unfinished = (await stat(path)).isFile() ? await readFile(path, 'utf8') : ''
-  // The file is empty if the process died before it wrote the path, and so before the backup began. A missing or
-  // read-only disk must not prevent the start.
+  // Empty if the process died before the backup began. A missing or read-only disk must not prevent the start.
   if (unfinished !== '') await rm(unfinished, { force: true }).catch(() => undefined)
   await rm(path, { recursive: true, force: true })
 }
 
-/**
- * Writes `file` outside the database directory. If this process is killed, the next start deletes the unfinished file.
- */
+/** Writes a file outside the directory. After a kill, the next start deletes the unfinished file. */
 export async function writeOutside(folder: DatabaseFolder, file: string, write: () => Promise<void>): Promise<void> {
   const note = workFolder(folder).path
   await writeFile(note, resolve(file), { mode: 0o600 })

@@ -22,7 +22,7 @@ const FAILURE_LINE = /(?:FATAL|PANIC): {2}(.*)/
 const NO_DIRECTORY_SYNC = new Set(['EPERM', 'EISDIR', 'EINVAL', 'EBADF'])
 
 /**
- * A PGlite file system whose syncs reach the disk. PGlite itself reports success without syncing. This depends on two
+ * A file system whose syncs reach the disk, because PGlite reports success without syncing. It depends on two
  * undocumented parts of PGlite, hence the exact version and the self-test at start.
  */
 export class DurableFs extends NodeFS {
@@ -65,13 +65,11 @@ export class DurableFs extends NodeFS {
     this.#isOpen = true
   }
 
-  /** Describes a failed start for the operator, with PostgreSQL's latest FATAL or PANIC line. */
   whyNotOpen(cause: unknown): string {
     const reason = this.#lastWords ?? reasonOf(cause)
     return `The database in ${this.rootDir} does not open: ${reason}. If its files are damaged, restore a backup`
   }
 
-  /** Ends the process, because the engine can no longer execute statements. */
   endWithEngine(cause: unknown): void {
     if (this.#isOpen) this.fail('its engine failed', this.#lastWords ?? cause)
     else this.#end(this.whyNotOpen(cause))
@@ -110,8 +108,7 @@ export class DurableFs extends NodeFS {
 
   #end(reason: string): void {
     writeSync(2, `${this.#owner}: ${reason}\n`)
-    // In a thread, `exit` ends only the thread, and the main thread ends the process later. SIGKILL is immediate, but
-    // does not affect process 1 of a container.
+    // In a thread, `exit` ends only the thread. SIGKILL is immediate, but does not affect process 1 of a container.
     if (!isMainThread) process.kill(process.pid, 'SIGKILL')
     process.exit(IO_FAILURE)
   }

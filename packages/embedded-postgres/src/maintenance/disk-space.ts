@@ -11,9 +11,7 @@ const OPEN_BYTES = 16 * 1024 * 1024
 const LOOK_EVERY_MS = 2_000
 
 /**
- * Checks the free space before any write. Opening an existing database needs little space. A first start needs the full
- * floor.
- * @throws EmbeddedPostgresError
+ * Opening an existing database needs little space. A first start needs the full floor. @throws EmbeddedPostgresError
  */
 export async function requireSpace(directory: string, floorBytes = FLOOR_BYTES): Promise<void> {
   const exists = existsSync(join(directory, 'PG_VERSION'))
@@ -28,10 +26,8 @@ export async function requireSpace(directory: string, floorBytes = FLOOR_BYTES):
 }
 
 /**
- * Checks the free space for a backup of `database` into `file`. The database size is the upper bound, because the
- * compression ratio is unknown. An open database keeps its floor. A closed one needs space for the copy that verifies
- * the backup.
- * @throws EmbeddedPostgresError
+ * The database size is the upper bound, because the compression ratio is unknown. An open database keeps its floor. A
+ * closed one needs space for the copy that verifies the backup. @throws EmbeddedPostgresError
  */
 export async function requireBackupSpace(
   database: DatabaseFolder,
@@ -54,7 +50,6 @@ async function requireFree(folder: string, needed: number): Promise<void> {
   throw new EmbeddedPostgresError(`The backup takes up to ${takes} on the disk of ${folder}, which has ${has} free`)
 }
 
-/** Ignores files that disappear, because the database may be open. */
 async function sizeOf(folder: DatabaseFolder): Promise<number> {
   let bytes = 0
   for (const entry of await databaseEntries(folder)) {

@@ -11,7 +11,7 @@ export interface UpkeepDeps {
   syncCount(): number
   /** Increases with each statement. An unchanged count between two checks means that the database is idle. */
   statementCount(): number
-  /** False while the disk is almost full. A vacuum needs space, and a checkpoint on a full disk ends the process. */
+  /** False while the disk is almost full. A checkpoint on a full disk ends the process. */
   hasRoom(): boolean
   log: Log
   limits?: Partial<typeof LIMITS>
@@ -40,7 +40,6 @@ export function startUpkeep(deps: UpkeepDeps): Upkeep {
       await deps.session.script('CHECKPOINT')
       checkpoint = { at: Date.now(), syncs: deps.syncCount() }
     }
-    // Prefers idle times, but also vacuums a busy server.
     if (!isQuiet && Date.now() - vacuumedAt < limits.vacuumEveryMs) return
     await vacuumWornTables(deps.session)
     vacuumedAt = Date.now()
@@ -64,10 +63,7 @@ export function startUpkeep(deps: UpkeepDeps): Upkeep {
   }
 }
 
-/**
- * Vacuums the tables with many dead or changed rows. Uses one statement per table, so that other statements can run in
- * between.
- */
+/** Uses one statement per table, so that other statements can run in between. */
 export async function vacuumWornTables(session: SqlSession): Promise<string[]> {
   // Without a forced flush the counters never change, because there is no background process.
   await session.query('SELECT pg_stat_force_next_flush()')
@@ -80,8 +76,8 @@ export async function vacuumWornTables(session: SqlSession): Promise<string[]> {
 }
 
 /**
- * Bytes of log since the last checkpoint, which a start after a crash would replay. The log file size is unsuitable:
- * checkpoints keep emptied files, so after one burst each checkpoint would trigger the next.
+ * Log that a start after a crash would replay. The file size is unsuitable: checkpoints keep emptied files, so after
+ * one burst each checkpoint would trigger the next.
  */
 export async function logBytes(session: SqlSession): Promise<number> {
   const { rows } = await session.query(

@@ -1,7 +1,4 @@
-/**
- * PGlite 0.5 decodes text with a decoder that drops a leading U+FEFF as a byte order mark. A prompt that begins with
- * U+FEFF would then not match its hash.
- */
+/** PGlite 0.5 drops a leading U+FEFF as a byte order mark. A prompt that begins with it would not match its hash. */
 import { protocol } from '@electric-sql/pglite'
 
 type Parser = InstanceType<typeof protocol.Parser>

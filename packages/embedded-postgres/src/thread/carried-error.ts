@@ -30,7 +30,6 @@ export function carryError(error: unknown): CarriedError {
 export function reviveError({ kind, message, stack, fields, cause }: CarriedError): Error {
   if (kind === 'operator') return new EmbeddedPostgresError(message)
   const error = cause ? new DriverAdapterError(cause) : Object.assign(new Error(message), fields)
-  // The stack of the failed thread is more useful than the caller's.
   if (stack !== undefined) error.stack = stack
   return error
 }

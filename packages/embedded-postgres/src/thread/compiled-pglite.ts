@@ -9,10 +9,7 @@ declare const WebAssembly: { compile(bytes: Uint8Array): Promise<CompiledPglite>
 
 let compiled: Promise<CompiledPglite> | undefined
 
-/**
- * Compiles PGlite once for all threads. Compiling in a thread takes almost one second of CPU time, and the optimized
- * code is lost with the thread.
- */
+/** Compiled once for all threads, because a compilation takes almost one second of CPU time. */
 export function compiledPglite(): Promise<CompiledPglite> {
   compiled ??= compile()
   return compiled

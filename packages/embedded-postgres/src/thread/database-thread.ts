@@ -17,7 +17,7 @@ export interface DatabaseThread {
 }
 
 interface AskOptions {
-  /** Bypasses the limit: the transaction that owns the session must not wait for requests that need the session. */
+  /** Bypasses the limit, because other requests may wait for this transaction's session. */
   isFirst?: boolean
 }
 
@@ -29,10 +29,7 @@ interface Asked {
   isRefused?: boolean
 }
 
-/**
- * Starts the thread, which loads concurrently. The first task must be `open`. After that, an unexpected exit of the
- * thread ends the process.
- */
+/** The first task must be `open`. After that, an unexpected exit of the thread ends the process. */
 export function startDatabaseThread(file: string, owner: string): DatabaseThread {
   // Drops the process's `--import` and similar flags, because the thread runs another program.
   const worker = new Worker(file, { name: 'database', execArgv: [] })

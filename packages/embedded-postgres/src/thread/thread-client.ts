@@ -36,8 +36,8 @@ function threadQueries(thread: DatabaseThread, transaction?: number): SqlQueries
 }
 
 /**
- * Prisma's adapter for the database thread. It runs in the thread, except for transactions: pglite-prisma-adapter 0.7.2
- * swallows a failed COMMIT. Isolation levels have no effect, because the single session is serial.
+ * Transactions bypass the adapter, because pglite-prisma-adapter 0.7.2 swallows a failed COMMIT. Isolation levels have
+ * no effect, because the single session is serial.
  */
 export function threadAdapter(thread: DatabaseThread): SqlDriverAdapterFactory {
   return {
@@ -74,9 +74,7 @@ function threadQueryable(thread: DatabaseThread, transaction?: number): SqlQuery
   }
 }
 
-/**
- * Copies bytes into their own buffer. Structured clone copies the entire buffer, and Node's small buffers share one.
- */
+/** Structured clone copies the entire buffer, and Node's small buffers share one. */
 function withOwnBytes(params: readonly unknown[]): unknown[] {
   return params.map((value) => (value instanceof Uint8Array ? new Uint8Array(value) : value))
 }

@@ -1,4 +1,3 @@
-/** Silence before requests are rejected, and before the process ends. */
 export interface SilenceLimits {
   refuseAfterMs: number
   endAfterMs: number

@@ -1,7 +1,4 @@
-/**
- * Assembles the request pipeline. The order of its steps is the documented order of checks, from authentication to the
- * body.
- */
+/** Assembles the request pipeline. Its order is the documented order of checks. */
 import type { RequestListener, ServerResponse } from 'node:http'
 import { API_PREFIX, contract } from '@stet/contract'
 import express, { type Express, Router } from 'express'

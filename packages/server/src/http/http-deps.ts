@@ -13,7 +13,6 @@ interface HttpSettings {
   metricsToken: string | undefined
   /** Maximum decompressed size of a request body. */
   bodyLimitBytes: number
-  /** Number of proxies in front of the server, for reading `X-Forwarded-For`. */
   trustProxy: number
   maxStreamsPerKey: number
   unread: UnreadSettings

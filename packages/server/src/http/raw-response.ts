@@ -6,8 +6,8 @@ import { charactersIn, evenTexts, jsonPieces } from '../shared/json-pieces.ts'
 import type { UnreadBudget } from './rate-limit/unread-budget.ts'
 
 /**
- * A body that writes the response itself. ts-rest only checks for `Stream` and calls `pipe`. A real Readable would be
- * piped without content type, error listener and cleanup.
+ * ts-rest only checks for `Stream` and calls `pipe`. A real Readable would be piped without content type, error
+ * listener and cleanup.
  */
 export class RawResponse extends Stream {
   readonly #write: (res: Response) => void
@@ -27,9 +27,7 @@ export class RawResponse extends Stream {
 /** Shorter bodies are sent as a string, because Node then sends headers and body in one write. */
 const joinedCharacters = 65_536
 
-/**
- * Replaces Express's `res.json`, which computes settings, charset and freshness that are the same for all responses.
- */
+/** Replaces Express's `res.json`, which recomputes settings, charset and freshness for every response. */
 export function writeJson(this: Response, value: unknown): Response {
   const text = JSON.stringify(value)
   const body = text.length <= joinedCharacters ? text : Buffer.from(text)
@@ -41,9 +39,7 @@ export function writeJson(this: Response, value: unknown): Response {
 const wholeCharacters = 1_048_576
 const pieceCharacters = 65_536
 
-/**
- * Returns a small body unchanged. Sends a large one in pieces and counts it against the budget until it has been read.
- */
+/** Sends a large body in pieces and counts it against the budget until it has been read. */
 export function sizedBody<T>(unread: Pick<UnreadBudget, 'hold'>, res: Response, body: T): T | RawResponse {
   const characters = charactersIn(body)
   const isLarge = characters > wholeCharacters

@@ -59,8 +59,8 @@ export class HttpServer extends Server {
   }
 
   /**
-   * Closes every connection. An idle one may have a request in flight, so it first gets a 503 and is read until the
-   * client closes it. Closing it directly would reset it.
+   * An idle connection may have a request in flight, so it gets a 503 and is read until the client closes it. Closing
+   * it directly would reset it.
    */
   async endConnections(): Promise<void> {
     const idle = [...this.#open].filter(({ _httpMessage }) => !_httpMessage)
@@ -71,7 +71,7 @@ export class HttpServer extends Server {
   }
 }
 
-/** RFC 9112, 3.2: exactly one Host, optional in HTTP/1.0. Node drops a second one, but a proxy may route by it. */
+/** RFC 9112, 3.2: one Host, optional in HTTP/1.0. Node drops a second one, but a proxy may route by it. */
 function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0
   for (let place = 0; place < rawHeaders.length; place += 2) {
@@ -90,8 +90,7 @@ function answerParserError(error: NodeJS.ErrnoException, socket: AnsweringSocket
   const open = socket._httpMessage
   // A second head inside a started response would be read as its body.
   if (error.code === 'ECONNRESET' || !socket.writable || open?.headersSent) socket.destroy()
-  // The invalid data follows a complete request. An error response now would be mistaken for that request's response,
-  // so close after that one.
+  // The invalid data follows a complete request. An error response now would be mistaken for that request's.
   else if (open?.req.complete) open.setHeader('Connection', 'close')
   else socket.end(asText(parserError(statusOf(error.code))))
 }

@@ -1,7 +1,4 @@
-/**
- * Streams a run's frames to one response. A slow reader delays only itself, and a disconnected one is released
- * immediately.
- */
+/** Streams a run's frames to one response. A slow reader delays only itself. */
 import type { ServerResponse } from 'node:http'
 import type { RunFrames, StartedRun } from '../features/runs/events/watch-run.ts'
 import type { Logger } from '../shared/logger.ts'
@@ -13,9 +10,7 @@ const silentMs = 10_000
 /** Limit for a stalled reader, which can resume from its last event id. */
 const stalledMs = 300_000
 
-/**
- * A comment without a blank line, because some parsers treat a blank line after an event with an id as another event.
- */
+/** Has no blank line, because some parsers treat one after an event with an id as another event. */
 const ping = ': ping\n'
 
 export type StreamedRun = Pick<StartedRun, 'conversationUuid' | 'frames'>
@@ -63,9 +58,7 @@ function lookAfter(stream: OpenStream): void {
   }
 }
 
-/**
- * Sends the headers immediately, then every frame, then closes. Failures can no longer be reported after the headers.
- */
+/** Sends the headers immediately. Failures can no longer be reported afterwards. */
 export function writeRunStream(
   res: ServerResponse,
   run: StreamedRun,
@@ -163,9 +156,9 @@ function releaseHeld(): void {
 }
 
 /**
- * Writes text as one body chunk directly to the socket. The response would send length, bytes and end separately, at
- * one and a half times the cost. Requires that the headers were sent and the response owns the socket. Buffers are
- * written through the response, which does not copy them.
+ * Writes one body chunk directly to the socket. The response would send length, bytes and end separately, at one and a
+ * half times the cost. Requires that the headers were sent and the response owns the socket. Buffers are written
+ * through the response, which does not copy them.
  * @returns false if the socket's buffer is full.
  */
 function write(res: ServerResponse, text: string | Buffer): boolean {
@@ -187,7 +180,7 @@ function onceDrained(res: ServerResponse, wake: () => void): void {
   let isWoken = false
   const drained = () => {
     end()
-    // The response emits drain within the socket's drain event, which still calls a listener that was just removed.
+    // The response emits drain within the socket's, which still calls a listener that was just removed.
     if (isWoken) return
     isWoken = true
     wake()

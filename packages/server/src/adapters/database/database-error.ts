@@ -1,10 +1,7 @@
 import { isDriverAdapterError } from '@prisma/driver-adapter-utils'
 import { AppError, refuse } from '../../shared/app-error.ts'
 
-/**
- * Node's codes for an unreachable server, and PostgreSQL's codes for one that is starting, stopping, full or rejecting
- * the login.
- */
+/** Node's codes for an unreachable server, PostgreSQL's for one that starts, stops, is full or rejects the login. */
 const AWAY_CODES = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
   ...['57P01', '57P02', '57P03', '53300', '08000', '08001', '08003', '08004', '08006'],

@@ -25,7 +25,6 @@ export function toJson(value: object): Prisma.InputJsonObject {
 }
 
 export interface DatabaseOptions<Stores> {
-  /** The PostgreSQL URL. Defaults to the embedded database in `directory`. */
   url?: string
   directory: string
   /** Contains `prisma/migrations`, `dist/database-thread.mjs` and, after a build, `dist/database-template`. */
@@ -48,7 +47,6 @@ export interface Database<Stores> {
   /** Used by background loops. Its statements are not counted, so that an idle server is recognized. */
   ownSession: SqlSession
   writeBatch: WriteBatch
-  /** True while writes are rejected because the disk is almost full. */
   writesClosed(): boolean
   transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>
   /** Present for a PostgreSQL that only one server may use at a time. */

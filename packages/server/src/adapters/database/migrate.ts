@@ -26,7 +26,7 @@ interface Migration {
 }
 
 /**
- * Applies missing migrations, each in one transaction with its row, and returns their names. Several servers may run it
+ * Applies each missing migration in its own transaction and returns their names. Several servers may run it
  * concurrently. Rejects edited files, and databases that a newer release has migrated.
  */
 export async function migrate(session: SqlSession, folder: string): Promise<string[]> {

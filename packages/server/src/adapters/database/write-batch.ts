@@ -3,19 +3,13 @@ import type { SqlSession, SqlStatement } from '@stet/embedded-postgres/sql-sessi
 import { isUnavailable } from '../../shared/app-error.ts'
 import { heldBytes } from '../../shared/json-pieces.ts'
 
-/** The minimum and maximum time between two commits under load. Rows that arrive meanwhile share the next commit. */
+/** Minimum and maximum time between two commits under load. */
 const LOAD_INTERVAL_MS = { least: 5, most: 20 }
-/**
- * The interval in units of the last commit's duration. Under load the database is busy half of the time, and batches
- * grow.
- */
+/** The interval in commit durations. Under load the database is busy half of the time, and batches grow. */
 const LOAD_INTERVAL_COMMITS = 2
 /** A full batch is written immediately. The limit also bounds a statement's parameters. */
 const FULL_BATCH = 500
-/**
- * A batch of this size is written immediately, and a larger row is written alone. The embedded database needs several
- * times the size of its input and never frees memory.
- */
+/** The embedded database needs several times the size of its input and never frees memory. */
 const FULL_BATCH_BYTES = 2_097_152
 
 /** How long a successful commit proves that the database accepts writes. */
@@ -32,8 +26,8 @@ export interface RowKind<Row> {
   /** Identifies a row within its kind. Two rows with the same key never share a batch. */
   key(row: Row): string
   /**
-   * Builds the statement for these rows. With `RETURNING … AS key` (text), a row counts as written if its key is
-   * returned; this reports who won a compare-and-set. Otherwise every row counts as written.
+   * With `RETURNING … AS key` (text), a row counts as written if its key is returned, which reports who won a
+   * compare-and-set. Otherwise every row counts as written.
    */
   statement(rows: readonly Row[]): BatchStatement
 }
@@ -44,7 +38,7 @@ export interface WriteBatch {
   write<Row>(kind: RowKind<Row>, row: Row): Promise<boolean>
   /** Writes all rows atomically. Resolves after the commit with one result per row. */
   writeTogether<Row>(kind: RowKind<Row>, rows: readonly Row[]): Promise<boolean[]>
-  /** True if no batch was committed within `PROOF_MS`, or the latest one failed. New rows may then not be stored. */
+  /** True if no batch was committed within `PROOF_MS`, or the latest one failed. */
   isInDoubt(): boolean
   flush(): Promise<void>
 }
@@ -64,7 +58,7 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
   let provenAt = Number.NEGATIVE_INFINITY
 
   const drain = async () => {
-    // Collects all rows of this event loop turn, and lets its provider calls start before the database uses a core.
+    // Collects this turn's rows, and lets its provider calls start before the database uses a core.
     await nextTurn()
     while (waiting.length > 0) {
       const rest = mayStartAt - performance.now()
@@ -76,7 +70,6 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
       const end = performance.now()
       provenAt = isStored ? end : Number.NEGATIVE_INFINITY
       const { least, most } = LOAD_INTERVAL_MS
-      // A single row is not load.
       const share = taken.length > 1 ? Math.min(most, LOAD_INTERVAL_COMMITS * (end - start)) : 0
       mayStartAt = start + Math.max(least, share)
     }

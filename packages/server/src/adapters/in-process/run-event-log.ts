@@ -1,4 +1,3 @@
-/** Keeps live events in memory: an append-only array per run, and a cursor per reader. */
 import type { EncodedMessage, LogEntry, RunEventLog, RunLogReader } from '../../features/runs/ports.ts'
 import { createExpiringMap } from '../../shared/expiring-map.ts'
 import { heldBytes } from '../../shared/json-pieces.ts'
@@ -19,8 +18,7 @@ interface Waiting {
   hear?: (() => void) | undefined
 }
 
-// Readers use the stored log after eviction. Larger logs are dropped at their end, so that a few of them do not evict
-// all others.
+// Readers then use the stored log. Larger logs are dropped at their end, so that a few do not evict all others.
 const afterEnd = { ttlMs: 60_000, maxEntries: 1_000 } as const
 const maxEndedBytes = 131_072
 
@@ -134,8 +132,7 @@ function createReader(log: Log, afterId: number): RunLogReader {
   }
 }
 
-// Ids increase by one, so the index follows from the first id. Only a reaper's terminal event leaves a gap, and it is
-// last.
+// Ids increase by one. Only a reaper's terminal event leaves a gap, and it is last.
 function firstAfter(entries: readonly LogEntry[], afterId: number): number | undefined {
   const [first] = entries
   return first && Math.max(0, afterId + 1 - first.id)

@@ -55,8 +55,7 @@ export function priceBook(): PriceBook {
 }
 
 function pricesOf(provider: ProviderSettings): ModelPrices {
-  // Finding a model compares its name with all of the provider's models, which dominates the cost of a price. Callers
-  // can choose model names, so the number of entries is limited.
+  // Finding a model compares its name with all models. Callers choose model names, so the cache is limited.
   const found = new LRUCache<string, ModelPrice>({ max: 50 })
   const priceOf = (model: string, at: Date): ModelPrice => {
     const known = found.get(model)
@@ -114,12 +113,12 @@ function askTable(...question: Parameters<typeof calcPrice>): PriceCalculationRe
   try {
     return calcPrice(...question)
   } catch {
-    // The table throws if it has no price for a kind of token. The price is then unknown, and the run must not fail.
+    // The table throws if it has no price for a kind of token. The run must not fail.
     return null
   }
 }
 
-/** Returns undefined unless every kind of token that we count has one fixed price, and nothing else is charged. */
+/** Returns undefined unless every counted kind of token has one fixed price and nothing else is charged. */
 function ratesOf({ prices }: ModelInfo): Rates | undefined {
   if (Array.isArray(prices) || prices['requests_kcount'] !== undefined) return undefined
   const { input_mtok: input, output_mtok: output, cache_read_mtok: cachedInput, cache_write_mtok: cacheWrite } = prices

@@ -1,4 +1,3 @@
-/** Makes one model call for any protocol: builds it, sends it with retries, and reads a stream or a plain response. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ModelChunk, ModelDriver, ModelRequest, ProviderSettings } from '../../features/providers/model-driver.ts'
 import { ProviderError } from '../../features/providers/provider-error.ts'
@@ -56,7 +55,7 @@ const longestBackoffMs = 8_000
 const longestRetryAfterMs = 60_000
 
 /**
- * Retries a call that failed before the first byte of its response. No other part of the server retries calls.
+ * Retries only before the first byte of a response. No other part of the server retries calls.
  * @throws ProviderError of the last attempt, including error statuses. After an abort, rejects with another error.
  */
 async function sendWithRetries(

@@ -1,6 +1,4 @@
-/**
- * AES-256-GCM with a key ring. The newest key encrypts, and all keys decrypt. The sealed text contains the key's id.
- */
+/** AES-256-GCM with a key ring. The newest key encrypts, and all keys decrypt. */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { SecretBox } from '../../features/providers/ports.ts'
 
@@ -14,7 +12,7 @@ const keyBytes = 32
 const nonceBytes = 12
 const tagBytes = 16
 
-/** @param keys 32 bytes each in base64, newest first. @throws Error for an empty list or a key of another length. */
+/** @param keys 32 bytes each in base64, newest first. @throws Error for invalid keys. */
 export function secretBox(keys: readonly string[]): SecretBox {
   const ring = keys.map(toRingKey)
   const [newest] = ring

@@ -1,6 +1,4 @@
-/**
- * Loads the operator's tools once at start. The ES module's default export, or its export `tools`, maps names to tools.
- */
+/** Loads an ES module whose default export, or export `tools`, maps names to tools. */
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'

@@ -131,7 +131,7 @@ interface Evaluation {
 
 type Answered = Extract<PoolOutcome, { kind: 'reply' | 'timeout' | 'died' }>
 
-/** @throws ServiceUnavailableError if the evaluation never ran; EvaluationCanceled if the caller disconnected. */
+/** @throws ServiceUnavailableError if the evaluation never ran; EvaluationCanceled after a disconnect. */
 async function call(workers: Workers, { text, cause, owner, request }: Evaluation): Promise<Answered> {
   const key = request.operation + text
   const outcome = await workers.pool.call({ request, owner, isProven: workers.proven.has(key) })

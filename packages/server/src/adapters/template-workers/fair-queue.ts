@@ -6,14 +6,11 @@ export interface QueuedJob {
   apiKeyId: number | undefined
   /** The same text was evaluated successfully before. */
   isProven: boolean
-  /** Part of a started run, which is never rejected. */
   isRun: boolean
 }
 
 export interface FairLimits {
-  /**
-   * Maximum concurrent evaluations per workspace. Reduced by one, to at least one, while another workspace is active.
-   */
+  /** Maximum concurrent evaluations per workspace, minus one (but at least one) while another is active. */
   running: number
   perKey: number
   perWorkspace: number
@@ -38,13 +35,11 @@ interface KeyLane<J> {
 interface WorkspaceLane<J> {
   open: number
   running: number
-  /** Running evaluations of texts that have never been evaluated successfully. */
   runningNew: number
   /** In turn order: the next key is first. */
   keys: Map<number | undefined, KeyLane<J>>
 }
 
-/** How long a workspace counts as active after its last evaluation. */
 const ACTIVE_MS = 10_000
 
 export function createFairQueue<J extends QueuedJob>(

@@ -4,7 +4,6 @@ import { existsSync, realpathSync } from 'node:fs'
 
 export interface Isolation {
   prefix: readonly string[]
-  /** `namespace` means that workers have their own network namespace without an active interface. */
   network: 'namespace' | 'shared'
   limits: 'kernel' | 'none'
 }
@@ -17,7 +16,6 @@ const FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
 
 let known: Promise<Isolation> | undefined
 
-/** Probes the available programs once for all workers of this process. */
 export function isolation(): Promise<Isolation> {
   known ??= probe()
   return known

@@ -165,15 +165,14 @@ async function work(pool: Pool, slot: Slot, worker: WorkerProcess, job: Job): Pr
     slot.worker?.kill()
     if (!(await restart(pool, slot))) return
   }
-  // A call that crashed its worker keeps its place until the replacement is ready, so that one workspace cannot occupy
-  // all workers.
+  // The crashed call keeps its place until the replacement is ready, so that one workspace cannot occupy all.
   if (!isAnswered) pool.queue.release(job)
   free(pool, slot)
 }
 
 /**
- * Repeats the call once on a new worker if a used worker died, because earlier calls may have filled its memory. A call
- * that crashes a new worker is never repeated.
+ * Earlier calls may have filled a used worker's memory, so its call is repeated once on a new worker. A call that
+ * crashes a new worker is never repeated.
  */
 async function evaluate(pool: Pool, slot: Slot, worker: WorkerProcess, job: Job): Promise<PoolOutcome> {
   const wasUsed = worker.isUsed()

@@ -22,7 +22,7 @@ export function slotPlanOf(messages: SlotMessages, frontMatter: Record<string, u
 const MAX_CHARS = 65_536
 /** Marks an image or a file, which is a separate part instead of text. */
 const FILE_MARK = '"__promptlType"'
-// Databases cannot store these. With the u flag a surrogate pair is one code point, so only lone surrogates match.
+// Databases cannot store these. With the u flag, only lone surrogates match.
 const UNSTORABLE = /\0|\p{Surrogate}/gu
 
 /** Renders the step that a worker would render. Returns undefined if a worker is needed. */
@@ -54,7 +54,6 @@ function printed(parameters: Readonly<Record<string, unknown>>, name: string): s
   return json.includes(FILE_MARK) ? undefined : json
 }
 
-/** Removes the indent that all lines share, including lines from values, and the white space around the message. */
 function withoutCommonIndent(text: string): string {
   if (!text.includes('\n')) return text.trim()
   const lines = text.split('\n')

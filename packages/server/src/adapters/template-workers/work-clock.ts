@@ -14,8 +14,8 @@ export function cpuShareOf(pid: number | undefined): CpuShare | undefined {
   if (pid === undefined) return undefined
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The fields after the command's closing bracket are state, ppid, …; user time is the 12th, system time the 13th. A
-    // process that waits for a disk (D) counts as runnable, like one that waits for a core (R).
+    // After the command's closing bracket, user time is the 12th field and system time the 13th. A process that waits
+    // for a disk (D) counts as runnable, like one that waits for a core (R).
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     return { usedMs: (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK, isRunnable: /[RD]/.test(fields[0] ?? '') }
   } catch {
@@ -23,10 +23,7 @@ export function cpuShareOf(pid: number | undefined): CpuShare | undefined {
   }
 }
 
-/**
- * `spent`: the worker used its time. `starved`: the machine never scheduled the worker, so the required time is
- * unknown.
- */
+/** `spent`: the worker used its time. `starved`: the machine never scheduled it, so the need is unknown. */
 export type WorkEnd = 'spent' | 'starved'
 
 export interface WorkClockOptions {
@@ -36,10 +33,7 @@ export interface WorkClockOptions {
   onEnd: (end: WorkEnd) => void
 }
 
-/**
- * Ends a waiting worker after this multiple of its limit. A late check counts only as its planned time, because the
- * worker may have been paused together with this process.
- */
+/** A late check counts only as its planned time, because the worker may have been paused with this process. */
 const MAX_WAIT_FACTOR = 10
 /** A worker that sleeps for this share of the limit is stuck, because nothing can wake it. */
 const IDLE_SHARE = 0.2
@@ -47,7 +41,7 @@ const MIN_LOOK_MS = 20
 /** A check costs as much as a small render, so short calls are never checked. */
 const FIRST_LOOK_MS = 20
 
-/** Starts a call's clock and returns a function that stops it. Never ends a call before `limitMs` have passed. */
+/** Returns a function that stops the clock. Never ends a call before `limitMs` have passed. */
 export function startWorkClock({ limitMs, shareOf, onEnd }: WorkClockOptions): () => void {
   const firstLookMs = Math.min(FIRST_LOOK_MS, limitMs / 10)
   let first: CpuShare | undefined

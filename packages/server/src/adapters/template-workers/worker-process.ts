@@ -18,7 +18,6 @@ export interface WorkerProcess {
   call(request: Omit<WorkerRequest, 'id'>, timeoutMs: number): Promise<CallOutcome>
   /** True after the first call. Other prompts may have left data in memory. */
   isUsed(): boolean
-  /** True if the worker ended, reached its call limit or uses too much memory. */
   isWorn(): boolean
   kill(): void
 }

@@ -12,8 +12,8 @@ import { spendPoint } from '../rate-limit/rate-limit.ts'
 import { callerOf, contextOf } from './request-context.ts'
 
 /**
- * Checks, before routing and in this order: the server accepts work, the server owns its database, the key is valid and
- * within its rate limit, the path is well-formed.
+ * Checks, in this order: the server accepts work and owns its database, the key is valid and within its rate limit, the
+ * path is well-formed.
  */
 export function admit(deps: HttpDeps): RequestHandler {
   return async (req, res, next) => {
@@ -58,10 +58,7 @@ export function admitToRoute({ place, settings }: Pick<HttpDeps, 'place' | 'sett
   }
 }
 
-/**
- * Returns the token, or undefined for a single word. For another scheme, returns the complete header, which never
- * equals a key.
- */
+/** Returns the complete header for another scheme, because it never equals a key. */
 export function bearerToken(header: string | undefined): string | undefined {
   const trimmed = header?.trim()
   if (trimmed === undefined || trimmed === '') return undefined

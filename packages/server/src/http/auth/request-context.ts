@@ -14,12 +14,12 @@ export interface RequestContext {
   point: SpentPoint | undefined
   /** The contract's path, e.g. `/projects/:projectId`. Set once a route matched. */
   route: string | undefined
-  /** The response's cache entry, reserved before the key is checked. */
+  /** Where the response cache stores the response. Set before the key is checked. */
   cachePlace: { id: string; scope: string; drops: number } | undefined
   open: AbortSignal | undefined
 }
 
-// A property of the response, because a WeakMap with many short-lived keys slows down every garbage collection.
+// Stored on the response, because a WeakMap with many short-lived keys slows down garbage collection.
 const contextKey = Symbol('request context')
 type WithContext = ServerResponse & { [contextKey]?: RequestContext }
 

@@ -9,7 +9,6 @@ const postWords = new Set(['run', 'logs', 'get-or-create', 'create-or-update'])
 /**
  * Encodes a document path, which may contain slashes, as the single segment that a route can match.
  * @param url path and query below the API prefix.
- * @returns other URLs unchanged.
  * @throws AppError BadRequestError `Malformed path`.
  */
 export function encodeDocumentPathTail(method: string, url: string): string {

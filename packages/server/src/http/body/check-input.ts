@@ -9,7 +9,6 @@ export interface RequestIssue {
   message: string
 }
 
-/** The message names the first issue, and `details.issues` lists up to 50. */
 export function invalidRequest(
   cause: 'refused-query' | 'invalid-query' | 'invalid-body',
   issues: readonly RequestIssue[],
@@ -33,8 +32,7 @@ export function refuseQuery(query: object): void {
 /** For a body with more values, only the first error is reported. */
 const fullyCheckedValues = 10_000
 
-// A list of two million invalid items would create as many issues. zod passes them as arguments of one call, which ends
-// the process.
+// Two million invalid items would create as many issues. zod passes them as one call's arguments, which crashes.
 const untilFirstIssue: z.core.ParseContextInternal<z.core.$ZodIssue> = { abortEarly: true }
 
 export function checkedBody(schema: z.ZodType): object {

@@ -25,7 +25,6 @@ export interface ErrorResponse {
   body: ErrorBody
 }
 
-/** The stored error response of an earlier request with the same Idempotency-Key. */
 export class KeptFailure extends Error {
   override readonly name = 'KeptFailure'
   readonly answer: ErrorResponse
@@ -72,10 +71,7 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
   }
 }
 
-/**
- * Writes the complete response immediately, but ends it only after the request body has been received. The end closes
- * the connection.
- */
+/** Writes the complete response, but ends it, and so the connection, only after the request body was received. */
 function answerWhileSending(req: Request, res: Response, text: string): void {
   res.setHeader('Connection', 'close')
   res.setHeader('Content-Type', 'application/json; charset=utf-8')
@@ -125,7 +121,7 @@ function isRefusedByRouter(error: unknown): boolean {
   return error instanceof URIError && 'status' in error && error.status === 400
 }
 
-/** Omits the message, because driver messages quote statements and values, and no prompt may reach the logger. */
+/** Omits the message, because driver messages quote statements and values, which may contain prompts. */
 export function failureFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { reason: typeof error, code: undefined, frames: undefined }
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '))
@@ -142,14 +138,13 @@ const conversationPath = /^\/conversations\/([^/]+)\/(?:chat|attach)\/?$/
 const silent = new Set<ErrorCode>(['ForbiddenError', 'NotFoundError', 'InternalServerError', 'ServiceUnavailableError'])
 
 /**
- * Sets the conversation header on chat and attach errors, as on every other response of these routes. Runs before the
- * error handler, because a rejected body never reached its conversation.
+ * Sets the conversation header on chat and attach errors. Runs before the error handler, because a rejected body never
+ * reached its conversation.
  */
 export function nameConversation(deps: HttpDeps): ErrorRequestHandler {
   return async (error, req, res, next) => {
     const [, conversationUuid] = conversationPath.exec(req.path) ?? []
     if (conversationUuid !== undefined && error instanceof AppError && !silent.has(error.code)) {
-      // If the conversation is missing or cannot be looked up, the error stays unchanged.
       const found = await findConversation(deps, { caller: callerOf(res), conversationUuid }).catch(() => undefined)
       if (found) res.setHeader('X-Conversation-Uuid', found.uuid)
     }

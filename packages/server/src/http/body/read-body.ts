@@ -1,7 +1,3 @@
-/**
- * Receives request bodies within limits on bytes, depth and values, parses them, and discards the rest of rejected
- * ones.
- */
 import type { IncomingMessage } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -40,8 +36,8 @@ const refusals: Record<keyof JsonBounds, string> = {
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Parses a JSON body. An empty body counts as `{}`, and a missing content type as JSON. Counts depth and values while
- * the body arrives, because later work grows with them.
+ * An empty body counts as `{}`, and a missing content type as JSON. Counts depth and values while the body arrives,
+ * because later work grows with them.
  * @throws AppError as `readBody`, UnsupportedMediaTypeError, BadRequestError.
  */
 export async function readJsonBody(req: IncomingMessage, limitBytes: number): Promise<unknown> {
@@ -91,7 +87,7 @@ function isJson(contentType: string | undefined): boolean {
 }
 
 /**
- * Returns the decompressed body, and never buffers more than the limit.
+ * Never buffers more than the limit.
  * @param check called with each part of a body longer than `shortBytes`; if it throws, the rest is not received.
  * @throws AppError PayloadTooLargeError, UnsupportedMediaTypeError (encoding), BadRequestError (invalid compression).
  */
@@ -132,7 +128,7 @@ export async function readBody(
 
 let uncollectedBytes = 0
 
-/** Each part leaves a 64 KB buffer. V8 alone would collect them several times a second, with pauses of 10 to 20 ms. */
+/** Each part leaves a 64 KB buffer. V8 alone would collect often, with pauses of 10 to 20 ms. */
 function countReceived(part: Buffer): void {
   uncollectedBytes += part.length
   if (uncollectedBytes < collectAfterBytes) return
@@ -154,8 +150,8 @@ function tooLarge(limitBytes: number): AppError {
 }
 
 /**
- * Receives the rest of a rejected body. Closing the connection earlier could reset it before the client has read the
- * response. Resolves at the end of the body or connection, or at the limits of bytes and time.
+ * Closing the connection earlier could reset it before the client has read the response. Resolves at the end of the
+ * body or connection, or at the limits of bytes and time.
  */
 export function discardBody(req: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {

@@ -70,14 +70,11 @@ function replay(res: Response, { status, headers, body }: KeptAnswer): void {
 
 interface OnceStart<T> {
   claim: Claim | undefined
-  /** Starts the run and stores its claim, if any, in the same write. */
   start(): Promise<T>
   join(run: ClaimedRun): Promise<T>
 }
 
-/**
- * Starts a run, or joins the run of an earlier request with the same `Idempotency-Key`. @throws the error of either.
- */
+/** Starts a run, or joins an earlier request's run with the same `Idempotency-Key`. @throws the error of either. */
 export async function startedOnce<T>(deps: HttpDeps, res: Response, { claim, start, join }: OnceStart<T>): Promise<T> {
   if (!claim) return start()
   const outcome = await startOnce(deps, { claim, start, failure: (error) => keptFailure(res, error) })
@@ -101,7 +98,6 @@ export function idempotencyClaim(req: Request, res: Response): Claim | undefined
   })
 }
 
-/** Reads the project and conversation from the path. Ignores ids that cannot exist. */
 function subjectOf({ params }: Request): AnswerSubject {
   const projectId = Number(params['projectId'])
   const conversationUuid = readUuid(String(params['conversationUuid']))

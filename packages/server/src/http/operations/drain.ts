@@ -1,4 +1,4 @@
-/** Tracks responses while the server stops: pending requests finish, connections close, and new work is rejected. */
+/** Tracks responses while the server stops. */
 import type { ServerResponse } from 'node:http'
 
 export class Drain {

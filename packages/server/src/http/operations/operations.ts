@@ -1,4 +1,3 @@
-/** Routes outside the API prefix: health, readiness, metrics, the API description and its reference page. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type OperatorRouteName, operatorRoutes } from '@stet/contract'
 import { type Request, type Response, Router } from 'express'
@@ -21,7 +20,6 @@ export function operations(deps: HttpDeps): Router {
       if (req.baseUrl === path) contextOf(res).route = path
       next()
     })
-    // `Object.entries` loses the key type.
     router.get(path, answers[name as OperatorRouteName])
     router.all(path, unmatchedRoute([{ method: 'GET', path }]))
   }
@@ -59,7 +57,7 @@ function operationAnswers({ settings, readiness, metrics }: HttpDeps): Answers {
 /** A proxy on this machine adds one of these headers to forwarded requests. */
 const forwardingHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const
 
-/** @throws AppError UnauthorizedError if a token is configured, ForbiddenError if none is and the client is remote. */
+/** @throws AppError UnauthorizedError if a token is configured, otherwise ForbiddenError for remote clients. */
 export function permitMetrics(configured: string | undefined, given: string | undefined, isLocal: boolean): void {
   if (configured === undefined) {
     if (isLocal) return

@@ -1,4 +1,3 @@
-/** Renders the contract's description as one page without scripts or external assets. */
 import { createHash } from 'node:crypto'
 import openapi from '@stet/contract/openapi.json' with { type: 'json' }
 
@@ -113,7 +112,6 @@ function renderJson(title: string, value: unknown): string {
   return value === undefined ? '' : `<details><summary>${title}</summary>${block(value)}</details>\n`
 }
 
-// Turns schema references into links within the page.
 function block(value: unknown): string {
   const text = escapeHtml(JSON.stringify(value, null, 2))
   return `<pre>${text.replace(/#\/components\/schemas\/([A-Za-z0-9_-]+)/g, (whole, name: string) => `<a href="#schema-${anchor(name)}">${whole}</a>`)}</pre>`

@@ -1,4 +1,3 @@
-/** Limits one connection's concurrent requests, and tracks its queued responses. */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
@@ -49,10 +48,7 @@ export class Connection {
     answer(res)
   }
 
-  /**
-   * Makes a queued response emit `close` when the connection closes. Node does this only for the response at the front
-   * of the queue.
-   */
+  /** Emits `close` on a queued response when the connection closes. Node does this only for the front response. */
   queue(res: ServerResponse): void {
     if (this.#queued.size === 0) this.#socket.once('close', this.#closeQueued)
     this.#queued.add(res)

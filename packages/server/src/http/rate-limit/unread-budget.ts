@@ -1,7 +1,4 @@
-/**
- * Limits the bytes of responses that clients have not read. Large responses wait for room, and stalled clients are
- * disconnected.
- */
+/** Limits the bytes of unread responses. Large responses wait for room, and stalled clients are disconnected. */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type AppError, refuse } from '../../shared/app-error.ts'
@@ -15,10 +12,7 @@ export interface UnreadSettings {
 const lookMs = 250
 /** V8 lets copies of large bodies accumulate up to four times the used heap. */
 const collectAfterBytes = 12_582_912
-/**
- * A client counts as stalled after this many checks without progress. Its socket had an event loop turn between two
- * checks.
- */
+/** Checks without progress until a client counts as stalled. Its socket had a turn between two checks. */
 const stalledLooks = 2
 /** While a conversation of 4 MB is read, its row and its value are in memory together. */
 const reservedBytes = 8_388_608
@@ -72,13 +66,13 @@ export class UnreadBudget {
     this.#setHeld(watched, 0)
     if (this.#uncollectedBytes < collectAfterBytes) return
     this.#uncollectedBytes = 0
-    // Synchronous, because an asynchronous collection would start after the next reads have allocated more copies.
+    // Synchronous, because an asynchronous collection would start after the next reads have made more copies.
     collectAll()
   }
 
   /**
-   * Waits for room for a body of unknown size; `hold` later sets the actual size. One key gets at most half of the
-   * budget, so that its slow readers do not delay other keys.
+   * `hold` later sets the actual size. One key gets at most half of the budget, so that its slow readers do not delay
+   * other keys.
    * @throws AppError ServiceUnavailableError if no room becomes free in time.
    */
   async reserve(res: ServerResponse, apiKeyId: number): Promise<void> {
@@ -89,7 +83,6 @@ export class UnreadBudget {
     else this.#setHeld(watched, this.#reservation)
   }
 
-  /** Counts `bytes` in addition to the response's unsent bytes. */
   hold(res: ServerResponse, bytes: number): void {
     const watched = this.#open.get(res)
     if (watched && watched.heldBytes !== bytes) this.#setHeld(watched, bytes)

@@ -96,7 +96,6 @@ function etagOf({ contentHash, resolvedContent, hasReferences }: Document): stri
   return `"${contentHash}.${createHash('sha256').update(resolvedContent, 'utf8').digest('hex').slice(0, 16)}"`
 }
 
-/** Returns the provider kind that the document's runs would use, or undefined if none matches. */
 function documentProvider(
   deps: Pick<HttpDeps, 'providers'>,
   document: Pick<Document, 'config'>,

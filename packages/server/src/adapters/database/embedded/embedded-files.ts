@@ -1,4 +1,4 @@
-/** Works on the files of a closed embedded database. It loads PGlite, which the server's main thread must not load. */
+/** Works on a closed embedded database. It loads PGlite, which a server loads only in its database thread. */
 import { dirname, join, resolve } from 'node:path'
 import { backupDatabase, makeDatabaseTemplate, restoreDatabase } from '@stet/embedded-postgres/direct'
 import { makeFolder } from '../../../shared/make-folder.ts'

@@ -1,6 +1,6 @@
 /**
  * Backup format up to release 0.1: a magic line, a gzip stream, and the SHA-256 of both. The stream is a sequence of
- * entries. Each entry is a JSON line with the path and size, followed by the file's bytes.
+ * entries: a JSON line with path and size, then the file's bytes.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -18,10 +18,7 @@ interface Entry {
   size?: number
 }
 
-/**
- * Unpacks `file` into the new directory `directory`. Returns false if the file has another format. Rejects truncated
- * and damaged files before it writes anything.
- */
+/** Returns false for another format. Rejects truncated and damaged files before it writes anything. */
 export async function unpackFirstFormat(file: string, directory: string): Promise<boolean> {
   if (!(await readAt(file, 0, MAGIC.length)).equals(MAGIC)) return false
   const end = (await stat(file)).size - DIGEST_BYTES

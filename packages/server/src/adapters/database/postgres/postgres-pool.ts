@@ -1,4 +1,4 @@
-/** PostgreSQL connections that are cut when the server is silent, and a pool that one locked table cannot exhaust. */
+/** PostgreSQL connections that are cut on silence, and a pool that one locked table cannot exhaust. */
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { afterListening } from '../../../shared/clock.ts'
@@ -9,7 +9,6 @@ function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === '55P03'
 }
 
-/** A connection that can be cut when the server is silent. */
 export class Connection extends pg.Client {
   static readonly LOCK_TIMEOUT = 'lock-timeout'
   readonly #socket: Socket
@@ -47,8 +46,8 @@ interface Lane {
 }
 
 /**
- * A pool that no single lane can exhaust. A lane may use as many connections as are free, so that several locked tables
- * still leave one (ADR 48). When a statement exceeds the lock timeout, its lane's waiting statements are rejected too.
+ * Prevents one lane from using all connections, so that several locked tables still leave one free (ADR 48). After a
+ * lock timeout, the lane's waiting statements are rejected too.
  */
 export class SharedPool extends pg.Pool {
   readonly #lanes = new Map<string, Lane>()
@@ -166,9 +165,8 @@ const SUSPICIOUS = 0.3
 const PROBE = 0.5
 
 /**
- * Cuts all connections when the server is frozen or unreachable without having closed them. Statements would otherwise
- * wait for minutes. Slow or lock-waiting statements continue. Returns a function that stops the watch.
- * @param silenceMs maximum time without a response.
+ * Cuts all connections of a frozen or unreachable server, because statements would otherwise wait for minutes. Slow and
+ * lock-waiting statements continue. Returns a function that stops the watch.
  */
 export function watchConnections(pool: pg.Pool, config: pg.ClientConfig, silenceMs: number, log: Logger): () => void {
   const connections = new Set<Connection>()

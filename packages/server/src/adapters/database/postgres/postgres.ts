@@ -7,7 +7,7 @@ import { Connection, SharedPool, watchConnections } from './postgres-pool.ts'
 import { ReplicaLock } from './replica-lock.ts'
 
 const STATEMENT_TIMEOUT_MS = 30_000
-/** The server's own locks are held for milliseconds. A longer wait means that another program holds the lock. */
+/** stet's own locks are held for milliseconds. A longer wait means that another program holds the lock. */
 const LOCK_TIMEOUT_MS = 5_000
 const POOL_WAIT_MS = 30_000
 /** Well below the 100 connections that PostgreSQL allows by default. */
@@ -61,7 +61,6 @@ export function openPostgres(options: PostgresOptions): Engine {
   }
 }
 
-/** Runs each statement on any connection, and a transaction on one. */
 export function poolSession(pool: pg.Pool): SqlSession {
   const transaction: SqlSession['transaction'] = async (work) => {
     const client = await pool.connect()

@@ -50,9 +50,9 @@ interface Held {
 }
 
 /**
- * Ensures that only one replica serves without Redis. A second one would have its own rate limits, caches and live
- * runs. The advisory lock belongs to one database session and is confirmed every 200 ms. A process that was paused or
- * disconnected has an expired confirmation and rejects requests.
+ * Without Redis, a second replica would have its own rate limits, caches and live runs. The lock belongs to one
+ * database session and is confirmed every 200 ms. A process that was paused or disconnected has an expired confirmation
+ * and rejects requests.
  */
 export class ReplicaLock {
   readonly #options: ReplicaLockOptions
@@ -97,7 +97,7 @@ export class ReplicaLock {
   }
 
   /**
-   * Takes the lock if it is free, then waits until the previous holder's confirmation has expired.
+   * Does not wait for the lock, but waits until the previous holder's confirmation has expired.
    * @throws AppError ServiceUnavailableError if the database is unavailable.
    */
   async tryTake(): Promise<boolean> {

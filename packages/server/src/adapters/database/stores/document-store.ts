@@ -150,7 +150,7 @@ function changesOf(client: DatabaseClient): Omit<DocumentStore, Reads> {
     },
     async publishDraft(workspaceId, draft, number, paths) {
       const own = inProject(workspaceId, draft)
-      // Copies document ids while live's rows are still open. Then closes those rows to make room for the new ones.
+      // Copies document ids while live's rows are open, then closes those rows to make room for the new ones.
       await client.$executeRaw`
         UPDATE document d SET document_uuid = coalesce(
           (SELECT l.document_uuid FROM document l

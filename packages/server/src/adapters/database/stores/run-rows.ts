@@ -1,8 +1,7 @@
 /**
- * Batched statements for runs. Each takes any number of rows as one JSON list.
- * Joined lists have a condition that every row meets. PostgreSQL then expects one row instead of a hundred, and uses
- * the other table's index.
- * Comparisons of states and times match most of the table, so they are written to avoid an index.
+ * Each statement takes any number of rows as one JSON list. Joined lists have a condition that every row meets, so that
+ * PostgreSQL expects one row and uses the other table's index. Comparisons of states and times match most of the table,
+ * so they are written to avoid an index.
  */
 import type { Claim } from '../../../features/idempotency/ports.ts'
 import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../features/runs/ports.ts'
@@ -186,10 +185,7 @@ function nextRunRow(run: NewRun) {
   }
 }
 
-/**
- * Claims queued runs by compare-and-set on epoch, state and stop. A claim that is repeated after a lost acknowledgment
- * also wins, because the row already names its owner.
- */
+/** Uses compare-and-set on epoch, state and stop. A repeated claim also wins, because the row names its owner. */
 export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
   name: 'queue-claim',
   order: 20,
@@ -219,7 +215,6 @@ export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
   }),
 }
 
-/** Records stops. Only a run's first stop wins. */
 export const stops: RowKind<{ runUuid: string }> = {
   name: 'run-stop',
   order: 25,
@@ -264,9 +259,8 @@ const endAloneSql = endSql(true)
 const largeCharacters = 1_048_576
 
 /**
- * Stores a run's end with its messages, result and event log, by compare-and-set on run, epoch and state. An owner that
- * repeats an end after a lost acknowledgment also wins, because the row has its end time. Reapers do not, because two
- * of them may share a millisecond.
+ * Uses compare-and-set on run, epoch and state. An owner's repeated end also wins, because the row has its end time.
+ * Reapers' do not, because two of them may share a millisecond.
  */
 export const ends: RowKind<RunEnd> = {
   name: 'run-end',
@@ -274,12 +268,10 @@ export const ends: RowKind<RunEnd> = {
   key: (end) => end.runUuid,
   statement(rows) {
     const [first] = rows
-    // PostgreSQL copies a JSON list several times while reading it. A large end is alone in its batch, so its messages
-    // and result become separate parameters.
+    // PostgreSQL copies a JSON list several times. A large end is alone, so its big values become parameters.
     const alone =
       rows.length === 1 && first && charactersIn(first.messages, largeCharacters) > largeCharacters ? first : undefined
-    // All event logs share one parameter, and each row has its 1-based offset. The statement and its query plan are
-    // thus the same for any number of rows.
+    // One parameter with 1-based offsets keeps the statement and its query plan the same for any number of rows.
     const logs: Uint8Array[] = []
     const list: object[] = []
     let logFrom = 1

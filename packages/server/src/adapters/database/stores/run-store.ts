@@ -70,8 +70,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
     async findConversation(workspaceId, uuid) {
       const row = await client.conversation.findFirst({ where: { workspaceId, uuid, ...shown } })
       if (!row) return null
-      // Queried separately, because Prisma would load all runs for an included one. Ordered by epoch, because two runs
-      // may share a millisecond.
+      // Prisma would load all runs for an included one. Two runs may share a millisecond, so the epoch orders them.
       const latest = { where: { conversationUuid: uuid }, select: runFields, orderBy: { epoch: 'desc' } } as const
       return toConversation(row, await client.run.findFirst(latest))
     },

@@ -13,7 +13,7 @@ const unstorable = /[\0\p{Surrogate}]/u
 const allUnstorable = /[\0\p{Surrogate}]/gu
 const replacement = '\uFFFD'
 
-/** Returns the storable part of the text so far. Replaces NUL and lone surrogates, which databases cannot store. */
+/** Replaces NUL and lone surrogates, which databases cannot store. */
 export function addPiece(text: PiecedText, piece: string): string {
   if (text.held === '' && !unstorable.test(piece)) return piece
   const whole = text.held + piece
@@ -32,10 +32,7 @@ export function wholeText(text: string): string {
   return text.replace(allUnstorable, replacement)
 }
 
-/**
- * Ignores citations without a URL, which refer to the caller's own documents.
- * @param citation an object or a URL.
- */
+/** Ignores citations without a URL, which refer to the caller's own documents. */
 export function addSource(citation: unknown, into: ModelChunk[]): void {
   if (typeof citation === 'string') into.push({ type: 'source', payload: { sourceType: 'url', url: citation } })
   const { url, title } = asObject(citation)

@@ -9,14 +9,13 @@ import { connectionLost, type ProviderLimits, transportError } from '../transpor
 export interface ChunkReader {
   /** @throws ProviderError for an error frame and for invalid JSON. */
   readFrame(data: string, into: ModelChunk[]): void
-  /** True after the end marker. Later frames are ignored. */
   isDone(): boolean
   /** Adds the last chunks. @throws ProviderError `malformed` if the response is incomplete. */
   finish(into: ModelChunk[]): void
 }
 
 /**
- * Passes chunks to `take` in order, and settles after the last one. Pauses the body while `take` is pending.
+ * Passes chunks to `take` in order, and pauses the body while `take` is pending.
  * @throws ProviderError. After an abort, rejects with the transport's own error.
  */
 export function streamChunks(
@@ -81,13 +80,11 @@ export function streamChunks(
         // The body ends on its own, so the connection stays open for the next call.
         if (isWhole) settle(resolve)
       } catch (error) {
-        // Delivers the text before the invalid frame.
         deliver()
         fail(transportError(error))
       }
     }
     body.on('data', (bytes: Buffer) => {
-      // Data after the end marker is not part of the response.
       if (isOver) body.destroy()
       else read(bytes)
     })

@@ -79,9 +79,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   refusal: 'content-filter',
 }
 
-/**
- * @param hasCalls true if the model called one of the prompt's tools. The call for a structured answer does not count.
- */
+/** @param hasCalls false if only the call for a structured answer was made. */
 function finishReasonOf(reason: string, hasCalls: boolean): FinishReason {
   const known = Object.hasOwn(reasons, reason) ? (reasons[reason] ?? 'other') : reason === '' ? 'unknown' : 'other'
   return known === 'tool-calls' && !hasCalls ? 'stop' : known

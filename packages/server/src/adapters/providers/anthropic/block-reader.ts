@@ -1,4 +1,3 @@
-/** Reads growing content blocks: text, signed thinking, tool calls, and the tool call for a structured answer. */
 import type { ModelChunk, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { addPiece, addSource, endPieces, type PiecedText } from '../answer/content.ts'
 import { uncarried } from '../answer/failure.ts'
@@ -11,9 +10,7 @@ export interface Blocks {
   provider: string
   schema: Json | undefined
   open: Map<number, Block>
-  /**
-   * Text around a structured answer would make it unparseable. It is returned only if there is no structured answer.
-   */
+  /** Text around a structured answer would make it unparseable, so it is returned only without one. */
   heldText: string
   hasAnswer: boolean
   hasCalls: boolean
@@ -82,11 +79,7 @@ export function endBlock(blocks: Blocks, index: number, into: ModelChunk[]): voi
   if (signature !== '') into.push({ type: 'reasoning-end', seal: { signature, provider: blocks.provider } })
 }
 
-/**
- * Returns buffered text.
- * @throws ProviderError `uncarried` if a complete message has no content that stet can represent. Thinking alone is no
- * such content.
- */
+/** @throws ProviderError `uncarried` if a complete message has no content that stet can represent. */
 export function endBlocks({ hasAnswer, heldText, types }: Blocks, reason: string, into: ModelChunk[]): void {
   if (!hasAnswer && heldText !== '') into.push({ type: 'text-delta', text: heldText })
   if (types.has('text') || types.has('tool_use') || reason !== 'end_turn') return

@@ -46,7 +46,7 @@ const rules: SettingRules = {
   ),
 }
 
-/** Settings that the API rejects together with thinking. A prompt written for several vendors may contain both. */
+/** The API rejects these with thinking. A prompt written for several vendors may contain both. */
 const notWithThinking = ['temperature', 'top_k']
 
 /** The API requires a limit. Older models reject higher values. */
@@ -110,7 +110,7 @@ function effortOf(settings: Record<string, unknown>): Record<string, unknown> {
   return Object.keys(config).length > 0 ? { output_config: config } : {}
 }
 
-/** A structured answer is a forced tool call. With thinking, a call cannot be forced, so a system text requests it. */
+/** A structured answer is a forced tool call. Thinking models cannot be forced, so a system text requests it. */
 function toolsOf({ tools, schema, settings }: ModelRequest, isThinking: boolean): Record<string, unknown> {
   const offered = [...tools.map(toolOf), ...(schema ? [answerTool(schema)] : [])]
   if (offered.length === 0) return {}

@@ -1,7 +1,4 @@
-/**
- * Converts messages to Anthropic's Messages API. System text is separate, user and assistant alternate, and tool
- * results are user content.
- */
+/** Converts messages: system text is separate, user and assistant alternate, and tool results are user content. */
 import type Anthropic from '@anthropic-ai/sdk'
 import type { ProviderSettings } from '../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../features/templates/message.ts'
@@ -153,7 +150,7 @@ function markOf(part: MessagePart): { cache_control?: Anthropic.CacheControlEphe
   return mark ? { cache_control: mark } : {}
 }
 
-/** Reads the cache mark of a part, message or configuration, under either name. `true` selects the default mark. */
+/** Accepts either name of the cache mark. `true` selects the default mark. */
 export function cacheMark(holder: Readonly<Record<string, unknown>>): Anthropic.CacheControlEphemeral | undefined {
   const mark = holder['cache_control'] ?? holder['cacheControl']
   if (mark === true || mark === 'ephemeral') return { type: 'ephemeral' }

@@ -1,7 +1,4 @@
-/**
- * The built-in demo provider. It is deterministic, uses no network, streams word by word, and follows schemas and
- * tools.
- */
+/** The built-in demo provider: deterministic, no network, streams word by word, follows schemas and tools. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type {
   ModelChunk,

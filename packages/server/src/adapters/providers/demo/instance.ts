@@ -1,4 +1,3 @@
-/** Builds a small valid instance of a JSON Schema. The same schema always yields the same instance. */
 type Json = Record<string, unknown>
 
 interface Place {
@@ -115,7 +114,6 @@ function textOf(node: Json, index: number): string {
   return text.padEnd(least, '.').slice(0, numberIn(node, 'maxLength') ?? Number.POSITIVE_INFINITY)
 }
 
-/** Resolves only references within the schema, `#/…`. */
 function resolveRef(root: Json, ref: string): unknown {
   if (!ref.startsWith('#')) return {}
   const steps = ref

@@ -1,6 +1,4 @@
-/**
- * The driver for OpenAI's protocols. The `openai` client builds the requests, and our transport sends them (ADR 38).
- */
+/** The driver for OpenAI's protocols. The `openai` client builds requests, our transport sends them (ADR 38). */
 import type { OpenAI } from 'openai'
 import type {
   ModelChunk,

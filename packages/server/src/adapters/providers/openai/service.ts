@@ -28,10 +28,7 @@ export function openaiService(provider: ProviderSettings): OpenaiService {
   return { ...provider, traits: traitsAt(provider.kind, own, { isOpenai, azure }), baseUrl, isOpenai, azure }
 }
 
-/**
- * True if the provider key selects the Responses protocol.
- * @throws RunError `ai_provider_config_error` for a kind that only supports chat completions.
- */
+/** @throws RunError `ai_provider_config_error` for a kind that only supports chat completions. */
 export function servesResponses({ name, kind, configuration }: ProviderSettings): boolean {
   if (configuration['endpoint'] !== 'responses') return false
   if (kind === 'openai' || kind === 'custom' || kind === 'azure') return true
@@ -49,10 +46,7 @@ function traitsAt(
   return { ...own, refused: isOpenai ? keys(unsampled) : new Set() }
 }
 
-/**
- * Returns undefined for a key with a plain OpenAI-compatible `url` and no Azure settings.
- * @throws RunError `ai_provider_config_error` for an invalid resource name or base URL.
- */
+/** @throws RunError `ai_provider_config_error` for an invalid resource name or base URL. */
 function azureAddress({ name, configuration, url }: ProviderSettings): AzureAddress | undefined {
   const resource = asText(configuration['resourceName'])
   const given = asText(configuration['baseUrl'])

@@ -55,7 +55,6 @@ export function toolsRefused(provider: ProviderSettings): ProviderError {
   return new ProviderError('unsupported', `Provider '${provider.name}' takes no tools`)
 }
 
-/** Converts a tool result to text, which every protocol accepts. */
 export function resultText(result: unknown): string {
   return typeof result === 'string' ? result : (JSON.stringify(result) ?? 'null')
 }

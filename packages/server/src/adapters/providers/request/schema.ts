@@ -5,7 +5,6 @@ export function schemaName(schema: Json): string {
   return title === '' ? 'answer' : title
 }
 
-/** For services that only support JSON mode. */
 export function schemaInstruction(schema: Json): string {
   return `Answer with JSON alone, valid against this JSON schema:\n${JSON.stringify(schema)}`
 }

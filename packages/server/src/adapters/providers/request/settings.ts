@@ -1,4 +1,4 @@
-/** Converts the settings of prompt and provider key to body keys and headers. stet's own settings are never sent. */
+/** Converts settings to body keys and headers. stet's own settings are never sent. */
 import type { ModelRequest, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
 import { asObject } from '../json.ts'
@@ -45,7 +45,7 @@ const reservedHeaders = keys(
 )
 
 /**
- * Merges headers. The protocol's headers override the prompt's, which override the provider key's.
+ * The protocol's headers override the prompt's, which override the provider key's.
  * @param own the protocol's fixed headers, such as authentication and version.
  * @param defaults headers that the provider key and the prompt may override.
  * @throws ProviderError `misconfigured` for a reserved or malformed header.

@@ -10,7 +10,6 @@ const words: Readonly<Record<string, ToolChoice>> = {
   any: 'required',
 }
 
-/** Returns undefined if the prompt sets no value or an unknown one. */
 export function toolChoiceOf(settings: Record<string, unknown>): ToolChoice | undefined {
   const written = settings['toolChoice'] ?? settings['tool_choice']
   const choice = asObject(written)

@@ -1,4 +1,4 @@
-/** Checks addresses when they are saved, so that mistakes are visible immediately, and again at each connection. */
+/** Checks addresses when they are saved, for early feedback, and again at each connection. */
 import { lookup, lookup as resolveName } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
@@ -51,7 +51,6 @@ export interface GuardSettings {
 
 const refusal = 'The address is not allowed: it leads into a private or reserved network'
 
-/** A connector for undici. `connectMs` covers name resolution, TCP and TLS. */
 export function guardedConnect(settings: GuardSettings, connectMs: number): buildConnector.connector {
   const guarded = buildConnector({ timeout: connectMs, lookup: checkedLookup(settings.resolve ?? resolveName) })
   const free = buildConnector({ timeout: connectMs })

@@ -13,10 +13,7 @@ export interface ProviderLimits {
   connectMs: number
   /** Limit until a streamed response's headers arrive. */
   firstByteMs: number
-  /**
-   * Limit until a plain response's headers arrive, which the provider sends only when complete. Also limits silence
-   * within the body.
-   */
+  /** Limit until a plain response's headers, which arrive when it is complete. Also limits silence in its body. */
   plainMs: number
   /** Limit between two reads of a streamed response. */
   silenceMs: number
@@ -62,7 +59,7 @@ export interface LeanTransport {
 
 export function leanTransport(guard: GuardSettings, limits: ProviderLimits): LeanTransport {
   const options: Agent.Options = { maxHeaderSize: limits.headBytes, keepAliveTimeout: 30_000, pipelining: 1 }
-  // Two agents, because a connection opened without the address check must never serve a request that needs it.
+  // A connection opened without the address check must never serve a request that needs it.
   const checked = new Agent({ ...options, connect: guardedConnect(guard, limits.connectMs) })
   const trusted = new Agent({ ...options, connect: { timeout: limits.connectMs } })
   return {
@@ -129,10 +126,7 @@ const connectFailures = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-/**
- * Converts errors of undici and the system. ProviderErrors pass through. Omits `cause` if its text would look like a
- * timeout of the client itself.
- */
+/** Omits `cause` if its text would look like a timeout of the client itself. */
 export function transportError(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error
   if (error instanceof AddressRefused) return new ProviderError('misconfigured', error.message)

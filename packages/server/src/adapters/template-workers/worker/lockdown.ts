@@ -1,11 +1,9 @@
-/** Removes every escape from the sandbox: modules that open sockets, processes and files, and changes to built-ins. */
+/** Removes escapes from the sandbox: modules for sockets, processes and files, and changes to built-ins. */
 import module, { createRequire, isBuiltin, syncBuiltinESMExports } from 'node:module'
 
 const require = createRequire(import.meta.url)
 
-/**
- * Loaded and emptied first, because `import()` would otherwise return them intact. All other modules depend on them.
- */
+/** Loaded first, because `import()` would otherwise return them intact. All other modules depend on them. */
 const EMPTIED = [
   ...['net', 'dgram', 'dns', 'dns/promises', 'child_process', 'worker_threads', 'fs', 'fs/promises', 'v8', 'vm'],
   // The permission model does not restrict their files: SQLite in Node 24, traces in Node 20.
@@ -91,7 +89,6 @@ const OVERRIDDEN = [
   ReferenceError.prototype,
 ]
 
-/** Freezes every built-in that a template could reach, and removes network globals. */
 export function lockDown(): void {
   for (const name of NETWORK_GLOBALS) Reflect.deleteProperty(globalThis, name)
   for (const prototype of OVERRIDDEN) keepAssignable(prototype)
@@ -110,9 +107,7 @@ function hiddenIntrinsics(): unknown[] {
   return [...iterators, ...functions].map((value) => Object.getPrototypeOf(value))
 }
 
-/**
- * Installs a frozen accessor whose setter defines an own property. Overriding works, but the built-in cannot change.
- */
+/** Installs a frozen accessor whose setter defines an own property, so the built-in cannot change. */
 function keepAssignable(prototype: object): void {
   for (const key of Reflect.ownKeys(prototype)) {
     const property = Object.getOwnPropertyDescriptor(prototype, key)

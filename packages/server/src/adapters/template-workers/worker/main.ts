@@ -70,10 +70,7 @@ function memory(): typeof measured {
   return measured
 }
 
-/**
- * Waits until the call's pending work has run. Otherwise a failed call's remaining expressions would use the next
- * call's time.
- */
+/** Waits until a failed call's remaining expressions have run, because they would use the next call's time. */
 function send(message: WorkerReply): void {
   setImmediate(() => {
     if (current !== message.id) return

@@ -26,7 +26,6 @@ interface ChatAnswer {
   marks: ThoughtMarks
   calls: PartialCall[]
   attached: Attachments
-  /** Encrypted reasoning that has not been emitted yet. */
   sealed: unknown[]
   pages: unknown
   hasText: boolean
@@ -189,7 +188,7 @@ function wordsOf({ content, refusal, reasoning_content, reasoning }: Json): { te
   return { text: textsOf(content) || asText(refusal), thought: thought || thoughts.join('') }
 }
 
-/** Encrypted reasoning from gateways such as OpenRouter. Each item is complete and must be sent back unchanged. */
+/** Encrypted reasoning from gateways such as OpenRouter, which must be sent back unchanged. */
 function sealedThoughtsOf({ reasoning_details }: Json): unknown[] {
   const details = Array.isArray(reasoning_details) ? reasoning_details : []
   return details.filter((detail) => asObject(detail)['type'] === 'reasoning.encrypted')
@@ -252,8 +251,7 @@ function chatUsage(value: unknown, { countsThoughtsInTotal }: KindTraits): Count
     asNumber(usage['num_cached_tokens']) ??
     asNumber(usage['cached_tokens']) ??
     0
-  // xAI and Perplexity exclude reasoning from completion tokens. It is then part of the total, or exceeds the
-  // completion.
+  // xAI and Perplexity exclude reasoning from completion tokens: it is in the total, or exceeds the completion.
   const isBeside = reasoning > output || (reasoning > 0 && beside === reasoning)
   const cacheWrite = asNumber(details['cache_write_tokens']) ?? 0
   return countedUsage({ input, output: isBeside ? output + reasoning : output, reasoning, cachedInput, cacheWrite })

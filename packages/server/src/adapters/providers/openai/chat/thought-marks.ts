@@ -1,7 +1,4 @@
-/**
- * Separates Gemini's thoughts, which arrive as answer text between two marks. A flag marks each delta that contains a
- * thought.
- */
+/** Separates Gemini's thoughts, which arrive as answer text between two marks, on deltas with a flag. */
 import { asObject } from '../../json.ts'
 
 export interface ThoughtMarks {

@@ -13,7 +13,6 @@ export interface PartialCall {
 }
 
 /**
- * @param fragments the `tool_calls` of a delta or of a plain message.
  * @param areWhole true if each fragment is a complete call.
  * @throws ProviderError `uncarried` for a call that is not a function call.
  */
@@ -31,10 +30,7 @@ export function signCalls([first, ...others]: readonly PartialCall[], delta: Rec
   if (first?.signature === '' && others.every(({ signature }) => signature === '')) first.signature = signatureOf(delta)
 }
 
-/**
- * Emits complete calls in the order in which they started.
- * @param provider the provider key's name, stored with signatures.
- */
+/** @param provider the provider key's name, stored with signatures. */
 export function finishCalls(calls: PartialCall[], provider: string, into: ModelChunk[]): void {
   for (const { id, name, rawArgs, signature } of calls.splice(0)) {
     if (name === '') continue
@@ -63,9 +59,8 @@ function grow(call: PartialCall, fragment: Record<string, unknown>, into: ModelC
 }
 
 /**
- * Finds the call that a fragment continues. The index identifies the call if present. Some services number every call
- * 0, so a different id means a different call. Without an index, an id or a name starts a new call, and any other
- * fragment continues the last one (Google).
+ * The index identifies the call if present. Some services number every call 0, so a different id means a different
+ * call. Without an index, an id or a name starts a new call, and any other fragment continues the last one (Google).
  */
 function openCall(calls: readonly PartialCall[], fragment: Record<string, unknown>): PartialCall | undefined {
   const index = indexOf(fragment)

@@ -7,7 +7,7 @@ import { frameError } from '../errors.ts'
 import type { OpenaiService } from '../service.ts'
 import { addArguments, beginItem, endItem, newOutputItems, type OutputItems } from './output-items.ts'
 
-/** The final frame repeats the complete response. Only its status and usage are read. */
+/** The final frame repeats the complete response. Only its status, usage and model are read. */
 export function responseReader(provider: OpenaiService): ChunkReader {
   const { token } = provider
   const items = newOutputItems(provider.name)
