@@ -90,8 +90,8 @@ export async function snapshotIfDue(options: DueSnapshot): Promise<string | unde
 }
 
 /**
- * Oldest first. A snapshot from the future predates a clock correction. It sorts as the oldest, so that it does not
- * delay the next snapshot and is deleted first.
+ * Sorts oldest first. A snapshot from the future predates a clock correction. It counts as the oldest, so that it does
+ * not delay the next snapshot and is deleted first.
  */
 async function listSnapshots({ directory, owner, now }: DueSnapshot): Promise<string[]> {
   const names = (await readdir(directory)).filter((name) => !Number.isNaN(timeOf(owner, name))).sort()

@@ -11,8 +11,8 @@ export interface DatabaseFolder {
 }
 
 /**
- * The lock, a finished database before its move, and leftovers of killed processes. They are inside the directory,
- * because it may be a mount.
+ * Names the lock, a finished database before its move, and leftovers of killed processes. They are inside the
+ * directory, because it may be a mount.
  */
 export function ownNames({ owner }: DatabaseFolder): { lock: string; made: string; work: string } {
   return { lock: `${owner}-lock`, made: `${owner}-made`, work: `${owner}-work-` }

@@ -105,7 +105,7 @@ async function clearDead(directory: string, shortDirectory: string, lock: string
   for (const entry of entries ?? []) await rm(join(directory, folder, entry), { force: true })
 }
 
-/** The kernel knows only its own machine's sockets. After a reboot the boot id differs, but the host name does not. */
+/** A connection attempt reaches only this machine's kernel. After a reboot only the boot id differs. */
 function mayLiveElsewhere(holder: Holder): boolean {
   return holder.bootId !== bootId() && holder.host !== hostname()
 }

@@ -55,7 +55,7 @@ export async function clearWork(folder: DatabaseFolder): Promise<void> {
 /** A leftover that is a file contains the path of an unfinished backup elsewhere. */
 async function deleteWork(path: string): Promise<void> {
   const unfinished = (await stat(path)).isFile() ? await readFile(path, 'utf8') : ''
-  // Empty if the process died before the backup began. A missing or read-only disk must not prevent the start.
+  // The file is empty if the backup never began. A missing or read-only disk must not prevent the start.
   if (unfinished !== '') await rm(unfinished, { force: true }).catch(() => undefined)
   await rm(path, { recursive: true, force: true })
 }

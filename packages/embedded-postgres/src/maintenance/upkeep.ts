@@ -76,8 +76,8 @@ export async function vacuumWornTables(session: SqlSession): Promise<string[]> {
 }
 
 /**
- * Log that a start after a crash would replay. The file size is unsuitable: checkpoints keep emptied files, so after
- * one burst each checkpoint would trigger the next.
+ * Bytes of log that a start after a crash would replay. The file size is unsuitable: checkpoints keep emptied files, so
+ * after one burst each checkpoint would trigger the next.
  */
 export async function logBytes(session: SqlSession): Promise<number> {
   const { rows } = await session.query(

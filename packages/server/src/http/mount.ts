@@ -63,7 +63,7 @@ function issueKey(part: unknown): PropertyKey {
   return typeof part === 'number' ? part : String(part)
 }
 
-/** 405 for a known path, otherwise 404. @param routes methods and paths with `:parameters`. */
+/** Responds 405 for a known path, otherwise 404. @param routes methods and paths with `:parameters`. */
 export function unmatchedRoute(routes: readonly Pick<MatchedRoute, 'method' | 'path'>[]): RequestHandler {
   const known = routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }))
   return (req) => {

@@ -41,7 +41,7 @@ export class HttpServer extends Server {
       requireHostHeader: false,
     })
     const serve: RequestListener = (req, res) => {
-      // Pipelined behind an earlier request of this connection.
+      // This request is pipelined behind an earlier one.
       if (!res.socket) connectionOf(req.socket).queue(res)
       // The connection was already ended with a response that the client has not read.
       if (req.socket.writableEnded) return

@@ -18,7 +18,7 @@ interface Waiting {
   hear?: (() => void) | undefined
 }
 
-// Readers then use the stored log. Larger logs are dropped at their end, so that a few do not evict all others.
+// Readers then use the stored event log. Larger ones are dropped at their end, so that a few do not evict the others.
 const afterEnd = { ttlMs: 60_000, maxEntries: 1_000 } as const
 const maxEndedBytes = 131_072
 

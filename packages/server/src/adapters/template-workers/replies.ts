@@ -30,7 +30,7 @@ export const scanResult = z.strictObject({
   usesSteps: z.boolean(),
   errors: z.array(issue),
   warnings: z.array(issue),
-  /** Only for a prompt without expressions. */
+  /** Present only for a prompt without expressions. */
   slots: slotMessages.optional(),
 })
 

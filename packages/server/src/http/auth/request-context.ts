@@ -6,7 +6,7 @@ import { type ClientGeneration, clientGeneration } from '../../wire/legacy-clien
 
 export interface RequestContext {
   requestId: string
-  /** From `performance.now()`. */
+  /** Measured with `performance.now()`. */
   startedAtMs: number
   client: ClientGeneration
   caller: Caller | undefined

@@ -32,7 +32,8 @@ export function refuseQuery(query: object): void {
 /** For a body with more values, only the first error is reported. */
 const fullyCheckedValues = 10_000
 
-// Two million invalid items would create as many issues. zod passes them as one call's arguments, which crashes.
+// Two million invalid items would create as many issues. zod passes them as one call's arguments, which ends the
+// process.
 const untilFirstIssue: z.core.ParseContextInternal<z.core.$ZodIssue> = { abortEarly: true }
 
 export function checkedBody(schema: z.ZodType): object {

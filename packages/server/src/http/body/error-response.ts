@@ -15,7 +15,7 @@ interface ErrorBody {
   message: string
   errorCode: string
   details: Record<string, unknown>
-  /** Only for attach, whose documentation promises both error shapes. */
+  /** Set only for attach, whose documentation promises both error shapes. */
   error?: { message: string }
 }
 

@@ -21,7 +21,7 @@ export interface ReadyResponse {
 
 interface Kept extends ReadyResponse {
   caller: Caller
-  /** The live cache scopes that the response depends on, and the drop count before it was created. */
+  /** The cache scopes that the response depends on, and the drop count before it was created. */
   scopes: readonly string[]
   drops: number
 }
@@ -67,7 +67,7 @@ export class ResponseCache {
     }
   }
 
-  /** @param scopes the live cache scopes that the response depends on. The key's own scope is added. */
+  /** @param scopes the cache scopes that the response depends on. The key's own cache scope is added. */
   keep(res: ServerResponse, ready: ReadyResponse, scopes: readonly string[]): void {
     const { cachePlace } = contextOf(res)
     if (!cachePlace) return

@@ -183,7 +183,7 @@ function isEventStream(res: ServerResponse): boolean {
 
 type WithHandle = Socket & { _handle?: { writeQueueSize?: number } | null }
 
-/** Bytes accepted by the operating system. Within a large write, only the handle's queue shows progress. */
+/** Bytes accepted by the operating system. Within a large write, only the handle's queue reflects progress. */
 function writtenBytes(socket: WithHandle): number {
   return socket.bytesWritten - (socket._handle?.writeQueueSize ?? 0)
 }

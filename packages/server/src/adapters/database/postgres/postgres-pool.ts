@@ -46,7 +46,7 @@ interface Lane {
 }
 
 /**
- * Prevents one lane from using all connections, so that several locked tables still leave one free (ADR 48). After a
+ * A lane may use as many connections as remain free, so that several locked tables still leave one (ADR 48). After a
  * lock timeout, the lane's waiting statements are rejected too.
  */
 export class SharedPool extends pg.Pool {

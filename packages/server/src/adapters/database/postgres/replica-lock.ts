@@ -245,7 +245,7 @@ export class ReplicaLock {
     const [holder] = (await this.#query(connection, HOLDER, [LOCK_KEY])).rows
     if (!holder) return 'unknown'
     if (Number(holder['pid']) !== lost.pid || holder['since'] !== lost.since) return 'superseded'
-    // Our own broken connection's session, which PostgreSQL still considers alive.
+    // This is our own broken connection's session, which PostgreSQL still considers alive.
     await this.#query(connection, 'SELECT pg_terminate_backend($1)', [lost.pid])
     return 'unknown'
   }

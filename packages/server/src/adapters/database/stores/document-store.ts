@@ -24,7 +24,7 @@ const merged = (projectId: number, number: number) =>
 
 const ofDraft = (id: number) => Prisma.sql`d.version_id = ${id} AND d.valid_from = 0`
 
-/** A draft shows its own rows, and live's rows at all other paths. */
+/** A draft consists of its own rows, plus live's rows at all other paths. */
 function shownRows(set: VersionSet, filter: Prisma.Sql): Prisma.Sql {
   if (set.number !== null)
     return Prisma.sql`SELECT d.* FROM document d WHERE ${merged(set.projectId, set.number)} ${filter}`

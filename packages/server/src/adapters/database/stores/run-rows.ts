@@ -1,7 +1,7 @@
 /**
- * Each statement takes any number of rows as one JSON list. Joined lists have a condition that every row meets, so that
- * PostgreSQL expects one row and uses the other table's index. Comparisons of states and times match most of the table,
- * so they are written to avoid an index.
+ * Each statement takes any number of rows as one JSON list. Joined lists have a condition that is true for every row,
+ * so that PostgreSQL expects one row and uses the other table's index. Comparisons of states and times match most of
+ * the table, so they are written to avoid an index.
  */
 import type { Claim } from '../../../features/idempotency/ports.ts'
 import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../features/runs/ports.ts'

@@ -50,7 +50,7 @@ export function postgresToolCallStore({ client, ownSession, writeBatch }: ToolCa
 
 const issues: RowKind<NewToolCall> = {
   name: 'tool-call',
-  // After the insert of their run.
+  // Runs after the insert of their run.
   order: 22,
   key: (call) => call.id,
   statement: (rows) => ({

@@ -36,7 +36,7 @@ export function brokenInTheMiddle(): ProviderError {
   return new ProviderError('malformed', "The provider's response was cut off")
 }
 
-/** For content that stet's messages cannot represent. Such content is never dropped silently. */
+/** Reports content that stet's messages cannot represent. Such content is never dropped silently. */
 export function uncarried(contentType: string): ProviderError {
   const shown = contentType.slice(0, 100)
   return new ProviderError('uncarried', `The answer holds content of type '${shown}', which stet cannot carry`, {

@@ -5,7 +5,7 @@ type Json = Record<string, unknown>
 
 export const answerToolName = 'structured_answer'
 
-/** For models that cannot be forced to call a tool. */
+/** Used for models that cannot be forced to call a tool. */
 export const answerInstruction: Anthropic.TextBlockParam = {
   type: 'text',
   text: `Give your final answer only by calling the tool ${answerToolName}.`,
