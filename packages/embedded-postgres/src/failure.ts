@@ -1,9 +1,9 @@
-/** A failure with a message for the operator, shown without a stack. */
+/** A failure whose message is for the operator and is printed without a stack. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError'
 }
 
-/** The database thread does not answer. It may still execute the request. */
+/** The database thread is not responding. It may still execute the request. */
 export class DatabaseSilentError extends Error {
   override readonly name = 'DatabaseSilentError'
   readonly code = 'DATABASE_SILENT'
@@ -13,5 +13,5 @@ export class DatabaseSilentError extends Error {
   }
 }
 
-/** The exit code of a process whose database could not write: `EX_IOERR` of `sysexits.h`. */
+/** The exit code after a failed database write: `EX_IOERR` from `sysexits.h`. */
 export const IO_FAILURE = 74

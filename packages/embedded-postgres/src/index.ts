@@ -1,4 +1,4 @@
-/** The database in a thread of its own. The importing thread does not load PGlite. */
+/** Runs the database in its own thread. The importing thread does not load PGlite. */
 export { startSnapshots } from './backup/snapshots.ts'
 export type { DatabaseFolder } from './directory/database-folder.ts'
 export { EmbeddedPostgresError } from './failure.ts'

@@ -12,11 +12,9 @@ import { threadAdapter, threadSession } from './thread/thread-client.ts'
 
 export interface EmbeddedPostgresOptions {
   folder: DatabaseFolder
-  /** A database directory made at build time, which a first start copies if present. */
+  /** An optional database directory from the build. A first start copies it. */
   template: string
-  /** The bundled program of the database thread, `thread/main.ts`. */
   threadFile: string
-  /** No backup, checkpoint or vacuum starts with less free space. Bytes. */
   diskFloorBytes?: number
   log: Log
 }
@@ -24,22 +22,18 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   session: SqlSession
   adapter: SqlDriverAdapterFactory
-  /** True while the caller should refuse writes, because a full disk ends the process. */
   isDiskLow(): boolean
-  /**
-   * Starts checkpoints, vacuums and the watch for a silent thread.
-   * @param statementCount rises with each statement of the owner. If it does not change, the database is idle.
-   */
+  /** @param statementCount increases with each of the owner's statements; unchanged means idle. */
   startUpkeep(statementCount: () => number): void
-  /** Writes a consistent copy into one tar.gz while statements are executed. */
+  /** Writes a consistent copy into one tar.gz without blocking statements. */
   backup(file: string): Promise<void>
   close(): Promise<void>
 }
 
-/** Opens the database in `folder`: lock, first start or recovery, self-test. @throws EmbeddedPostgresError */
+/** Takes the lock, creates or recovers the database, and tests its durability. @throws EmbeddedPostgresError */
 export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { folder, template, diskFloorBytes: floorBytes = FLOOR_BYTES, log } = options
-  // The thread loads while the lock is taken. It touches no file before `open`.
+  // Loads the thread while the lock is taken. The thread touches no file before `open`.
   const thread = startDatabaseThread(options.threadFile, folder.owner)
   const program = compiledPglite()
   const locking = requireSpace(folder.path, floorBytes).then(() => lockDirectory(folder))
@@ -65,7 +59,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
         if (disk.isLow()) throw new EmbeddedPostgresError(`The disk of ${folder.path} is almost full`)
         await requireBackupSpace(folder, file, { isOpen: true, floorBytes })
         const write = () => thread.ask('backup', { file })
-        // A checkpoint would delete the log that the backup ends with.
+        // A checkpoint would delete the log that ends the backup.
         await (upkeep ? upkeep.pauseDuring(write) : write())
       },
       async close() {

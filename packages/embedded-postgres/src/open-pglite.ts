@@ -5,7 +5,7 @@ import { EmbeddedPostgresError } from './failure.ts'
 import { keepByteOrderMarks } from './protocol/byte-order-marks.ts'
 import type { CompiledPglite } from './thread/compiled-pglite.ts'
 
-/** The default, `fdatasync`, is a stub in PGlite that never reaches the hook, so the log would not be synced. */
+/** PGlite stubs the default `fdatasync`, so the sync hook would never see the log. */
 const DURABLE_SETTINGS = { fsync: 'on', synchronous_commit: 'on', wal_sync_method: 'fsync', shared_buffers: '8MB' }
 
 const START_PARAMETERS = [
@@ -13,10 +13,6 @@ const START_PARAMETERS = [
   ...Object.entries(DURABLE_SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
 ]
 
-/**
- * Opens a database directory, or creates a database in an empty one, with durable commits.
- * @param program the compiled PGlite, if there is one
- */
 export async function openPglite(
   folder: DatabaseFolder,
   fs: DurableFs = new DurableFs(folder),
@@ -26,7 +22,7 @@ export async function openPglite(
   const pglite = await PGlite.create({
     fs,
     startParams: START_PARAMETERS,
-    // The default of PostgreSQL 18, set explicitly because a default may change.
+    // This is PostgreSQL 18's default. It is explicit because defaults may change.
     initDbStartParams: ['--wal-segsize=1', '--data-checksums'],
     ...(program && { pgliteWasmModule: program }),
   }).catch((error: unknown) => {
@@ -43,13 +39,10 @@ export async function openPglite(
   return pglite
 }
 
-/** The engine's exit code for a statement with an ordinary error: `POSTGRES_MAIN_LONGJMP` of PGlite. */
+/** The engine's exit code after an ordinary SQL error: `POSTGRES_MAIN_LONGJMP` in PGlite. */
 const ORDINARY_ERROR = 100
 
-/**
- * PGlite 0.5.16 swallows every exception of its engine. After an exit or a trap it would call the dead engine again in an
- * endless loop.
- */
+/** PGlite 0.5.16 swallows engine exceptions. After an exit or a trap it would call the dead engine forever. */
 function endWithEngine(pglite: PGlite, fs: DurableFs): void {
   const module = pglite.Module
   const executeOnce = module._PostgresMainLoopOnce
@@ -63,7 +56,7 @@ function endWithEngine(pglite: PGlite, fs: DurableFs): void {
   }
 }
 
-/** Checks the settings, and that one commit reaches the hook. Otherwise commits are not durable. */
+/** Checks the settings, and that one commit triggers a sync. Otherwise commits are not durable. */
 async function proveDurable(pglite: PGlite, fs: DurableFs): Promise<void> {
   const { rows } = await pglite.query<{ name: string; setting: string }>(
     `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'wal_sync_method', 'synchronous_commit')`,

@@ -10,23 +10,23 @@ import { closedFiles, openFiles } from './database-files.ts'
 import { readArchive } from './read-archive.ts'
 import { partOf, writeArchive } from './write-archive.ts'
 
-/** Backs up an open database into `file` while statements are executed. The caller must prevent checkpoints. */
+/** Backs up an open database while it executes statements. The caller must prevent checkpoints. */
 export async function backUp(pglite: PGlite, folder: DatabaseFolder, file: string): Promise<void> {
   await writeOutside(folder, partOf(file), () => writeArchive(openFiles(pglite, folder), file))
 }
 
 export interface ClosedBackup {
-  /** The database, which no other process may have open. */
+  /** The database directory. No other process may have it open. */
   folder: DatabaseFolder
-  /** Its folder must exist. */
+  /** The folder of this file must exist. */
   file: string
-  /** A statement that fails on databases of other programs. */
+  /** A query that fails unless the database belongs to this program. */
   probe: string
-  /** Unpacks a file in another format into a new directory; false for a file that is not in that format. */
+  /** Unpacks a legacy backup into a new directory. Returns false for any other file. */
   unpackOther?: (file: string, directory: string) => Promise<boolean>
 }
 
-/** Backs up a closed database into `file`, and verifies it by unpacking and opening it. */
+/** Backs up a closed database, then verifies the backup by unpacking and opening it. */
 export async function backupDatabase(backup: ClosedBackup): Promise<void> {
   const { folder, file } = backup
   if (!(await isThere(folder))) throw new EmbeddedPostgresError(`There is no database in ${folder.path}`)
@@ -43,7 +43,7 @@ export async function backupDatabase(backup: ClosedBackup): Promise<void> {
   }
 }
 
-/** Restores `file` to a folder without a database. A file that is truncated, damaged or does not open changes nothing. */
+/** Restores `file` into a folder without a database. A truncated or damaged file leaves the folder unchanged. */
 export async function restoreDatabase(backup: ClosedBackup): Promise<void> {
   const { folder } = backup
   const wasThere = await isThere(folder)
@@ -54,7 +54,7 @@ export async function restoreDatabase(backup: ClosedBackup): Promise<void> {
     await buildDatabase(folder, (work) => unpackAndOpen(backup, work))
   } finally {
     await lock.release()
-    // Only removes an empty directory, which a failed restore has made.
+    // After a failed restore, removes the empty directory. `rmdir` fails if it contains files.
     if (!wasThere) await rmdir(folder.path).catch(() => undefined)
   }
 }
@@ -65,7 +65,7 @@ async function isThere({ path }: DatabaseFolder): Promise<boolean> {
 
 async function unpackAndOpen({ file, probe, unpackOther }: ClosedBackup, work: DatabaseFolder): Promise<void> {
   if (!(await unpackOther?.(file, work.path))) await readArchive(file, work.path)
-  // The engine would create a database in an empty directory.
+  // PGlite would create a new database in an empty directory.
   if (!(await isDatabase(work))) throw new EmbeddedPostgresError(`${file} is no backup (it has no database)`)
   const pglite = await openPglite(work)
   try {

@@ -1,23 +1,20 @@
-/** The files of a database, for an archive. */
 import { closeSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import { type DatabaseFolder, isOwnEntry } from '../directory/database-folder.ts'
 import type { ArchivedFile } from './write-archive.ts'
 
-/** Maximum size of one read; statements wait for one read at most. */
+/** Maximum bytes of one read. Statements wait while a read is in progress. */
 const READ_BYTES = 1024 * 1024
 const LOG = 'pg_wal'
 
-/** The files of a database that is closed. */
 export async function* closedFiles(folder: DatabaseFolder): AsyncGenerator<ArchivedFile> {
   yield* databaseFiles(folder)
 }
 
 /**
- * The files of a running database, by PostgreSQL's online backup. Files are read while they change. The write-ahead log
- * comes last, and opening the copy repairs the files with it. The copy contains every commit before its log was read.
- * Checkpoints must wait, because they delete that log.
+ * PostgreSQL's online backup. Files may change while they are read. The write-ahead log is read last and repairs the
+ * copy when it is opened. Checkpoints must wait, because they delete the log.
  */
 export async function* openFiles(pglite: PGlite, folder: DatabaseFolder): AsyncGenerator<ArchivedFile> {
   const begin = await pglite.query<{ segment: string }>(
@@ -45,7 +42,7 @@ function isLogSegment({ path, pieces }: ArchivedFile): boolean {
   return pieces !== undefined && path.startsWith(`${LOG}/`)
 }
 
-/** Segments after the last one are empty: PostgreSQL makes them in advance. */
+/** Skips segments after `last`: PostgreSQL allocates them in advance and they are empty. */
 function* logBetween(directory: string, first: string, last: string): Generator<ArchivedFile> {
   const names = readdirSync(join(directory, LOG)).sort()
   const segments = names.filter((name) => name.length === first.length && name >= first && name <= last)
@@ -64,7 +61,7 @@ function* databaseFiles(folder: DatabaseFolder, below = ''): Generator<ArchivedF
   }
 }
 
-/** Undefined for a file that was deleted after its directory was read. */
+/** Yields nothing for a file that was deleted after its directory was read. */
 function* readFile(file: string, path: string): Generator<ArchivedFile> {
   let descriptor: number
   try {
@@ -81,7 +78,7 @@ function* readFile(file: string, path: string): Generator<ArchivedFile> {
   }
 }
 
-/** Zeros for bytes that were truncated while reading: replaying the log truncates them again. */
+/** Pads with zeros if the file was truncated during the read. Log replay truncates it again. */
 function* readPieces(descriptor: number, size: number): Generator<Buffer> {
   for (let at = 0; at < size; at += READ_BYTES) {
     const piece = Buffer.alloc(Math.min(READ_BYTES, size - at))

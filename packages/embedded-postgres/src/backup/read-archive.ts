@@ -6,17 +6,13 @@ import { EmbeddedPostgresError } from '../failure.ts'
 
 const ACCEPTED = new Set(['File', 'Directory'])
 
-/**
- * Unpacks `file` into the new directory `directory`. A truncated, damaged or hostile file is refused before anything is
- * written. @throws EmbeddedPostgresError
- */
+/** Rejects truncated, damaged and hostile archives before it writes anything. @throws EmbeddedPostgresError */
 export async function readArchive(file: string, directory: string): Promise<void> {
   await verifyArchive(file)
   await mkdir(directory, { mode: 0o700 })
   await extract({ file, cwd: directory, strict: true, preserveOwner: false })
 }
 
-/** Accepts only plain files and directories inside the archive. A database has nothing else. */
 async function verifyArchive(file: string): Promise<void> {
   let refused: string | undefined
   const onReadEntry = ({ path, type }: ReadEntry) => {

@@ -2,32 +2,27 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '../maintenance/log.ts'
 
-/** The name after `<owner>-`. Earlier versions wrote their own format, `.backup`. */
+/** The part of the name after `<owner>-`. Versions up to 0.1 wrote their own format, `.backup`. */
 const STAMP = /^(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})(\d{2})\.(?:tar\.gz|backup)$/
-/** Often enough that a process which starts late still keeps the interval. */
 const LOOK_EVERY_MS = 60_000
-/** Longest pause after failed attempts. */
 const MAX_PAUSE_MINUTES = 60
-/** A clock that is set by the network may step back a little. */
+/** Tolerates small backward steps when the clock is synchronized over the network. */
 const CLOCK_STEP_MS = 60_000
 
 export interface SnapshotOptions {
-  /** The folder of the snapshots. Undefined disables them. */
+  /** Undefined disables snapshots. */
   directory: string | undefined
   everyHours: number
-  /** The number of snapshots to keep. Older ones are deleted after the next one is written. */
   keep: number
   log: Log
-  /** Begins the name of each snapshot. */
   owner: string
 }
 
-/** The part of a database that snapshots use. Without `backup` there are none. */
 export interface Backable {
   backup?: (file: string) => Promise<void>
 }
 
-/** Writes `<owner>-<UTC time>.tar.gz` into the directory whenever the newest one is older than the interval. */
+/** Writes `<owner>-<UTC time>.tar.gz` when the newest snapshot is older than the interval. */
 export function startSnapshots(database: Backable, options: SnapshotOptions): { stop(): Promise<void> } {
   const { directory } = options
   const { backup } = database
@@ -53,10 +48,7 @@ interface SnapshotTarget extends SnapshotOptions {
   backup(file: string): Promise<void>
 }
 
-/**
- * A function for the timer, which writes a snapshot when one is due. Each failure doubles the pause until the next attempt.
- * The pause is counted in calls, because the clock may jump.
- */
+/** Each failure doubles the pause before the next attempt. The pause counts calls, because the clock may jump. */
 export function snapshotLooks(options: SnapshotTarget): (now: Date) => Promise<void> {
   let failures = 0
   let pause = 0
@@ -82,7 +74,6 @@ export interface DueSnapshot extends SnapshotTarget {
   now: Date
 }
 
-/** Checks the folder once; returns the name of the snapshot if one was due. */
 export async function snapshotIfDue(options: DueSnapshot): Promise<string | undefined> {
   await mkdir(options.directory, { recursive: true, mode: 0o700 })
   const newest = (await listSnapshots(options)).at(-1)
@@ -99,8 +90,8 @@ export async function snapshotIfDue(options: DueSnapshot): Promise<string | unde
 }
 
 /**
- * Names of the snapshots in the folder, oldest first; other files are ignored. A snapshot from the future was made before the
- * clock was set back: it counts as older than all others, so that it neither delays the next one nor outlives it.
+ * Sorts oldest first. A snapshot from the future predates a clock correction. It counts as the oldest, so that it does
+ * not delay the next snapshot and is deleted first.
  */
 async function listSnapshots({ directory, owner, now }: DueSnapshot): Promise<string[]> {
   const names = (await readdir(directory)).filter((name) => !Number.isNaN(timeOf(owner, name))).sort()
@@ -112,7 +103,7 @@ function isFromFuture(owner: string, name: string, now: Date): boolean {
   return timeOf(owner, name) > now.getTime() + CLOCK_STEP_MS
 }
 
-/** NaN for a name that is not one of the owner's snapshots. */
+/** Returns NaN if the name is not one of the owner's snapshots. */
 function timeOf(owner: string, name: string): number {
   return name.startsWith(`${owner}-`) && STAMP.test(name.slice(owner.length + 1))
     ? Date.parse(name.slice(owner.length + 1).replace(STAMP, '$1-$2-$3T$4:$5:$6Z'))

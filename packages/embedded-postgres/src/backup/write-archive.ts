@@ -1,4 +1,4 @@
-/** Writes a database directory as a plain tar.gz, which `tar xzf` opens. */
+/** Writes a database directory as a plain tar.gz, which `tar xzf` can unpack. */
 import { createWriteStream } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -8,24 +8,22 @@ import { Header } from 'tar/header'
 import { syncParent } from '../durable/sync-tree.ts'
 
 export interface ArchivedFile {
-  /** With forward slashes, relative to the database directory. */
+  /** The path relative to the database directory, with forward slashes. */
   path: string
-  /** Absent for a directory. */
   size?: number
-  /** Exactly `size` bytes. */
+  /** Must add up to exactly `size` bytes. */
   pieces?: Iterable<Buffer>
 }
 
 const BLOCK_BYTES = 512
-/** Pieces are large, because each one costs a tick of the event loop, in which statements are executed. */
+/** Large, because each piece costs one event loop tick, and statements run in the same loop. */
 const PIECE_BYTES = 1024 * 1024
 
-/** The name of an unfinished backup. */
 export function partOf(file: string): string {
   return `${file}.part`
 }
 
-/** Writes `files` into `file`, which appears whole or not at all. */
+/** Writes a temporary file and renames it, so that `file` never exists incomplete. */
 export async function writeArchive(files: AsyncIterable<ArchivedFile>, file: string): Promise<void> {
   const temporary = partOf(file)
   try {

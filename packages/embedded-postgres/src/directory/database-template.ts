@@ -5,7 +5,7 @@ import { openPglite } from '../open-pglite.ts'
 import type { SqlSession } from '../sql-session.ts'
 import { pgliteSession } from '../thread/pglite-session.ts'
 
-/** Makes a database directory at `target` and fills it with `fill`. The name appears only when it is complete. */
+/** Creates a database and fills it with `fill`. The directory appears under its name only when complete. */
 export async function makeDatabaseTemplate(
   target: string,
   fill: (session: SqlSession) => Promise<unknown>,
@@ -25,7 +25,7 @@ export async function makeDatabaseTemplate(
   }
 }
 
-// PostgreSQL's files are private. The server may run as another user than the build, and must copy them.
+// PostgreSQL's files are private, but the server may run as a different user than the build.
 async function letOthersRead(directory: string): Promise<void> {
   await chmod(directory, 0o755)
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {

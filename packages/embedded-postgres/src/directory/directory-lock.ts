@@ -17,18 +17,16 @@ interface Holder {
   bootId: string | null
 }
 
-/** The lock is taken, or its winner removed our folder, which looks dead until its socket listens. */
+/** Either another process won, or a winner deleted our folder, which looks dead until its socket listens. */
 const LOST_RACE = new Set(['ENOTEMPTY', 'EEXIST', 'ENOENT'])
-/** The lock is a folder with a socket and a description of its holder. */
 const SOCKET = '.sock'
 const DESCRIPTION = '.json'
-/** The system cuts or refuses longer socket paths. On Linux, `shortPath` avoids the limit. */
+/** Some systems truncate or reject longer socket paths. On Linux, `shortPath` avoids the limit. */
 const MAX_SOCKET_PATH = 103
 
 /**
- * Takes the lock inside `directory`, or fails and names its holder. Two processes on one directory lose data silently.
- * The kernel shares the socket among all processes on the file system, also of other containers, and frees it with its
- * process.
+ * Two processes on one directory would silently lose data. The socket works across containers that share the file
+ * system, and the kernel closes it when the process dies.
  */
 export async function lockDirectory(folder: DatabaseFolder): Promise<DirectoryLock> {
   const absolute = resolve(folder.path)
@@ -49,7 +47,6 @@ export async function lockDirectory(folder: DatabaseFolder): Promise<DirectoryLo
   }
 }
 
-/** One attempt; undefined when another process was faster. */
 async function take(directory: string, shortDirectory: string, lock: string): Promise<DirectoryLock | undefined> {
   const name = randomBytes(6).toString('hex')
   const own = join(directory, `${lock}-${name}`)
@@ -58,10 +55,10 @@ async function take(directory: string, shortDirectory: string, lock: string): Pr
     await mkdir(own, { mode: 0o700 })
     const self: Holder = { pid: process.pid, host: hostname(), bootId: bootId() }
     await writeFile(join(own, `${name}${DESCRIPTION}`), `${JSON.stringify(self)}\n`, { mode: 0o600 })
-    // Listen first, rename second, so that a lock never exists without a listening holder.
+    // Listens before the rename, so that a lock never exists without a listening holder.
     server = await listenAt(directory, join(shortDirectory, `${lock}-${name}`, `${name}${SOCKET}`))
     await chmod(join(own, `${name}${SOCKET}`), 0o600)
-    // A rename replaces only an empty or absent folder, so exactly one of several processes succeeds.
+    // `rename` replaces only an empty or absent folder, so exactly one process succeeds.
     await rename(own, join(directory, lock))
   } catch (error) {
     if (server) await close(server)
@@ -83,7 +80,7 @@ async function listenAt(directory: string, path: string): Promise<Server> {
     throw new EmbeddedPostgresError(`The path of the database, ${directory}, is too long for the socket of its lock`)
   }
   return listen(path).catch((error: NodeJS.ErrnoException) => {
-    // Node reports EACCES for a deleted folder.
+    // Node reports EACCES if the folder was deleted.
     if (!existsSync(dirname(path))) throw Object.assign(new Error(error.message), { code: 'ENOENT' })
     if (error.code === 'ENOSPC') throw error
     const advice = 'put the folder on a local file system that has sockets'
@@ -92,8 +89,8 @@ async function listenAt(directory: string, path: string): Promise<Server> {
 }
 
 /**
- * Removes the files of a dead process from `folder`. Their names are unique, so a newer lock is not affected.
- * @throws EmbeddedPostgresError when the holder lives, or may live on another machine.
+ * File names are unique, so a newer lock is not affected.
+ * @throws EmbeddedPostgresError if the holder is alive, or may be alive on another machine.
  */
 async function clearDead(directory: string, shortDirectory: string, lock: string, folder: string): Promise<void> {
   const entries = await readdir(join(directory, folder)).catch(ignoreAbsent)
@@ -108,12 +105,12 @@ async function clearDead(directory: string, shortDirectory: string, lock: string
   for (const entry of entries ?? []) await rm(join(directory, folder, entry), { force: true })
 }
 
-/** The kernel answers only for its own sockets. A rebooted host has the same name. */
+/** A connection attempt reaches only this machine's kernel. After a reboot only the boot id differs. */
 function mayLiveElsewhere(holder: Holder): boolean {
   return holder.bootId !== bootId() && holder.host !== hostname()
 }
 
-/** Folders of processes that died before they got the lock. A living process keeps its folder, or creates another. */
+/** Deletes folders of processes that died before they got the lock. */
 async function clearRemains(directory: string, shortDirectory: string, lock: string): Promise<void> {
   const names = (await readdir(directory)).filter((name) => name.startsWith(`${lock}-`))
   for (const name of names) {
@@ -127,7 +124,7 @@ async function removeEntries(folder: string, name: string): Promise<void> {
   await rm(join(folder, `${name}${SOCKET}`), { force: true })
   await rm(join(folder, `${name}${DESCRIPTION}`), { force: true })
   await rmdir(folder).catch((error: NodeJS.ErrnoException) => {
-    // Another process has taken it already.
+    // Another process took the lock meanwhile.
     if (error.code !== 'ENOTEMPTY' && error.code !== 'ENOENT') throw error
   })
 }
@@ -139,7 +136,7 @@ function stateOf(path: string): Promise<'alive' | 'dead' | 'absent'> {
       socket.destroy()
       tell('alive')
     })
-    // A dead holder's socket refuses connections. Any other error means that the holder is alive.
+    // A dead holder's socket refuses connections. Every other error counts as alive.
     socket.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') tell('absent')
       else tell(error.code === 'ECONNREFUSED' ? 'dead' : 'alive')
@@ -147,14 +144,14 @@ function stateOf(path: string): Promise<'alive' | 'dead' | 'absent'> {
   })
 }
 
-/** A short path through the descriptor of the directory. Socket paths have at most 107 characters. */
+/** Shortens the path through a directory descriptor, because socket paths are limited to 107 characters. */
 function shortPath(directory: string): { path: string; close(): void } {
   if (process.platform !== 'linux') return { path: directory, close: () => undefined }
   const descriptor = openSync(directory, 'r')
   return { path: `/proc/self/fd/${descriptor}`, close: () => closeSync(descriptor) }
 }
 
-/** Windows: a pipe has no file and ends with its process. */
+/** On Windows, a named pipe has no file and disappears with its process. */
 async function lockByPipe(directory: string, owner: string): Promise<DirectoryLock> {
   const name = createHash('sha256').update(realpathSync.native(directory).toLowerCase()).digest('hex')
   const server = await listen(`\\\\.\\pipe\\${owner}-database-${name}`).catch(() => {

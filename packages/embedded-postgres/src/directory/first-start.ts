@@ -6,13 +6,10 @@ import { EmbeddedPostgresError } from '../failure.ts'
 import { openPglite } from '../open-pglite.ts'
 import { type DatabaseFolder, databaseEntries, ownNames, workFolder } from './database-folder.ts'
 
-/** PostgreSQL's marker of a database directory. It is copied last, so a directory with it is complete. */
+/** PostgreSQL's marker file. It is copied last, so a directory that contains it is complete. */
 const MARK = 'PG_VERSION'
 
-/**
- * Ensures that `directory` contains a complete database, copied from the template of the build or created. A killed start
- * leaves nothing unfinished. The caller has the lock of the directory.
- */
+/** Copies the template or creates a database. A killed start leaves nothing unfinished. Requires the directory lock. */
 export async function prepareDirectory(folder: DatabaseFolder, template: string): Promise<void> {
   await mkdir(folder.path, { recursive: true, mode: 0o700 })
   await clearWork(folder)
@@ -21,7 +18,7 @@ export async function prepareDirectory(folder: DatabaseFolder, template: string)
   await buildDatabase(folder, (work) => (hasTemplate ? copyDatabase(template, work.path) : initialize(work)))
 }
 
-/** Whether the directory contains a database. */
+/** @throws EmbeddedPostgresError if the directory contains other files but no database. */
 export async function isDatabase(folder: DatabaseFolder): Promise<boolean> {
   const entries = await databaseEntries(folder)
   if (entries.length === 0) return false
@@ -30,10 +27,7 @@ export async function isDatabase(folder: DatabaseFolder): Promise<boolean> {
   return true
 }
 
-/**
- * Durably moves the database that `build` makes in a temporary folder into `directory`. The directory itself stays, because
- * a mount cannot be replaced.
- */
+/** Builds in a temporary folder, then durably moves the entries. The directory stays, because it may be a mount. */
 export async function buildDatabase(
   folder: DatabaseFolder,
   build: (work: DatabaseFolder) => Promise<void>,
@@ -49,7 +43,7 @@ export async function buildDatabase(
   await moveUp(folder)
 }
 
-/** Deletes or finishes the leftovers of a killed process. The caller has the lock of the directory. */
+/** Deletes or completes a killed process's leftovers. Requires the directory lock. */
 export async function clearWork(folder: DatabaseFolder): Promise<void> {
   const names = await readdir(folder.path)
   const { made, work } = ownNames(folder)
@@ -58,16 +52,15 @@ export async function clearWork(folder: DatabaseFolder): Promise<void> {
   if (names.includes(made)) await moveUp(folder)
 }
 
-/** A file that contains the path of an unfinished file elsewhere. */
+/** A leftover that is a file contains the path of an unfinished backup elsewhere. */
 async function deleteWork(path: string): Promise<void> {
   const unfinished = (await stat(path)).isFile() ? await readFile(path, 'utf8') : ''
-  // Empty if the process was killed before it wrote the path, and so before it made that file. A missing or read-only disk
-  // must not prevent the start.
+  // The file is empty if the backup never began. A missing or read-only disk must not prevent the start.
   if (unfinished !== '') await rm(unfinished, { force: true }).catch(() => undefined)
   await rm(path, { recursive: true, force: true })
 }
 
-/** Runs `write` to make `file` outside the database. If this process is killed, the next start deletes the unfinished file. */
+/** Writes a file outside the directory. After a kill, the next start deletes the unfinished file. */
 export async function writeOutside(folder: DatabaseFolder, file: string, write: () => Promise<void>): Promise<void> {
   const note = workFolder(folder).path
   await writeFile(note, resolve(file), { mode: 0o600 })
@@ -94,7 +87,7 @@ async function moveUp(folder: DatabaseFolder): Promise<void> {
   await syncPath(directory)
 }
 
-/** Copies the files of a template. Several times faster than Node's `cp`. */
+/** Several times faster than Node's `cp`. */
 export async function copyDatabase(from: string, to: string): Promise<void> {
   await mkdir(to, { mode: 0o700 })
   const entries = await readdir(from, { withFileTypes: true })
@@ -107,7 +100,7 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
   )
 }
 
-/** Everyone may read a template; only its owner may read a database. */
+/** A template is readable by all users, but a database only by its owner. */
 async function copyPrivately(from: string, to: string): Promise<void> {
   await copyFile(from, to, constants.COPYFILE_FICLONE)
   await chmod(to, 0o600)

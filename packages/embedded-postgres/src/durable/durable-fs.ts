@@ -17,17 +17,15 @@ const WRITE_ERRORS = {
   51: 'no space left on device (ENOSPC)',
   69: 'read-only file system (EROFS)',
 } as const
-/** A line of PostgreSQL's log, with the default prefix. */
 const FAILURE_LINE = /(?:FATAL|PANIC): {2}(.*)/
-/** Errors of systems that cannot sync a directory. For a file they are failures. */
+/** Error codes on systems that cannot sync a directory. For a file, these are real failures. */
 const NO_DIRECTORY_SYNC = new Set(['EPERM', 'EISDIR', 'EINVAL', 'EBADF'])
 
 /**
- * The directory of the embedded database, with syncs that reach the disk. PGlite itself reports every sync as done without
- * doing one. This uses two undocumented parts of PGlite, hence its exact version and the self-test at start.
+ * A file system whose syncs reach the disk, because PGlite reports success without syncing. It depends on two
+ * undocumented parts of PGlite, hence the exact version and the self-test at start.
  */
 export class DurableFs extends NodeFS {
-  /** Files and directories synced since the start. */
   syncCount = 0
   readonly #changedDirectories = new Set<string>()
   #lastWords: string | undefined
@@ -47,7 +45,7 @@ export class DurableFs extends NodeFS {
 
   override async init(pg: PGlite, options: InitOptions): ReturnType<NodeFS['init']> {
     const { emscriptenOpts } = await super.init(pg, options)
-    // After the mount and before PostgreSQL starts, so that the writes of crash recovery are covered.
+    // Runs after the mount and before PostgreSQL starts, so that crash recovery is synced too.
     const install = (module: unknown) => this.install(module as RuntimeModule)
     return {
       emscriptenOpts: {
@@ -57,30 +55,26 @@ export class DurableFs extends NodeFS {
           this.#lastWords = FAILURE_LINE.exec(line)?.[1] ?? this.#lastWords
           emscriptenOpts.printErr?.(line)
         },
-        // PostgreSQL calls abort() after a PANIC. The engine would then give wrong results or spin forever.
+        // PostgreSQL calls abort() after a PANIC. Afterwards the engine returns wrong results or loops forever.
         onAbort: (reason: unknown) => this.endWithEngine(reason),
       },
     }
   }
 
-  /** From now on, an engine failure is reported as a failure of a running database. */
   setOpen(): void {
     this.#isOpen = true
   }
 
-  /** The message for the operator about a failed start, with PostgreSQL's latest FATAL or PANIC. */
   whyNotOpen(cause: unknown): string {
     const reason = this.#lastWords ?? reasonOf(cause)
     return `The database in ${this.rootDir} does not open: ${reason}. If its files are damaged, restore a backup`
   }
 
-  /** Ends the process, because the engine cannot execute another statement. */
   endWithEngine(cause: unknown): void {
     if (this.#isOpen) this.fail('its engine failed', this.#lastWords ?? cause)
     else this.#end(this.whyNotOpen(cause))
   }
 
-  /** Replaces the mounted operations by durable ones. */
   protected install(module: RuntimeModule): MountedOperations {
     const { node } = module.FS.lookupPath(PGlite.paths.PGDATA, { follow_mount: true })
     const { stream_ops: streams, node_ops: nodes } = node
@@ -90,7 +84,7 @@ export class DurableFs extends NodeFS {
       try {
         return write(stream, buffer, offset, length, position)
       } catch (error) {
-        // PostgreSQL panics after a failed write of its log, and the next query would spin forever.
+        // PostgreSQL panics after a failed log write, and the next query would loop forever.
         if (this.hostPath(stream.node).includes(`${sep}pg_wal${sep}`)) this.fail('a write of the log failed', error)
         throw error
       }
@@ -107,15 +101,14 @@ export class DurableFs extends NodeFS {
     return { streams, nodes }
   }
 
-  /** Ends the process. Unsynced work was not acknowledged, and the next start recovers. */
+  /** Ends the process. Unsynced work was never acknowledged, and the next start recovers. */
   protected fail(what: string, cause: unknown): void {
     this.#end(`the embedded database stops because ${what}: ${reasonOf(cause)}`)
   }
 
   #end(reason: string): void {
     writeSync(2, `${this.#owner}: ${reason}\n`)
-    // In a thread, `exit` ends only the thread, and its owner ends the process a moment later. The signal ends the process at
-    // once, but does not reach the first process of a container.
+    // In a thread, `exit` ends only the thread. SIGKILL is immediate, but does not affect process 1 of a container.
     if (!isMainThread) process.kill(process.pid, 'SIGKILL')
     process.exit(IO_FAILURE)
   }
@@ -151,7 +144,7 @@ export class DurableFs extends NodeFS {
     }
     if (stream.nfd === undefined || stream.nfd === null) throw new Error(`no descriptor for ${path}`)
     this.syncFile(stream.nfd, path)
-    // PostgreSQL does not sync the directory of a new relation file, so the file could vanish.
+    // PostgreSQL does not sync the directory of a new relation file, so the file could disappear in a crash.
     const parent = dirname(path)
     if (this.#changedDirectories.delete(parent)) this.syncDirectory(parent)
   }
@@ -181,7 +174,7 @@ export class DurableFs extends NodeFS {
   }
 }
 
-/** PGlite's file system errors have a WASI number and no message. */
+/** PGlite's file system errors have a WASI errno and no message. */
 function reasonOf(cause: unknown): string {
   const errno = (cause as { errno?: unknown } | undefined)?.errno
   if (typeof errno === 'number' && errno in WRITE_ERRORS) return WRITE_ERRORS[errno as keyof typeof WRITE_ERRORS]

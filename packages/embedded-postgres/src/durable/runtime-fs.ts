@@ -1,4 +1,4 @@
-/** The used part of PGlite's file system runtime (emscripten), which has no published types. */
+/** The subset of PGlite's emscripten file system that we use. It has no published types. */
 export interface FsNode {
   name: string
   mode: number
@@ -7,13 +7,13 @@ export interface FsNode {
 
 export interface FsStream {
   node: FsNode
-  /** The host's descriptor. */
+  /** The host's file descriptor. */
   nfd?: number | null
 }
 
 export interface StreamOperations {
   write(stream: FsStream, buffer: Uint8Array, offset: number, length: number, position: number): number
-  /** PGlite ships without it, and WASI then reports success. */
+  /** PGlite does not implement it, and WASI then reports success. */
   fsync?(stream: FsStream): number
   setattr(stream: FsStream, attributes: FsAttributes): void
 }

@@ -1,7 +1,6 @@
 import { open, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** Flushes every file and directory under `directory`, itself included, to the disk. */
 export async function syncTree(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name)
@@ -11,12 +10,11 @@ export async function syncTree(directory: string): Promise<void> {
   await syncPath(directory)
 }
 
-/** Makes a name in its directory durable: after a rename, a link or a new file. */
+/** Makes a name durable after a rename, a link or a new file. */
 export function syncParent(path: string): Promise<void> {
   return syncPath(dirname(path))
 }
 
-/** Flushes one file, or the names in one directory. */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {

@@ -4,16 +4,14 @@ import { dirname, join, resolve } from 'node:path'
 import { type DatabaseFolder, databaseEntries } from '../directory/database-folder.ts'
 import { EmbeddedPostgresError } from '../failure.ts'
 
-/** With less, the disk could fill up during a write of the log, which ends the process. Bytes. */
+/** Minimum free bytes. Below this, a log write could fill the disk, and that would end the process. */
 export const FLOOR_BYTES = 256 * 1024 * 1024
 /** Bytes that opening a database may write: new log files and recovery. */
 const OPEN_BYTES = 16 * 1024 * 1024
 const LOOK_EVERY_MS = 2_000
 
 /**
- * Checks the free space before anything is written. An existing database opens read-only in little space; a first start
- * needs all of it.
- * @throws EmbeddedPostgresError
+ * Opening an existing database needs little space. A first start needs the full floor. @throws EmbeddedPostgresError
  */
 export async function requireSpace(directory: string, floorBytes = FLOOR_BYTES): Promise<void> {
   const exists = existsSync(join(directory, 'PG_VERSION'))
@@ -28,9 +26,8 @@ export async function requireSpace(directory: string, floorBytes = FLOOR_BYTES):
 }
 
 /**
- * Checks the free space for a backup of `database` into `file`. The size of the database bounds the file, because its
- * compression is unknown. An open database keeps its floor; a closed one is unpacked beside itself to verify the backup.
- * @throws EmbeddedPostgresError
+ * The database size is the upper bound, because the compression ratio is unknown. An open database keeps its floor. A
+ * closed one needs space for the copy that verifies the backup. @throws EmbeddedPostgresError
  */
 export async function requireBackupSpace(
   database: DatabaseFolder,
@@ -53,7 +50,6 @@ async function requireFree(folder: string, needed: number): Promise<void> {
   throw new EmbeddedPostgresError(`The backup takes up to ${takes} on the disk of ${folder}, which has ${has} free`)
 }
 
-/** Bytes in the files of a database, which may be open, so files may vanish. */
 async function sizeOf(folder: DatabaseFolder): Promise<number> {
   let bytes = 0
   for (const entry of await databaseEntries(folder)) {
@@ -70,14 +66,12 @@ export interface DiskWatch {
   stop(): void
 }
 
-/** Checks the free space of `directory` now and every two seconds. */
 export async function watchDiskSpace(directory: string, floorBytes = FLOOR_BYTES): Promise<DiskWatch> {
   let low = false
   const look = async () => {
     low = (await freeBytes(directory)) < floorBytes
   }
   await look()
-  // If the file system cannot be queried, the last value stays.
   const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS)
   timer.unref()
   return { isLow: () => low, stop: () => clearInterval(timer) }

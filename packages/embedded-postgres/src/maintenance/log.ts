@@ -1,4 +1,3 @@
-/** The logger of this package: an event name and plain fields. */
 export interface Log {
   error(event: string, fields: LogFields): void
   warn(event: string, fields: LogFields): void

@@ -2,29 +2,27 @@ import type { SqlSession } from '../sql-session.ts'
 import type { Log } from './log.ts'
 
 const LIMITS = { lookEveryMs: 10_000, checkpointEveryMs: 5 * 60_000, vacuumEveryMs: 60_000, logBytes: 64 * 1024 * 1024 }
-/** A table is vacuumed above this many dead rows: a base plus a share of its live rows, as in autovacuum. */
+/** Vacuum thresholds: a base plus a share of the live rows, as in autovacuum. */
 const DEAD_ROWS = 'n_dead_tup > 50 + 0.2 * n_live_tup OR n_mod_since_analyze > 50 + 0.1 * n_live_tup'
 
 export interface UpkeepDeps {
   session: SqlSession
-  /** Rises with each sync. If it does not change, nothing was written. */
+  /** Increases with each sync. An unchanged count means that nothing was written. */
   syncCount(): number
-  /** Rises with each statement. If it does not change between two checks, the database is idle. */
+  /** Increases with each statement. An unchanged count between two checks means that the database is idle. */
   statementCount(): number
-  /** False while the disk is almost full: a checkpoint that meets a full disk ends the process, and a vacuum writes too. */
+  /** False while the disk is almost full. A checkpoint on a full disk ends the process. */
   hasRoom(): boolean
   log: Log
-  /** Overrides the default times and sizes. */
   limits?: Partial<typeof LIMITS>
 }
 
 export interface Upkeep {
-  /** Runs `work` without a checkpoint or vacuum at the same time. */
   pauseDuring(work: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }
 
-/** Checkpoints and vacuums. In single-user mode the database never runs them itself. */
+/** Schedules checkpoints and vacuums, which PostgreSQL never starts in single-user mode. */
 export function startUpkeep(deps: UpkeepDeps): Upkeep {
   const limits = { ...LIMITS, ...deps.limits }
   let checkpoint = { at: Date.now(), syncs: deps.syncCount() }
@@ -42,7 +40,6 @@ export function startUpkeep(deps: UpkeepDeps): Upkeep {
       await deps.session.script('CHECKPOINT')
       checkpoint = { at: Date.now(), syncs: deps.syncCount() }
     }
-    // Prefers idle times, but vacuums a busy server too.
     if (!isQuiet && Date.now() - vacuumedAt < limits.vacuumEveryMs) return
     await vacuumWornTables(deps.session)
     vacuumedAt = Date.now()
@@ -66,9 +63,9 @@ export function startUpkeep(deps: UpkeepDeps): Upkeep {
   }
 }
 
-/** Vacuums each table with many dead or changed rows, one statement per table, so that other statements run in between. */
+/** Uses one statement per table, so that other statements can run in between. */
 export async function vacuumWornTables(session: SqlSession): Promise<string[]> {
-  // Without a flush the counters never change, because there is no background process.
+  // Without a forced flush the counters never change, because there is no background process.
   await session.query('SELECT pg_stat_force_next_flush()')
   const { rows } = await session.query(
     `SELECT format('%I.%I', schemaname, relname) AS name FROM pg_stat_user_tables WHERE ${DEAD_ROWS}`,
@@ -79,8 +76,8 @@ export async function vacuumWornTables(session: SqlSession): Promise<string[]> {
 }
 
 /**
- * The bytes of log since the last checkpoint, which a start after a crash would replay. The size of the log files would not
- * do: a checkpoint keeps emptied files, so after one burst each checkpoint would trigger the next.
+ * Bytes of log that a start after a crash would replay. The file size is unsuitable: checkpoints keep emptied files, so
+ * after one burst each checkpoint would trigger the next.
  */
 export async function logBytes(session: SqlSession): Promise<number> {
   const { rows } = await session.query(

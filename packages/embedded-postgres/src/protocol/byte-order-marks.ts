@@ -1,7 +1,4 @@
-/**
- * PGlite 0.5 decodes each text with a decoder that drops a leading U+FEFF as a byte order mark. A prompt that begins with
- * one would no longer match its hash.
- */
+/** PGlite 0.5 drops a leading U+FEFF as a byte order mark. A prompt that begins with it would not match its hash. */
 import { protocol } from '@electric-sql/pglite'
 
 type Parser = InstanceType<typeof protocol.Parser>
@@ -11,14 +8,12 @@ type Row = InstanceType<typeof protocol.messages.DataRowMessage>
 const mark = '\uFEFF'
 const markBytes = Buffer.from(mark)
 const markNumber = markBytes.readUIntBE(0, markBytes.length)
-/** Code and length. */
 const headBytes = 5
 
-/** Starts of messages whose end arrives in a later piece. */
 const unfinished = new WeakMap<Parser, Buffer>()
 let isDone = false
 
-/** Keeps the marks in everything PGlite reads from now on. Its readers are private, but they share this prototype. */
+/** Patches the prototype of PGlite's private parsers, so that every parser keeps the mark. */
 export function keepByteOrderMarks(): void {
   if (isDone) return
   isDone = true
@@ -33,12 +28,12 @@ export function keepByteOrderMarks(): void {
       place += 1 + bytes.readUInt32BE(place + 1)
       take(message)
     })
-    // Copied, because the database reuses the memory of the piece.
+    // Copied, because the database reuses the piece's memory.
     if (place < bytes.length) unfinished.set(this, Buffer.from(bytes.subarray(place)))
   }
 }
 
-/** A row of several pieces has one start and one long rest, so nothing is copied twice. */
+/** A row in several pieces is one start and one long remainder, so it is copied only once. */
 function joined(begin: Buffer | undefined, piece: Parameters<Parse>[0]): Buffer {
   const rest = ArrayBuffer.isView(piece)
     ? Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
@@ -49,7 +44,7 @@ function joined(begin: Buffer | undefined, piece: Parameters<Parse>[0]): Buffer 
 function restoreMarks({ fields }: Row, bytes: Buffer, place: number): void {
   let at = place + headBytes + 2
   for (const [column, text] of fields.entries()) {
-    // NULL has the size -1.
+    // NULL has size -1.
     const size = Math.max(0, bytes.readInt32BE(at))
     at += 4
     const begins = size >= markBytes.length && bytes.readUIntBE(at, markBytes.length) === markNumber

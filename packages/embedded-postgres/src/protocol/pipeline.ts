@@ -3,20 +3,17 @@ import type { SqlStatement } from '../sql-session.ts'
 
 const { serialize } = protocol
 
-/** The most query plans to keep. A batch of another size may be another statement. */
+/** Maximum number of prepared query plans. Each batch size is a separate statement. */
 const MAX_PREPARED = 32
-/** Query plans are renewed, because those of an empty database scan whole tables. */
+/** Query plans are renewed, because a plan made for an empty table scans the whole table. */
 const MAX_USES = 100
 
 export interface Pipeline {
-  /** All or nothing: PostgreSQL treats the statements before the sync message as one transaction. Rows contain texts. */
+  /** Runs the statements in one transaction, which ends at the sync message. All values in rows are text. */
   run(statements: readonly SqlStatement[]): Promise<Record<string, unknown>[][]>
 }
 
-/**
- * Statements in one message, with named query plans. One call into the database replaces six per statement, which is three
- * times faster than `query` for a small insert.
- */
+/** Sends statements in one message with named query plans, three times faster than `query` for a small insert. */
 export function createPipeline(pglite: PGlite): Pipeline {
   const names = new Map<string, { name: string; uses: number }>()
   let stale: string[] = []
@@ -51,18 +48,18 @@ export function createPipeline(pglite: PGlite): Pipeline {
 
   return {
     async run(statements) {
-      // One of these statements may still bind a replaced one, so the next call closes it.
+      // Closes replaced plans one call later, because the previous batch could still bind them.
       const closing = stale.map((name) => serialize.close({ type: 'S', name }))
       stale = []
       const parts = statements.flatMap(messageFor)
       try {
-        // `transaction` would send BEGIN and COMMIT. The lock keeps these statements out of other transactions.
+        // `transaction` would send BEGIN and COMMIT. This lock keeps the statements out of other transactions.
         const { messages } = await pglite._runExclusiveTransaction(() =>
           pglite.execProtocol(joined([...closing, ...parts, serialize.sync()])),
         )
         return rowsOf(messages)
       } catch (error) {
-        // Some of the new names may not exist; closing those is not an error.
+        // Some of these names may not exist, but closing an unknown name is not an error.
         stale.push(...[...names.values()].map(({ name }) => name))
         names.clear()
         throw error
@@ -71,12 +68,10 @@ export function createPipeline(pglite: PGlite): Pipeline {
   }
 }
 
-/** A message, or text as UTF-8. */
 type MessagePart = Uint8Array | string
 
 type WireValue = Uint8Array | string | null
 
-/** Bytes are sent unchanged, lists as array literals, everything else as text. */
 function wireValue(value: unknown): WireValue {
   if (value === null || value === undefined) return null
   if (Array.isArray(value)) return `{${value.map(arrayElement).join(',')}}`
@@ -89,7 +84,7 @@ function arrayElement(value: unknown): string {
 
 type BackendMessages = Awaited<ReturnType<PGlite['execProtocol']>>['messages']
 
-/** One list of rows per statement. Each begins with a row description or a no-data message. */
+/** Each statement's response begins with a row description or a no-data message. */
 function rowsOf(messages: BackendMessages): Record<string, unknown>[][] {
   const results: { columns: string[]; rows: Record<string, unknown>[] }[] = []
   for (const message of messages) {
@@ -105,10 +100,7 @@ function rowsOf(messages: BackendMessages): Record<string, unknown>[][] {
   return results.map(({ rows }) => rows)
 }
 
-/**
- * PGlite copies every value four times and counts its characters one by one. This writes a text of megabytes once, into the
- * whole message. Results are text.
- */
+/** PGlite's serializer copies every value four times. This writes large text once, directly into the message. */
 function bindMessage(statement: string, values: readonly WireValue[]): MessagePart[] {
   const name = Buffer.from(`\0${statement}\0`)
   const formats = values.flatMap((value) => [0, value instanceof Uint8Array ? 1 : 0])
@@ -129,7 +121,6 @@ function bindMessage(statement: string, values: readonly WireValue[]): MessagePa
   return [...parts, int16(0)]
 }
 
-/** All parts in one message with its own memory. */
 function joined(parts: readonly MessagePart[]): Uint8Array {
   const whole = Buffer.allocUnsafeSlow(parts.reduce((size, part) => size + Buffer.byteLength(part), 0))
   let place = 0

@@ -3,18 +3,16 @@ import { EmbeddedPostgresError } from '../failure.ts'
 
 type Field = string | number | boolean
 
-/** An error between threads. A structured clone keeps neither its class nor its fields. */
+/** An error sent between threads. Structured clone loses its class and fields. */
 export interface CarriedError {
   kind: 'driver' | 'operator' | 'other'
   message: string
   stack: string | undefined
-  /** The plain fields of a database or system error: code, detail, position and others. */
   fields: Record<string, Field>
-  /** The error for Prisma. */
   cause?: DriverAdapterError['cause']
 }
 
-/** Fields that PGlite adds. The caller has them already. */
+/** Fields that PGlite adds and the caller already has. */
 const OF_THE_CALLER = new Set(['query', 'params', 'queryOptions'])
 
 export function carryError(error: unknown): CarriedError {
@@ -32,7 +30,6 @@ export function carryError(error: unknown): CarriedError {
 export function reviveError({ kind, message, stack, fields, cause }: CarriedError): Error {
   if (kind === 'operator') return new EmbeddedPostgresError(message)
   const error = cause ? new DriverAdapterError(cause) : Object.assign(new Error(message), fields)
-  // The stack of the thread that failed; the caller has its own.
   if (stack !== undefined) error.stack = stack
   return error
 }

@@ -9,10 +9,7 @@ declare const WebAssembly: { compile(bytes: Uint8Array): Promise<CompiledPglite>
 
 let compiled: Promise<CompiledPglite> | undefined
 
-/**
- * The compiled code of PGlite, for any number of threads. Compiling it in a thread takes most of a second of CPU, and the
- * optimized code is lost with the thread.
- */
+/** Compiled once for all threads, because a compilation takes almost one second of CPU time. */
 export function compiledPglite(): Promise<CompiledPglite> {
   compiled ??= compile()
   return compiled

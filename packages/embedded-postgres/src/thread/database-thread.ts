@@ -5,22 +5,19 @@ import { reviveError } from './carried-error.ts'
 import type { Answer, Input, Output, Request, TaskName } from './messages.ts'
 import { type SilenceLimits, type SilenceWatch, watchSilence } from './watch-silence.ts'
 
-/** The most requests in the thread at once. The others wait here. */
 const MAX_IN_FLIGHT = 256
 
-/** The embedded database behind messages: its statements and syncs do not block the calling thread. */
+/** Runs the embedded database in a thread, so that statements and syncs do not block the caller. */
 export interface DatabaseThread {
   ask<Name extends TaskName>(task: Name, input: Input<Name>, options?: AskOptions): Promise<Output<Name>>
-  /** The number of syncs at the last response of the database. */
   syncCount(): number
-  /** From now on, requests to a silent database are refused. If it does not recover, the process ends. */
+  /** From now on, rejects requests while the database is silent, and ends the process if it does not recover. */
   watchSilence(limits?: SilenceLimits): void
-  /** Closes the database, if it is open, and ends the thread. */
   close(): Promise<void>
 }
 
 interface AskOptions {
-  /** Ignores the bound: a transaction with the session must not wait for requests that need the session. */
+  /** Bypasses the limit, because other requests may wait for this transaction's session. */
   isFirst?: boolean
 }
 
@@ -28,16 +25,13 @@ interface Asked {
   request: Request
   resolve(output: unknown): void
   reject(error: unknown): void
-  /** Refused while the database was silent; it may still be executed. */
+  /** Rejected while the database was silent. The thread may still execute it. */
   isRefused?: boolean
 }
 
-/**
- * Starts the program in `file`, which loads in parallel; the first task must be `open`. From then on, an unexpected end of the
- * thread ends the process.
- */
+/** The first task must be `open`. After that, an unexpected exit of the thread ends the process. */
 export function startDatabaseThread(file: string, owner: string): DatabaseThread {
-  // Without the process's `--import` and similar flags, because the thread runs another program.
+  // Drops the process's `--import` and similar flags, because the thread runs another program.
   const worker = new Worker(file, { name: 'database', execArgv: [] })
   const requests = requestsOf(worker)
   let made = 0
@@ -49,7 +43,7 @@ export function startDatabaseThread(file: string, owner: string): DatabaseThread
   const ask: DatabaseThread['ask'] = (task, input, { isFirst = false } = {}) =>
     new Promise((resolve, reject) => {
       if (state === 'ended') throw failure ?? closed()
-      // The transaction with the session is not refused: it must be rolled back once the database responds again.
+      // The transaction that owns the session is exempt: it must roll back once the database responds again.
       if (silence?.isSilent() && !isFirst) throw new DatabaseSilentError()
       made += 1
       requests.add({ request: { id: made, task, input }, resolve: resolve as Asked['resolve'], reject }, isFirst)
@@ -62,14 +56,14 @@ export function startDatabaseThread(file: string, owner: string): DatabaseThread
     if (asked?.request.task === 'open' && !error) state = 'open'
     if (error) asked?.reject(reviveError(error))
     else asked?.resolve(output)
-    // Its caller was refused, so this transaction must be rolled back here.
+    // The caller was already rejected, so roll back here.
     if (asked?.isRefused && asked.request.task === 'begin' && !error)
       ask('rollback', output as number, { isFirst: true }).catch(() => undefined)
   })
   worker.on('error', (error) => {
     failure = error instanceof Error ? error : new Error(String(error))
   })
-  // Otherwise its caller would wait forever.
+  // Without this, the caller would wait forever.
   worker.on('messageerror', (error) => endProcess(owner, 1, error))
   worker.on('exit', (code) => {
     if (state === 'open' || code === IO_FAILURE) endProcess(owner, code, failure)
@@ -87,14 +81,14 @@ export function startDatabaseThread(file: string, owner: string): DatabaseThread
       silence = watchSilence({ isAsked: requests.areSent, ping, refuse: requests.refuse, end }, limits)
     },
     async close() {
-      // Ends a silent database like a crash; the next start recovers.
+      // A silent database ends as in a crash, and the next start recovers.
       if (state === 'open')
         await ask('close', undefined).catch((error: unknown) => {
           if (!silence?.isSilent()) throw error
         })
       state = 'ended'
       silence?.stop()
-      // Otherwise an idle process could end first.
+      // Without `ref`, an idle process could exit first.
       worker.ref()
       await worker.terminate()
     },
@@ -103,10 +97,9 @@ export function startDatabaseThread(file: string, owner: string): DatabaseThread
 
 interface Requests {
   add(asked: Asked, isFirst: boolean): void
-  /** The call that was answered. The next one takes its place. */
   take(id: number): Asked | undefined
   areSent(): boolean
-  /** Rejects all calls. Those already sent may still be executed. */
+  /** Rejects all requests. The thread may still execute those already sent. */
   refuse(): void
   fail(error: Error): void
 }
@@ -122,7 +115,7 @@ function requestsOf(worker: Worker): Requests {
       return
     }
     sent.set(asked.request.id, asked)
-    // Pending requests keep the process alive; an idle database does not.
+    // Pending requests keep the process alive, but an idle database does not.
     if (sent.size === 1) worker.ref()
   }
   return {
@@ -152,10 +145,10 @@ function requestsOf(worker: Worker): Requests {
   }
 }
 
-/** Unanswered calls were never acknowledged; the next start recovers. */
+/** Pending calls were never acknowledged, and the next start recovers. */
 function endProcess(owner: string, code: number, failure: Error | undefined): never {
   const reason = failure?.stack ?? `exit code ${code}`
-  // A failed write or sync has reported itself.
+  // The thread has already reported a failed write or sync.
   if (code !== IO_FAILURE) writeSync(2, `${owner}: the embedded database exited unexpectedly: ${reason}\n`)
   process.exit(IO_FAILURE)
 }

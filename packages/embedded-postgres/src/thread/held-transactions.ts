@@ -3,11 +3,11 @@ import type { PGlite, Transaction } from '@electric-sql/pglite'
 interface Held {
   handle: Transaction
   end(): void
-  /** Settles with the transaction. Rejects if its COMMIT failed or rolled back. */
+  /** Settles when the transaction ends. Rejects if COMMIT failed or rolled back. */
   outcome: Promise<unknown>
 }
 
-/** Transactions controlled by messages. One at a time uses the session; the others wait in `begin`. */
+/** Transactions controlled by messages. One owns the session, and the others wait in `begin`. */
 export interface HeldTransactions {
   begin(): Promise<number>
   handleOf(id: number): Transaction
@@ -41,7 +41,7 @@ export function holdTransactions(pglite: PGlite): HeldTransactions {
               resolve(begun)
             }),
         )
-        // After `begin`, the failure is reported to the code that ends the transaction.
+        // Rejects `begin`. Once `begin` has resolved, commit reports the failure instead.
         outcome.catch(reject)
       }),
     handleOf: (id) => heldOf(id).handle,

@@ -1,4 +1,4 @@
-/** The program of the database thread. While a server runs, only this thread loads PGlite. */
+/** The database thread's program. While a server runs, only this thread loads PGlite. */
 import { parentPort } from 'node:worker_threads'
 import { serveDatabase } from './serve-database.ts'
 

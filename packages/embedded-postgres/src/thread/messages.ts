@@ -4,26 +4,24 @@ import type { SqlResult, SqlStatement } from '../sql-session.ts'
 import type { CarriedError } from './carried-error.ts'
 import type { CompiledPglite } from './compiled-pglite.ts'
 
-/** A statement of the transaction with this number, or of none. */
 interface Within {
   transaction?: number | undefined
 }
 
-/** Requests to the database thread. Everything here crosses by structured clone. */
+/** Requests to the database thread. Inputs and outputs must survive a structured clone. */
 export interface DatabaseTasks {
   open(input: { folder: DatabaseFolder; template: string; program: CompiledPglite }): void
   query(input: SqlStatement & Within): SqlResult
   script(input: { sql: string } & Within): void
-  /** All statements or none. */
   batch(input: readonly SqlStatement[]): Record<string, unknown>[][]
   prismaQuery(input: { query: SqlQuery } & Within): SqlResultSet
   prismaExecute(input: { query: SqlQuery } & Within): number
-  /** Answers with the number of the transaction once it has the session. */
+  /** Returns the transaction's number once it owns the session. */
   begin(input: undefined): number
   commit(input: number): void
   rollback(input: number): void
   backup(input: { file: string }): void
-  /** Answers at once, unless a statement is being evaluated. */
+  /** Returns immediately, unless a statement is executing. */
   ping(input: undefined): void
   close(input: undefined): void
 }
@@ -39,10 +37,8 @@ export interface Request {
 }
 
 export interface Answer {
-  /** The number of the request. */
   id: number
   output?: unknown
   error?: CarriedError
-  /** Files and directories synced since the start. */
   syncs: number
 }

@@ -2,7 +2,6 @@ import type { PGlite } from '@electric-sql/pglite'
 import { createPipeline } from '../protocol/pipeline.ts'
 import type { SqlQueries, SqlSession } from '../sql-session.ts'
 
-/** Plain SQL on an open embedded database. */
 export function pgliteSession(pglite: PGlite): SqlSession {
   const pipeline = createPipeline(pglite)
   return {

@@ -24,7 +24,7 @@ interface OpenDatabase {
 
 type Handlers = { [Name in TaskName]: (input: Input<Name>) => Promise<Output<Name>> }
 
-/** Answers requests on `port`. The first one opens the database. Statements run in order of arrival. */
+/** Handles requests on `port` in order of arrival. The first request must be `open`. */
 export function serveDatabase(port: MessagePort, createFs = (folder: DatabaseFolder) => new DurableFs(folder)): void {
   let fs: DurableFs | undefined
   let opened: OpenDatabase | undefined
@@ -74,7 +74,7 @@ function statementHandlers(database: () => OpenDatabase): Pick<Handlers, Stateme
     transaction === undefined ? database().session : pgliteQueries(database().transactions.handleOf(transaction))
   const prismaOf = async (transaction: number | undefined) => {
     if (transaction === undefined) return database().prisma
-    // The adapter only uses `query` here.
+    // The adapter uses only `query` here.
     return new PrismaPGlite(database().transactions.handleOf(transaction) as unknown as PGlite).connect()
   }
   return {
@@ -89,7 +89,7 @@ function statementHandlers(database: () => OpenDatabase): Pick<Handlers, Stateme
   }
 }
 
-/** The byte buffers that the adapter made for these rows, to transfer instead of copy. */
+/** Collects the adapter's byte buffers, which are then transferred instead of copied. */
 function bytesOf({ columnTypes, rows }: SqlResultSet): ArrayBuffer[] {
   const places = [...columnTypes.keys()].filter((place) => columnTypes[place] === ColumnTypeEnum.Bytes)
   return rows.flatMap((row) =>

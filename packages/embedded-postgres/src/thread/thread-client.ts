@@ -1,11 +1,9 @@
-/** Clients of the database thread: plain SQL, and Prisma's adapter. */
 import type { SqlDriverAdapterFactory, SqlQueryable, Transaction } from '@prisma/driver-adapter-utils'
 import type { SqlQueries, SqlSession } from '../sql-session.ts'
 import type { DatabaseThread } from './database-thread.ts'
 
 const INFO = { provider: 'postgres', adapterName: 'pglite-prisma-adapter' } as const
 
-/** Plain SQL on the database of a thread. */
 export function threadSession(thread: DatabaseThread): SqlSession {
   return {
     ...threadQueries(thread),
@@ -21,7 +19,7 @@ export function threadSession(thread: DatabaseThread): SqlSession {
         await thread.ask('commit', transaction, { isFirst: true })
         return result
       } catch (error) {
-        // Does nothing if the COMMIT failed.
+        // Has no effect if COMMIT failed.
         await thread.ask('rollback', transaction, { isFirst: true }).catch(() => undefined)
         throw error
       }
@@ -38,8 +36,8 @@ function threadQueries(thread: DatabaseThread, transaction?: number): SqlQueries
 }
 
 /**
- * Prisma's adapter for the database thread. The adapter runs in the thread, but not its transactions, because
- * pglite-prisma-adapter 0.7.2 swallows a failed COMMIT. One session is serial, so isolation levels change nothing.
+ * Transactions bypass the adapter, because pglite-prisma-adapter 0.7.2 swallows a failed COMMIT. Isolation levels have
+ * no effect, because the single session is serial.
  */
 export function threadAdapter(thread: DatabaseThread): SqlDriverAdapterFactory {
   return {
@@ -58,7 +56,7 @@ async function startTransaction(thread: DatabaseThread): Promise<Transaction> {
   const transaction = await thread.ask('begin', undefined)
   return {
     ...threadQueryable(thread, transaction),
-    // Prisma calls methods for COMMIT and ROLLBACK, and sends no query for them.
+    // Prisma calls `commit` and `rollback` instead of sending queries for them.
     options: { usePhantomQuery: true },
     commit: () => thread.ask('commit', transaction, { isFirst: true }),
     rollback: () => thread.ask('rollback', transaction, { isFirst: true }),
@@ -76,7 +74,7 @@ function threadQueryable(thread: DatabaseThread, transaction?: number): SqlQuery
   }
 }
 
-/** Parameters whose bytes own their buffer. A clone copies a whole buffer, and Node's small buffers share one. */
+/** Structured clone copies the entire buffer, and Node's small buffers share one. */
 function withOwnBytes(params: readonly unknown[]): unknown[] {
   return params.map((value) => (value instanceof Uint8Array ? new Uint8Array(value) : value))
 }

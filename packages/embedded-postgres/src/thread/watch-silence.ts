@@ -1,15 +1,13 @@
-/** How long the database may be silent before requests are refused, and before the process ends. */
 export interface SilenceLimits {
   refuseAfterMs: number
   endAfterMs: number
 }
 
-// A vacuum or a checkpoint is one statement: on a slow disk with a large table it may take minutes.
+// A vacuum or checkpoint is one statement. On a slow disk with a large table it may take minutes.
 const LIMITS: SilenceLimits = { refuseAfterMs: 10_000, endAfterMs: 300_000 }
 const TICKS = 10
 
 export interface SilenceWatch {
-  /** A response arrived. */
   heard(): void
   isSilent(): boolean
   stop(): void
@@ -17,14 +15,13 @@ export interface SilenceWatch {
 
 interface Watched {
   isAsked(): boolean
-  /** Requests a response that does not wait for the session. */
+  /** Sends a request whose response does not wait for the session. */
   ping(): void
-  /** Called on every tick while the database is silent. */
   refuse(): void
   end(silentMs: number): void
 }
 
-/** Counts ticks, not time: a busy thread cannot read a response. */
+/** Counts ticks instead of time, because a busy calling thread cannot read responses. */
 export function watchSilence(watched: Watched, limits = LIMITS): SilenceWatch {
   const tickMs = limits.refuseAfterMs / TICKS
   let silentTicks = 0

@@ -1,4 +1,4 @@
-/** The front door: the order of its steps is the promised order of checks, from authentication to the body. */
+/** Assembles the request pipeline. Its order is the documented order of checks. */
 import type { RequestListener, ServerResponse } from 'node:http'
 import { API_PREFIX, contract } from '@stet/contract'
 import express, { type Express, Router } from 'express'
@@ -31,7 +31,7 @@ export function createApp(deps: HttpDeps): RequestListener {
   const unread = new UnreadBudget(settings.unread)
   const general = expressApp(deps, { responses, unread })
   const corsOrigins = new Set(settings.corsOrigins)
-  // Sent, or its connection was closed. One function for all responses, on whichever it is called.
+  // Runs when a response was sent or its connection closed. All responses share one function.
   function closed(this: ServerResponse): void {
     drain.leave(this)
     unread.leave(this)

@@ -1,4 +1,4 @@
-/** Contract + handlers -> routes; the only importer of @ts-rest/express. */
+/** Mounts contract and handlers as routes. Only this file imports @ts-rest/express. */
 import type { RouteMetadata } from '@stet/contract'
 import type { AppRouter } from '@ts-rest/core'
 import { createExpressEndpoints } from '@ts-rest/express'
@@ -7,10 +7,9 @@ import { z } from 'zod'
 import { refuse } from '../shared/app-error.ts'
 import { checkedBody, invalidRequest, type RequestIssue } from './body/check-input.ts'
 
-/** The handlers of one router of the contract. */
 export type Routes<T extends AppRouter> = Parameters<typeof createExpressEndpoints<T>>[1]
 
-/** @param before run for a matched route, before validation and handler; the request has the route. */
+/** @param before middleware for matched routes, which runs before validation and can read the route. */
 export function mountContract<T extends AppRouter>(options: {
   contract: T
   routes: Routes<T>
@@ -18,7 +17,7 @@ export function mountContract<T extends AppRouter>(options: {
   before: RequestHandler[]
   validateResponses: boolean
 }): void {
-  // Options replace the defaults as a whole, so all of them are listed here.
+  // Options replace all defaults, so every option is listed here.
   createExpressEndpoints(withCheckedBodies(options.contract), options.routes, options.router, {
     logInitialization: false,
     jsonQuery: false,
@@ -32,7 +31,7 @@ export function mountContract<T extends AppRouter>(options: {
   })
 }
 
-// The contract's own types stay: a checked body reads as its schema does.
+// Keeps the contract's types, because a checked body has its schema's type.
 function withCheckedBodies<T extends AppRouter>(contract: T): T {
   const entries = Object.entries(contract).map(([name, entry]) => {
     if (!('method' in entry)) return [name, withCheckedBodies(entry)]
@@ -42,7 +41,6 @@ function withCheckedBodies<T extends AppRouter>(contract: T): T {
   return Object.fromEntries(entries) as T
 }
 
-/** The contract's route that a request matched. */
 export function matchedRoute(req: Request): MatchedRoute {
   const { tsRestRoute } = req as Request & { tsRestRoute?: MatchedRoute }
   if (!tsRestRoute) throw new Error('Only a matched route has a description')
@@ -65,7 +63,7 @@ function issueKey(part: unknown): PropertyKey {
   return typeof part === 'number' ? part : String(part)
 }
 
-/** Refuses a request that matches no route: 405 for a known path, otherwise 404. @param routes methods and paths with `:parameters`. */
+/** Responds 405 for a known path, otherwise 404. @param routes methods and paths with `:parameters`. */
 export function unmatchedRoute(routes: readonly Pick<MatchedRoute, 'method' | 'path'>[]): RequestHandler {
   const known = routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }))
   return (req) => {

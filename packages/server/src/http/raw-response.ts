@@ -1,4 +1,4 @@
-/** Responses that are written here and not by Express: ready bytes, event streams, and JSON of any size. */
+/** Responses written without Express: prepared bytes, event streams, and JSON of any size. */
 import { Readable, Stream } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Response } from 'express'
@@ -6,8 +6,8 @@ import { charactersIn, evenTexts, jsonPieces } from '../shared/json-pieces.ts'
 import type { UnreadBudget } from './rate-limit/unread-budget.ts'
 
 /**
- * A body that writes the response itself. ts-rest only tests for `Stream` and then calls `pipe`; a real Readable would be piped
- * without content type, error listener or clean-up.
+ * ts-rest only checks for `Stream` and calls `pipe`. A real Readable would be piped without content type, error
+ * listener and cleanup.
  */
 export class RawResponse extends Stream {
   readonly #write: (res: Response) => void
@@ -18,16 +18,16 @@ export class RawResponse extends Stream {
   }
 
   override pipe<T extends NodeJS.WritableStream>(destination: T): T {
-    // ts-rest hands over nothing but the Express response here.
+    // ts-rest always passes the Express response here.
     this.#write(destination as unknown as Response)
     return destination
   }
 }
 
-/** Bodies up to this length are sent as a string, because Node then sends head and body in one write. */
+/** Shorter bodies are sent as a string, because Node then sends headers and body in one write. */
 const joinedCharacters = 65_536
 
-/** Replaces Express's `res.json`, which asks for settings, charset and freshness that are the same for all. */
+/** Replaces Express's `res.json`, which recomputes settings, charset and freshness for every response. */
 export function writeJson(this: Response, value: unknown): Response {
   const text = JSON.stringify(value)
   const body = text.length <= joinedCharacters ? text : Buffer.from(text)
@@ -39,7 +39,7 @@ export function writeJson(this: Response, value: unknown): Response {
 const wholeCharacters = 1_048_576
 const pieceCharacters = 65_536
 
-/** The body itself, or a response that sends it in pieces and counts against the budget until it has been read. */
+/** Sends a large body in pieces and counts it against the budget until it has been read. */
 export function sizedBody<T>(unread: Pick<UnreadBudget, 'hold'>, res: Response, body: T): T | RawResponse {
   const characters = charactersIn(body)
   const isLarge = characters > wholeCharacters
@@ -47,10 +47,10 @@ export function sizedBody<T>(unread: Pick<UnreadBudget, 'hold'>, res: Response, 
   return isLarge ? new RawResponse((response) => writePieces(response, body)) : body
 }
 
-/** The whole text and its bytes would be two more copies in memory. */
+/** Sends pieces, because the complete string and its bytes would be two more copies in memory. */
 function writePieces(res: Response, body: unknown): void {
   res.setHeader('Content-Type', 'application/json; charset=utf-8')
   const texts = Readable.from(evenTexts(jsonPieces(body), pieceCharacters), { objectMode: true, highWaterMark: 1 })
-  // Fails only if the client disconnects, and then no response is possible.
+  // Fails only if the client disconnects, when no response is possible.
   pipeline(texts, res).catch(() => undefined)
 }

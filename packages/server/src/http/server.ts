@@ -1,4 +1,3 @@
-/** The HTTP server: sockets, time limits, and the responses of the parser before a route is known. */
 import { type IncomingMessage, type RequestListener, Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type AppError, refuse } from '../shared/app-error.ts'
@@ -8,7 +7,7 @@ import { connectionOf } from './rate-limit/connection.ts'
 const keepAliveMs = 65_000
 const headerLimitBytes = 16_384
 const slowSenderMs = 30_000
-/** How long ended connections are still read. */
+/** How long closed connections are still read. */
 const lingerMs = 1_000
 
 const statusTexts = {
@@ -21,9 +20,8 @@ const causes = { 400: 'malformed-http', 408: 'slow-request', 431: 'head-too-larg
 type ParserStatus = keyof typeof causes
 
 interface ServerLimits {
-  /** Shorter for tests; heads and bodies have 30 s. */
+  /** Defaults to 30 s for headers and bodies. Shorter in tests. */
   slowSenderMs?: number
-  /** Connections beyond it are closed at once. */
   maxConnections?: number
 }
 
@@ -39,13 +37,13 @@ export class HttpServer extends Server {
       headersTimeout: limitMs,
       requestTimeout: limitMs,
       connectionsCheckingInterval: Math.min(5_000, limitMs),
-      // Node answers a missing Host without a body; ours is below.
+      // Node rejects a missing Host without a body, so `hasValidHost` checks it.
       requireHostHeader: false,
     })
     const serve: RequestListener = (req, res) => {
-      // Its turn on the connection has not come.
+      // This request is pipelined behind an earlier one.
       if (!res.socket) connectionOf(req.socket).queue(res)
-      // Its connection was ended with a response that it has not read yet.
+      // The connection was already ended with a response that the client has not read.
       if (req.socket.writableEnded) return
       if (hasValidHost(req)) app(req, res)
       else answerInTurn(res, parserError(400))
@@ -61,8 +59,8 @@ export class HttpServer extends Server {
   }
 
   /**
-   * Ends every connection. An idle one may have a request in flight: it gets a response that the server is stopping, and is read
-   * until the client closes it. Simply closing the connection would reset it.
+   * An idle connection may have a request in flight, so it gets a 503 and is read until the client closes it. Closing
+   * it directly would reset it.
    */
   async endConnections(): Promise<void> {
     const idle = [...this.#open].filter(({ _httpMessage }) => !_httpMessage)
@@ -73,7 +71,7 @@ export class HttpServer extends Server {
   }
 }
 
-/** RFC 9112, 3.2: one Host, which HTTP/1.0 may leave out. Node drops a second one, a proxy in front may route by it. */
+/** RFC 9112, 3.2: one Host, optional in HTTP/1.0. Node drops a second one, but a proxy may route by it. */
 function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0
   for (let place = 0; place < rawHeaders.length; place += 2) {
@@ -83,7 +81,7 @@ function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return hosts === 1 || (hosts === 0 && httpVersion !== '1.1')
 }
 
-/** After the responses to the connection's earlier requests. */
+/** Node sends this after the responses to the connection's earlier requests. */
 function answerInTurn(res: ServerResponse, { status, headers, body }: ReadyAnswer): void {
   res.writeHead(status, headers).end(body)
 }
@@ -92,13 +90,12 @@ function answerParserError(error: NodeJS.ErrnoException, socket: AnsweringSocket
   const open = socket._httpMessage
   // A second head inside a started response would be read as its body.
   if (error.code === 'ECONNRESET' || !socket.writable || open?.headersSent) socket.destroy()
-  // The error is in data after a complete request. Its response must not be mistaken for that request's, which is therefore the
-  // last.
+  // The invalid data follows a complete request. An error response now would be mistaken for that request's.
   else if (open?.req.complete) open.setHeader('Connection', 'close')
   else socket.end(asText(parserError(statusOf(error.code))))
 }
 
-/** The socket has the response that is due next, if any. */
+/** `_httpMessage` is the response that is currently due, if any. */
 type AnsweringSocket = Duplex & { _httpMessage?: ServerResponse | null }
 
 function statusOf(code: string | undefined): ParserStatus {
@@ -112,7 +109,6 @@ interface ReadyAnswer {
   body: string
 }
 
-/** In the error body of every other error. */
 function parserError(status: ParserStatus): ReadyAnswer {
   return readyAnswer(status, refuse(causes[status]))
 }

@@ -1,4 +1,4 @@
-/** Writes the frames of a run to one response. A slow reader delays only itself; one that disconnects is released at once. */
+/** Streams a run's frames to one response. A slow reader delays only itself. */
 import type { ServerResponse } from 'node:http'
 import type { RunFrames, StartedRun } from '../features/runs/events/watch-run.ts'
 import type { Logger } from '../shared/logger.ts'
@@ -7,10 +7,10 @@ import { failureFields } from './body/error-response.ts'
 /** Streams are checked every `beatMs` and pinged after `silentMs`, so at most 15 s pass without a byte. */
 const beatMs = 5_000
 const silentMs = 10_000
-/** A reader that stalls for this long may be closed: it can resume from the last id it saw. */
+/** Limit for a stalled reader, which can resume from its last event id. */
 const stalledMs = 300_000
 
-/** A comment without a blank line, because some parsers read a blank line after an event with an id as another event. */
+/** Has no blank line, because some parsers treat one after an event with an id as another event. */
 const ping = ': ping\n'
 
 export type StreamedRun = Pick<StartedRun, 'conversationUuid' | 'frames'>
@@ -49,7 +49,7 @@ function beat(): void {
 function lookAfter(stream: OpenStream): void {
   const now = performance.now()
   if (stream.stalledSince !== undefined) {
-    // The timeout restarts once the caller has sent its result, because until then the stream is not idle.
+    // The timeout restarts when the caller sends its tool result. Until then the stream is not stalled.
     if (stream.frames.isCallerAwaited()) stream.stalledSince = now
     else if (now - stream.stalledSince >= stalledMs) stream.res.destroy()
   } else if (now - stream.lastByteAt >= silentMs && !stream.frames.hasMore()) {
@@ -58,7 +58,7 @@ function lookAfter(stream: OpenStream): void {
   }
 }
 
-/** Sends the head at once, then every frame, then closes: after the head, a failure can no longer be reported. */
+/** Sends the headers immediately. Failures can no longer be reported afterwards. */
 export function writeRunStream(
   res: ServerResponse,
   run: StreamedRun,
@@ -77,7 +77,7 @@ export function writeRunStream(
   const lastByteAt = performance.now()
   const stream = { res, frames, logger, lastByteAt, stalledSince: undefined, isHeld: false }
   res.once('close', () => leave(stream))
-  // A reset connection also emits an error; the `close` event that follows suffices.
+  // A reset connection also emits an error, but the `close` event is sufficient.
   res.on('error', () => leave(stream))
   if (isGone(res)) {
     leave(stream)
@@ -93,12 +93,12 @@ function leave(stream: OpenStream): void {
   stream.frames.release()
 }
 
-/** Writes the frames that are available. The run also calls it, synchronously, when it appends events. */
+/** Writes the available frames. The run also calls this synchronously when it appends events. */
 function advance(stream: OpenStream): void {
   orClose(stream, writeNext)
 }
 
-/** A failing stream is closed, without affecting its run or other streams. */
+/** Closes a failing stream without affecting its run or other streams. */
 function orClose(stream: OpenStream, work: (stream: OpenStream) => void): void {
   try {
     work(stream)
@@ -138,7 +138,7 @@ function send(stream: OpenStream, part: string | Buffer): void {
   })
 }
 
-// The streams that wrote in this tick. The first write of each is immediate.
+// Streams that wrote in this tick. The first write of each is immediate.
 let held: OpenStream[] = []
 
 function hold(stream: OpenStream): void {
@@ -156,8 +156,8 @@ function releaseHeld(): void {
 }
 
 /**
- * Writes text as one chunk of the body, directly to the socket. The response would send length, bytes and end separately,
- * at one and a half times the cost. Safe only after the head was sent, on a socket that the response owns. Buffers go
+ * Writes one body chunk directly to the socket. The response would send length, bytes and end separately, at one and a
+ * half times the cost. Requires that the headers were sent and the response owns the socket. Buffers are written
  * through the response, which does not copy them.
  * @returns false if the socket's buffer is full.
  */
@@ -180,7 +180,7 @@ function onceDrained(res: ServerResponse, wake: () => void): void {
   let isWoken = false
   const drained = () => {
     end()
-    // The response emits drain within the socket's drain event, which still calls a listener that was just removed.
+    // The response emits drain within the socket's, which still calls a listener that was just removed.
     if (isWoken) return
     isWoken = true
     wake()

@@ -1,17 +1,16 @@
 import { isDriverAdapterError } from '@prisma/driver-adapter-utils'
 import { AppError, refuse } from '../../shared/app-error.ts'
 
-/** Node's codes for an unreachable server; PostgreSQL's for one that stops, starts, is full or refuses the login. */
+/** Node's codes for an unreachable server, PostgreSQL's for one that starts, stops, is full or rejects the login. */
 const AWAY_CODES = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
   ...['57P01', '57P02', '57P03', '53300', '08000', '08001', '08003', '08004', '08006'],
   ...['28000', '28P01', '3D000'],
-  // A statement that ran into its time limit, or waited too long for a lock.
+  // The statement exceeded its time limit or waited too long for a lock.
   ...['57014', '55P03'],
   ...['P1001', 'P1002', 'P1017', 'P2024'],
-  // A transaction that got no connection in time, or was rolled back after its timeout: nothing was done.
+  // The transaction got no connection in time, or its timeout rolled it back. Nothing was written.
   'P2028',
-  // The embedded database does not answer.
   'DATABASE_SILENT',
 ])
 
@@ -24,23 +23,20 @@ const AWAY_KINDS = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketT
 const AWAY_MESSAGES =
   /^(Connection terminated|timeout (expired|exceeded when trying to connect)|Client has encountered a connection error|Cannot use a pool after calling end)/
 
-/** The 503 for a database that does not respond. The driver's text stays in `cause` and never reaches the wire. */
+/** Creates a 503. The driver's message stays in `cause` and is never sent to the client. */
 export function databaseAway(cause?: unknown): AppError {
   return refuse('database-unavailable', {}, { cause })
 }
 
-/** The 503 for a write on an almost full disk; reads continue. */
 export function diskFull(cause?: unknown): AppError {
   return refuse('disk-full', {}, { cause })
 }
 
-/** `databaseAway` for a failed connection, `diskFull` for a failed write, and any other error unchanged. */
 export function translateDatabaseError(error: unknown): unknown {
   if (isDiskFull(error)) return diskFull(error)
   return isAway(error) ? databaseAway(error) : error
 }
 
-/** Runs `work` with connection failures translated. */
 export async function translating<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -63,14 +59,12 @@ function isAway(error: unknown): boolean {
   return error instanceof Error && AWAY_MESSAGES.test(error.message)
 }
 
-/** Whether a unique constraint refused a write, by Prisma or by plain SQL. */
 export function isUniqueViolation(error: unknown): boolean {
   if (isDriverAdapterError(error)) return error.cause.kind === 'UniqueConstraintViolation'
   const code = codeOf(error)
   return code === 'P2002' || code === '23505'
 }
 
-/** The code that Prisma, PostgreSQL or Node gave an error. */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined

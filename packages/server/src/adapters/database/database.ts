@@ -12,31 +12,28 @@ import type { ReplicaLock } from './postgres/replica-lock.ts'
 import { gatedAdapter, gatedSession, type StatementGate, statementGate } from './statement-gate.ts'
 import { createWriteBatch, type WriteBatch } from './write-batch.ts'
 
-/** The client that stores use: the client itself, or that of a transaction. */
 export type DatabaseClient = Prisma.TransactionClient
 
-/** The value of a JSON column, in the type that its store writes. */
+/** Casts without a check. The store must read the type that it writes. */
 export function fromJson<T>(column: Prisma.JsonValue): T {
   return column as unknown as T
 }
 
-/** A value for a JSON column: only for types that consist of JSON. */
+/** Casts without a check. Use only for types that consist of JSON. */
 export function toJson(value: object): Prisma.InputJsonObject {
   return value as Prisma.InputJsonObject
 }
 
 export interface DatabaseOptions<Stores> {
-  /** PostgreSQL. Default: the embedded database in `directory`. */
   url?: string
-  /** The embedded database, `<STET_DATA_DIR>/db`. */
   directory: string
-  /** The folder with `prisma/migrations`, `dist/database-thread.mjs` and, after a build, `dist/database-template`. */
+  /** Contains `prisma/migrations`, `dist/database-thread.mjs` and, after a build, `dist/database-template`. */
   packageRoot: string
-  /** PostgreSQL without Redis: serve only while no other server does. */
+  /** Serve only while no other server does. Applies to PostgreSQL without Redis. */
   onlyReplica: boolean
-  /** PostgreSQL: how long to wait for any response before pending statements fail. */
+  /** Milliseconds to wait for any response from PostgreSQL before pending statements fail. */
   silenceMs: number
-  /** Embedded: free space under which writes are refused. Bytes. */
+  /** Free bytes on the embedded database's disk below which writes are rejected. */
   diskFloorBytes?: number
   storesFor(client: DatabaseClient): Stores
   log: Logger
@@ -47,30 +44,27 @@ export interface Database<Stores> {
   client: DatabaseClient
   stores: Stores
   session: SqlSession
-  /** Used by loops of the process. Their statements are not counted, so that an idle server is recognized. */
+  /** Used by background loops. Its statements are not counted, so that an idle server is recognized. */
   ownSession: SqlSession
   writeBatch: WriteBatch
-  /** Whether writes are refused at present, because the disk is almost full. */
   writesClosed(): boolean
   transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>
-  /** PostgreSQL that only one server may use at a time. */
+  /** Present for a PostgreSQL that only one server may use at a time. */
   lock?: ReplicaLock
-  /** The lock is held, or none is needed. */
+  /** True if the lock is held or not needed. */
   isTaken: boolean
-  /** Waits for the lock, then migrates, once. False if the database was closed before. */
+  /** Waits for the lock, then migrates once. Returns false if the database was closed first. */
   take(): Promise<boolean>
-  /** Checks by name; true = passed. */
+  /** Results by check name; true means passed. */
   ready(): Promise<Record<string, boolean>>
-  /** SQL statements sent since the start; a warm path sends none. */
+  /** SQL statements sent since the start. A warm path sends none. */
   statementCount(): number
-  /** Writes a consistent copy into one file; embedded only. */
   backup?: (file: string) => Promise<void>
   close(): Promise<void>
 }
 
 const TRANSACTION_TIMEOUTS = { maxWait: 30_000, timeout: 30_000 }
 
-/** Opens the database, waits for its lock and migrates it. */
 export async function openDatabase<Stores>(options: DatabaseOptions<Stores>): Promise<Database<Stores>> {
   const database = await connectDatabase(options)
   try {
@@ -82,7 +76,7 @@ export async function openDatabase<Stores>(options: DatabaseOptions<Stores>): Pr
   }
 }
 
-/** Opens the database and takes its lock if that is free. Nothing may be read or written before `take`. */
+/** Opens the database and tries to take its lock. Do not read or write before `take`. */
 export async function connectDatabase<Stores>(options: DatabaseOptions<Stores>): Promise<Database<Stores>> {
   const engine = await translating(async () => openEngine(options))
   try {
@@ -151,7 +145,6 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
   }
 }
 
-/** Prisma's client. Its errors pass the gate's `unwrap`. */
 function createClient(engine: Engine, gate: StatementGate): PrismaClient {
   const client = new PrismaClient({
     adapter: gatedAdapter(engine.adapter, gate, mayWrite(engine)),
@@ -166,18 +159,17 @@ function createClient(engine: Engine, gate: StatementGate): PrismaClient {
         }),
     },
   })
-  // The extension adds no member, so users see the plain client.
+  // The extension adds no members, so the plain client type is accurate.
   return extended as unknown as PrismaClient
 }
 
-/** Without the lock, nothing is written that the next holder may have cached. Run rows have their own fence. */
+/** Without the lock, a write could invalidate the next holder's cache. Run rows have their own fence. */
 function mayWrite({ lock }: Engine): () => Promise<void> {
   return async () => {
     if (lock && !(await lock.confirm())) throw databaseAway()
   }
 }
 
-/** How long `ready` waits for the database. */
 const READY_TIMEOUT_MS = 1_000
 
 function answers(session: SqlSession): Promise<boolean> {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { SqlQueries, SqlSession } from '@stet/embedded-postgres/sql-session'
 import { OperatorError } from '../../shared/app-error.ts'
 
-/** The key that Prisma's own `migrate deploy` locks, so that the two exclude each other. */
+/** The key that Prisma's `migrate deploy` locks, so that both exclude each other. */
 const PRISMA_LOCK = 72_707_369
 
 const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -21,13 +21,13 @@ const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
 interface Migration {
   name: string
   sql: string
-  /** SHA-256 of migration.sql, hex: what Prisma stores. */
+  /** SHA-256 of migration.sql in hex, as Prisma stores it. */
   checksum: string
 }
 
 /**
- * Applies the migrations in `folder` that the database lacks, each in one transaction with its row, and returns their
- * names. Several servers may run it at once. Refuses edited files and databases that a newer release has migrated.
+ * Applies each missing migration in its own transaction and returns their names. Several servers may run it
+ * concurrently. Rejects edited files, and databases that a newer release has migrated.
  */
 export async function migrate(session: SqlSession, folder: string): Promise<string[]> {
   const migrations = await readMigrations(folder)
@@ -44,7 +44,7 @@ export async function migrate(session: SqlSession, folder: string): Promise<stri
 }
 
 async function applyOne(queries: SqlQueries, migrations: Migration[], migration: Migration): Promise<boolean> {
-  // Another server may hold the lock for as long as its migration runs.
+  // Another server may hold the lock for the duration of its migration.
   await queries.query('SET LOCAL statement_timeout = 0')
   await queries.query('SET LOCAL lock_timeout = 0')
   await queries.query(`SELECT pg_advisory_xact_lock(${PRISMA_LOCK})`)

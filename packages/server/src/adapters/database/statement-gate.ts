@@ -3,12 +3,11 @@ import type { SqlQueries, SqlSession } from '@stet/embedded-postgres/sql-session
 import { AppError } from '../../shared/app-error.ts'
 import { codeOf, databaseAway, diskFull, translateDatabaseError, translating } from './database-error.ts'
 
-/** Every SQL statement passes here. It is counted; writes are refused while the disk is almost full. */
+/** Counts every SQL statement, and rejects writes while the disk is almost full. */
 export interface StatementGate {
   pass(sql: string): void
-  /** Our refusal that Prisma wrapped, or any other error unchanged. */
+  /** Returns our error if Prisma wrapped it, or any other error unchanged. */
   unwrap(error: unknown): unknown
-  /** Statements sent since the start. */
   count(): number
 }
 
@@ -18,7 +17,7 @@ function isWrite(sql: string): boolean {
   return WRITES.test(sql)
 }
 
-/** A refusal on its way through Prisma, which keeps only the code of an adapter's error. */
+/** Prisma keeps only the code of an adapter's error, so the code identifies our error. */
 class CarriedRefusal extends Error {
   static readonly codes = { diskFull: 'STET_DISK_FULL', away: 'STET_DATABASE_AWAY' } as const
   readonly code: string
@@ -29,7 +28,6 @@ class CarriedRefusal extends Error {
   }
 }
 
-/** `translating` for functions that Prisma calls. */
 async function carrying<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await translating(work)
@@ -38,7 +36,6 @@ async function carrying<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A gate that refuses writes while `writesClosed` returns true. */
 export function statementGate(writesClosed: () => boolean = () => false): StatementGate {
   let sent = 0
   return {
@@ -55,7 +52,6 @@ export function statementGate(writesClosed: () => boolean = () => false): Statem
   }
 }
 
-/** The session with each statement sent through `gate` and connection failures translated. */
 export function gatedSession(session: SqlSession, gate: StatementGate): SqlSession {
   return {
     ...gatedQueries(session, gate),
@@ -86,10 +82,7 @@ function gatedQueries(queries: SqlQueries, gate: StatementGate): SqlQueries {
   }
 }
 
-/**
- * Prisma's adapter, with each statement sent through `gate` and connection failures translated.
- * @param mayWrite rejects when this process must not write now; asked before each write and each commit.
- */
+/** @param mayWrite called before each write and commit; rejects if this process must not write. */
 export function gatedAdapter(
   factory: SqlDriverAdapterFactory,
   gate: StatementGate,
@@ -117,7 +110,7 @@ function gatedTransaction(transaction: Transaction, gate: StatementGate, mayWrit
     async executeRaw(query) {
       if (query.sql === 'COMMIT') {
         await carrying(mayWrite).catch(async (refusal: unknown) => {
-          // Prisma returns the connection to the pool without a rollback.
+          // Without this, Prisma would return the connection to the pool inside an open transaction.
           await transaction.executeRaw({ ...query, sql: 'ROLLBACK' })
           throw refusal
         })
@@ -152,7 +145,6 @@ function gatedQueryable(
   }
 }
 
-/** `base` with some members replaced; the others, optional ones too, are inherited. */
 function derive<T extends object>(base: T, replaced: Partial<T>): T {
   return Object.assign(Object.create(base) as T, replaced)
 }

@@ -3,48 +3,43 @@ import type { SqlSession, SqlStatement } from '@stet/embedded-postgres/sql-sessi
 import { isUnavailable } from '../../shared/app-error.ts'
 import { heldBytes } from '../../shared/json-pieces.ts'
 
-/** The shortest and longest time between two commits under load. Rows that arrive meanwhile share the next one. */
+/** Minimum and maximum time between two commits under load. */
 const LOAD_INTERVAL_MS = { least: 5, most: 20 }
-/** Rows share the fixed cost of a commit: under load the database gets half of the time, and batches grow. */
+/** The interval in commit durations. Under load the database is busy half of the time, and batches grow. */
 const LOAD_INTERVAL_COMMITS = 2
-/** A full batch does not wait. Also bounds the number of parameters of one statement. */
+/** A full batch is written immediately. The limit also bounds a statement's parameters. */
 const FULL_BATCH = 500
-/**
- * A batch of this size does not wait either, and a larger row is written alone: the embedded database needs several
- * times the size of what it receives, and never returns memory.
- */
+/** The embedded database needs several times the size of its input and never frees memory. */
 const FULL_BATCH_BYTES = 2_097_152
 
-/** For how long a commit is evidence that the database stores rows. */
+/** How long a successful commit proves that the database accepts writes. */
 const PROOF_MS = 1_000
 
 interface BatchStatement extends SqlStatement {
   returnsKeys?: boolean
 }
 
-/** A kind of write whose rows share one statement. */
 export interface RowKind<Row> {
   name: string
-  /** Kinds run in this order within a batch: an insert before what refers to it. */
+  /** Execution order within a batch: inserts before the rows that reference them. */
   order: number
   /** Identifies a row within its kind. Two rows with the same key never share a batch. */
   key(row: Row): string
   /**
-   * The statement for these rows. With `RETURNING … AS key` (text) a row counts as written when its key comes back:
-   * this is how a compare-and-set learns whether it won. Otherwise every row counts as written.
+   * With `RETURNING … AS key` (text), a row counts as written if its key is returned, which reports who won a
+   * compare-and-set. Otherwise every row counts as written.
    */
   statement(rows: readonly Row[]): BatchStatement
 }
 
-/** Group commit: rows of many callers in one transaction, one statement per kind. */
+/** Group commit: combines rows of many callers in one transaction, with one statement per kind. */
 export interface WriteBatch {
-  /** Resolves after the commit; false when a compare-and-set lost. */
+  /** Resolves after the commit. Returns false if a compare-and-set lost. */
   write<Row>(kind: RowKind<Row>, row: Row): Promise<boolean>
-  /** Writes all rows or none. Resolves after the commit, with one result per row. */
+  /** Writes all rows atomically. Resolves after the commit with one result per row. */
   writeTogether<Row>(kind: RowKind<Row>, rows: readonly Row[]): Promise<boolean[]>
-  /** No batch was committed within the last `PROOF_MS`, or the latest one failed: rows handed in now may not be stored. */
+  /** True if no batch was committed within `PROOF_MS`, or the latest one failed. */
   isInDoubt(): boolean
-  /** Resolves when all earlier rows have been committed or refused. */
   flush(): Promise<void>
 }
 
@@ -58,7 +53,7 @@ interface Group {
   reject(error: unknown): void
 }
 
-/** A write batch on `session`: idle, a row is written at once; under load, batches leave every few milliseconds. */
+/** Writes immediately when idle. Under load, writes a batch every few milliseconds. */
 export function createWriteBatch(session: SqlSession): WriteBatch {
   let waiting: Group[] = []
   let draining: Promise<void> | undefined
@@ -66,7 +61,7 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
   let provenAt = Number.NEGATIVE_INFINITY
 
   const drain = async () => {
-    // Includes the rows of this turn, and lets its provider calls leave before the database takes a core.
+    // Collects this turn's rows, and lets its provider calls start before the database uses a core.
     await nextTurn()
     while (waiting.length > 0) {
       const rest = mayStartAt - performance.now()
@@ -78,7 +73,6 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
       const end = performance.now()
       provenAt = isStored ? end : Number.NEGATIVE_INFINITY
       const { least, most } = LOAD_INTERVAL_MS
-      // A single row is not load.
       const share = taken.length > 1 ? Math.min(most, LOAD_INTERVAL_COMMITS * (end - start)) : 0
       mayStartAt = start + Math.max(least, share)
     }
@@ -101,7 +95,6 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
   }
 }
 
-/** Takes groups from the front; the order per key is kept. */
 function takeBatch(waiting: Group[]): { taken: Group[]; left: Group[] } {
   const taken: Group[] = []
   const left: Group[] = []
@@ -118,7 +111,6 @@ function takeBatch(waiting: Group[]): { taken: Group[]; left: Group[] } {
   return { taken, left }
 }
 
-/** False if the database was unavailable. */
 async function commitBatch(session: SqlSession, groups: readonly Group[]): Promise<boolean> {
   try {
     const won = await writeGroups(session, groups)
@@ -135,14 +127,13 @@ async function commitBatch(session: SqlSession, groups: readonly Group[]): Promi
       for (const group of groups) group.reject(error)
       return !isAway
     }
-    // One of them is refused. Writing each alone keeps the others from failing with it.
+    // One group was rejected. Writing each alone protects the others.
     let isThere = true
     for (const group of groups) isThere = await commitBatch(session, [group])
     return isThere
   }
 }
 
-/** Writes the rows and returns the keys of those that won their compare-and-set, for kinds that have one. */
 async function writeGroups(
   session: SqlSession,
   groups: readonly Group[],

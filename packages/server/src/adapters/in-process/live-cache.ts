@@ -1,10 +1,9 @@
-/** Recently read values, in the memory of this process. */
 import { LRUCache } from 'lru-cache'
 import type { LiveCache } from '../../features/deps.ts'
 
 interface Entry {
   scope: string
-  /** Boxed, because `null` and `undefined` are values too. */
+  /** Boxed, because `null` and `undefined` are valid values. */
   value: unknown
   bytes: number
 }
@@ -14,10 +13,10 @@ interface Load {
   value: Promise<unknown>
 }
 
-/** Dropped scopes that are remembered one by one; beyond it, every scope counts as dropped. */
+/** Maximum number of dropped cache scopes to track. Beyond it, every cache scope counts as dropped. */
 const mostDrops = 50_000
 
-/** Keeps the most recently used entries within both limits; `maxBytes` is compared with an estimate. */
+/** Evicts the least recently used entries beyond either limit. `maxBytes` is compared with an estimate. */
 export function createLiveCache(limits: { maxEntries?: number; maxBytes?: number } = {}): LiveCache {
   const idsOf = new Map<string, Set<string>>()
   const kept = new LRUCache<string, Entry>({
@@ -30,7 +29,7 @@ export function createLiveCache(limits: { maxEntries?: number; maxBytes?: number
     },
   })
   const loads = new Map<string, Load>()
-  // Counts drops. A scope is current since any count that is not below its last drop.
+  // Counts drops. A load is current if it began at or after its cache scope's last drop.
   const droppedAt = new Map<string, number>()
   let drops = 0
   let allDroppedAt = 0
@@ -83,7 +82,7 @@ export function createLiveCache(limits: { maxEntries?: number; maxBytes?: number
   }
 }
 
-// A loader that throws before its first await must reject like any other.
+// Turns a synchronous throw into a rejection.
 async function startLoad<T>(load: () => Promise<T>): Promise<T> {
   return load()
 }

@@ -1,8 +1,7 @@
-/** Request and failure counters in memory: right for one replica. */
+/** Counts in memory, which is correct only for a single replica. */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { FailureLimiter, RateLimiter } from '../../features/access/ports.ts'
 
-/** A fixed window of one second per key; one limiter for each distinct limit. */
 export function createRateLimiter(): RateLimiter {
   const limiters = new Map<number, RateLimiterMemory>()
   return {
@@ -20,7 +19,7 @@ export function createRateLimiter(): RateLimiter {
   }
 }
 
-/** @param limit failures that an address may have in 10 s; 0 switches the counter off. */
+/** @param limit allowed failures per address in 10 s; 0 disables the counter. */
 export function createFailureLimiter(limit: number): FailureLimiter {
   const limiter = new RateLimiterMemory({ points: Math.max(1, limit), duration: 10 })
   return {
@@ -35,7 +34,7 @@ export function createFailureLimiter(limit: number): FailureLimiter {
   }
 }
 
-// The library rejects with its state, not with an error, when no point is left.
+// The library rejects with its state instead of an error when no points are left.
 function stateOf(refusal: unknown): RateLimiterRes {
   if (refusal instanceof RateLimiterRes) return refusal
   throw refusal

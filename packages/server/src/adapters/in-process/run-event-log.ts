@@ -1,4 +1,3 @@
-/** Live events of runs in memory: an append-only array for each run, and a cursor for each reader. */
 import type { EncodedMessage, LogEntry, RunEventLog, RunLogReader } from '../../features/runs/ports.ts'
 import { createExpiringMap } from '../../shared/expiring-map.ts'
 import { heldBytes } from '../../shared/json-pieces.ts'
@@ -11,21 +10,18 @@ interface Log {
   isClosed: boolean
   isCallerAwaited: boolean
   readers: Set<Waiting>
-  /** Absent once the log has ended. */
   onListeners?: ((count: number) => void) | undefined
 }
 
-/** A reader that waits for a change, by promise or by callback. */
 interface Waiting {
   wake?: (() => void) | undefined
   hear?: (() => void) | undefined
 }
 
-// Then the stored log is read. Larger ones are dropped at their end, so that a few of them do not evict all others.
+// Readers then use the stored event log. Larger ones are dropped at their end, so that a few do not evict the others.
 const afterEnd = { ttlMs: 60_000, maxEntries: 1_000 } as const
 const maxEndedBytes = 131_072
 
-/** @param maxBytes limit of all logs of ended runs. */
 export function createRunEventLog(maxBytes: number): RunEventLog {
   const live = new Map<string, Log>()
   const ended = createExpiringMap<Log>({ ...afterEnd, maxBytes })
@@ -96,7 +92,6 @@ function wakeAll({ readers }: Log): void {
 }
 
 function createReader(log: Log, afterId: number): RunLogReader {
-  /** Set by the first entry. */
   let place: number | undefined
   const waiting: Waiting = {}
   log.readers.add(waiting)
@@ -137,7 +132,7 @@ function createReader(log: Log, afterId: number): RunLogReader {
   }
 }
 
-// Ids rise by one, so the place follows from the first id. Only a reaper's terminal event leaves a gap, and it is last.
+// Ids increase by one. Only a reaper's terminal event leaves a gap, and it is last.
 function firstAfter(entries: readonly LogEntry[], afterId: number): number | undefined {
   const [first] = entries
   return first && Math.max(0, afterId + 1 - first.id)

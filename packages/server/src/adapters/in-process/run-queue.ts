@@ -1,14 +1,12 @@
-/** The queue of one process: first in, first out over rows with state `queued`. */
+/** A first-in-first-out queue over rows in state `queued`, for one process. */
 import type { QueuedRun, RunQueue } from '../../features/runs/ports.ts'
 
 export interface RunQueueOptions {
-  /** The number of runs in progress at once. */
   workers: number
   maxQueuedPerKey: number
 }
 
 interface Job extends QueuedRun {
-  /** Its row is stored. */
   isReady: boolean
 }
 

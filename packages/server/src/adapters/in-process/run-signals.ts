@@ -1,9 +1,8 @@
-/** Stop signals and tool wake-ups within this process. */
 import type { RunSignals } from '../../features/runs/ports.ts'
 import type { ToolSignals } from '../../features/runs/tools/tool.ts'
 import { createExpiringMap } from '../../shared/expiring-map.ts'
 
-// A signal waits for its listener while a run is being claimed; after that the stored stop applies.
+// Buffers signals while a run is being claimed. Later, the stored stop applies.
 const unheard = { ttlMs: 60_000, maxEntries: 10_000 } as const
 
 export function createRunSignals(): RunSignals {

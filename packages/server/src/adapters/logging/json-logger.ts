@@ -1,4 +1,4 @@
-/** JSON lines to a stream, several in one write: a slow reader costs lines (counted), never memory. */
+/** Writes JSON lines in batches. If the reader is slow, lines are dropped and counted. */
 import type { Writable } from 'node:stream'
 import type { LogFields, Logger } from '../../shared/logger.ts'
 
@@ -6,13 +6,12 @@ const levels = { error: 50, warn: 40, info: 30, debug: 20, off: 100 } as const
 export type LogLevel = keyof typeof levels
 
 const bufferLimitBytes = 1_048_576
-/** How long lines wait to be written together, because each write blocks the process; errors do not wait. */
+/** Lines are written together, because each write blocks the process. Errors are written immediately. */
 const gatherMs = 20
 
-// Runs on the finished line, so it covers every field: our keys, bearer headers, common provider keys.
+// Applied to the finished line: our keys, bearer headers and common provider keys.
 const secrets = [/stet_[0-9A-Za-z]{36}/g, /bearer\s+[^\s"\\]+/gi, /\b(?:sk|pk|gsk|xai|pplx)-[0-9A-Za-z_-]{12,}/g]
 
-// Lines that still wait when the process ends are written then.
 const unwritten = new Set<() => void>()
 process.on('exit', () => {
   for (const flush of unwritten) flush()
@@ -49,7 +48,6 @@ export function createJsonLogger(output: Writable, least: LogLevel): Logger {
   }
 }
 
-/** The line with everything that looks like a secret replaced. */
 export function redact(line: string): string {
   return secrets.reduce((text, pattern) => text.replace(pattern, '[redacted]'), line)
 }

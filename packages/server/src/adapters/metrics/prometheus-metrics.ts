@@ -1,12 +1,12 @@
-/** The metrics of this server, in Prometheus' text format. Every label is bounded, whatever callers send. */
+/** Exports metrics in Prometheus' text format. Every label is bounded, regardless of client input. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { RunMetrics } from '../../features/runs/ports.ts'
 
-/** Models with a label of their own. Prompts name models freely, so any number of names can arrive. */
+/** Maximum number of models with their own label. Prompts may contain any model name. */
 const mostModels = 100
 const longestModelName = 100
 
-/** From a cached read to a slow answer of a model. */
+/** Seconds, from a cached read to a slow model answer. */
 const buckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
 interface ProcessState {
@@ -16,7 +16,6 @@ interface ProcessState {
 
 interface EndedRequest {
   method: string
-  /** The contract's path, or `none`. */
   route: string
   status: number
   seconds: number

@@ -1,4 +1,4 @@
-/** Prices of model calls: the operator's own per provider key first, then the bundled table. No network. */
+/** Prices model calls from the provider key's own prices, then from the bundled table. Uses no network. */
 import {
   calcPrice,
   findProvider,
@@ -17,7 +17,6 @@ type Cost = ReturnType<ModelPrices['costOf']>
 const unknown = { cost: 0, known: false }
 const free: ModelPrices = { costOf: () => ({ cost: 0, known: true }) }
 
-/** Names in the price table that differ from ours. */
 const tableNames: Readonly<Record<string, string>> = {
   xai: 'x-ai',
   amazon_bedrock: 'aws',
@@ -25,12 +24,12 @@ const tableNames: Readonly<Record<string, string>> = {
   anthropic_vertex: 'google',
 }
 
-/** No model in the table has a longer name. Matching a name of several megabytes would take most of a second. */
+/** No model in the table has a longer name. Matching a name of several megabytes would take almost a second. */
 const maxNameLength = 500
 
 const decimals = 12
 
-/** US dollars per million tokens. Cached input without a price costs as much as other input. */
+/** US dollars per million tokens. Cached input without its own price costs the same as other input. */
 interface Rates {
   input: number
   output: number
@@ -38,12 +37,11 @@ interface Rates {
   cacheWrite?: number | undefined
 }
 
-/** The price of a model in the table. */
 interface TablePrice {
-  /** The table's provider, with this model only. */
+  /** The table's provider, reduced to this model. */
   entry: Provider
   model: string
-  /** Undefined if the price depends on the time, the number of tokens or anything else. */
+  /** Undefined if the price depends on anything except token counts, such as time or tiers. */
   rates: Rates | undefined
 }
 
@@ -57,8 +55,7 @@ export function priceBook(): PriceBook {
 }
 
 function pricesOf(provider: ProviderSettings): ModelPrices {
-  // Finding a model compares its name with all models of the provider, which is most of the cost of a price.
-  // Callers can choose model names, so the number of entries is limited.
+  // Finding a model compares its name with all models. Callers choose model names, so the cache is limited.
   const found = new LRUCache<string, ModelPrice>({ max: 50 })
   const priceOf = (model: string, at: Date): ModelPrice => {
     const known = found.get(model)
@@ -73,7 +70,7 @@ function pricesOf(provider: ProviderSettings): ModelPrices {
       const { model, servedModel, at } = call
       const { rule, table } = priceOf(model, at)
       if (rule) return costAt(rule, call)
-      // A deployment may have the name of a different model than the one behind it.
+      // A deployment may be named after a different model than the one it serves.
       for (const price of servedModel === undefined ? [table] : [priceOf(servedModel, at).table, table]) {
         const cost = price?.rates ? costAt(price.rates, call) : price && entryCost(price, call)
         if (cost?.known) return cost
@@ -106,7 +103,7 @@ function entryCost({ entry, model }: TablePrice, call: PricedCall): Cost {
 
 function findInTable(provider: ProviderSettings, named: string, at: Date): TablePrice | undefined {
   const source = named.length > maxNameLength ? undefined : tableSource(provider)
-  // Google's addresses also accept model names with a folder prefix.
+  // Google's endpoints also accept model names with a folder prefix.
   const model = provider.kind.startsWith('google') ? named.replace(/^(models|google)\//, '') : named
   const found = source && askTable({}, model, { ...source, timestamp: at })
   return found ? { entry: { ...found.provider, models: [found.model] }, model, rates: ratesOf(found.model) } : undefined
@@ -116,12 +113,12 @@ function askTable(...question: Parameters<typeof calcPrice>): PriceCalculationRe
   try {
     return calcPrice(...question)
   } catch {
-    // The table throws if it has no price for a kind of token. The price is then unknown; the run must not fail.
+    // The table throws if it has no price for a kind of token. The run must not fail.
     return null
   }
 }
 
-/** Undefined unless each kind of token that we count has one price, and nothing else has. */
+/** Returns undefined unless every counted kind of token has one fixed price and nothing else is charged. */
 function ratesOf({ prices }: ModelInfo): Rates | undefined {
   if (Array.isArray(prices) || prices['requests_kcount'] !== undefined) return undefined
   const { input_mtok: input, output_mtok: output, cache_read_mtok: cachedInput, cache_write_mtok: cacheWrite } = prices
@@ -136,7 +133,7 @@ function tableSource({ kind, url }: ProviderSettings): PriceOptions | undefined 
   return { providerApiUrl: url }
 }
 
-// A provider that reports more cached tokens than input tokens must not produce a negative price.
+// Prevents a negative price if a provider reports more cached tokens than input tokens.
 function countsOf({ usage, cacheWriteTokens = 0 }: PricedCall) {
   const cached = Math.min(usage.cachedInputTokens, usage.inputTokens)
   const written = Math.min(Math.max(0, cacheWriteTokens), usage.inputTokens - cached)

@@ -1,4 +1,4 @@
-/** Reads JSON from providers defensively: a value of an unexpected type counts as absent. */
+/** Reads provider JSON defensively: a value of an unexpected type counts as absent. */
 import { ProviderError } from '../../features/providers/provider-error.ts'
 import { refuseValue } from '../../shared/text-guards.ts'
 
@@ -14,11 +14,11 @@ export function asNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
-/** A whole response, or one frame of it. @throws ProviderError `malformed` */
+/** Parses a complete response or one frame. @throws ProviderError `malformed` */
 export function parseAnswer(data: string): Record<string, unknown> {
   try {
     const parsed: unknown = JSON.parse(data)
-    // Google wraps an error in a list of one.
+    // Google wraps an error in a one-element list.
     return asObject(Array.isArray(parsed) ? parsed[0] : parsed)
   } catch {
     throw unreadable()
@@ -29,7 +29,7 @@ export function unreadable(): ProviderError {
   return new ProviderError('malformed', 'The provider sent an answer that cannot be read')
 }
 
-/** Undefined for anything but a JSON object that can be stored and returned unchanged. */
+/** Returns undefined unless the text is a JSON object that can be stored and returned unchanged. */
 export function parseArguments(rawArgs: string): Record<string, unknown> | undefined {
   if (rawArgs.trim() === '') return {}
   try {

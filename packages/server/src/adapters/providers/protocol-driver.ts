@@ -1,4 +1,3 @@
-/** One model call, the same for every protocol: build, send with retries, read as a stream or whole. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ModelChunk, ModelDriver, ModelRequest, ProviderSettings } from '../../features/providers/model-driver.ts'
 import { ProviderError } from '../../features/providers/provider-error.ts'
@@ -25,7 +24,6 @@ export interface Protocol {
   /** Runs once, before anything is sent. @throws ProviderError for input that the provider cannot accept. */
   build(request: ModelRequest): Promise<Pick<LeanRequest, 'url' | 'headers' | 'body'>>
   readerOf(request: ModelRequest): ChunkReader
-  /** Reads a plain response. @throws ProviderError */
   readPlain(body: string, request: ModelRequest): ModelChunk[]
 }
 
@@ -38,7 +36,7 @@ export function protocolDriver(deps: CallDeps, provider: ProviderSettings, proto
         signal.throwIfAborted()
         const built = await protocol.build(request)
         const { headers, body } = await sendWithRetries(deps, provider, request, built)
-        // A service that does not support streaming answers every request with plain JSON.
+        // A service without streaming support sends plain JSON for every request.
         const isPlain = !stream || /^application\/json\b/i.test(headerText(headers, 'content-type') ?? '')
         if (isPlain) await take(protocol.readPlain(await readWhole(body, limits.plainBytes), request))
         else await streamChunks(body, protocol.readerOf(request), limits, take)
@@ -57,8 +55,8 @@ const longestBackoffMs = 8_000
 const longestRetryAfterMs = 60_000
 
 /**
- * Repeats a call that failed before the first byte of its response. No other part of the server retries calls.
- * @throws ProviderError of the last attempt, also for an error status. After an abort it rejects with another error.
+ * Retries only before the first byte of a response. No other part of the server retries calls.
+ * @throws ProviderError of the last attempt, including error statuses. After an abort, rejects with another error.
  */
 async function sendWithRetries(
   { transport, clock, limits }: CallDeps,
@@ -71,7 +69,7 @@ async function sendWithRetries(
       const response = await transport.send({ ...built, isStream, isTrusted, signal })
       const { status, headers } = response
       if (status >= 200 && status < 300) return response
-      // The status is enough. An unreadable or truncated error page must not hide it.
+      // The status is sufficient. An unreadable or truncated error page must not hide it.
       const body = await readWhole(response.body, limits.plainBytes).catch(() => '')
       throw statusFailure({ status, headers, body }, { token, now: clock.now() })
     } catch (error) {
@@ -82,12 +80,12 @@ async function sendWithRetries(
   }
 }
 
-/** Undefined if a retry is not allowed, or if the provider asks for a wait of more than a minute. */
+/** Returns undefined if a retry is not allowed, or if the provider requests a wait of more than a minute. */
 function waitBefore(error: unknown, retries: number, backoffMs: number): number | undefined {
   if (!(error instanceof ProviderError) || !isRepeatable(error)) return undefined
   if (error.retryAfterMs !== undefined)
     return error.retryAfterMs <= longestRetryAfterMs ? error.retryAfterMs : undefined
-  // Up to a quarter shorter, so that clients that failed together do not retry together.
+  // Shortened by up to a quarter, so that clients that failed together do not retry together.
   return Math.min(backoffMs * 2 ** retries, longestBackoffMs) * (1 - Math.random() / 4)
 }
 

@@ -1,4 +1,3 @@
-/** The driver of a provider key. */
 import type { ModelDrivers } from '../../features/providers/model-driver.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { anthropicDriver } from './anthropic/driver.ts'
@@ -9,9 +8,7 @@ import { leanTransport, type ProviderLimits, providerLimits } from './transport/
 
 export interface ModelDriversSettings {
   guard: GuardSettings
-  /** Needed for `Retry-After` dates. */
   clock: Clock
-  /** Shorter limits for tests. */
   limits?: Partial<ProviderLimits>
 }
 

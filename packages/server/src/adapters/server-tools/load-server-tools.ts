@@ -1,6 +1,4 @@
-/**
- * Loads the operator's tools once at start: an ES module whose default export, or export `tools`, maps names to tools.
- */
+/** Loads an ES module whose default export, or export `tools`, maps names to tools. */
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
@@ -11,7 +9,7 @@ const Definition = z.object({
   parameters: z.record(z.string(), z.unknown()).default({}),
   execute: z.custom<ServerTool['execute']>((value) => typeof value === 'function', 'must be a function'),
 })
-// A plain name, or one with a folder such as `latitude/search`.
+// A plain name, or a name with one folder such as `latitude/search`.
 const nameForm = /^[A-Za-z0-9_-]{1,64}(\/[A-Za-z0-9_-]{1,64})?$/
 
 /** @throws Error with a one-line description of the module's problem. */

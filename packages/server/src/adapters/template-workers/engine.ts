@@ -1,4 +1,4 @@
-/** Evaluates prompts in locked-down worker processes. The serving process never loads the template engine. */
+/** Evaluates prompts in sandboxed worker processes. The server process never loads the template engine. */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import {
@@ -21,11 +21,9 @@ import { createScanCache, type ScanCache, type ScanReading } from './scan-cache.
 import { joinSlots, slotPlanOf } from './slot-plan.ts'
 
 export interface TemplateEngineOptions {
-  /** The bundled worker program, `dist/template-worker.mjs`. */
   workerFile: string
   poolSize?: number
   timeoutMs?: number
-  /** Queued and running evaluations of one API key; more are refused. */
   maxPerKey?: number
   maxPerWorkspace?: number
   log: Logger
@@ -35,7 +33,7 @@ interface Workers {
   pool: TemplatePool
   cache: ScanCache
   deaths: DeathRecord
-  /** Texts whose last scan, or step, was answered, by workspace. */
+  /** Keys of texts whose last evaluation succeeded, by workspace and operation. */
   proven: LRUCache<string, true>
 }
 
@@ -76,7 +74,7 @@ function hashOf(source: TemplateSource): string {
     .digest('base64')
 }
 
-/** Per workspace: neither failures nor the place in the queue are shared between workspaces. */
+/** Includes the workspace, so that workspaces share neither failures nor queue positions. */
 function keyOf(owner: EvaluationOwner, source: TemplateSource): string {
   return `${owner.workspaceId}:${hashOf(source)}`
 }
@@ -118,7 +116,7 @@ async function renderStep(workers: Workers, input: TemplateStepInput, owner: Eva
   return read.data as TemplateStep
 }
 
-/** Everything that a step depends on except its text and the time. */
+/** Hashes all inputs of a step except its text and the time. */
 function stepCause({ parameters, state, answer }: TemplateStepInput): string {
   const values = JSON.stringify([parameters, state ?? null, answer ?? null])
   return createHash('sha256').update(values).digest('base64')
@@ -131,10 +129,9 @@ interface Evaluation {
   request: PoolCall['request']
 }
 
-/** The outcome of an evaluation that ran. */
 type Answered = Extract<PoolOutcome, { kind: 'reply' | 'timeout' | 'died' }>
 
-/** @throws ServiceUnavailableError if the evaluation never ran; EvaluationCanceled if the caller left. */
+/** @throws ServiceUnavailableError if the evaluation never ran; EvaluationCanceled after a disconnect. */
 async function call(workers: Workers, { text, cause, owner, request }: Evaluation): Promise<Answered> {
   const key = request.operation + text
   const outcome = await workers.pool.call({ request, owner, isProven: workers.proven.has(key) })
@@ -173,7 +170,7 @@ function failedScan(source: TemplateSource, message: string): TemplateScan {
   }
 }
 
-/** A failure without a known position is reported at the start of the document. */
+/** Reports a failure without a known position at the start of the document. */
 function startIssue(source: TemplateSource, message: string): CompileIssue {
   const firstLine = source.content.slice(0, 120).split(/\r\n|\r|\n/, 1)[0] ?? ''
   return {
@@ -192,9 +189,9 @@ function compileError(issue: CompileIssue): RunError {
   return new RunError('chain_compile_error', `${where} ${message}`, { details: { compileCode: code, ...position } })
 }
 
-/** Remembers which evaluations recently ended their worker process. */
+/** Remembers which evaluations recently crashed their worker process. */
 export interface DeathRecord {
-  /** @param text workspace and text. @param cause the input of the evaluation. */
+  /** @param text workspace and text. @param cause the evaluation's input. */
   note(text: string, cause: string): void
   /** @param cause called only for a recorded text, because it may be expensive. */
   isRefused(text: string, cause: () => string): boolean

@@ -1,34 +1,29 @@
-/** Decides which evaluation is next: workspaces take turns, and within a workspace its API keys do. */
+/** Schedules evaluations round-robin over workspaces, and within a workspace over its API keys. */
 import { EvaluationCanceled, type EvaluationOwner } from '../../features/templates/template-engine.ts'
 
 export interface QueuedJob {
   workspaceId: number
   apiKeyId: number | undefined
-  /** The same text was answered before. */
+  /** The same text was evaluated successfully before. */
   isProven: boolean
-  /** Part of a run that has started: never refused. */
   isRun: boolean
 }
 
 export interface FairLimits {
-  /** Evaluations that one workspace may run at once; one less (but one) while another workspace is active. */
+  /** Maximum concurrent evaluations per workspace, minus one (but at least one) while another is active. */
   running: number
-  /** Queued and running evaluations of one API key. */
   perKey: number
-  /** Queued and running evaluations of one workspace. */
   perWorkspace: number
 }
 
 export interface FairQueue<J extends QueuedJob> {
-  /** Undefined if the job was queued; otherwise the limit that was reached. */
+  /** Returns undefined if the job was queued, or the limit that was reached. */
   add(job: J): 'API key' | 'workspace' | undefined
-  /** The next job that may run. It counts as open and running until `release`. */
+  /** Returns the next runnable job, which counts as open and running until `release`. */
   take(): J | undefined
-  /** The job no longer counts. */
   release(job: J): void
-  /** False when the job is no longer queued; it still counts if it was taken. */
+  /** Returns false if the job is no longer queued. A job that was taken still counts. */
   drop(job: J): boolean
-  /** Empties the queue. */
   dropAll(): J[]
 }
 
@@ -40,25 +35,23 @@ interface KeyLane<J> {
 interface WorkspaceLane<J> {
   open: number
   running: number
-  /** Running evaluations of texts that were not answered before. */
   runningNew: number
-  /** The key whose turn is next comes first. */
+  /** In turn order: the next key is first. */
   keys: Map<number | undefined, KeyLane<J>>
 }
 
-/** How long a workspace counts as active after its last evaluation. */
 const ACTIVE_MS = 10_000
 
 export function createFairQueue<J extends QueuedJob>(
   limits: FairLimits,
   now: () => number = () => performance.now(),
 ): FairQueue<J> {
-  // The workspace whose turn is next comes first.
+  // In turn order: the next workspace is first.
   const lanes = new Map<number, WorkspaceLane<J>>()
-  // When each active workspace last asked, the oldest first.
+  // Time of each active workspace's last request, oldest first.
   const active = new Map<number, number>()
 
-  // A free process does not help others if all cores are busy.
+  // While all cores are busy, a free process does not help other workspaces.
   const mostRunning = (): number => {
     for (const [workspaceId, at] of active) {
       if (at > now() - ACTIVE_MS) break
@@ -128,7 +121,7 @@ export function createFairQueue<J extends QueuedJob>(
   }
 }
 
-/** New texts may use their whole time limit, so a workspace keeps one worker for texts that were answered before. */
+/** New texts may use their entire time limit, so a workspace reserves one worker for proven texts. */
 function takeFrom<J extends QueuedJob>(lane: WorkspaceLane<J>, mostRunning: number): J | undefined {
   if (lane.running >= mostRunning) return undefined
   if (mostRunning === 1) return takeFirst(lane, () => true)
@@ -156,10 +149,8 @@ interface Waiting extends QueuedJob {
   begin(): void
 }
 
-/** Runs one piece of work of each workspace at a time; the API keys of a workspace take turns. */
 export type TakeTurn = <T>(owner: EvaluationOwner, work: () => Promise<T>) => Promise<T>
 
-/** @param refuse makes the error for a caller over its limit. */
 export function createTurns(limits: Omit<FairLimits, 'running'>, refuse: (limitOf: string) => Error): TakeTurn {
   const queue = createFairQueue<Waiting>({ ...limits, running: 1 })
   const beginNext = (): void => {

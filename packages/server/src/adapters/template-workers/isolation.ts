@@ -1,24 +1,21 @@
-/** Starts worker processes with the isolation that the operating system offers: no rights, environment or network. */
+/** Starts worker processes with the available OS isolation: no permissions, environment or network. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 
 export interface Isolation {
-  /** Program and arguments that a worker process is started with. */
   prefix: readonly string[]
-  /** Whether workers have a network namespace of their own, without any interface that is up. */
   network: 'namespace' | 'shared'
   limits: 'kernel' | 'none'
 }
 
 const MEGABYTE = 1024 * 1024
-/** Limit of the data segment: heap, thread stacks, buffers. Node 24 maps 580 MB at start without using them. */
+/** Limits the data segment: heap, thread stacks and buffers. Node 24 maps 580 MB at start without using them. */
 const MAX_DATA_BYTES = 1_024 * MEGABYTE
 const LIMITS = ['--core=0', '--fsize=0', '--nofile=64', `--data=${MAX_DATA_BYTES}`]
 const FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
 
 let known: Promise<Isolation> | undefined
 
-/** Probed once with the available programs. The same for all workers of this process. */
 export function isolation(): Promise<Isolation> {
   known ??= probe()
   return known
@@ -40,7 +37,6 @@ function commandOf(name: string, args: readonly string[]): string[] {
   return folder === undefined ? [] : [`${folder}/${name}`, ...args]
 }
 
-/** The first command that starts a worker's program; empty if none does. */
 async function firstWorking(
   before: readonly string[],
   commands: readonly (readonly string[])[],
@@ -54,7 +50,7 @@ function works(prefix: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => execFile(program, args, { env: {}, timeout: 10_000 }, (error) => resolve(!error)))
 }
 
-/** The permission model lost its prefix in Node 22.13. */
+/** The permission model's flag lost its prefix in Node 22.13. */
 function permissionFlag(): string {
   return process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission'
 }

@@ -1,4 +1,4 @@
-/** Runs each call in one of `size + 1` worker processes, of which a single workspace uses at most `size`. */
+/** Runs each call in one of `size + 1` worker processes. A single workspace uses at most `size` of them. */
 import type { EvaluationOwner } from '../../features/templates/template-engine.ts'
 import { afterListening } from '../../shared/clock.ts'
 import type { Logger } from '../../shared/logger.ts'
@@ -9,10 +9,9 @@ import { type CallOutcome, startWorker, type WorkerProcess } from './worker-proc
 
 export interface PoolOptions {
   workerFile: string
-  /** Worker processes that one workspace may use at once; one more is started. */
+  /** Maximum worker processes per workspace. One more is started. */
   size: number
   timeoutMs: number
-  /** Queued and running evaluations of one API key. */
   maxPerKey: number
   maxPerWorkspace: number
   log: Logger
@@ -20,7 +19,6 @@ export interface PoolOptions {
 
 export type PoolOutcome =
   | CallOutcome
-  /** The wait for a worker process was too long. */
   | { kind: 'overloaded' }
   | { kind: 'refused'; limitOf: 'API key' | 'workspace' }
   | { kind: 'canceled' }
@@ -29,7 +27,6 @@ export type PoolOutcome =
 export interface PoolCall {
   request: Omit<WorkerRequest, 'id'>
   owner: EvaluationOwner
-  /** The same text was answered before. New texts never occupy all workers of a workspace. */
   isProven: boolean
 }
 
@@ -41,14 +38,13 @@ export interface TemplatePool {
 interface Job extends QueuedJob {
   request: Omit<WorkerRequest, 'id'>
   signal: AbortSignal | undefined
-  /** Ends the wait for a worker process. */
   stopWaiting(): void
   settle(outcome: PoolOutcome): void
 }
 
 interface Slot {
   worker: WorkerProcess | undefined
-  /** Starting or working. */
+  /** True while starting or evaluating. */
   isBusy: boolean
 }
 
@@ -61,10 +57,10 @@ interface Pool {
   isClosed: boolean
 }
 
-/** Limits the wait for a worker process, in call times. A late tick counts once. */
+/** Maximum queue time, in multiples of the call timeout. A late tick counts once. */
 const MAX_WAIT_FACTOR = 10
 const MAX_RESTART_DELAY_MS = 5_000
-/** Replacing a process costs about as much CPU, so a canceled evaluation may first use that much. */
+/** Time for a canceled evaluation to finish. Replacing the process would cost about as much CPU. */
 const CANCEL_GRACE_MS = 100
 
 export function createTemplatePool(options: PoolOptions): TemplatePool {
@@ -84,7 +80,6 @@ export function createTemplatePool(options: PoolOptions): TemplatePool {
   }
 }
 
-/** Fills a slot with a new worker process; undefined if the pool was closed meanwhile. */
 async function restart(pool: Pool, slot: Slot): Promise<WorkerProcess | undefined> {
   slot.worker = undefined
   while (!pool.isClosed) {
@@ -141,7 +136,7 @@ function enqueue(pool: Pool, { request, owner, isProven }: PoolCall): Promise<Po
     if (limitOf) return resolve({ kind: 'refused', limitOf })
     signal?.addEventListener('abort', cancel, { once: true })
     const { timeoutMs } = pool.options
-    // A started run waits without this limit, because the run has its own.
+    // A started run has its own time limit.
     if (!isRun)
       job.stopWaiting = afterListening(timeoutMs * MAX_WAIT_FACTOR, () => leave({ kind: 'overloaded' }), timeoutMs)
     dispatch(pool)
@@ -170,14 +165,14 @@ async function work(pool: Pool, slot: Slot, worker: WorkerProcess, job: Job): Pr
     slot.worker?.kill()
     if (!(await restart(pool, slot))) return
   }
-  // A call that ended its worker keeps its place until the replacement is ready, so one workspace cannot occupy all workers.
+  // The crashed call keeps its place until the replacement is ready, so that one workspace cannot occupy all.
   if (!isAnswered) pool.queue.release(job)
   free(pool, slot)
 }
 
 /**
- * A used worker may have died of memory that earlier calls left behind, so its call is repeated once on a new worker. A
- * call that ends a new worker is never repeated.
+ * Earlier calls may have filled a used worker's memory, so its call is repeated once on a new worker. A call that
+ * crashes a new worker is never repeated.
  */
 async function evaluate(pool: Pool, slot: Slot, worker: WorkerProcess, job: Job): Promise<PoolOutcome> {
   const wasUsed = worker.isUsed()

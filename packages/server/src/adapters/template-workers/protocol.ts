@@ -1,4 +1,4 @@
-/** The messages between the server and a worker process: one JSON object per line, one call at a time. */
+/** The protocol between server and worker process: one JSON object per line, one call at a time. */
 
 type Operation = 'scan' | 'step'
 
@@ -14,16 +14,14 @@ export type WorkerReply =
   | { id: number; issue: Record<string, unknown> }
   | { id: number; failure: string }
 
-/** The worker does not send larger replies, and the server does not accept them. */
+/** Maximum reply size, enforced by both worker and server. */
 export const MAX_REPLY_BYTES = 4 * 1024 * 1024
-/** The worker's first line, when it is ready for calls. */
 export const READY = 'ready'
 
 export function encodeLine(message: unknown): string {
   return `${JSON.stringify(message)}\n`
 }
 
-/** Splits a text stream into lines. Keeps an incomplete last line. */
 export function lineReader(onLine: (line: string) => void): (chunk: string) => void {
   let pieces: string[] = []
   return (chunk) => {

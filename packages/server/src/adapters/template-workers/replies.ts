@@ -1,4 +1,4 @@
-/** Schemas of a worker's replies. A prompt may have taken the worker over, so nothing is trusted. */
+/** Validates a worker's replies. A prompt may have compromised the worker, so nothing is trusted. */
 import { z } from 'zod'
 import type { WorkerReply } from './protocol.ts'
 import { slotMessages } from './slot-plan.ts'
@@ -30,7 +30,7 @@ export const scanResult = z.strictObject({
   usesSteps: z.boolean(),
   errors: z.array(issue),
   warnings: z.array(issue),
-  /** Only for a prompt without expressions. */
+  /** Present only for a prompt without expressions. */
   slots: slotMessages.optional(),
 })
 
@@ -54,7 +54,6 @@ const reply = z.union([
   z.strictObject({ ...head, failure: z.string() }),
 ])
 
-/** Reads one line of a worker; undefined if it is not a reply to the call in progress. */
 export function parseReply(
   line: string,
   expectedId: number | undefined,

@@ -1,4 +1,3 @@
-/** Keeps the scans used last. Parallel calls for one text share a scan. */
 import { LRUCache } from 'lru-cache'
 import type { TemplateScan } from '../../features/templates/template-engine.ts'
 
@@ -9,7 +8,6 @@ export interface ScanReading {
 }
 
 export interface ScanCache {
-  /** The kept scan of a text, or the one that `read` makes. */
   get(hash: string, read: () => Promise<ScanReading>): Promise<TemplateScan>
 }
 
@@ -20,7 +18,7 @@ export function createScanCache(): ScanCache {
   const kept = new LRUCache<string, ScanReading>({
     max: MAX_ENTRIES,
     maxSize: MAX_TOTAL_CHARS,
-    // The size of the whole scan, because a short text may resolve to a large one.
+    // Measures the complete scan, because a short text may resolve to a large one.
     sizeCalculation: ({ scan }) => JSON.stringify(scan).length,
   })
   const running = new Map<string, Promise<ScanReading>>()
@@ -41,7 +39,7 @@ export function createScanCache(): ScanCache {
         const known = kept.get(hash)
         if (known) return known.scan
         const shared = running.get(hash)
-        // The failure of a shared scan concerns only the caller that started it, which left or reached a limit.
+        // A shared scan's failure concerns only its initiator, which disconnected or reached a limit.
         const reading = shared ? await shared.catch(() => undefined) : await start(hash, read)
         if (reading) return reading.scan
       }

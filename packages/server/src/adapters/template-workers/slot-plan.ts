@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { Message } from '../../features/templates/message.ts'
 import type { SlotPlan, TemplateStep } from '../../features/templates/template-engine.ts'
 
-/** The messages of a slot plan, as a worker sends them. */
 export const slotMessages = z.array(
   z.strictObject({
     role: z.enum(['system', 'developer', 'user', 'assistant']),
@@ -14,19 +13,19 @@ export const slotMessages = z.array(
 type SlotMessages = z.infer<typeof slotMessages>
 
 export function slotPlanOf(messages: SlotMessages, frontMatter: Record<string, unknown>): SlotPlan {
-  // As in a worker process, `isolated` has no effect without steps.
+  // `isolated` has no effect without steps, as in a worker process.
   const { isolated: _isolated, ...config } = frontMatter
   return { messages, config }
 }
 
-/** Longer texts go to a worker, because joining them would delay other requests. */
+/** Longer texts are rendered in a worker, because joining them would delay other requests. */
 const MAX_CHARS = 65_536
-/** Marks an image or a file, which are parts of their own instead of text. */
+/** Marks an image or a file, which is a separate part instead of text. */
 const FILE_MARK = '"__promptlType"'
-// Databases cannot store these. With the u flag a surrogate pair is one code point, so only lone surrogates match.
+// Databases cannot store these. With the u flag, only lone surrogates match.
 const UNSTORABLE = /\0|\p{Surrogate}/gu
 
-/** The step that a worker would render, or undefined if a worker is needed. */
+/** Renders the step that a worker would render. Returns undefined if a worker is needed. */
 export function joinSlots(plan: SlotPlan, parameters: Readonly<Record<string, unknown>>): TemplateStep | undefined {
   const messages: Message[] = []
   let chars = 0
@@ -55,7 +54,6 @@ function printed(parameters: Readonly<Record<string, unknown>>, name: string): s
   return json.includes(FILE_MARK) ? undefined : json
 }
 
-/** Removes the indent that all lines share, including those of values, and the space around the message. */
 function withoutCommonIndent(text: string): string {
   if (!text.includes('\n')) return text.trim()
   const lines = text.split('\n')

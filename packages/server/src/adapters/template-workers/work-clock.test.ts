@@ -3,7 +3,7 @@ import { type CpuShare, cpuShareOf, startWorkClock } from './work-clock.ts'
 
 it.skipIf(process.platform !== 'linux')('reads the CPU time of a process', () => {
   const before = cpuShareOf(process.pid)
-  // CPU time instead of elapsed time, because a busy machine may give this process none for a while.
+  // Measures CPU time instead of elapsed time, because a busy machine may pause this process.
   const worked = process.cpuUsage()
   while (process.cpuUsage(worked).user < 60_000) Math.sqrt(Math.random())
   const after = cpuShareOf(process.pid)
@@ -18,7 +18,6 @@ it('does not find a process that does not exist', () => {
 
 const limitMs = 40
 
-/** How a clock ends, and after how many readings of the system's CPU shares. */
 async function endOf(told: (look: number) => CpuShare | undefined): Promise<{ end: string; looks: number }> {
   let looks = -1
   const shareOf = () => {
@@ -60,7 +59,7 @@ it('an answer that came while this process could not look counts', async () => {
   const stop = startWorkClock({ limitMs, shareOf: () => undefined, onEnd: () => (isEnded = true) })
   const answer = new Promise<void>((resolve) => {
     setImmediate(() => {
-      // The answer waits next to a timer that is long overdue.
+      // Resolves in the same turn as an overdue timer.
       setImmediate(resolve)
       const until = performance.now() + 2 * limitMs
       while (performance.now() < until) Math.sqrt(Math.random())

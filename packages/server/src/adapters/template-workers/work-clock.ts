@@ -1,22 +1,21 @@
-/** The time limit of one call, in time that the worker could work: a slow machine must not fail a good prompt. */
+/** Limits a call's CPU time instead of elapsed time, so that a busy machine does not fail a valid prompt. */
 import { readFileSync } from 'node:fs'
 
-/** USER_HZ is 100 on every Linux that Node runs on. */
+/** USER_HZ is 100 on every Linux that Node supports. */
 const MS_PER_TICK = 10
 
-/** CPU time used so far, and whether the process is ready to use more. */
 export interface CpuShare {
   usedMs: number
   isRunnable: boolean
 }
 
-/** Undefined on systems other than Linux. */
+/** Returns undefined on systems other than Linux. */
 export function cpuShareOf(pid: number | undefined): CpuShare | undefined {
   if (pid === undefined) return undefined
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // After the command's closing bracket: state, ppid, …; user time is the 12th field, system time the 13th.
-    // A process that waits for a disk (D) is as ready to work as one that waits for a core (R).
+    // After the command's closing bracket, user time is the 12th field and system time the 13th. A process that waits
+    // for a disk (D) counts as runnable, like one that waits for a core (R).
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     return { usedMs: (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK, isRunnable: /[RD]/.test(fields[0] ?? '') }
   } catch {
@@ -24,35 +23,31 @@ export function cpuShareOf(pid: number | undefined): CpuShare | undefined {
   }
 }
 
-/** `spent`: the worker used its time. `starved`: the machine never let it work, so its need is unknown. */
+/** `spent`: the worker used its time. `starved`: the machine never scheduled it, so the need is unknown. */
 export type WorkEnd = 'spent' | 'starved'
 
 export interface WorkClockOptions {
-  /** CPU time, or elapsed time where the system does not report it. */
+  /** CPU milliseconds, or elapsed time if the system does not report CPU time. */
   limitMs: number
   shareOf: () => CpuShare | undefined
   onEnd: (end: WorkEnd) => void
 }
 
-/**
- * Ends a waiting worker after this many times its limit. A late check counts as its planned time only, because the
- * worker may have been stopped together with this process.
- */
+/** A late check counts only as its planned time, because the worker may have been paused with this process. */
 const MAX_WAIT_FACTOR = 10
-/** A worker that sleeps for this share of the limit is stuck: nothing can wake it. */
+/** A worker that sleeps for this share of the limit is stuck, because nothing can wake it. */
 const IDLE_SHARE = 0.2
-/** Between two checks of a worker that has almost used its time. */
 const MIN_LOOK_MS = 20
 /** A check costs as much as a small render, so short calls are never checked. */
 const FIRST_LOOK_MS = 20
 
-/** Starts the clock of a call and returns a function that stops it. Never ends a call before `limitMs` have passed. */
+/** Returns a function that stops the clock. Never ends a call before `limitMs` have passed. */
 export function startWorkClock({ limitMs, shareOf, onEnd }: WorkClockOptions): () => void {
   const firstLookMs = Math.min(FIRST_LOOK_MS, limitMs / 10)
   let first: CpuShare | undefined
   let isStopped = false
   let waitedMs = firstLookMs
-  /** CPU time at the last check that found it asleep. */
+  /** CPU time at the last check, if the worker was asleep. */
   let asleepAtMs: number | undefined
 
   const endOf = (now: CpuShare | undefined): WorkEnd | undefined => {
@@ -76,7 +71,7 @@ export function startWorkClock({ limitMs, shareOf, onEnd }: WorkClockOptions): (
   let timer: NodeJS.Timeout
   const lookIn = (ms: number): void => {
     waitedMs += ms
-    // If this process itself was delayed, the reply may have arrived unread, so input is read first.
+    // Reads pending input first, because a reply may have arrived while this process was delayed.
     timer = setTimeout(() => setImmediate(look), ms)
   }
   timer = setTimeout(() => {

@@ -1,11 +1,10 @@
-/** One locked-down process. It takes one call at a time and lives until it is killed, retired or dies. */
 import type { ChildProcess } from 'node:child_process'
 import { type Isolation, launchWorker } from './isolation.ts'
 import { encodeLine, lineReader, MAX_REPLY_BYTES, READY, type WorkerReply, type WorkerRequest } from './protocol.ts'
 import { parseReply } from './replies.ts'
 import { cpuShareOf, startWorkClock, type WorkEnd } from './work-clock.ts'
 
-/** `starved`: the machine was too busy for the worker to answer. The prompt may be fine. */
+/** `starved`: the machine was too busy for the worker to reply. The prompt may be valid. */
 export type CallOutcome =
   | { kind: 'reply'; reply: WorkerReply }
   | { kind: 'timeout' }
@@ -13,20 +12,19 @@ export type CallOutcome =
   | { kind: 'died' }
 
 export interface WorkerProcess {
-  /** True after its greeting; false if it ended before. */
+  /** Resolves to false if the process ended before it was ready. */
   ready: Promise<boolean>
   exited: Promise<void>
   call(request: Omit<WorkerRequest, 'id'>, timeoutMs: number): Promise<CallOutcome>
-  /** True if it was called before: other prompts may have left memory behind. */
+  /** True after the first call. Other prompts may have left data in memory. */
   isUsed(): boolean
-  /** True if it ended, served its share of calls or uses too much memory. */
   isWorn(): boolean
   kill(): void
 }
 
 const MAX_CALLS = 10_000
 const MAX_RESIDENT_BYTES = 200 * 1024 * 1024
-/** Half of the heap's limit: the next call may need the other half. */
+/** Half of the heap limit, because the next call may need the other half. */
 const MAX_HEAP_BYTES = 48 * 1024 * 1024
 
 interface Pending {
@@ -71,7 +69,7 @@ export function startWorker(workerFile: string, isolation: Isolation): WorkerPro
     worker.once('exit', end)
     worker.once('error', end)
   })
-  // A write to a worker that just died. Its exit settles the call.
+  // Handles writes to a worker that just died. Its exit settles the call.
   worker.stdin?.on('error', kill)
   return {
     ready: Promise.race([ready.then(() => true), exited.then(() => false)]),
@@ -87,7 +85,6 @@ export function startWorker(workerFile: string, isolation: Isolation): WorkerPro
   }
 }
 
-/** The first line is the greeting, all others are replies. */
 function greeting(onReply: (line: string) => void): { ready: Promise<void>; onLine: (line: string) => void } {
   let greet: (() => void) | undefined
   const ready = new Promise<void>((resolve) => {

@@ -1,4 +1,3 @@
-/** The checks of every API request, before and after its route is known. */
 import { type KeyScope, readsBody } from '@stet/contract'
 import type { RequestHandler } from 'express'
 import { requireScope, requireUnrestricted } from '../../features/access/api-key.ts'
@@ -13,8 +12,8 @@ import { spendPoint } from '../rate-limit/rate-limit.ts'
 import { callerOf, contextOf } from './request-context.ts'
 
 /**
- * Before the route, in this order: the server accepts work and has its database, the key is valid and has a point left, the path is
- * well-formed.
+ * Checks, in this order: the server accepts work and owns its database, the key is valid and within its rate limit, the
+ * path is well-formed.
  */
 export function admit(deps: HttpDeps): RequestHandler {
   return async (req, res, next) => {
@@ -22,7 +21,7 @@ export function admit(deps: HttpDeps): RequestHandler {
     if (!deps.place.isConfirmed()) await requirePlace(deps.place)
     const caller = await verifyApiKey(deps, {
       token: bearerToken(req.headers.authorization),
-      // Read for failures only, because computing it takes longer than finding the key.
+      // A getter, because computing the address takes longer than finding the key and only failures need it.
       get address() {
         return req.ip ?? ''
       },
@@ -40,7 +39,7 @@ export function admit(deps: HttpDeps): RequestHandler {
 
 const workspacePath = /^\/(provider-api-keys|api-keys)(\/|$)/
 
-/** Once the route is known: what the key may do, then the query, then the body. */
+/** Checks, after routing: the key's permissions, then the query, then the body. */
 export function admitToRoute({ place, settings }: Pick<HttpDeps, 'place' | 'settings'>): RequestHandler {
   return async (req, res, next) => {
     const route = matchedRoute(req)
@@ -53,13 +52,13 @@ export function admitToRoute({ place, settings }: Pick<HttpDeps, 'place' | 'sett
     refuseQuery(req.query)
     if (ignoresBody) req.body = {}
     else if (readsBody(req, route.metadata)) req.body = await readJsonBody(req, settings.bodyLimitBytes)
-    // Again, because a body can take half a minute to arrive, and the place can be lost by then.
+    // Repeated, because a body can take half a minute to arrive, and the lock can be lost meanwhile.
     if (!place.isConfirmed()) await requirePlace(place)
     next()
   }
 }
 
-/** The token of an `Authorization` header; undefined for a single word, and of another scheme a text that no key can equal. */
+/** Returns the complete header for another scheme, because it never equals a key. */
 export function bearerToken(header: string | undefined): string | undefined {
   const trimmed = header?.trim()
   if (trimmed === undefined || trimmed === '') return undefined
@@ -68,7 +67,6 @@ export function bearerToken(header: string | undefined): string | undefined {
   return trimmed.slice(0, space).toLowerCase() === 'bearer' ? trimmed.slice(space).trimStart() : trimmed
 }
 
-/** @throws AppError ServiceUnavailableError, before everything that begins work or reads a cache. */
 async function requirePlace(place: Place): Promise<void> {
   if (!(await place.confirm())) throw refuse('database-unavailable')
 }

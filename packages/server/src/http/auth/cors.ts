@@ -6,10 +6,7 @@ const allowedHeaders =
 const exposedHeaders =
   'X-Request-Id, X-Conversation-Uuid, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Idempotency-Replayed, X-Stet-Warning'
 
-/**
- * Browsers of the allowed origins may call; never `*`, never credentials.
- * @returns whether the request was a preflight, which needs no key and is answered here.
- */
+/** Never sends `*` or allows credentials. @returns true if the request was a preflight and has been answered. */
 export function answersPreflight(allowed: ReadonlySet<string>, req: IncomingMessage, res: ServerResponse): boolean {
   const { origin } = req.headers
   res.setHeader('Vary', 'Origin')

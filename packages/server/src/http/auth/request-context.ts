@@ -1,5 +1,3 @@
-/** The context of one request in addition to its input: id, caller, legacy client, route. */
-
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { SpentPoint } from '../../features/access/ports.ts'
 import type { Caller } from '../../shared/caller.ts'
@@ -8,30 +6,28 @@ import { type ClientGeneration, clientGeneration } from '../../wire/legacy-clien
 
 export interface RequestContext {
   requestId: string
-  /** By `performance.now()`. */
+  /** Measured with `performance.now()`. */
   startedAtMs: number
   client: ClientGeneration
-  /** Set by authentication. */
   caller: Caller | undefined
-  /** The rate-limit points that the request consumed: once, on every path. */
+  /** Set once, because a request spends one rate-limit point on every path. */
   point: SpentPoint | undefined
-  /** The contract's path, e.g. `/projects/:projectId`; set once a route matched. */
+  /** The contract's path, e.g. `/projects/:projectId`. Set once a route matched. */
   route: string | undefined
-  /** The response cache's place for the response, taken before the key is checked. */
+  /** Where the response cache stores the response. Set before the key is checked. */
   cachePlace: { id: string; scope: string; drops: number } | undefined
-  /** See `whileOpen`. */
   open: AbortSignal | undefined
 }
 
-// On the response itself: a weak map of many short-lived keys is work for every collection of garbage.
+// Stored on the response, because a WeakMap with many short-lived keys slows down garbage collection.
 const contextKey = Symbol('request context')
 type WithContext = ServerResponse & { [contextKey]?: RequestContext }
 
 const harmlessId = /^[A-Za-z0-9._-]{1,128}$/
 
-/** First of all: the id and the headers that every response carries. */
+/** Call first: sets the request id and the headers of every response. */
 export function openContext(req: IncomingMessage, res: ServerResponse): void {
-  // Node joins repeated headers of these names into one text; only its types allow lists.
+  // Node joins repeated headers with these names into one string. Only its types allow lists.
   const { 'x-request-id': givenId = '', 'x-latitude-sdk-version': sdkVersion } = req.headers
   const requestId = harmlessId.test(String(givenId)) ? String(givenId) : newRequestId()
   const open: WithContext = res
@@ -62,20 +58,19 @@ export function contextOf(res: ServerResponse): RequestContext {
   return context
 }
 
-/** The caller of an authenticated route. */
 export function callerOf(res: ServerResponse): Caller {
   const { caller } = contextOf(res)
   if (!caller) throw new Error('admit must run before the routes')
   return caller
 }
 
-/** Aborted when the caller leaves before its answer: a waiting caller is a listener like any other. */
+/** Returns a signal that aborts if the client disconnects before its response is complete. */
 export function whileOpen(res: ServerResponse): AbortSignal {
   const context = contextOf(res)
   if (context.open) return context.open
   const controller = new AbortController()
   if (res.closed) controller.abort()
-  // Not after the answer: an abort makes an error with its stack, which costs more than the rest.
+  // Skipped after a complete response, because an abort creates an error with a stack, which is expensive.
   res.once('close', () => {
     if (!res.writableFinished) controller.abort()
   })

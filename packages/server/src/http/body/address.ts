@@ -1,4 +1,3 @@
-/** Addresses and headers that name things: request targets, document paths, ids, preconditions. */
 import type { Request } from 'express'
 import { normalizeDocumentPath } from '../../features/documents/document-path.ts'
 import { refuse } from '../../shared/app-error.ts'
@@ -8,9 +7,8 @@ const documentsAddress = /^(\/projects\/[^/]+\/versions\/[^/]+\/documents)(?:\/(
 const postWords = new Set(['run', 'logs', 'get-or-create', 'create-or-update'])
 
 /**
- * Document paths contain slashes: brings every form of a documents address into one that a route can match.
+ * Encodes a document path, which may contain slashes, as the single segment that a route can match.
  * @param url path and query below the API prefix.
- * @returns the url with the document path as one encoded segment; other urls unchanged.
  * @throws AppError BadRequestError `Malformed path`.
  */
 export function encodeDocumentPathTail(method: string, url: string): string {
@@ -27,7 +25,7 @@ export function encodeDocumentPathTail(method: string, url: string): string {
   return `${base}/${encodeURIComponent(path.endsWith('/') ? `${path}/` : path)}${query}`
 }
 
-/** The document path that the end of an address means. @throws AppError BadRequestError `Malformed path`. */
+/** @throws AppError BadRequestError `Malformed path`. */
 function readTail(tail: string): string {
   let path: string
   try {
@@ -39,7 +37,7 @@ function readTail(tail: string): string {
   return normalizeDocumentPath(path)
 }
 
-/** Path and query of a request target in absolute form (`GET http://host/path`, RFC 9112, 3.2.2). */
+/** Extracts path and query from a request target in absolute form (`GET http://host/path`, RFC 9112, 3.2.2). */
 export function originForm(url: string): string {
   if (url.startsWith('/')) return url
   const [origin] = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i.exec(url) ?? []
@@ -50,14 +48,13 @@ export function originForm(url: string): string {
 
 export const largestId = 2_147_483_647
 
-/** An id of a path: positive, 32 bit. A malformed id is refused as unknown. @throws AppError `unknown`. */
+/** Parses a positive 32-bit id. A malformed id is an unknown id. @throws AppError `unknown`. */
 export function pathId(text: string, unknown: 'unknown-project' | 'unknown-api-key' | 'unknown-provider-key'): number {
   const id = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : Number.NaN
   if (!(id <= largestId)) throw refuse(unknown)
   return id
 }
 
-/** Project and version of an address; both kinds of malformed ids are unknown ids. */
 export function versionAddress(params: { projectId: string; versionUuid: string }): {
   projectId: number
   versionRef: string
@@ -70,7 +67,6 @@ export interface Preconditions {
   ifNoneMatch?: string
 }
 
-/** `If-Match` and `If-None-Match` as they were sent. */
 export function preconditions(req: Pick<Request, 'headers'>): Preconditions {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = req.headers
   return {
@@ -79,7 +75,7 @@ export function preconditions(req: Pick<Request, 'headers'>): Preconditions {
   }
 }
 
-/** The event that a reader saw last, from `Last-Event-ID`; 0 when it has seen none or shows no integer. */
+/** Parses `Last-Event-ID`. Returns 0 if it is absent or not an integer. */
 export function lastEventId(header: string | undefined): number {
   if (header === undefined || !/^\s*\d+\s*$/.test(header)) return 0
   return Math.min(Number(header), Number.MAX_SAFE_INTEGER)

@@ -1,4 +1,4 @@
-/** Queries and bodies against their schemas. Caps the cost of error reporting: it must not exceed that of the body. */
+/** Validates queries and bodies. Caps the cost of error reporting. */
 import type { z } from 'zod'
 import { type AppError, refuse } from '../../shared/app-error.ts'
 import { refuseText } from '../../shared/text-guards.ts'
@@ -9,7 +9,6 @@ export interface RequestIssue {
   message: string
 }
 
-/** A request that fails its schema. The message names the first issue; `details.issues` lists up to 50. */
 export function invalidRequest(
   cause: 'refused-query' | 'invalid-query' | 'invalid-body',
   issues: readonly RequestIssue[],
@@ -33,10 +32,10 @@ export function refuseQuery(query: object): void {
 /** For a body with more values, only the first error is reported. */
 const fullyCheckedValues = 10_000
 
-// A list of two million wrong items would make as many issues; zod hands them on as arguments of one call, which ends the process.
+// Two million invalid items would create as many issues. zod passes them as one call's arguments, which ends the
+// process.
 const untilFirstIssue: z.core.ParseContextInternal<z.core.$ZodIssue> = { abortEarly: true }
 
-/** The schema of a body in the form that ts-rest calls. */
 export function checkedBody(schema: z.ZodType): object {
   return {
     '~standard': {
@@ -53,7 +52,6 @@ export function checkedBody(schema: z.ZodType): object {
   }
 }
 
-/** Counts a JSON value with everything inside; stops at `most`. */
 function countValues(value: unknown, most: number): number {
   let count = 1
   if (typeof value !== 'object' || value === null) return count

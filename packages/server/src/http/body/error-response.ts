@@ -1,4 +1,4 @@
-/** Failures -> status, headers and the one error body; nothing of drivers, paths or secrets passes. */
+/** Converts failures to status, headers and error body. Removes driver messages, paths and secrets. */
 import { STATUS_BY_CODE } from '@stet/contract'
 import type { ErrorCode } from '@stet/contract/vocabulary'
 import type { ErrorRequestHandler, Request, Response } from 'express'
@@ -15,7 +15,7 @@ interface ErrorBody {
   message: string
   errorCode: string
   details: Record<string, unknown>
-  /** Errors of attach only: both documented shapes hold. */
+  /** Set only for attach, whose documentation promises both error shapes. */
   error?: { message: string }
 }
 
@@ -25,14 +25,12 @@ export interface ErrorResponse {
   body: ErrorBody
 }
 
-/** The stored error response of an earlier request with the same Idempotency-Key. */
 export class KeptFailure extends Error {
   override readonly name = 'KeptFailure'
   readonly answer: ErrorResponse
 
   constructor(answer: KeptAnswer) {
     super(`Answered ${answer.status} before`)
-    // `errorResponse` made this body.
     this.answer = { ...answer, body: answer.body as ErrorBody }
   }
 }
@@ -40,7 +38,7 @@ export class KeptFailure extends Error {
 const attachPath = /\/conversations\/[^/?]*\/attach\/?(?:\?|$)/
 const retryStatuses = new Set([409, 429, 503])
 
-/** @param requestId is shown with unforeseen failures, so that the operator finds them in the log. */
+/** @param requestId included in unexpected failures, so that the operator can find them in the log. */
 export function errorResponse(error: unknown, requestId: string): ErrorResponse {
   if (error instanceof KeptFailure) return error.answer
   if (error instanceof RunError) return runErrorResponse(error)
@@ -50,7 +48,6 @@ export function errorResponse(error: unknown, requestId: string): ErrorResponse 
   return { status: 500, headers: {}, body: { name, message, errorCode: 'internal_server_error', details } }
 }
 
-/** Last middleware of all. */
 export function errorHandler(log: Logger): ErrorRequestHandler {
   return (error, req, res, next) => {
     const { requestId, route } = contextOf(res)
@@ -59,7 +56,7 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
       log.error('http.unforeseen-failure', { requestId, route, ...failureFields(error) })
     }
     if (res.headersSent) {
-      // The head was already sent, so only closing the connection can signal the failure.
+      // The headers were already sent, so only closing the connection can signal the failure.
       req.socket.destroy()
       next()
       return
@@ -74,7 +71,7 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
   }
 }
 
-/** The whole answer at once, but its end, which closes the connection, only when the rest of the body has come. */
+/** Writes the complete response, but ends it, and so the connection, only after the request body was received. */
 function answerWhileSending(req: Request, res: Response, text: string): void {
   res.setHeader('Connection', 'close')
   res.setHeader('Content-Type', 'application/json; charset=utf-8')
@@ -119,12 +116,12 @@ function allowedMethods(allow: unknown): string {
   return Array.isArray(allow) ? allow.join(', ') : ''
 }
 
-// Express throws a URIError with status 400 for a path parameter with a broken percent escape.
+// Express throws a URIError with status 400 for a path parameter with an invalid percent escape.
 function isRefusedByRouter(error: unknown): boolean {
   return error instanceof URIError && 'status' in error && error.status === 400
 }
 
-/** The log fields of an unexpected failure, without the message: those of drivers quote statements and values, and no prompt may reach a log. */
+/** Omits the message, because driver messages quote statements and values, which may contain prompts. */
 export function failureFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { reason: typeof error, code: undefined, frames: undefined }
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '))
@@ -137,18 +134,17 @@ function codeOf(error: Error): string | undefined {
 
 const conversationPath = /^\/conversations\/([^/]+)\/(?:chat|attach)\/?$/
 
-// If the caller may not see the conversation, or it cannot be looked up.
+// Errors that may mean that the conversation is not visible to the caller or cannot be looked up.
 const silent = new Set<ErrorCode>(['ForbiddenError', 'NotFoundError', 'InternalServerError', 'ServiceUnavailableError'])
 
 /**
- * Refusals of chat and attach name the conversation, as every other response there does. Runs before the error handler, because a
- * refused body never reached its conversation.
+ * Sets the conversation header on chat and attach errors. Runs before the error handler, because a rejected body never
+ * reached its conversation.
  */
 export function nameConversation(deps: HttpDeps): ErrorRequestHandler {
   return async (error, req, res, next) => {
     const [, conversationUuid] = conversationPath.exec(req.path) ?? []
     if (conversationUuid !== undefined && error instanceof AppError && !silent.has(error.code)) {
-      // A conversation that is missing or cannot be looked up is not named; the error stays unchanged.
       const found = await findConversation(deps, { caller: callerOf(res), conversationUuid }).catch(() => undefined)
       if (found) res.setHeader('X-Conversation-Uuid', found.uuid)
     }

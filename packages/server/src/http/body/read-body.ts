@@ -1,4 +1,3 @@
-/** Receives request bodies within the limits of bytes, depth and values, reads them as JSON, and discards the rest of refused ones. */
 import type { IncomingMessage } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -19,14 +18,13 @@ const decompressors = new Map<string, Decompress>([
   ['br', promisify(brotliDecompress)],
 ])
 
-/** A shorter body is checked after parsing: it can be nested too deeply, but its values and keys are few. */
+/** A shorter body is checked after parsing. It may be nested too deeply, but has few values and keys. */
 const shortBytes = 32_768
-/** A connection that has sent this much is read once per turn of the event loop, so the others are served in between. */
+/** Beyond this size a connection is read once per event loop turn, so that other connections are not delayed. */
 const unpacedBytes = 65_536
 const collectAfterBytes = 8_388_608
 const discardLimitBytes = 64 * 1024 * 1024
 const discardLimitMs = 5_000
-/** Coarse, because there may be many of them. */
 const tickMs = 1_000
 
 const jsonType = /^application\/json$|^[^/\s]+\/[^/\s]+\+json$/
@@ -38,8 +36,8 @@ const refusals: Record<keyof JsonBounds, string> = {
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The JSON value of a body; an empty one counts as `{}`, an absent type as JSON. Depth and number of values are counted while the body
- * arrives, because the work after parsing grows with them.
+ * An empty body counts as `{}`, and a missing content type as JSON. Counts depth and values while the body arrives,
+ * because later work grows with them.
  * @throws AppError as `readBody`, UnsupportedMediaTypeError, BadRequestError.
  */
 export async function readJsonBody(req: IncomingMessage, limitBytes: number): Promise<unknown> {
@@ -57,7 +55,7 @@ export async function readJsonBody(req: IncomingMessage, limitBytes: number): Pr
   if (bytes.length === 0) return {}
   if (meter && meter.members > inputBounds.keys && hasMoreKeys(bytes, inputBounds.keys))
     throw refused([], refusals.keys)
-  // Each step of a long body has a turn of its own, so that other connections wait for one step at most.
+  // Yields between the steps of a long body, so that other connections wait for one step at most.
   if (meter) await nextTurn()
   let value: unknown
   try {
@@ -89,9 +87,9 @@ function isJson(contentType: string | undefined): boolean {
 }
 
 /**
- * The decompressed body. Never more than the limit is in memory.
- * @param check called with each part of a body that is longer than `shortBytes`; if it throws, the rest is not received.
- * @throws AppError PayloadTooLargeError, UnsupportedMediaTypeError (encoding), BadRequestError (broken body).
+ * Never buffers more than the limit.
+ * @param check called with each part of a body longer than `shortBytes`; if it throws, the rest is not received.
+ * @throws AppError PayloadTooLargeError, UnsupportedMediaTypeError (encoding), BadRequestError (invalid compression).
  */
 export async function readBody(
   req: IncomingMessage,
@@ -104,7 +102,7 @@ export async function readBody(
   const parts: Buffer[] = []
   let [size, checked] = [0, 0]
   try {
-    // The rest of a refused body is discarded later, so leaving the loop must not close the request.
+    // Leaving the loop must not close the request, because the rest of a rejected body is discarded later.
     for await (const part of req.iterator({ destroyOnReturn: false })) {
       parts.push(part)
       size += part.length
@@ -130,7 +128,7 @@ export async function readBody(
 
 let uncollectedBytes = 0
 
-/** Each part leaves a buffer of 64 KB. V8 alone would collect them several times a second, with pauses of 10 to 20 ms. */
+/** Each part leaves a 64 KB buffer. V8 alone would collect often, with pauses of 10 to 20 ms. */
 function countReceived(part: Buffer): void {
   uncollectedBytes += part.length
   if (uncollectedBytes < collectAfterBytes) return
@@ -152,13 +150,13 @@ function tooLarge(limitBytes: number): AppError {
 }
 
 /**
- * Receives what a client still sends of a refused body. If the connection were closed earlier, the client could be reset before it
- * has read the response. Resolves at the end of the body or the connection, or at the limits of bytes and time.
+ * Closing the connection earlier could reset it before the client has read the response. Resolves at the end of the
+ * body or connection, or at the limits of bytes and time.
  */
 export function discardBody(req: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let size = 0
-    // Time in which the process was busy and could not receive does not count.
+    // Ignores time in which this process was too busy to receive.
     const stopTimer = afterListening(discardLimitMs, finish, tickMs)
     function onData(part: Buffer): void {
       size += part.length
@@ -174,7 +172,7 @@ export function discardBody(req: IncomingMessage): Promise<void> {
       req.off('data', onData).off('end', finish).off('error', finish).off('close', finish)
       resolve()
     }
-    // An error after `finish` needs no handling.
+    // Errors after `finish` are expected.
     req.on('error', () => undefined)
     req.on('data', onData).on('end', finish).on('error', finish).on('close', finish)
     if (req.destroyed || req.readableEnded) finish()

@@ -1,4 +1,4 @@
-/** Ready responses of `GET document`: a repeated read costs neither the router nor the use case. */
+/** Caches responses of `GET document`, so that a repeated read skips the router and the use case. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { API_PREFIX, contract } from '@stet/contract'
@@ -14,19 +14,19 @@ import { failureFields } from './error-response.ts'
 
 export interface ReadyResponse {
   etag: string
-  /** Text instead of bytes, because Node sends it in one write together with the head. */
+  /** A string, because Node sends it in one write together with the headers. */
   body: string
   bytes: number
 }
 
 interface Kept extends ReadyResponse {
   caller: Caller
-  /** Parts of the live cache that the response was made from, and the number of drops before it was made. */
+  /** The cache scopes that the response depends on, and the drop count before it was created. */
   scopes: readonly string[]
   drops: number
 }
 
-// Without a query, whose spellings are unlimited.
+// Excludes queries, because they have unlimited spellings.
 const address = new RegExp(`^${API_PREFIX}/projects/\\d+/versions/[^/?]+/documents/[^?]+$`)
 const mostBytes = 33_554_432
 const entryBytes = 1_024
@@ -39,7 +39,7 @@ export class ResponseCache {
     maxSize: mostBytes,
     sizeCalculation: ({ body }) => entryBytes + body.length,
     ttl: keptMs,
-    // Deleted texts leave the memory without another request.
+    // Removes deleted texts from memory without another request.
     ttlAutopurge: true,
   })
 
@@ -47,7 +47,7 @@ export class ResponseCache {
     this.#deps = deps
   }
 
-  /** Responds from memory, or calls `next`, which owns all refusals. */
+  /** Sends a cached response, or calls `next`, which owns all error responses. */
   async respond(req: IncomingMessage, res: ServerResponse, next: () => void): Promise<void> {
     try {
       const kept = this.#find(req, res)
@@ -67,7 +67,7 @@ export class ResponseCache {
     }
   }
 
-  /** @param scopes parts of the live cache that the response was made from; the key's own is added. */
+  /** @param scopes the cache scopes that the response depends on. The key's own cache scope is added. */
   keep(res: ServerResponse, ready: ReadyResponse, scopes: readonly string[]): void {
     const { cachePlace } = contextOf(res)
     if (!cachePlace) return
@@ -86,7 +86,7 @@ export class ResponseCache {
     const id = `${hash} ${url}`
     const kept = this.#kept.get(id)
     if (kept && this.#isCurrent(kept)) return kept
-    // Counted before authentication: a key revoked since must not be cached as valid.
+    // Counted before authentication, so that a key revoked meanwhile is not cached as valid.
     contextOf(res).cachePlace = { id, scope: keyScope(hash), drops: liveCache.drops() }
     return undefined
   }
@@ -97,7 +97,6 @@ export class ResponseCache {
   }
 }
 
-/** 304 when the caller already has this content. */
 export function writeReady(res: ServerResponse, ready: ReadyResponse, ifNoneMatch: string | undefined): void {
   res.setHeader('ETag', ready.etag)
   res.setHeader('Cache-Control', 'private, no-cache')

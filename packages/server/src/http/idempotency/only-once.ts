@@ -1,4 +1,4 @@
-/** Does the work of a request once per `Idempotency-Key`; repetitions get the stored response, or take part in the run. */
+/** Executes a request once per `Idempotency-Key`. Repeated requests get the stored response or join the run. */
 import type { Request, Response } from 'express'
 import { answerOnce } from '../../features/idempotency/answer-once.ts'
 import { claimFor } from '../../features/idempotency/idempotency-key.ts'
@@ -15,15 +15,14 @@ import { RawResponse } from '../raw-response.ts'
 interface Call<S, B> {
   req: Request
   res: Response
-  /** The status of the route's success. */
   status: S
-  /** A created resource that the path does not name. The stored response is deleted with it. */
+  /** A created resource that the path does not name. Deleting it also deletes the stored response. */
   created?(body: NoInfer<B>): AnswerSubject
 }
 
 const keptHeaders = ['ETag', 'Cache-Control'] as const
 
-/** @param work commits its writes together with its response, so it awaits nothing after them. */
+/** @param work commits its writes together with its response, so it must not await anything afterwards. */
 export async function onlyOnce<S extends number, B>(
   deps: HttpDeps,
   { req, res, status, created }: Call<S, B>,
@@ -46,12 +45,10 @@ export async function onlyOnce<S extends number, B>(
   return { status, body: fresh.body ?? new RawResponse((response) => replay(response, answer)) }
 }
 
-/** The stored form of a failure response. */
 function keptFailure(res: Response, error: unknown): KeptAnswer {
   return { ...errorResponse(error, contextOf(res).requestId) }
 }
 
-/** Marks the response as that of an earlier request. */
 function markReplayed(res: Response): void {
   res.setHeader('Idempotency-Replayed', 'true')
 }
@@ -73,13 +70,11 @@ function replay(res: Response, { status, headers, body }: KeptAnswer): void {
 
 interface OnceStart<T> {
   claim: Claim | undefined
-  /** Starts the run, and stores its claim with it if there is one. */
   start(): Promise<T>
-  /** Joins the run of an earlier request. */
   join(run: ClaimedRun): Promise<T>
 }
 
-/** The run of this request, or that of an earlier one with the same `Idempotency-Key`. @throws the refusal of either. */
+/** Starts a run, or joins an earlier request's run with the same `Idempotency-Key`. @throws the error of either. */
 export async function startedOnce<T>(deps: HttpDeps, res: Response, { claim, start, join }: OnceStart<T>): Promise<T> {
   if (!claim) return start()
   const outcome = await startOnce(deps, { claim, start, failure: (error) => keptFailure(res, error) })
@@ -89,7 +84,7 @@ export async function startedOnce<T>(deps: HttpDeps, res: Response, { claim, sta
   return join(outcome.run)
 }
 
-/** The record for the caller's `Idempotency-Key`; undefined without one. @throws AppError BadRequestError. */
+/** Returns undefined without an `Idempotency-Key`. @throws AppError BadRequestError. */
 export function idempotencyClaim(req: Request, res: Response): Claim | undefined {
   const key = req.headers['idempotency-key']
   if (key === undefined) return undefined
@@ -103,7 +98,6 @@ export function idempotencyClaim(req: Request, res: Response): Claim | undefined
   })
 }
 
-/** The project and the conversation that the path names; an id that cannot exist names none. */
 function subjectOf({ params }: Request): AnswerSubject {
   const projectId = Number(params['projectId'])
   const conversationUuid = readUuid(String(params['conversationUuid']))

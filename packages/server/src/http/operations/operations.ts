@@ -1,4 +1,3 @@
-/** The routes outside the API prefix: health, readiness, metrics, the API description and its reference page. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type OperatorRouteName, operatorRoutes } from '@stet/contract'
 import { type Request, type Response, Router } from 'express'
@@ -14,14 +13,13 @@ type Answers = Record<OperatorRouteName, (req: Request, res: Response) => void |
 export function operations(deps: HttpDeps): Router {
   const router = Router({ caseSensitive: true })
   const answers = operationAnswers(deps)
-  // Until there is a console, people who open the address find the reference.
+  // There is no console yet, so the root redirects to the reference.
   router.get('/', (_req, res) => res.redirect(operatorRoutes.docs.path))
   for (const [name, { path }] of Object.entries(operatorRoutes)) {
     router.use(path, (req, res, next) => {
       if (req.baseUrl === path) contextOf(res).route = path
       next()
     })
-    // The table's names are those of `Answers`.
     router.get(path, answers[name as OperatorRouteName])
     router.all(path, unmatchedRoute([{ method: 'GET', path }]))
   }
@@ -56,10 +54,10 @@ function operationAnswers({ settings, readiness, metrics }: HttpDeps): Answers {
   }
 }
 
-/** A proxy on this machine adds one of these to requests of others. */
+/** A proxy on this machine adds one of these headers to forwarded requests. */
 const forwardingHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const
 
-/** @throws AppError UnauthorizedError (a token is configured), ForbiddenError (none is, and the caller is elsewhere). */
+/** @throws AppError UnauthorizedError if a token is configured, otherwise ForbiddenError for remote clients. */
 export function permitMetrics(configured: string | undefined, given: string | undefined, isLocal: boolean): void {
   if (configured === undefined) {
     if (isLocal) return

@@ -1,4 +1,3 @@
-/** The API reference: the contract's description, and one page made of it without script or outside asset. */
 import { createHash } from 'node:crypto'
 import openapi from '@stet/contract/openapi.json' with { type: 'json' }
 
@@ -10,7 +9,7 @@ export interface ReferencePage {
 let description: Buffer | undefined
 let page: ReferencePage | undefined
 
-/** One buffer for all answers: a text would be encoded, and held, for each. */
+/** One shared buffer, because a string would be encoded and buffered for each response. */
 export function openApiDocument(): Buffer {
   description ??= Buffer.from(JSON.stringify(openapi))
   return description
@@ -88,7 +87,7 @@ function groupByTag(paths: Reference['paths']): Map<string, string[]> {
   return groups
 }
 
-// Entries of a path that are not methods (shared parameters) are lists, operations are objects.
+// Shared parameters of a path are lists, operations are objects.
 function isOperation(value: unknown): value is Operation {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -113,7 +112,6 @@ function renderJson(title: string, value: unknown): string {
   return value === undefined ? '' : `<details><summary>${title}</summary>${block(value)}</details>\n`
 }
 
-// References to schemas become links to their place on the page.
 function block(value: unknown): string {
   const text = escapeHtml(JSON.stringify(value, null, 2))
   return `<pre>${text.replace(/#\/components\/schemas\/([A-Za-z0-9_-]+)/g, (whole, name: string) => `<a href="#schema-${anchor(name)}">${whole}</a>`)}</pre>`

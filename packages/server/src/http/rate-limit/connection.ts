@@ -1,14 +1,13 @@
-/** One client connection: how many of its requests are processed at once, and the responses that wait for their turn on it. */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Requests of one connection that are processed concurrently. Published clients do not pipeline. */
+/** Maximum concurrent requests per connection. Published clients do not pipeline. */
 const mostAtOnce = 8
 
 export class Connection {
   readonly #socket: Socket
   #processed = 0
-  /** Requests that were read and have not begun. While there are some, the connection is not read. */
+  /** Requests that were read but not started. While there are any, the connection is not read. */
   #held = 0
   readonly #waiting: (() => void)[] = []
   readonly #queued = new Set<ServerResponse>()
@@ -17,14 +16,13 @@ export class Connection {
     this.#socket = socket
   }
 
-  /** Processes now, or once an earlier request of the connection has been answered. */
   process(res: ServerResponse, answer: (res: ServerResponse) => void): void {
     if (this.#processed < mostAtOnce) {
       this.#processed += 1
       this.#begin(res, answer)
       return
     }
-    // Reading stops, so at most one read of the connection waits here.
+    // Pauses reading, so that at most one read of the connection waits here.
     if (this.#held === 0) {
       this.#socket.on('resume', pauseAgain)
       this.#socket.pause()
@@ -43,17 +41,14 @@ export class Connection {
   #begin(res: ServerResponse, answer: (res: ServerResponse) => void): void {
     res.once('close', () => {
       const next = this.#waiting.shift()
-      // In the next turn of the event loop, so a connection with thousands of requests does not delay the others.
+      // Deferred to the next turn, so that a connection with thousands of requests does not delay the others.
       if (next) setImmediate(next)
       else this.#processed -= 1
     })
     answer(res)
   }
 
-  /**
-   * Makes a response whose turn has not come emit `close` when the connection closes. Node does this only for the response at
-   * the front of the queue.
-   */
+  /** Emits `close` on a queued response when the connection closes. Node does this only for the front response. */
   queue(res: ServerResponse): void {
     if (this.#queued.size === 0) this.#socket.once('close', this.#closeQueued)
     this.#queued.add(res)
@@ -65,7 +60,7 @@ export class Connection {
 
   readonly #closeQueued = (): void => {
     for (const res of this.#queued) {
-      // Repeats what Node does for the response at the front; there is no public API for it.
+      // Repeats what Node does for the front response, because there is no public API.
       Object.assign(res, { destroyed: true, _closed: true })
       res.emit('close')
     }
@@ -79,7 +74,6 @@ function pauseAgain(this: Socket): void {
 
 const connectionKey = Symbol('connection')
 
-/** The connection's record, on its socket. */
 export function connectionOf(socket: Socket & { [connectionKey]?: Connection }): Connection {
   socket[connectionKey] ??= new Connection(socket)
   return socket[connectionKey]

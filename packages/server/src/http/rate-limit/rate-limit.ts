@@ -1,11 +1,9 @@
-/** The limits of one key: requests per second, and open event streams. */
 import type { ServerResponse } from 'node:http'
 import type { SpentPoint } from '../../features/access/ports.ts'
 import { refuse } from '../../shared/app-error.ts'
 import { callerOf, contextOf } from '../auth/request-context.ts'
 import type { HttpDeps } from '../http-deps.ts'
 
-/** Consumes one rate-limit point per request, and reports the state in the response. */
 export async function spendPoint(deps: Pick<HttpDeps, 'rateLimiter'>, res: ServerResponse): Promise<SpentPoint> {
   const context = contextOf(res)
   if (context.point) return context.point
@@ -18,7 +16,7 @@ export async function spendPoint(deps: Pick<HttpDeps, 'rateLimiter'>, res: Serve
   return point
 }
 
-/** The open event streams of each key; bounded so that no key takes all sockets. */
+/** Limits open event streams per key, so that no key can use all sockets. */
 export class StreamLimit {
   readonly #maxPerKey: number
   readonly #open = new Map<number, number>()
@@ -27,7 +25,7 @@ export class StreamLimit {
     this.#maxPerKey = maxPerKey
   }
 
-  /** Counts one stream until the response closes. @throws AppError RateLimitError for a key with too many. */
+  /** Counts one stream until the response closes. @throws AppError RateLimitError above the limit. */
   enter(apiKeyId: number, res: ServerResponse): void {
     const count = this.#open.get(apiKeyId) ?? 0
     if (count >= this.#maxPerKey) throw refuse('too-many-streams', { limit: this.#maxPerKey, retryAfter: 1 })

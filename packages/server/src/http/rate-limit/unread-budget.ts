@@ -1,35 +1,32 @@
-/** One byte budget for responses that clients have not read: large ones wait for room, stalled clients are closed. */
+/** Limits the bytes of unread responses. Large responses wait for room, and stalled clients are disconnected. */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type AppError, refuse } from '../../shared/app-error.ts'
 import { collectAll } from '../../shared/collect-garbage.ts'
 
 export interface UnreadSettings {
-  /** The longest time without progress. */
   stallMs: number
-  /** Bytes that all unread responses together may hold. */
   mostBytes: number
 }
 
 const lookMs = 250
-/** Copies of large bodies pile up until the engine collects them, at up to four times the heap that is in use. */
+/** V8 lets copies of large bodies accumulate up to four times the used heap. */
 const collectAfterBytes = 12_582_912
-/** Looks without progress after which a client counts as stalled: between two of them its socket had a turn. */
+/** Checks without progress until a client counts as stalled. Its socket had a turn between two checks. */
 const stalledLooks = 2
 /** While a conversation of 4 MB is read, its row and its value are in memory together. */
 const reservedBytes = 8_388_608
 const mostWaitingMs = 10_000
 
 interface Watched {
-  /** The socket's state when it last made progress. */
+  /** The socket's written bytes at the last progress. */
   progress: number
   movedAt: number
-  /** Since then. */
+  /** Checks since the last progress. */
   looks: number
   unsentBytes: number
   /** Reserved bytes, or bytes used in addition to the unsent ones. */
   heldBytes: number
-  /** The key of a reservation. */
   apiKeyId: number | undefined
 }
 
@@ -53,7 +50,6 @@ export class UnreadBudget {
     this.#reservation = Math.min(reservedBytes, Math.floor(settings.mostBytes / 2))
   }
 
-  /** Watches the response from here on. */
   enter(res: ServerResponse): void {
     this.#open.set(res, {
       ...{ progress: -1, movedAt: performance.now(), looks: 0 },
@@ -62,7 +58,6 @@ export class UnreadBudget {
     this.#timer ??= setInterval(() => this.#look(), lookMs).unref()
   }
 
-  /** Call when the response has been sent or its connection has closed. */
   leave(res: ServerResponse): void {
     const watched = this.#open.get(res)
     this.#open.delete(res)
@@ -71,14 +66,14 @@ export class UnreadBudget {
     this.#setHeld(watched, 0)
     if (this.#uncollectedBytes < collectAfterBytes) return
     this.#uncollectedBytes = 0
-    // At once: an asynchronous collection begins after the next reads, whose copies come on top.
+    // Synchronous, because an asynchronous collection would start after the next reads have made more copies.
     collectAll()
   }
 
   /**
-   * Resolves when there is room for a body whose size is known only after it has been read; `hold` states it.
-   * One key gets half of the budget, so its slow readers cannot keep other keys waiting.
-   * @throws AppError ServiceUnavailableError when no room becomes free in time.
+   * `hold` later sets the actual size. One key gets at most half of the budget, so that its slow readers do not delay
+   * other keys.
+   * @throws AppError ServiceUnavailableError if no room becomes free in time.
    */
   async reserve(res: ServerResponse, apiKeyId: number): Promise<void> {
     const watched = this.#open.get(res)
@@ -88,7 +83,6 @@ export class UnreadBudget {
     else this.#setHeld(watched, this.#reservation)
   }
 
-  /** Counts the bytes of the response in addition to its unsent bytes. */
   hold(res: ServerResponse, bytes: number): void {
     const watched = this.#open.get(res)
     if (watched && watched.heldBytes !== bytes) this.#setHeld(watched, bytes)
@@ -151,7 +145,6 @@ function gone(): AppError {
   return refuse('client-disconnected')
 }
 
-/** The longest stalled first, until the others fit. */
 function closeStalled(open: Map<ServerResponse, Watched>, { stallMs, mostBytes }: UnreadSettings): void {
   const now = performance.now()
   const stalled: [ServerResponse, Watched][] = []
@@ -173,7 +166,7 @@ function closeStalled(open: Map<ServerResponse, Watched>, { stallMs, mostBytes }
 function update(res: ServerResponse, watched: Watched, now: number): void {
   watched.unsentBytes = isEventStream(res) ? 0 : res.writableLength
   const progress = writtenBytes(res.req.socket)
-  // While nothing has been written, the client waits for the server.
+  // While nothing is unsent, the client waits for the server.
   if (watched.unsentBytes > 0 && progress === watched.progress) {
     watched.looks += 1
     return
@@ -183,14 +176,14 @@ function update(res: ServerResponse, watched: Watched, now: number): void {
   watched.movedAt = now
 }
 
-// Event streams hold little and pause while their client works on a tool call; `sse.ts` has their limit.
+// Event streams buffer little, and pause while their client executes a tool call. `sse.ts` limits them.
 function isEventStream(res: ServerResponse): boolean {
   return String(res.getHeader('content-type')).startsWith('text/event-stream')
 }
 
 type WithHandle = Socket & { _handle?: { writeQueueSize?: number } | null }
 
-/** Bytes accepted by the system. For parts of a large write, only the handle's queue shows progress. */
+/** Bytes accepted by the operating system. Within a large write, only the handle's queue reflects progress. */
 function writtenBytes(socket: WithHandle): number {
   return socket.bytesWritten - (socket._handle?.writeQueueSize ?? 0)
 }

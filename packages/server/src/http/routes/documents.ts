@@ -83,20 +83,19 @@ function tagged(res: Response, document: Document, bodyOf: (document: Document) 
   return bodyOf(document)
 }
 
-/** Data for a body in addition to its document. Read before a write, because nothing may be awaited after it. */
+/** Reads the data for a body in advance, because nothing may be awaited after the write. */
 async function bodyFor(deps: HttpDeps, address: Address): Promise<(document: Document) => DocumentBody> {
   const { project } = await resolveVersion(deps, address)
   const providers = await listProviders(deps, address.caller.workspaceId)
   return (document) => documentBody(document, documentProvider(deps, document, project, providers))
 }
 
-/** Covers the text of referenced prompts too, when there are any. */
+/** Includes the text of referenced prompts, if any. */
 function etagOf({ contentHash, resolvedContent, hasReferences }: Document): string {
   if (!hasReferences) return `"${contentHash}"`
   return `"${contentHash}.${createHash('sha256').update(resolvedContent, 'utf8').digest('hex').slice(0, 16)}"`
 }
 
-/** The kind of the provider key that the document's runs would use; undefined when none fits. */
 function documentProvider(
   deps: Pick<HttpDeps, 'providers'>,
   document: Pick<Document, 'config'>,

@@ -44,7 +44,7 @@ export function providerKeyRoutes(deps: HttpDeps): Routes<typeof contract.provid
   }
 }
 
-// Provider keys without a row have id 0 in lists, and cannot be changed.
+// Provider keys without a row have id 0 in lists and cannot be changed.
 function entryId(text: string): number {
   return text === '0' ? 0 : pathId(text, 'unknown-provider-key')
 }

@@ -60,7 +60,7 @@ export function runRoutes(httpDeps: HttpDeps, unread: UnreadBudget): Routes<type
       follow(deps, res, body.stream)
       if (body.stream) {
         const run = await attachStream(deps, { ...address, afterId: lastEventId(req.get('last-event-id')) })
-        // A caller that disconnected before the head was written never reads.
+        // A client that disconnected before this point never reads the stream.
         if (res.closed) run.release()
         return { status: 200, body: runStream(deps, res, run) }
       }
@@ -85,7 +85,7 @@ interface RunCall {
 function runInput({ params, body, req, res }: RunCall) {
   const { userMessage, customIdentifier } = body
   return {
-    // Checked first: a bad `Idempotency-Key` is reported before an unknown project.
+    // Evaluated first, so that an invalid `Idempotency-Key` is reported before an unknown project.
     claim: idempotencyClaim(req, res),
     caller: callerOf(res),
     ...versionAddress(params),
@@ -101,13 +101,13 @@ function runInput({ params, body, req, res }: RunCall) {
   }
 }
 
-/** The drain waits for a response that follows a run. @throws AppError RateLimitError for one stream too many. */
+/** Makes the drain wait for this response. @throws AppError RateLimitError above the key's stream limit. */
 function follow({ drain, streams }: RunDeps, res: Response, isStream: boolean): void {
   drain.followRun(res)
   if (isStream) streams.enter(callerOf(res).apiKeyId, res)
 }
 
-/** Responds with the run's uuid at once; legacy clients that read streams of background runs get one. */
+/** Responds with the run's uuid immediately. Legacy clients that expect a stream for background runs get one. */
 async function runInBackground(
   deps: RunDeps,
   res: Response,
@@ -127,7 +127,7 @@ async function runInBackground(
   return { uuid: queued.conversationUuid }
 }
 
-/** Responds once the run is stored: with its end, or with its events as they come. */
+/** Responds once the run is stored, with its result or with its event stream. */
 async function runResponse(
   deps: RunDeps,
   res: Response,
@@ -143,7 +143,7 @@ async function runResponse(
     res.setHeader('X-Conversation-Uuid', run.conversationUuid)
     return sizedBody(deps.unread, res, runResultBody(result, contextOf(res).client.declared))
   } catch (failure) {
-    // A failure names the conversation too, unless the run was never stored.
+    // A failure also names the conversation, unless the run was never stored.
     await run.committed.then(
       () => void res.setHeader('X-Conversation-Uuid', run.conversationUuid),
       () => undefined,
@@ -155,7 +155,7 @@ async function runResponse(
 function runStream({ logger }: RunDeps, res: Response, run: StreamedRun): RawResponse {
   const isDeclared = contextOf(res).client.declared
   return new RawResponse((response) => {
-    // A stream may be open for long, so it keeps neither the router's chain nor the parsed body.
+    // A stream may stay open for a long time, so this frees the router's chain and the parsed body.
     Object.assign(response.req, { next: undefined, body: undefined })
     writeRunStream(response, run, { isDeclared, logger })
   })

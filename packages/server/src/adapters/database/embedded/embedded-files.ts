@@ -1,4 +1,4 @@
-/** Work on the files of a closed embedded database. It loads PGlite, which a server that starts does not. */
+/** Works on a closed embedded database. It loads PGlite, which a server loads only in its database thread. */
 import { dirname, join, resolve } from 'node:path'
 import { backupDatabase, makeDatabaseTemplate, restoreDatabase } from '@stet/embedded-postgres/direct'
 import { makeFolder } from '../../../shared/make-folder.ts'
@@ -8,7 +8,6 @@ import { asOperatorError, embeddedFolder } from './open-embedded.ts'
 
 const PROBE = 'SELECT count(*) FROM _prisma_migrations'
 
-/** Makes a migrated database directory, which a first start copies. */
 export function makeTemplate(packageRoot: string, target: string): Promise<void> {
   return makeDatabaseTemplate(target, (session) => migrate(session, join(packageRoot, 'prisma', 'migrations')))
 }

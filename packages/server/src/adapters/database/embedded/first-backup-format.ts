@@ -1,6 +1,6 @@
 /**
- * Backups of releases up to 0.1: a magic line, a gzip stream, and the SHA-256 of both. The stream is a chain of entries: a line of
- * JSON with the path and, for a file, its size, then its bytes.
+ * Backup format up to release 0.1: a magic line, a gzip stream, and the SHA-256 of both. The stream is a sequence of
+ * entries: a JSON line with path and size, then the file's bytes.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -15,14 +15,10 @@ const DIGEST_BYTES = 32
 
 interface Entry {
   path: string
-  /** Bytes of a file; absent for a directory. */
   size?: number
 }
 
-/**
- * Unpacks `file` into the new directory `directory`; false for a file in another format. A cut or damaged file is refused before
- * anything is written.
- */
+/** Returns false for another format. Rejects truncated and damaged files before it writes anything. */
 export async function unpackFirstFormat(file: string, directory: string): Promise<boolean> {
   if (!(await readAt(file, 0, MAGIC.length)).equals(MAGIC)) return false
   const end = (await stat(file)).size - DIGEST_BYTES
@@ -54,7 +50,7 @@ async function writeEntries(bytes: AsyncIterable<Buffer>, directory: string): Pr
   for await (const chunk of bytes) {
     buffered.push(chunk)
     length += chunk.length
-    // Joined only when an entry can be complete, so that a large file is not copied once per chunk.
+    // Joins only when an entry may be complete, so that a large file is not copied once per chunk.
     if (entry?.size !== undefined && length < entry.size) continue
     let rest: Buffer = Buffer.concat(buffered)
     for (;;) {

@@ -1,27 +1,24 @@
-/** Connections to PostgreSQL: cut when the server stops responding, and shared so that a locked table cannot take them all. */
+/** PostgreSQL connections that are cut on silence, and a pool that one locked table cannot exhaust. */
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { afterListening } from '../../../shared/clock.ts'
 import type { Logger } from '../../../shared/logger.ts'
 import { codeOf, databaseAway } from '../database-error.ts'
 
-/** A statement waited too long for a lock. */
 function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === '55P03'
 }
 
-/** A connection that can be cut when the server has stopped responding. */
 export class Connection extends pg.Client {
-  /** Event: one of its statements ran into the lock timeout. */
   static readonly LOCK_TIMEOUT = 'lock-timeout'
   readonly #socket: Socket
 
-  /** @param silenceMs how long the server may take to accept the connection. */
+  /** @param silenceMs time limit for the server to accept the connection. */
   constructor(config: pg.ClientConfig, silenceMs: number) {
     const socket = new Socket()
     super({ ...config, stream: () => socket })
     this.#socket = socket
-    // A limit of its own: the pool's limit would also end waits for a free connection.
+    // The connection has its own limit, because the pool's limit would also end waits for a free connection.
     const stopTimer = afterListening(silenceMs, () => socket.destroy(new Error('timeout expired')))
     this.once('connect', stopTimer).once('end', stopTimer)
     const send = this.query.bind(this) as (...args: unknown[]) => unknown
@@ -34,7 +31,6 @@ export class Connection extends pg.Client {
     }) as typeof this.query
   }
 
-  /** All pending statements fail at once. */
   cut(): void {
     this.#socket.destroy()
   }
@@ -42,7 +38,7 @@ export class Connection extends pg.Client {
 
 const TRANSACTIONS = 'transactions'
 
-/** All statements with the same SQL text, or all transactions. */
+/** Groups statements with the same SQL text, or all transactions. */
 interface Lane {
   name: string
   running: number
@@ -50,8 +46,8 @@ interface Lane {
 }
 
 /**
- * A pool in which no lane takes every connection: a lane may hold as many as are free, so that several locked tables
- * still leave one (ADR 48). When a statement runs into the lock timeout, those waiting in its lane are refused too.
+ * A lane may use as many connections as remain free, so that several locked tables still leave one (ADR 48). After a
+ * lock timeout, the lane's waiting statements are rejected too.
  */
 export class SharedPool extends pg.Pool {
   readonly #lanes = new Map<string, Lane>()
@@ -78,7 +74,7 @@ export class SharedPool extends pg.Pool {
     }
   }
 
-  /** With a callback, the pool itself connects, for a statement that already has a lane. */
+  /** The callback form is used for a statement that already has a lane. */
   #connect(callback?: Parameters<pg.Pool['connect']>[0]): unknown {
     return callback ? super.connect(callback) : this.#connectTransaction()
   }
@@ -162,16 +158,15 @@ function refuseWaiting({ waiting }: Lane, error: unknown): void {
   for (const waiter of waiting) waiter.refuse(error)
 }
 
-/** Fractions of the allowed silence. Together they stay below 1. */
+/** Fractions of the allowed silence. All three together stay below 1. */
 const LOOK_EVERY = 0.15
 /** A connection in use for longer than this triggers a probe. */
 const SUSPICIOUS = 0.3
 const PROBE = 0.5
 
 /**
- * Cuts all connections of a pool when the server is frozen or unreachable but has not closed them: statements would
- * otherwise wait for minutes. Statements that are slow, or wait for a lock, continue. Returns a function that stops it.
- * @param silenceMs how long the server may send nothing.
+ * Cuts all connections of a frozen or unreachable server, because statements would otherwise wait for minutes. Slow and
+ * lock-waiting statements continue. Returns a function that stops the watch.
  */
 export function watchConnections(pool: pg.Pool, config: pg.ClientConfig, silenceMs: number, log: Logger): () => void {
   const connections = new Set<Connection>()
@@ -203,7 +198,6 @@ export function watchConnections(pool: pg.Pool, config: pg.ClientConfig, silence
   return () => clearInterval(timer)
 }
 
-/** Whether the server responds on a new connection. */
 async function probe(config: pg.ClientConfig, timeoutMs: number): Promise<boolean> {
   const connection = new Connection(config, timeoutMs)
   connection.on('error', () => undefined)
@@ -213,7 +207,7 @@ async function probe(config: pg.ClientConfig, timeoutMs: number): Promise<boolea
     await connection.query('SELECT 1')
     return true
   } catch (error) {
-    // A refusal, for example because of too many connections, is a response too.
+    // A rejected login, for example because of too many connections, is a response too.
     return error instanceof Error && 'severity' in error
   } finally {
     stopTimer()

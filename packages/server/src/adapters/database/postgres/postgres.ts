@@ -7,24 +7,21 @@ import { Connection, SharedPool, watchConnections } from './postgres-pool.ts'
 import { ReplicaLock } from './replica-lock.ts'
 
 const STATEMENT_TIMEOUT_MS = 30_000
-/** Our locks are held for milliseconds. A statement that waits longer is blocked by someone else's lock. */
+/** stet's own locks are held for milliseconds. A longer wait means that another program holds the lock. */
 const LOCK_TIMEOUT_MS = 5_000
-/** For a free connection of the pool. */
 const POOL_WAIT_MS = 30_000
-/** A share of the 100 connections that PostgreSQL allows by default. */
+/** Well below the 100 connections that PostgreSQL allows by default. */
 const POOL_SIZE = 16
 const KEEP_ALIVE_MS = 5_000
 
 export interface PostgresOptions {
   url: string
-  /** Serve only while holding the lock that keeps other servers without Redis away. */
   onlyReplica: boolean
-  /** How long to wait for any response before pending statements fail. */
   silenceMs: number
   log: Logger
 }
 
-/** Opens the pool to PostgreSQL; it connects when it is used. The lock of the only replica is not taken yet. */
+/** Creates the pool, which connects on first use. Does not take the replica lock yet. */
 export function openPostgres(options: PostgresOptions): Engine {
   const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS }
   const connection = { connectionString: options.url, application_name: 'stet', ...keepAlive }
@@ -44,12 +41,12 @@ export function openPostgres(options: PostgresOptions): Engine {
     statement_timeout: STATEMENT_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
   })
-  // The pool replaces broken idle connections. Without a listener the event would end the process.
+  // The pool replaces broken idle connections. An unhandled error event would end the process.
   pool.on('error', (error) => options.log.warn('database.connection-lost', { reason: error.message }))
   const stopWatching = watchConnections(pool, connection, options.silenceMs, options.log)
   return {
     kind: 'postgres',
-    // The adapter brings a second copy of pg's types.
+    // The adapter depends on a second copy of pg's types.
     adapter: new PrismaPg(pool as unknown as ConstructorParameters<typeof PrismaPg>[0]),
     session: poolSession(pool),
     writesClosed: () => false,
@@ -64,12 +61,11 @@ export function openPostgres(options: PostgresOptions): Engine {
   }
 }
 
-/** Plain SQL on a pool: each statement on any connection, a transaction on one. */
 export function poolSession(pool: pg.Pool): SqlSession {
   const transaction: SqlSession['transaction'] = async (work) => {
     const client = await pool.connect()
     let broken: Error | undefined
-    // The connection may break between two statements. Without a listener the event would end the process.
+    // The connection may break between two statements. An unhandled error event would end the process.
     const onBroken = (error: Error) => {
       broken = error
     }
@@ -95,7 +91,6 @@ export function poolSession(pool: pg.Pool): SqlSession {
     transaction,
     async batch(statements) {
       const [only, ...others] = statements
-      // One statement is atomic by itself.
       if (only && others.length === 0) return [await rowsOf(pgQueries(pool), only)]
       return transaction(async (queries) => {
         const results: Record<string, unknown>[][] = []

@@ -5,20 +5,19 @@ import type { Logger } from '../../../shared/logger.ts'
 import { translateDatabaseError } from '../database-error.ts'
 import type { Connection } from './postgres-pool.ts'
 
-/** `stet` in ASCII: the advisory lock "only replica". */
+/** The advisory lock's key: `stet` in ASCII. */
 const LOCK_KEY = 0x73746574
 const TRY_EVERY_MS = 100
 const RETRY_AFTER_FAILURE_MS = 500
-/** The traffic also keeps firewalls from dropping the connection. */
+/** Frequent traffic also keeps firewalls from dropping the connection. */
 const CONFIRM_EVERY_MS = 200
-/** How long a confirmation is valid, counted from its request. */
 const CONFIRMED_FOR_MS = 600
-/** The wait after a holder that did not release the lock. Longer than its last confirmation is valid. */
+/** The wait after a predecessor that did not release the lock. It exceeds `CONFIRMED_FOR_MS`. */
 const TAKEOVER_WAIT_MS = 1_000
-/** Part of the allowed silence that a request waits for a fresh confirmation. */
+/** The share of `silenceMs` that a request waits for a fresh confirmation. */
 const CONFIRM_WAIT = 0.4
 
-/** Lets PostgreSQL detect within about 10 s that this machine is unreachable, and free the lock. */
+/** Lets PostgreSQL detect a dead machine within about 10 s and release its lock. */
 const KEEP_ALIVE = [
   'SET tcp_keepalives_idle = 5',
   'SET tcp_keepalives_interval = 1',
@@ -26,35 +25,34 @@ const KEEP_ALIVE = [
   'SET tcp_user_timeout = 10000',
 ].join('; ')
 
-/** Prefix of lease rows that mark a serving process. They never count as the lease of a run's owner. */
+/** The id prefix of lease rows that mark a serving process. Such rows never own runs. */
 const SERVING = 'serving:'
 
 export interface ReplicaLockOptions {
   connect(): Connection
-  /** How long PostgreSQL may stay silent before the connection counts as broken. */
   silenceMs: number
   log: Logger
 }
 
 export interface ReplicaLockListener {
-  /** The lock is held from now on; before any request passes. */
+  /** Called when the lock is taken, before any request is accepted. */
   onTaken(): void
   onLost(): void
-  /** Another server took the lock after this one had lost it. */
+  /** Called when another server took the lock after this one lost it. */
   onSuperseded(): void
 }
 
 interface Held {
   connection: Connection
   pid: number
-  /** Start of the database session; distinguishes it from a later one with the same pid. */
+  /** Distinguishes this session from a later one with the same pid. */
   since: string
 }
 
 /**
- * The lock of the only replica: without Redis, a second server would have its own rate limits, caches and live runs.
- * It belongs to one database session, so this process holds it while that session responds. It is confirmed every
- * 200 ms; a process that was paused or cut off finds its confirmation too old and refuses requests.
+ * Without Redis, a second replica would have its own rate limits, caches and live runs. The lock belongs to one
+ * database session and is confirmed every 200 ms. A process that was paused or disconnected has an expired confirmation
+ * and rejects requests.
  */
 export class ReplicaLock {
   readonly #options: ReplicaLockOptions
@@ -77,12 +75,12 @@ export class ReplicaLock {
     this.#listener = listener
   }
 
-  /** Whether no other server can serve at this moment. Sends no statement. */
+  /** True if no other server can be serving right now. Sends no query. */
   isConfirmed(): boolean {
     return this.#held !== undefined && performance.now() - this.#confirmedAt < CONFIRMED_FOR_MS
   }
 
-  /** Like `isConfirmed`, but asks the database if the last confirmation is too old. */
+  /** Like `isConfirmed`, but queries the database if the last confirmation has expired. */
   async confirm(): Promise<boolean> {
     if (this.isConfirmed()) return true
     let isOver = false
@@ -99,8 +97,8 @@ export class ReplicaLock {
   }
 
   /**
-   * Takes the lock if it is free, and waits until its last holder cannot serve any more.
-   * @throws AppError ServiceUnavailableError when the database is away.
+   * Does not wait for the lock, but waits until the previous holder's confirmation has expired.
+   * @throws AppError ServiceUnavailableError if the database is unavailable.
    */
   async tryTake(): Promise<boolean> {
     if (this.#held !== undefined) return true
@@ -125,7 +123,7 @@ export class ReplicaLock {
     }
   }
 
-  /** Waits for the lock, also while the database is unavailable. False if it was released before. */
+  /** Waits for the lock, even while the database is unavailable. Returns false if `release` was called first. */
   async take(): Promise<boolean> {
     this.#options.log.info('database.waiting-for-other-replica')
     while (!this.#stopping.signal.aborted) {
@@ -139,7 +137,7 @@ export class ReplicaLock {
     return false
   }
 
-  /** Records that this process serves, for its successor; needs the schema. */
+  /** Records that this process is serving, for its successor. Requires the schema. */
   async announce(connection = this.#held?.connection): Promise<void> {
     if (!connection) return
     await this.#query(connection, `DELETE FROM instance WHERE id LIKE '${SERVING}%' AND id <> $1`, [this.#id])
@@ -147,7 +145,7 @@ export class ReplicaLock {
     await this.#query(connection, sql, [this.#id])
   }
 
-  /** Hands the lock to the next server, which then starts at once. */
+  /** Releases the lock and lets the next server start immediately. */
   async release(): Promise<void> {
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
@@ -157,7 +155,7 @@ export class ReplicaLock {
     this.#held = undefined
     if (!connection) return
     try {
-      // Without the delete, the next server would wait one second.
+      // If this row remained, the next server would wait one second.
       if (hasServed) await this.#query(connection, 'DELETE FROM instance WHERE id = $1', [this.#id])
       await connection.end()
     } catch {
@@ -181,7 +179,6 @@ export class ReplicaLock {
     return connection
   }
 
-  /** Runs a statement and cuts the connection when the database stays silent for too long. */
   async #query(connection: Connection, sql: string, params?: unknown[]) {
     const stopTimer = afterListening(this.#options.silenceMs, () => connection.cut())
     try {
@@ -191,7 +188,7 @@ export class ReplicaLock {
     }
   }
 
-  /** A holder that lost its session unnoticed may serve until its last confirmation is too old. */
+  /** A holder that lost its session without noticing may serve until its last confirmation expires. */
   async #outlivePredecessor(connection: Connection): Promise<void> {
     const present = await this.#query(connection, `SELECT to_regclass('instance') IS NOT NULL AS present`)
     if (present.rows[0]?.['present'] !== true) return
@@ -248,7 +245,7 @@ export class ReplicaLock {
     const [holder] = (await this.#query(connection, HOLDER, [LOCK_KEY])).rows
     if (!holder) return 'unknown'
     if (Number(holder['pid']) !== lost.pid || holder['since'] !== lost.since) return 'superseded'
-    // The session of our own broken connection, which the database still considers alive.
+    // This is our own broken connection's session, which PostgreSQL still considers alive.
     await this.#query(connection, 'SELECT pg_terminate_backend($1)', [lost.pid])
     return 'unknown'
   }

@@ -1,5 +1,3 @@
-/** API keys in the database; only their hashes are stored. */
-
 import { KEY_PLANS, KEY_SCOPES } from '@stet/contract/vocabulary'
 import type { ApiKey as ApiKeyRow } from '../../../../generated/prisma/client.ts'
 import type { Scope } from '../../../features/access/api-key.ts'

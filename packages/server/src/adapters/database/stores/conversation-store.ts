@@ -1,4 +1,3 @@
-/** Conversations in the database: lists paged by position. */
 import type { Prisma } from '../../../../generated/prisma/client.ts'
 import type { StoredSummary } from '../../../features/conversations/conversation.ts'
 import type { ConversationFilter, ConversationPlace, ConversationStore } from '../../../features/conversations/ports.ts'
@@ -8,7 +7,7 @@ import type { DatabaseClient } from '../database.ts'
 
 const shown = {
   omit: { config: true, messages: true, epoch: true, lastEventId: true, deletedAt: true },
-  // The epoch orders the runs of a conversation: two of them may share a millisecond.
+  // Ordered by epoch, because two runs may have the same `createdAt` millisecond.
   include: { runs: { select: { uuid: true, endedAt: true }, orderBy: { epoch: 'desc' }, take: 1 } },
 } as const satisfies Pick<Prisma.ConversationFindManyArgs, 'omit' | 'include'>
 
@@ -34,7 +33,7 @@ export function postgresConversationStore(client: DatabaseClient): ConversationS
 }
 
 function older({ createdAt, uuid }: ConversationPlace): Prisma.ConversationWhereInput[] {
-  // The first condition bounds the index range; the second one alone would not.
+  // The first condition bounds the index range. The second one alone would not.
   return [{ createdAt: { lte: createdAt } }, { OR: [{ createdAt: { lt: createdAt } }, { uuid: { lt: uuid } }] }]
 }
 
@@ -46,7 +45,7 @@ function filtered({ from, to, hiddenProjects = [], ...equal }: ConversationFilte
   }
 }
 
-/** Results of runs without their responses, which contain the whole answer and do not appear in lists. */
+/** Selects results without `response`, which contains the complete answer and is not listed. */
 async function listResults(client: DatabaseClient, uuids: readonly string[]): Promise<Map<string, ShownResult>> {
   if (uuids.length === 0) return new Map()
   const rows = await client.$queryRaw<{ uuid: string; result: ShownResult }[]>`
@@ -54,7 +53,6 @@ async function listResults(client: DatabaseClient, uuids: readonly string[]): Pr
   return new Map(rows.map(({ uuid, result }) => [uuid, result]))
 }
 
-// States and origins only have values that the run rows wrote.
 function toSummary({ runs: [run], ...row }: SummaryRow, results: ReadonlyMap<string, ShownResult>): StoredSummary {
   const latestRun = run ? { endedAt: run.endedAt, result: results.get(run.uuid) ?? null } : null
   return { ...row, status: row.status as RunStatus, origin: row.origin as ConversationOrigin, latestRun }

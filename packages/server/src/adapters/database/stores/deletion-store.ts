@@ -1,4 +1,4 @@
-/** Hides and purges rows in the database, on a session whose statements are not counted as those of requests. */
+/** Runs on a session whose statements do not count as request activity. */
 
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import {
@@ -12,7 +12,7 @@ import {
 
 const { rows: most, largeRows } = purgeBatch
 
-/** A run that read its project before the deletion is stored at most this much later. */
+/** Maximum delay before a run that read its project before the deletion is stored. */
 const lateRuns = "interval '10 minutes'"
 
 const isEnded = "c.deleted_at IS NULL AND c.status NOT IN ('queued', 'running')"
@@ -27,7 +27,7 @@ const erasureParams = ({ workspaceId, customIdentifier, createdAt, projectId }: 
   projectId,
 ]
 
-// Skips rows that a starting chat has locked: waiting for several of them could deadlock.
+// Skips rows that a starting chat has locked. Waiting for several of them could deadlock.
 const hiding = (condition: string, order = '') => `
   UPDATE conversation SET deleted_at = now()
   WHERE uuid IN (
@@ -35,7 +35,7 @@ const hiding = (condition: string, order = '') => `
     ${order} LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED)
   RETURNING uuid::text AS uuid, created_at::text AS at`
 
-/** $1 = uuids of conversations. Each statement finds its rows by index. */
+/** $1 = conversation uuids. Each statement finds its rows by index. */
 const belowConversations: Record<ConversationTable, string> = {
   tool_call: `DELETE FROM tool_call WHERE id IN (SELECT t.id FROM run r JOIN tool_call t ON t.run_uuid = r.uuid
     WHERE r.conversation_uuid = ANY($1::uuid[]) LIMIT ${most})`,
@@ -49,7 +49,7 @@ const belowConversations: Record<ConversationTable, string> = {
   conversation: 'DELETE FROM conversation WHERE uuid = ANY($1::uuid[]) AND deleted_at IS NOT NULL',
 }
 
-/** $1 = the id of a project. */
+/** $1 = the project id. */
 const belowProject: Record<ProjectTable, string> = {
   idempotency_record: `DELETE FROM idempotency_record WHERE id IN (
     SELECT id FROM idempotency_record WHERE project_id = $1 LIMIT ${most})`,
@@ -60,7 +60,7 @@ const belowProject: Record<ProjectTable, string> = {
   version: `DELETE FROM version WHERE id IN (SELECT id FROM version WHERE project_id = $1 LIMIT ${most})`,
   api_key: `DELETE FROM api_key WHERE id IN (SELECT id FROM api_key WHERE project_id = $1 LIMIT ${most})
     RETURNING hash AS key`,
-  // Authors are named after keys and go with their last key and version.
+  // Authors are named after keys. An author is deleted after its last key and version.
   author: `DELETE FROM author WHERE id IN (SELECT a.id FROM project p JOIN author a ON a.workspace_id = p.workspace_id
     WHERE p.id = $1 AND NOT EXISTS (SELECT FROM api_key k WHERE k.author_id = a.id)
       AND NOT EXISTS (SELECT FROM version v WHERE v.author_id = a.id) LIMIT ${most})`,
@@ -83,7 +83,7 @@ function hidingOn(
   const uuidsOf = (places: { uuid: string }[]) => places.map(({ uuid }) => uuid)
   return {
     async hideConversation(workspaceId, uuid) {
-      // Waits for a chat that starts at this moment; then one of the two finds its condition unmet.
+      // Waits for a chat that is starting concurrently. The later of the two then fails its condition.
       const { affectedRows } = await session.query(
         `UPDATE conversation c SET deleted_at = now() WHERE c.uuid = $2::uuid AND c.workspace_id = $1 AND ${isEnded}`,
         [workspaceId, uuid],
@@ -96,7 +96,7 @@ function hidingOn(
       ),
     hideOfProject: async (projectId) => uuidsOf(await hide(hiding('c.project_id = $1'), [projectId])),
     async hideExpired({ id, days }, after) {
-      // A conversation that ended before an instant was created before it; creation time has an index.
+      // A conversation is created before it ends, so the indexed creation time can narrow the search.
       const expired = `c.project_id = $1 AND c.created_at < now() - $2::int * interval '1 day'
         AND c.updated_at < now() - $2::int * interval '1 day'
         AND (c.created_at, c.uuid) > ($3::timestamptz, $4::uuid)`

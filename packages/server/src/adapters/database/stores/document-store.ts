@@ -1,4 +1,4 @@
-/** Documents in the database: interval rows of merged texts, and the rows of drafts that overlay them (ADR 9). */
+/** Stores documents as interval rows of merged texts, plus draft rows that overlay them (ADR 9). */
 import { Prisma } from '../../../../generated/prisma/client.ts'
 import type { DocumentText } from '../../../features/documents/document.ts'
 import { openEnd } from '../../../features/documents/overlay.ts'
@@ -12,7 +12,7 @@ import type {
 } from '../../../features/documents/ports.ts'
 import type { DatabaseClient } from '../database.ts'
 
-// The version is looked up per row: for a join the planner may expect many rows and read every version.
+// Uses a subquery per row. For a join, the planner may expect many rows and read every version.
 const textColumns = Prisma.sql`
   d.id, d.document_uuid::text AS "documentUuid", d.project_id AS "projectId", d.version_id AS "versionId", d.path,
   d.content, d.content_hash AS "contentHash", (SELECT v.merged_at FROM version v WHERE v.id = d.version_id) AS "mergedAt",
@@ -24,7 +24,7 @@ const merged = (projectId: number, number: number) =>
 
 const ofDraft = (id: number) => Prisma.sql`d.version_id = ${id} AND d.valid_from = 0`
 
-/** The rows that the version shows: for a draft its own, and those of live at every other path. */
+/** A draft consists of its own rows, plus live's rows at all other paths. */
 function shownRows(set: VersionSet, filter: Prisma.Sql): Prisma.Sql {
   if (set.number !== null)
     return Prisma.sql`SELECT d.* FROM document d WHERE ${merged(set.projectId, set.number)} ${filter}`
@@ -46,12 +46,10 @@ function toMergedText({ version, validTo, ...row }: MergedRow): MergedText {
   return { ...row, mergedAt: version.mergedAt, validTo: validTo ?? openEnd }
 }
 
-/** For statements by Prisma: the rows of the project, if the workspace owns it. */
 function inProject(workspaceId: number, { projectId }: VersionSet) {
   return { projectId, project: { workspaceId } }
 }
 
-/** For plain SQL: the same guard. */
 function ownedBy(workspaceId: number, projectId: number): Prisma.Sql {
   return Prisma.sql`EXISTS (SELECT 1 FROM project p WHERE p.id = ${projectId} AND p.workspace_id = ${workspaceId})`
 }
@@ -75,7 +73,6 @@ type Reads =
   | 'findOptional'
   | 'findMergedOptional'
 
-/** Reads of what versions show. */
 function setsOf(client: DatabaseClient): Pick<DocumentStore, Reads> {
   const shown = (workspaceId: number, set: VersionSet, filter: Prisma.Sql) =>
     listShown(client, workspaceId, set, filter)
@@ -86,7 +83,7 @@ function setsOf(client: DatabaseClient): Pick<DocumentStore, Reads> {
     listReferring: (workspaceId, set, paths) =>
       shown(workspaceId, set, Prisma.sql`AND (d.refers OR d.path = ANY(${paths}::text[]))`),
     async listDifferingPaths(workspaceId, one, other) {
-      // A draft overlays live, whose number is the highest one.
+      // A draft overlays live, which has the highest number.
       const [first, second] = [one.number ?? openEnd - 1, other.number ?? openEnd - 1]
       const [after, until] = [Math.min(first, second), Math.max(first, second)]
       const drafts = [one, other].flatMap(({ id, number }) => (number === null ? [id] : []))
@@ -120,11 +117,10 @@ function setsOf(client: DatabaseClient): Pick<DocumentStore, Reads> {
   }
 }
 
-/** Changes of drafts, publications and forced edits. */
 function changesOf(client: DatabaseClient): Omit<DocumentStore, Reads> {
   return {
     async listSlots(workspaceId, draft, paths) {
-      // Starts from the draft's rows and looks each path up by index, so the cost is linear in the draft.
+      // Starts from the draft's rows and looks up each path by index, so the cost is linear in the draft.
       const live = paths
         ? Prisma.sql`SELECT d.* FROM document d WHERE d.path = ANY(${paths}::text[])`
         : Prisma.sql`SELECT d.* FROM document o JOIN document d ON d.path = o.path WHERE o.version_id = ${draft.id} AND o.valid_from = 0`
@@ -154,7 +150,7 @@ function changesOf(client: DatabaseClient): Omit<DocumentStore, Reads> {
     },
     async publishDraft(workspaceId, draft, number, paths) {
       const own = inProject(workspaceId, draft)
-      // Identities first, while live's rows are still open; closing those then makes room for the new rows.
+      // Copies document ids while live's rows are open, then closes those rows to make room for the new ones.
       await client.$executeRaw`
         UPDATE document d SET document_uuid = coalesce(
           (SELECT l.document_uuid FROM document l
@@ -186,7 +182,7 @@ function changesOf(client: DatabaseClient): Omit<DocumentStore, Reads> {
   }
 }
 
-// One parameter for any number of rows: PostgreSQL takes at most 32,767.
+// One parameter for any number of rows, because PostgreSQL allows at most 32,767.
 function asJson(rows: readonly DraftWrite[]): string {
   return JSON.stringify(rows)
 }

@@ -1,14 +1,13 @@
-/** Evaluations and annotations in the database. */
 import type { Annotation as AnnotationRow, Evaluation as EvaluationRow } from '../../../../generated/prisma/client.ts'
 import type { Evaluation, Metric } from '../../../features/evaluations/evaluation.ts'
 import type { Annotation, AnnotationStore, EvaluationStore } from '../../../features/evaluations/ports.ts'
 import { type DatabaseClient, fromJson, toJson } from '../database.ts'
 import { codeOf } from '../database-error.ts'
 
-// By id: two rows may share a millisecond.
+// Ordered by id, because two rows may share a millisecond.
 const newestFirst = { id: 'desc' } as const
 
-/** Prisma's codes for a conversation or evaluation that is not found, or that was purged since it was found. */
+/** Prisma's codes for a parent that does not exist or was purged concurrently. */
 const missingParentCodes = new Set(['P2025', 'P2003'])
 
 export function postgresEvaluationStore(client: DatabaseClient): EvaluationStore {
@@ -60,7 +59,6 @@ export function postgresAnnotationStore(client: DatabaseClient): AnnotationStore
   }
 }
 
-// A metric only has values that `create` wrote.
 function toEvaluation({ id: _id, metric, configuration, ...row }: EvaluationRow): Evaluation {
   return {
     ...row,

@@ -1,4 +1,4 @@
-/** External logs in the database: each is a conversation that never ran, and its log entry. */
+/** Stores each external log as a conversation without runs, plus a log entry. */
 import type { ExternalLogStore, LoggedConversation, NewExternalLog } from '../../../features/external-logs/ports.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
 import type { DatabaseClient } from '../database.ts'
@@ -10,7 +10,7 @@ interface Log {
   entry: NewExternalLog
 }
 
-// Epoch 0, no events: the first chat starts the first run.
+// Epoch 0 and no events, so the first chat starts the first run.
 const logs: RowKind<Log> = {
   name: 'log',
   order: 10,
@@ -46,7 +46,6 @@ function logRow({ conversation, entry }: Log) {
   }
 }
 
-/** By group commit. */
 export function postgresExternalLogStore({
   client,
   writeBatch,
@@ -57,7 +56,6 @@ export function postgresExternalLogStore({
   return externalLogStore(client, (log) => writeBatch.write(logs, log))
 }
 
-/** In the transaction of the client. */
 export function transactionExternalLogStore(client: DatabaseClient): ExternalLogStore {
   return externalLogStore(client, (log) => {
     const { sql, params } = logs.statement([log])
@@ -70,7 +68,7 @@ function externalLogStore(client: DatabaseClient, write: (log: Log) => Promise<u
     async create(conversation, entry) {
       await write({ conversation, entry })
       const where = { conversationUuid: conversation.uuid }
-      // The batch says whether the row was written, but not its id.
+      // The write batch does not return the row's id.
       const { id } = await client.logEntry.findUniqueOrThrow({ where, select: { id: true } })
       return id
     },

@@ -1,4 +1,4 @@
-/** Idempotency records in the database. Records of runs are written with their runs. */
+/** Runs write their own idempotency records together with the run. */
 
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { IdempotencyRecord } from '../../../../generated/prisma/client.ts'
@@ -44,7 +44,7 @@ export function postgresIdempotencyStore(client: DatabaseClient): IdempotencySto
   }
 }
 
-/** @param session its statements are not counted as those of requests. */
+/** @param session statements here do not count as request activity. */
 export function postgresIdempotencyUpkeep(session: SqlSession): IdempotencyUpkeep {
   return {
     async releaseOthers(ownerId) {
@@ -66,7 +66,6 @@ export function postgresIdempotencyUpkeep(session: SqlSession): IdempotencyUpkee
   }
 }
 
-/** Whether the conversation or the project that the record belongs to was deleted. */
 async function isSubjectDeleted(client: DatabaseClient, record: IdempotencyRecord): Promise<boolean> {
   const { conversationUuid: uuid } = record
   const conversation = uuid === null ? null : await client.conversation.findUnique({ where: { uuid }, select: subject })
@@ -75,7 +74,7 @@ async function isSubjectDeleted(client: DatabaseClient, record: IdempotencyRecor
   return id != null && (await client.project.count({ where: { id, deletedAt: { not: null } } })) > 0
 }
 
-/** By the database's clock, which all servers share. */
+/** Uses the database's clock, which all servers share. */
 async function isAlive(client: DatabaseClient, ownerId: string): Promise<boolean> {
   const rows = await client.$queryRaw<unknown[]>`SELECT 1 FROM instance WHERE id = ${ownerId} AND lease_until > now()`
   return rows.length > 0

@@ -1,4 +1,4 @@
-/** Leases of processes. One statement renews a lease and reads requested stops, for any number of runs. */
+/** One statement renews a lease and reads requested stops, for any number of runs. */
 
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { LeaseStore } from '../../../features/runs/ports.ts'

@@ -1,4 +1,3 @@
-/** Projects in the database. */
 import type { Prisma } from '../../../../generated/prisma/client.ts'
 import type { Project, ProjectStore } from '../../../features/projects/project.ts'
 import type { DatabaseClient } from '../database.ts'
@@ -26,7 +25,7 @@ export function postgresProjectStore(client: DatabaseClient): ProjectStore {
     },
     findOptional,
     async lock(workspaceId, id) {
-      // The read is a statement of its own: one that waited for the lock would join the version from before the wait.
+      // A separate statement, because one that waited for the lock would join the version from before the wait.
       await client.$queryRaw`SELECT id FROM project WHERE workspace_id = ${workspaceId} AND id = ${id} FOR UPDATE`
       return findOptional(workspaceId, id)
     },
@@ -50,7 +49,7 @@ export function postgresProjectStore(client: DatabaseClient): ProjectStore {
       return run !== null
     },
     async markDeleted(id) {
-      // The project's own texts go at once, its rows in batches. The purge compares with the database's clock.
+      // Erases the project's own texts. Its rows are purged in batches, by the database's clock.
       const [project] = await client.$queryRaw<{ deletedAt: Date }[]>`
         UPDATE project SET deleted_at = now(), name = '', default_provider = NULL, default_model = NULL
         WHERE id = ${id} RETURNING deleted_at AS "deletedAt"`

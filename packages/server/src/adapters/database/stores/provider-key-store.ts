@@ -1,4 +1,3 @@
-/** Provider keys in the database; their tokens are sealed outside. */
 import type { ProviderKey as ProviderKeyRow } from '../../../../generated/prisma/client.ts'
 import type { ProviderKeyStore } from '../../../features/providers/ports.ts'
 import { type ProviderKey, providerNameKey } from '../../../features/providers/provider-key.ts'
@@ -22,8 +21,7 @@ export function postgresProviderKeyStore(client: DatabaseClient): ProviderKeySto
       return findOptional(workspaceId, id)
     },
     async create(workspaceId, { configuration, ...fields }, seal) {
-      // The sealed token is bound to the id, which the insert returns. No other connection sees the row before the
-      // commit.
+      // The sealed token is bound to the id, which the insert returns. The row is invisible until the commit.
       const data = { ...fields, workspaceId, nameKey: providerNameKey(fields.name), sealedToken: '' }
       const { id } = await uniqueName(fields.name, () =>
         client.providerKey.create({ data: { ...data, configuration: toJson(configuration) }, select: { id: true } }),

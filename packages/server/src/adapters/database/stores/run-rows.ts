@@ -1,7 +1,7 @@
 /**
- * The batched statements of runs. Each takes any number of rows as one JSON list. Lists that are joined have a condition
- * that every row meets: PostgreSQL then expects one row instead of a hundred and uses the index of the other table.
- * Comparisons of states and times are written so that no index serves them, because those match most of the table.
+ * Each statement takes any number of rows as one JSON list. Joined lists have a condition that is true for every row,
+ * so that PostgreSQL expects one row and uses the other table's index. Comparisons of states and times match most of
+ * the table, so they are written to avoid an index.
  */
 import type { Claim } from '../../../features/idempotency/ports.ts'
 import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../features/runs/ports.ts'
@@ -10,14 +10,13 @@ import { charactersIn } from '../../../shared/json-pieces.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
 import type { RowKind } from '../write-batch.ts'
 
-/** Part of a batched statement: its fields of the input `i`, its columns, and their values. */
+/** A fragment of a batched statement: its fields of the input `i`, its columns and their values. */
 export interface RowPart {
   input: string
   columns: string
   values: string
 }
 
-/** The part of a conversation that never changes. */
 export const conversationPart: RowPart = {
   input:
     'uuid uuid, workspace int, project int, version uuid, document uuid, path text, hash text, identifier text, origin text, config json',
@@ -61,7 +60,6 @@ const idempotencyRecord: RowPart = {
 
 interface FirstRun {
   conversation: NewConversation
-  /** Supervised here, or queued. */
   run: NewRun | NewQueuedRun
 }
 
@@ -91,7 +89,6 @@ const claimedFirstRunSql = `
   ), ${insertFirstRuns('accepted')}
   RETURNING uuid::text AS key`
 
-/** A conversation with its first run. */
 export const firstRuns: RowKind<FirstRun> = {
   name: 'first-run',
   order: 10,
@@ -102,7 +99,7 @@ export const firstRuns: RowKind<FirstRun> = {
   }),
 }
 
-/** A first run of a request with an idempotency key: run and record, or neither when the key was used before. */
+/** Inserts the run and its idempotency record, or neither if the key was used before. */
 export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
   name: 'claimed-first-run',
   order: 10,
@@ -114,7 +111,7 @@ export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
   }),
 }
 
-// A record with a run needs no owner to finish it. Queued runs have none yet.
+// A record with a run needs no owner. Queued runs have no owner yet.
 function claimRow({ id, requestHash }: Claim, run: NewRun | NewQueuedRun) {
   return { claim: id, request_hash: requestHash, claimant: 'ownerId' in run ? run.ownerId : '' }
 }
@@ -135,13 +132,12 @@ function startRow(run: NewRun | NewQueuedRun) {
 
 interface NextRun {
   run: NewRun
-  /** The new messages that start it. */
   added: readonly Message[]
-  /** With an idempotency key, the run starts and stores its record only if the key is unused. */
+  /** If set, the run starts and stores its record only if the key is unused. */
   claim?: Claim
 }
 
-/** The next run of a conversation with its new messages, by compare-and-set on the epoch: one of several wins. */
+/** Starts a conversation's next run by compare-and-set on the epoch. Only one concurrent request wins. */
 export const nextRuns: RowKind<NextRun> = {
   name: 'next-run',
   order: 20,
@@ -189,10 +185,7 @@ function nextRunRow(run: NewRun) {
   }
 }
 
-/**
- * Takes queued runs out of the queue, by compare-and-set on epoch, state and stop. A claim repeated after a lost
- * acknowledgment also wins: it finds itself as the owner.
- */
+/** Uses compare-and-set on epoch, state and stop. A repeated claim also wins, because the row names its owner. */
 export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
   name: 'queue-claim',
   order: 20,
@@ -222,7 +215,6 @@ export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
   }),
 }
 
-/** Records stops; the first of a run wins. */
 export const stops: RowKind<{ runUuid: string }> = {
   name: 'run-stop',
   order: 25,
@@ -238,7 +230,6 @@ export const stops: RowKind<{ runUuid: string }> = {
   }),
 }
 
-/** @param isAlone whether messages and result are parameters of their own. */
 const endSql = (isAlone: boolean) => `
   WITH input AS (
     SELECT i.*, substring($2::bytea FROM i.log_from FOR i.log_bytes) AS log FROM json_to_recordset($1::json) AS i(
@@ -265,12 +256,11 @@ const endSql = (isAlone: boolean) => `
 const endsSql = endSql(false)
 const endAloneSql = endSql(true)
 
-/** An end of this size is large. */
 const largeCharacters = 1_048_576
 
 /**
- * The end of a run with its messages, result and event log, by compare-and-set on run, epoch and state. An owner that
- * repeats an end after a lost acknowledgment also wins: it finds its own time. Reapers do not: two may share a millisecond.
+ * Uses compare-and-set on run, epoch and state. An owner's repeated end also wins, because the row has its end time.
+ * Reapers' do not, because two of them may share a millisecond.
  */
 export const ends: RowKind<RunEnd> = {
   name: 'run-end',
@@ -278,12 +268,10 @@ export const ends: RowKind<RunEnd> = {
   key: (end) => end.runUuid,
   statement(rows) {
     const [first] = rows
-    // PostgreSQL copies a JSON list several times while reading it. A large end, which a batch writes alone, therefore
-    // has its messages and its result as parameters of their own, after the list.
+    // PostgreSQL copies a JSON list several times. A large end is alone, so its big values become parameters.
     const alone =
       rows.length === 1 && first && charactersIn(first.messages, largeCharacters) > largeCharacters ? first : undefined
-    // The event logs are one parameter, and each row has its place in it, from 1. So the statement and its query plan
-    // are the same for any number of rows.
+    // One parameter with 1-based offsets keeps the statement and its query plan the same for any number of rows.
     const logs: Uint8Array[] = []
     const list: object[] = []
     let logFrom = 1

@@ -1,5 +1,3 @@
-/** Conversations and runs in the database: writes by group commit, reads by the client. */
-
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { Conversation, Run } from '../../../../generated/prisma/client.ts'
 import type { ConversationOrigin, RunStore, StoredConversation, StoredRun } from '../../../features/runs/ports.ts'
@@ -23,18 +21,16 @@ const runFields = {
 
 type RunFields = Pick<Run, keyof typeof runFields>
 
-/** A join would build `jsonb`, which does not keep the order of keys. */
+/** A join would build `jsonb`, which does not preserve key order. */
 const asWritten = { relationLoadStrategy: 'query' } as const
 
-/** Only the purge sees deleted conversations. */
+/** Only the purge reads deleted conversations. */
 const shown = { deletedAt: null } as const
 
 export interface RunStoreDatabase {
   client: DatabaseClient
-  /** Used by loops of the process. Their statements do not count as statements of requests. */
   ownSession: SqlSession
   writeBatch: WriteBatch
-  /** Writes are refused, because the disk is almost full. */
   writesClosed(): boolean
 }
 
@@ -74,7 +70,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
     async findConversation(workspaceId, uuid) {
       const row = await client.conversation.findFirst({ where: { workspaceId, uuid, ...shown } })
       if (!row) return null
-      // Prisma would load all runs for an included one. The epoch orders them: two may share a millisecond.
+      // Prisma would load all runs for an included one. Two runs may share a millisecond, so the epoch orders them.
       const latest = { where: { conversationUuid: uuid }, select: runFields, orderBy: { epoch: 'desc' } } as const
       return toConversation(row, await client.run.findFirst(latest))
     },
@@ -126,7 +122,6 @@ function eventLogsOn({
   }
 }
 
-// States and origins hold only what run rows and logs write into them.
 function toConversation({ deletedAt: _deletedAt, ...row }: Conversation, latest: RunFields | null): StoredConversation {
   return {
     ...row,
@@ -138,7 +133,7 @@ function toConversation({ deletedAt: _deletedAt, ...row }: Conversation, latest:
   }
 }
 
-/** Messages are only appended, so those that an earlier run left are the first ones. */
+/** Messages are only appended, so an earlier run's messages are a prefix. */
 function asRunLeftIt(conversation: StoredConversation): StoredConversation {
   const { latestRun: run, messages } = conversation
   if (!run) return conversation

@@ -1,5 +1,3 @@
-/** Tool calls in the database: writes by group commit, reads by the client. */
-
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { GivenAnswer, NewToolCall, ToolCallState, ToolCallStore } from '../../../features/runs/tools/tool.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
@@ -13,7 +11,6 @@ const state = { waiting: 'waiting', answered: 'answered', closed: 'closed' } as 
 
 interface ToolCallDatabase {
   client: DatabaseClient
-  /** For the loops of the process, which no request waits for. */
   ownSession: SqlSession
   writeBatch: WriteBatch
 }
@@ -33,7 +30,7 @@ export function postgresToolCallStore({ client, ownSession, writeBatch }: ToolCa
       return found && { result: JSON.parse(found.result ?? 'null'), isError: found.isError }
     },
     async findProject(workspaceId, id) {
-      // PostgreSQL refuses NUL in text; our ids never contain one.
+      // PostgreSQL rejects NUL in text. Our ids never contain one.
       if (id.includes('\0')) return null
       const where = { workspaceId, id, run: { conversation: { deletedAt: null } } }
       const found = await client.toolCall.findFirst({ where, select: { projectId: true } })
@@ -53,7 +50,7 @@ export function postgresToolCallStore({ client, ownSession, writeBatch }: ToolCa
 
 const issues: RowKind<NewToolCall> = {
   name: 'tool-call',
-  // After the run they belong to.
+  // Runs after the insert of their run.
   order: 22,
   key: (call) => call.id,
   statement: (rows) => ({

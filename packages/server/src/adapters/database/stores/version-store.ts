@@ -1,5 +1,3 @@
-/** Versions in the database. */
-
 import { randomUUID } from 'node:crypto'
 import type { Prisma } from '../../../../generated/prisma/client.ts'
 import type { Version } from '../../../features/projects/project.ts'
@@ -49,7 +47,7 @@ export function postgresVersionStore(client: DatabaseClient): VersionStore {
       return toVersion(row)
     },
     async publish(workspaceId, projectId, id, { number, title, description, at }) {
-      // The database refuses a second publication of a draft, and a number that is already used.
+      // Rejects a second publication of a draft. A unique constraint rejects a used number.
       const { count } = await client.version.updateMany({
         where: { ...inProject(workspaceId, projectId), id, number: null },
         data: { number, title, description, mergedAt: at, updatedAt: at },

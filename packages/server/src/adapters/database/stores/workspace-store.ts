@@ -1,8 +1,7 @@
-/** Workspaces and their authors in the database. */
 import type { WorkspaceStore } from '../../../features/access/ports.ts'
 import type { DatabaseClient } from '../database.ts'
 
-// Any number that no other advisory lock of stet uses.
+// An arbitrary number that no other advisory lock of stet uses.
 const creationLock = 7_358_801
 
 export function postgresWorkspaceStore(client: DatabaseClient): WorkspaceStore {

@@ -1,12 +1,10 @@
-/** Parts of a response that several protocols share: text, sources, generated images and usage. */
 import type { ModelChunk } from '../../../features/providers/model-driver.ts'
 import { type Usage, usageOf } from '../../../features/providers/usage.ts'
 import { asObject } from '../json.ts'
 import { dataUrl, type Media, mediaOf } from '../request/parts.ts'
 
-/** Text that arrives in pieces. A surrogate pair may be split between two of them. */
 export interface PiecedText {
-  /** The first half of a pair whose second half has not arrived. */
+  /** A high surrogate that waits for its low surrogate. */
   held: string
 }
 
@@ -15,7 +13,7 @@ const unstorable = /[\0\p{Surrogate}]/u
 const allUnstorable = /[\0\p{Surrogate}]/gu
 const replacement = '\uFFFD'
 
-/** The next piece, without NUL and lone surrogates, which databases cannot store. */
+/** Replaces NUL and lone surrogates, which databases cannot store. */
 export function addPiece(text: PiecedText, piece: string): string {
   if (text.held === '' && !unstorable.test(piece)) return piece
   const whole = text.held + piece
@@ -24,7 +22,6 @@ export function addPiece(text: PiecedText, piece: string): string {
   return whole.slice(0, whole.length - text.held.length).replace(allUnstorable, replacement)
 }
 
-/** The text that was held back. */
 export function endPieces(text: PiecedText): string {
   const rest = text.held === '' ? '' : replacement
   text.held = ''
@@ -35,10 +32,7 @@ export function wholeText(text: string): string {
   return text.replace(allUnstorable, replacement)
 }
 
-/**
- * Ignores citations without an address, which refer to the caller's own documents. @param citation an object or an
- * address.
- */
+/** Ignores citations without a URL, which refer to the caller's own documents. */
 export function addSource(citation: unknown, into: ModelChunk[]): void {
   if (typeof citation === 'string') into.push({ type: 'source', payload: { sourceType: 'url', url: citation } })
   const { url, title } = asObject(citation)
@@ -52,7 +46,7 @@ export function generatedImage(content: string, mimeType?: string): FileChunk {
   return fileChunk(mediaOf({ type: 'image', image: content, ...(mimeType !== undefined && { mimeType }) }), content)
 }
 
-// A valid data URL is kept as is, because it may be several megabytes long.
+// A valid data URL is kept unchanged, because it may be several megabytes long.
 function fileChunk(media: Media, content: string): FileChunk {
   const { mimeType } = media
   if ('url' in media) return { type: 'file', url: media.url, mimeType }

@@ -1,17 +1,16 @@
-/** Converts what providers report or leave unfinished to ProviderError, without secrets. */
+/** Converts provider failures and incomplete responses to ProviderError, without secrets. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ProviderError, type ProviderErrorKind } from '../../../features/providers/provider-error.ts'
 import { asObject, asText } from '../json.ts'
 import { headerText } from '../transport/transport.ts'
 import { scrubbed } from './scrub.ts'
 
-/** `token` is the provider key's own, which some services repeat in their error texts. */
+/** Some services repeat `token`, the provider key's secret, in error messages. */
 export interface FailureContext {
   token: string
   now: Date
 }
 
-/** A response with an error status, and its body. */
 export function statusFailure(
   { status, headers, body }: { status: number; headers: IncomingHttpHeaders; body: string },
   { token, now }: FailureContext,
@@ -24,7 +23,7 @@ export function statusFailure(
   })
 }
 
-/** An error in the middle of a response. @param status the equivalent status, if known. */
+/** Converts an error inside a response. @param status the equivalent status, if known. */
 export function brokenOff(status: number | undefined, error: unknown, token: string): ProviderError {
   const kind = status === undefined ? 'unavailable' : kindOf(status)
   return new ProviderError(kind, 'The provider ended its response with an error', {
@@ -37,10 +36,7 @@ export function brokenInTheMiddle(): ProviderError {
   return new ProviderError('malformed', "The provider's response was cut off")
 }
 
-/**
- * The error for content that stet's messages cannot represent. Such content is never dropped silently.
- * @param contentType the provider's own name for it.
- */
+/** Reports content that stet's messages cannot represent. Such content is never dropped silently. */
 export function uncarried(contentType: string): ProviderError {
   const shown = contentType.slice(0, 100)
   return new ProviderError('uncarried', `The answer holds content of type '${shown}', which stet cannot carry`, {
@@ -54,7 +50,7 @@ function kindOf(status: number): ProviderErrorKind {
   return status >= 500 ? 'unavailable' : 'rejected'
 }
 
-/** The message of an error body. Unknown formats are shown unchanged, HTML of proxies without its tags. */
+/** Extracts an error body's message. Returns unknown formats unchanged, and a proxy's HTML without its tags. */
 function failureText(body: string): string {
   try {
     const failure = failureObject(body)
@@ -64,7 +60,7 @@ function failureText(body: string): string {
   }
 }
 
-/** `Retry-After` in seconds or as a date, or the more precise `retry-after-ms` of some providers. */
+/** Reads `Retry-After` in seconds or as a date, or the more precise `retry-after-ms` of some providers. */
 function retryAfterOf(headers: IncomingHttpHeaders, now: Date): number | undefined {
   const fine = Number.parseFloat(headerText(headers, 'retry-after-ms') ?? '')
   if (Number.isFinite(fine)) return Math.max(0, fine)
@@ -75,7 +71,7 @@ function retryAfterOf(headers: IncomingHttpHeaders, now: Date): number | undefin
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined
 }
 
-/** Milliseconds to wait, from the body, because Google has no header for it. */
+/** Reads the wait in milliseconds from the body, because Google sends no header for it. */
 function retryDelayIn(body: string): number | undefined {
   try {
     const { details } = asObject(failureObject(body)['error'])
@@ -87,25 +83,24 @@ function retryDelayIn(body: string): number | undefined {
   }
 }
 
-/** Google wraps the object into a list. @throws SyntaxError */
+/** Google wraps the object in a list. @throws SyntaxError */
 function failureObject(body: string): Record<string, unknown> {
   const parsed: unknown = JSON.parse(body)
   const [first] = Array.isArray(parsed) ? (parsed as unknown[]) : [parsed]
   return typeof first === 'string' ? { error: first } : asObject(first)
 }
 
-/** The text of an error object in any of the usual forms. */
 function errorText(error: unknown): string | undefined {
   if (typeof error === 'string') return error
   if (typeof error !== 'object' || error === null) return undefined
   const { message, detail, failed_generation, metadata } = asObject(error)
   const said = messageText(message) ?? messageText(detail) ?? JSON.stringify(error)
-  // The reason is in the model's output (Groq) or in the response of the service behind a gateway (OpenRouter).
+  // The reason is in the model's output (Groq), or in the upstream response of a gateway (OpenRouter).
   const more = [asText(failed_generation), asText(asObject(metadata)['raw'])].filter((text) => text !== '')
   return [said, ...more].join(': ')
 }
 
-/** Text, or a list of faults `[{loc, msg}]`, which Mistral puts under `detail`. */
+/** Accepts text, or Mistral's list of faults `[{loc, msg}]` under `detail`. */
 function messageText(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   const list = Array.isArray(value) ? value : asObject(value)['detail']

@@ -1,4 +1,3 @@
-/** Removes secrets from a provider's text before it is shown or logged. */
 import { storableText } from '../../../shared/text-guards.ts'
 
 const longestText = 2_000
@@ -6,18 +5,17 @@ const longestText = 2_000
 /** Key formats of common vendors, and the text after `Bearer`. */
 const secretForms = /\b(?:sk|pk|rk|gsk|xai|pplx|key)[-_][\w-]{8,}|\bAIza[\w-]{20,}|\bstet_\w{20,}|\bBearer\s+[^\s"']+/gi
 
-/** Cut to 2,000 characters. @param token removed in plain and base64 form, also if only its start appears. */
+/** @param token removed in plain and base64 form, even if only its start appears. */
 export function scrubbed(text: string, token: string): string {
-  // Cut before the search, so that a page of megabytes is cheap. The search can shorten the text further.
+  // Truncates before the search, so that a page of megabytes is cheap.
   let part = text.slice(0, 4 * longestText)
   if (token.length >= 4) for (const form of [token, ...base64Forms(token)]) part = withoutSecret(part, form)
   return storableText(part.replace(secretForms, '***').slice(0, longestText))
 }
 
-// Services shorten keys in their texts ("sk-proj-abcdef..."), and 12 characters already reveal much of a key.
+// Services truncate keys in their messages ("sk-proj-abcdef..."), and 12 characters reveal much of a key.
 const shortestPrefix = 12
 
-/** Replaces the secret and every prefix of it of at least 12 characters. */
 function withoutSecret(text: string, secret: string): string {
   const start = secret.slice(0, shortestPrefix)
   let shown = ''
@@ -32,8 +30,8 @@ function withoutSecret(text: string, secret: string): string {
 }
 
 /**
- * The base64 characters that depend only on the token, for each of its three possible offsets in a group of three bytes
- * (`Basic <user>:<token>`), in both alphabets.
+ * The base64 characters that depend only on the token, for each of its three byte offsets (as in `Basic
+ * <user>:<token>`), in both alphabets.
  */
 function base64Forms(token: string): string[] {
   return [0, 1, 2].flatMap((offset) => {

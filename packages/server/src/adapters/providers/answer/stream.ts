@@ -1,4 +1,4 @@
-/** A streamed response: each read of the socket is parsed and handed on within the same event-loop turn. */
+/** Parses each socket read and passes its chunks on within the same event loop turn. */
 import { isAscii } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { createParser } from 'eventsource-parser'
@@ -6,19 +6,17 @@ import type { ModelChunk, TakeChunks } from '../../../features/providers/model-d
 import { ProviderError } from '../../../features/providers/provider-error.ts'
 import { connectionLost, type ProviderLimits, transportError } from '../transport/transport.ts'
 
-/** Reads the frames of one streamed response, in the terms of a protocol. */
 export interface ChunkReader {
-  /** Reads the data of one frame. @throws ProviderError for an error frame and for invalid JSON. */
+  /** @throws ProviderError for an error frame and for invalid JSON. */
   readFrame(data: string, into: ModelChunk[]): void
-  /** The end mark was read. Later frames are not part of the response. */
   isDone(): boolean
-  /** Adds the last chunks. @throws ProviderError `malformed` if the response is not complete. */
+  /** Adds the last chunks. @throws ProviderError `malformed` if the response is incomplete. */
   finish(into: ModelChunk[]): void
 }
 
 /**
- * Hands chunks to `take` in order, and settles after them. The body is paused while chunks are not taken.
- * @throws ProviderError. After an abort it rejects with the transport's own error.
+ * Passes chunks to `take` in order, and pauses the body while `take` is pending.
+ * @throws ProviderError. After an abort, rejects with the transport's own error.
  */
 export function streamChunks(
   body: Readable,
@@ -30,7 +28,7 @@ export function streamChunks(
     const decode = textDecoder()
     let chunks: ModelChunk[] = []
     let pending: Promise<void> | undefined
-    /** Complete or failed. Chunks may still be pending. */
+    /** True once complete or failed. Chunks may still be pending. */
     let isOver = false
 
     const parser = createParser({
@@ -74,21 +72,19 @@ export function streamChunks(
     const read = (bytes?: Buffer) => {
       chunks = []
       try {
-        // Some services omit the last blank line.
+        // Some services omit the final blank line.
         parser.feed(bytes ? decode(bytes) : `${decode()}\n\n`)
         const isWhole = !bytes || reader.isDone()
         if (isWhole) reader.finish(chunks)
         deliver()
-        // The body ends by itself, so the connection stays open for the next call.
+        // The body ends on its own, so the connection stays open for the next call.
         if (isWhole) settle(resolve)
       } catch (error) {
-        // A bad frame does not lose the text before it.
         deliver()
         fail(transportError(error))
       }
     }
     body.on('data', (bytes: Buffer) => {
-      // Nothing after the end mark belongs to the response.
       if (isOver) body.destroy()
       else read(bytes)
     })
@@ -101,14 +97,14 @@ export function streamChunks(
   })
 }
 
-/** Decodes UTF-8 in pieces; a call without bytes ends the text. @throws TypeError for invalid UTF-8. */
+/** Decodes UTF-8 in pieces. A call without bytes ends the text. @throws TypeError for invalid UTF-8. */
 function textDecoder(): (bytes?: Buffer) => string {
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  // False before the first piece, because the decoder drops a byte order mark there.
+  // False before the first piece, because the decoder must drop a byte order mark there.
   let isBetweenCharacters = false
   return (bytes) => {
     if (!bytes) return decoder.decode()
-    // Most pieces are plain ASCII, which `latin1` decodes faster. At this point the decoder holds no partial character.
+    // Most pieces are ASCII, which `latin1` decodes faster. The decoder has no partial character here.
     if (isBetweenCharacters && isAscii(bytes)) return bytes.toString('latin1')
     isBetweenCharacters = (bytes.at(-1) ?? 0x80) < 0x80
     return decoder.decode(bytes, { stream: true })

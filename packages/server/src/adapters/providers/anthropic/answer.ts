@@ -1,4 +1,3 @@
-/** Converts frames of a streamed message, or one plain message, to stet's chunks. */
 import type { FinishReason, ModelChunk, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import type { ProviderError } from '../../../features/providers/provider-error.ts'
 import { type CountedUsage, countedUsage } from '../answer/content.ts'
@@ -9,7 +8,7 @@ import { beginBlock, endBlock, endBlocks, growBlock, newBlocks } from './block-r
 
 type Json = Record<string, unknown>
 
-/** @param schema of a structured answer, which arrives as tool input and is reported as text. */
+/** @param schema for a structured answer, which arrives as tool input and is returned as text. */
 export function messageReader(provider: ProviderSettings, schema: Json | undefined): ChunkReader {
   const blocks = newBlocks(provider, schema)
   const usages: unknown[] = []
@@ -51,7 +50,6 @@ export function messageReader(provider: ProviderSettings, schema: Json | undefin
   }
 }
 
-/** @throws ProviderError for a body that is not a message. */
 export function plainMessage(body: string, provider: ProviderSettings, schema: Json | undefined): ModelChunk[] {
   const message = parseAnswer(body)
   if (message['type'] === 'error') throw anthropicFrameError(message['error'], provider.token)
@@ -81,9 +79,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   refusal: 'content-filter',
 }
 
-/**
- * @param hasCalls whether a tool of the prompt was called. The call that carries a structured answer does not count.
- */
+/** @param hasCalls false if only the call for a structured answer was made. */
 function finishReasonOf(reason: string, hasCalls: boolean): FinishReason {
   const known = Object.hasOwn(reasons, reason) ? (reasons[reason] ?? 'other') : reason === '' ? 'unknown' : 'other'
   return known === 'tool-calls' && !hasCalls ? 'stop' : known
@@ -105,7 +101,7 @@ function anthropicUsage(frames: readonly unknown[]): CountedUsage {
   })
 }
 
-/** Statuses for error types, because frames have no status. */
+/** Maps error types to statuses, because frames have no status. */
 const statuses: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,

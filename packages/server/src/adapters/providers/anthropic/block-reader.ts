@@ -1,6 +1,3 @@
-/**
- * Reads content blocks as they grow: text, signed thinking, tool calls, and the call that carries a structured answer.
- */
 import type { ModelChunk, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { addPiece, addSource, endPieces, type PiecedText } from '../answer/content.ts'
 import { uncarried } from '../answer/failure.ts'
@@ -9,17 +6,13 @@ import { answerToolName, isWrapped, unwrapped } from './structured.ts'
 
 type Json = Record<string, unknown>
 
-/** The blocks of one message so far. */
 export interface Blocks {
-  /** The name of the provider key, stored with signed thinking. */
   provider: string
-  /** The schema of a structured answer, which arrives as the input of a tool. */
   schema: Json | undefined
   open: Map<number, Block>
-  /** Text around a structured answer would make it unparseable, so it is shown only if no answer comes. */
+  /** Text around a structured answer would make it unparseable, so it is returned only without one. */
   heldText: string
   hasAnswer: boolean
-  /** The model called a tool of the prompt. */
   hasCalls: boolean
   types: Set<string>
 }
@@ -38,7 +31,7 @@ export function newBlocks({ name: provider }: ProviderSettings, schema: Json | u
   return { provider, schema, open: new Map(), heldText: '', hasAnswer: false, hasCalls: false, types: new Set() }
 }
 
-/** A block of a plain message starts with its whole content, except for a tool's input. */
+/** In a plain message, a block has its complete content from the start, except for a tool's input. */
 export function beginBlock(blocks: Blocks, index: number, content: Json, into: ModelChunk[]): void {
   const name = asText(content['name'])
   const block: Block = {
@@ -86,11 +79,7 @@ export function endBlock(blocks: Blocks, index: number, into: ModelChunk[]): voi
   if (signature !== '') into.push({ type: 'reasoning-end', seal: { signature, provider: blocks.provider } })
 }
 
-/**
- * Returns text that was held back.
- * @throws ProviderError `uncarried` for a complete message without any content that stet can represent. Thinking alone
- * is none.
- */
+/** @throws ProviderError `uncarried` if a complete message has no content that stet can represent. */
 export function endBlocks({ hasAnswer, heldText, types }: Blocks, reason: string, into: ModelChunk[]): void {
   if (!hasAnswer && heldText !== '') into.push({ type: 'text-delta', text: heldText })
   if (types.has('text') || types.has('tool_use') || reason !== 'end_turn') return

@@ -31,7 +31,7 @@ export function anthropicDriver(deps: CallDeps, provider: ProviderSettings): Mod
   })
 }
 
-/** People write base addresses with and without the version. */
+/** Accepts base URLs with and without the version. */
 export function messagesUrl(base: string): URL {
   const url = new URL(base)
   url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '')}/v1/messages`
@@ -46,10 +46,10 @@ const rules: SettingRules = {
   ),
 }
 
-/** These settings cannot be combined with thinking. A prompt written for several vendors may have both. */
+/** The API rejects these with thinking. A prompt written for several vendors may contain both. */
 const notWithThinking = ['temperature', 'top_k']
 
-/** The protocol requires a limit. Older models allow less and reject higher values. */
+/** The API requires a limit. Older models reject higher values. */
 const defaultLimits = [
   [/claude-(3-(opus|sonnet|haiku)|2|instant)/, 4_096],
   [/claude-3-5/, 8_192],
@@ -81,7 +81,7 @@ export function anthropicBody(provider: ProviderSettings, request: ModelRequest)
     model,
     messages: conversation.messages,
   }
-  // Unknown settings pass unchanged, so only the fixed keys of the body are typed.
+  // Unknown settings pass through, so only the body's fixed keys are typed.
   return body as unknown as AnthropicBody
 }
 
@@ -110,7 +110,7 @@ function effortOf(settings: Record<string, unknown>): Record<string, unknown> {
   return Object.keys(config).length > 0 ? { output_config: config } : {}
 }
 
-/** A structured answer is a forced tool call. A thinking model cannot be forced, so a system text asks for it. */
+/** A structured answer is a forced tool call. Thinking models cannot be forced, so a system text requests it. */
 function toolsOf({ tools, schema, settings }: ModelRequest, isThinking: boolean): Record<string, unknown> {
   const offered = [...tools.map(toolOf), ...(schema ? [answerTool(schema)] : [])]
   if (offered.length === 0) return {}

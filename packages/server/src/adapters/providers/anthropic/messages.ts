@@ -1,7 +1,4 @@
-/**
- * Converts messages to the Messages API: system text apart, user and assistant alternating, tool results as user
- * content.
- */
+/** Converts messages: system text is separate, user and assistant alternate, and tool results are user content. */
 import type Anthropic from '@anthropic-ai/sdk'
 import type { ProviderSettings } from '../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../features/templates/message.ts'
@@ -17,7 +14,6 @@ export interface AnthropicConversation {
 type Block = Anthropic.ContentBlockParam
 type PartOf<T extends MessagePart['type']> = Extract<MessagePart, { type: T }>
 
-/** @throws ProviderError `unsupported` for a part that the protocol cannot represent. */
 export function anthropicMessages(provider: ProviderSettings, messages: readonly Message[]): AnthropicConversation {
   const known = withUser(withLeadingSystem(withoutDeveloper(filesFromUser(messages))))
   const system = known
@@ -53,7 +49,7 @@ function systemBlock(provider: ProviderSettings, part: MessagePart): Anthropic.T
   throw unsupported(provider, part.type, 'in system messages')
 }
 
-/** A cache mark on a message goes to its last block that can have one. Thinking blocks cannot. */
+/** A message's cache mark applies to its last block. Thinking blocks cannot have one. */
 function marked<B extends Block>(message: Message, blocks: B[]): B[] {
   const mark = cacheMark(message)
   const last = blocks.at(-1)
@@ -61,7 +57,7 @@ function marked<B extends Block>(message: Message, blocks: B[]): B[] {
   return [...blocks.slice(0, -1), { ...last, cache_control: mark }]
 }
 
-// A prefilled assistant message may not end in white space.
+// The API rejects a prefilled assistant message that ends in white space.
 function trimmedEnd(turns: { role: 'user' | 'assistant'; content: Block[] }[]): Anthropic.MessageParam[] {
   const last = turns.at(-1)
   const block = last?.content.at(-1)
@@ -85,7 +81,7 @@ function userBlock(provider: ProviderSettings, part: MessagePart): Anthropic.Con
   throw unsupported(provider, part.type, 'in user messages')
 }
 
-/** Thinking goes back only to the provider key that produced it, with its signature. */
+/** Signed thinking is valid only for the provider key that produced it. */
 function assistantBlock(provider: ProviderSettings, part: MessagePart): Anthropic.ContentBlockParam[] {
   switch (part.type) {
     case 'text':
@@ -154,7 +150,7 @@ function markOf(part: MessagePart): { cache_control?: Anthropic.CacheControlEphe
   return mark ? { cache_control: mark } : {}
 }
 
-/** The cache mark of a part, message or configuration, under either of its names. `true` means the default mark. */
+/** Accepts either name of the cache mark. `true` selects the default mark. */
 export function cacheMark(holder: Readonly<Record<string, unknown>>): Anthropic.CacheControlEphemeral | undefined {
   const mark = holder['cache_control'] ?? holder['cacheControl']
   if (mark === true || mark === 'ephemeral') return { type: 'ephemeral' }

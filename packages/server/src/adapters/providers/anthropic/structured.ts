@@ -1,11 +1,11 @@
-/** Structured answers through a tool that takes the answer. Every model supports tools, and the tool is never shown. */
+/** Requests a structured answer through a hidden tool, because every model supports tools. */
 import type Anthropic from '@anthropic-ai/sdk'
 
 type Json = Record<string, unknown>
 
 export const answerToolName = 'structured_answer'
 
-/** For models that cannot be forced to call a tool. */
+/** Used for models that cannot be forced to call a tool. */
 export const answerInstruction: Anthropic.TextBlockParam = {
   type: 'text',
   text: `Give your final answer only by calling the tool ${answerToolName}.`,
@@ -25,7 +25,6 @@ export function isWrapped(schema: Json): boolean {
   return schema['type'] !== 'object'
 }
 
-/** Extracts the answer's text from the tool's input. */
 export function unwrapped(rawInput: string): string {
   try {
     const input: unknown = JSON.parse(rawInput)

@@ -1,4 +1,4 @@
-/** The built-in demo provider: no network, deterministic, streams word by word, follows schemas and tools. */
+/** The built-in demo provider: deterministic, no network, streams word by word, follows schemas and tools. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type {
   ModelChunk,
@@ -87,7 +87,6 @@ function countWords(text: string): number {
   return text.match(/\S+/g)?.length ?? 0
 }
 
-/** The words, each with its leading white space. */
 function wordsOf(text: string): string[] {
   return text.match(/(?<!\s)\s*\S+/g) ?? []
 }
@@ -96,9 +95,7 @@ function textOfMessages(messages: readonly Message[]): string {
   return messages.map(textOfMessage).join('\n')
 }
 
-/**
- * Calls a tool if the last message is the caller's, and the configuration requires a call or the prompt names the tool.
- */
+/** Calls a tool after a user message if the configuration requires a call or the prompt names the tool. */
 function toolToCall({ tools, messages, settings }: ModelRequest): ToolDefinition | undefined {
   const [first] = tools
   if (!first || messages.at(-1)?.role === 'tool' || messages.at(-1)?.role === 'assistant') return undefined
@@ -153,7 +150,7 @@ function cut(text: string): string {
   return text.length <= longestEcho ? text : `${[...text].slice(0, longestEcho).join('')}…`
 }
 
-/** This provider counts one token per word. */
+/** The demo provider counts one token per word. */
 function cutToLimit(text: string, settings: Record<string, unknown>): DemoAnswer {
   const limit = settings['maxOutputTokens'] ?? settings['maxTokens']
   if (typeof limit !== 'number' || countWords(text) <= limit) return { type: 'text', text, isCut: false }

@@ -1,14 +1,13 @@
-/** A small valid instance of a JSON Schema, always the same one for the same schema. */
 type Json = Record<string, unknown>
 
 interface Place {
   root: Json
   depth: number
-  /** Position in a list, so that lists of unique items can be filled. */
+  /** Position in a list, which keeps items of unique lists distinct. */
   index: number
 }
 
-// Schemas may refer to themselves. Below the first depth only required keys are built, below the second nothing.
+// Limits recursive schemas. Beyond `sparseDepth` only required keys are built, beyond `deepest` nothing.
 const sparseDepth = 6
 const deepest = 12
 const longestList = 100
@@ -115,7 +114,6 @@ function textOf(node: Json, index: number): string {
   return text.padEnd(least, '.').slice(0, numberIn(node, 'maxLength') ?? Number.POSITIVE_INFINITY)
 }
 
-/** Only references into the schema itself, `#/…`, are resolved. */
 function resolveRef(root: Json, ref: string): unknown {
   if (!ref.startsWith('#')) return {}
   const steps = ref

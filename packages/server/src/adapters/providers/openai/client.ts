@@ -1,4 +1,4 @@
-/** The driver for OpenAI's protocols: the `openai` client builds the requests, our transport sends them (ADR 38). */
+/** The driver for OpenAI's protocols. The `openai` client builds requests, our transport sends them (ADR 38). */
 import type { OpenAI } from 'openai'
 import type {
   ModelChunk,
@@ -42,7 +42,7 @@ export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelD
   const service = openaiService(provider)
   const { azure, baseUrl } = service
   const protocol = servesResponses(provider) ? responses : chat
-  // Azure's dated addresses have one path per deployment. The client would insert the name unescaped.
+  // Azure's dated API has one path per deployment, and the client would insert the name unescaped.
   const isDeployed = azure?.apiVersion !== undefined && protocol === chat && !baseUrl.includes('/deployments')
   const { search } = new URL(baseUrl)
   let client: Promise<OpenAI> | undefined
@@ -56,7 +56,7 @@ export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelD
       return {
         url: search === '' ? new URL(built.url) : withQuery(search, new URL(built.url)),
         headers: Object.fromEntries(built.req.headers),
-        // The client's encoder makes JSON text of every object.
+        // The client encodes every object as JSON text.
         body: String(built.req.body),
       }
     },
@@ -72,10 +72,10 @@ const machineHeaders = Object.fromEntries(
     .map((name) => [`x-stainless-${name}`, null]),
 )
 
-/** The `openai` package is loaded by the first call, because it takes 12 MB and 100 ms. */
+/** Loads the `openai` package on the first call, because it takes 12 MB and 100 ms. */
 async function createClient({ azure, baseUrl, configuration, token }: OpenaiService): Promise<OpenAI> {
   const { AzureOpenAI, OpenAI } = await import('openai')
-  // The client adds these headers to every request, and they could replace its own authentication.
+  // The client adds these headers to every request, and they could replace its authentication.
   delete process.env['OPENAI_CUSTOM_HEADERS']
   const options = {
     apiKey: token,
@@ -93,7 +93,7 @@ async function createClient({ azure, baseUrl, configuration, token }: OpenaiServ
   return new OpenAI({ ...options, defaultHeaders: { ...machineHeaders, authorization: null, 'api-key': token } })
 }
 
-/** @throws ProviderError for a name that a server could read as more than one segment, escaped or not. */
+/** @throws ProviderError for a name that a server could interpret as several path segments, escaped or not. */
 function deploymentSegment(model: string): string {
   if (/[/\\]|^\.*$/.test(model)) {
     throw new ProviderError('misconfigured', `'${model.slice(0, 100)}' is not the name of an Azure deployment`)
@@ -101,7 +101,7 @@ function deploymentSegment(model: string): string {
   return encodeURIComponent(model)
 }
 
-/** @param search the query string of the base URL, added to every request. Repeated names are kept. */
+/** @param search the base URL's query string, added to every request. Repeated names are kept. */
 function withQuery(search: string, url: URL): URL {
   const added = [...url.searchParams]
   url.search = search
@@ -109,7 +109,7 @@ function withQuery(search: string, url: URL): URL {
   return url
 }
 
-/** The client appends paths to the base address as text. */
+/** The client appends paths to the base URL as text. */
 function withoutQuery(address: string): string {
   const url = new URL(address)
   url.search = ''

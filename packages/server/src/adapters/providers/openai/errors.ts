@@ -1,9 +1,7 @@
-/** Errors that OpenAI-compatible services report within a response. */
 import type { ProviderError } from '../../../features/providers/provider-error.ts'
 import { brokenOff } from '../answer/failure.ts'
 import { asObject } from '../json.ts'
 
-/** Statuses for codes and types that are not numbers. */
 const statuses: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   invalid_prompt: 400,
@@ -20,7 +18,7 @@ const statuses: Readonly<Record<string, number>> = {
   overloaded_error: 503,
 }
 
-/** @param frame the frame with the error. Some services put the code beside it. */
+/** @param frame the frame with the error. Some services put the code beside the error. */
 export function frameError(error: unknown, token: string, frame: Record<string, unknown> = {}): ProviderError {
   const told = asObject(error)
   const codes = [told['status_code'], told['code'], told['status'], frame['code'], told['type']]

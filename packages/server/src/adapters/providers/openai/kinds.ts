@@ -1,4 +1,3 @@
-/** The differences between services that speak the OpenAI protocol, in one table. */
 import { keys } from '../request/settings.ts'
 import type { ToolIdForm } from '../request/tools.ts'
 
@@ -7,38 +6,36 @@ export interface KindTraits {
   takesDeveloper?: boolean
   /**
    * `leading-system`: later system messages become user messages, and at least one user message is required.
-   * `prefix-at-end`: the same, and a final assistant message is marked. `user-at-end`: user and assistant alternate.
+   * `prefix-at-end`: the same, and a final assistant message is marked as a prefix.
+   * `user-at-end`: user and assistant alternate.
    * `no-system-at-end`: the last message is not a system message.
    */
   roles?: 'leading-system' | 'user-at-end' | 'prefix-at-end' | 'no-system-at-end'
   refusesNames?: boolean
-  /** The service sends usage unasked and rejects the option that requests it. */
+  /** The service always sends usage and rejects the option that requests it. */
   usageUnasked?: boolean
-  /** No schema mode: uses JSON mode, with the schema in a system text. */
+  /** The service has no schema mode. JSON mode is used, with the schema in a system text. */
   jsonModeOnly?: boolean
   refusesImages?: boolean
   refusesTools?: boolean
-  /** Does not accept lists of text parts in these messages, so their texts are joined. */
+  /** Messages whose text parts must be joined, because the service rejects lists of them. */
   joinsTexts?: 'in-all' | 'but-of-users'
-  /** The format of file parts. `content` is OpenAI's own, which accepts no URLs. */
+  /** The format of file parts. `content` is OpenAI's, which accepts no URLs. */
   files: 'content' | 'document_url' | 'file_url' | 'none'
-  /** The format of sound: `object` is OpenAI's own, `text` the plain content or URL. */
+  /** The format of audio. `object` is OpenAI's, `text` is the plain content or URL. */
   sound?: 'object' | 'text'
   toolIds?: ToolIdForm
-  /** Settings whose names differ from OpenAI's, by OpenAI's name. */
   names?: Readonly<Record<string, string>>
-  /** Settings that the service rejects. */
   refused: ReadonlySet<string>
-  /** The reasoning of a tool loop must be sent back. */
+  /** The service requires a tool loop's reasoning to be sent back. */
   wantsReasoning?: boolean
-  /** Prompts name a deployment; the response names the model behind it. */
+  /** Prompts name a deployment, and the response names the model behind it. */
   namesDeployments?: boolean
-  /** Reasoning shows in usage only as a total above input plus output. */
+  /** The service reports reasoning only as the excess of the total over input plus output. */
   countsThoughtsInTotal?: boolean
 }
 
 const elsewhere = 'thinkingConfig safetySettings'
-/** Settings of other vendors' protocols. */
 export const unsampled = `${elsewhere} topK top_k thinking`
 
 const traits: Readonly<Record<string, KindTraits>> = {
@@ -105,7 +102,6 @@ const traits: Readonly<Record<string, KindTraits>> = {
   },
 }
 
-/** Any other service with this protocol. */
 const unknown: KindTraits = { files: 'content', sound: 'object', refused: new Set() }
 
 export function traitsOfKind(kind: string): KindTraits {

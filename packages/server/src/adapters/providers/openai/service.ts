@@ -1,4 +1,3 @@
-/** A provider key as a service that speaks OpenAI's protocols: its addresses and traits, made once per key. */
 import type { ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { RunError } from '../../../shared/app-error.ts'
 import { asText } from '../json.ts'
@@ -8,12 +7,12 @@ import { type KindTraits, traitsOfKind, unsampled } from './kinds.ts'
 export interface OpenaiService extends ProviderSettings {
   traits: KindTraits
   baseUrl: string
-  /** OpenAI itself, which supports newer roles and parameter names. */
+  /** True for OpenAI itself, which supports newer roles and parameter names. */
   isOpenai: boolean
   azure: AzureAddress | undefined
 }
 
-/** The address of an Azure resource. With an API version it is the older form, which has one path per deployment. */
+/** An Azure resource's address. With an API version it is the older form, which has one path per deployment. */
 interface AzureAddress {
   baseUrl: string
   apiVersion?: string
@@ -29,10 +28,7 @@ export function openaiService(provider: ProviderSettings): OpenaiService {
   return { ...provider, traits: traitsAt(provider.kind, own, { isOpenai, azure }), baseUrl, isOpenai, azure }
 }
 
-/**
- * Whether the provider key selects the Responses protocol.
- * @throws RunError `ai_provider_config_error` for a kind that only has chat completions.
- */
+/** @throws RunError `ai_provider_config_error` for a kind that only supports chat completions. */
 export function servesResponses({ name, kind, configuration }: ProviderSettings): boolean {
   if (configuration['endpoint'] !== 'responses') return false
   if (kind === 'openai' || kind === 'custom' || kind === 'azure') return true
@@ -46,14 +42,11 @@ function traitsAt(
 ): KindTraits {
   if (kind === 'azure' && (azure?.apiVersion ?? '9') < '2024-12') return { ...own, takesDeveloper: false }
   if (kind !== 'openai') return own
-  // Compatible services may accept settings that OpenAI's own address rejects.
+  // Compatible services may accept settings that OpenAI's own API rejects.
   return { ...own, refused: isOpenai ? keys(unsampled) : new Set() }
 }
 
-/**
- * Undefined for a key that has a plain OpenAI-compatible `url` and no Azure settings.
- * @throws RunError `ai_provider_config_error` for an invalid resource name or base address.
- */
+/** @throws RunError `ai_provider_config_error` for an invalid resource name or base URL. */
 function azureAddress({ name, configuration, url }: ProviderSettings): AzureAddress | undefined {
   const resource = asText(configuration['resourceName'])
   const given = asText(configuration['baseUrl'])
@@ -67,7 +60,7 @@ function azureAddress({ name, configuration, url }: ProviderSettings): AzureAddr
     return { baseUrl: given, ...apiVersion }
   }
   if (resource === '') return url !== null && isDated ? { baseUrl: url, ...apiVersion } : undefined
-  // It becomes part of a host name, so any other character could lead to another host.
+  // The name becomes part of a host name, so any other character could select another host.
   if (!/^[a-zA-Z0-9][a-zA-Z0-9-]*$/.test(resource)) throw configError(name, 'configuration.resourceName is not valid')
   const base = `https://${resource}.openai.azure.com/openai`
   return { baseUrl: isDated ? base : `${base}/v1`, ...apiVersion }

@@ -1,4 +1,4 @@
-/** The content of message parts. stet never fetches a URL: the provider does. */
+/** stet never fetches a URL; the provider does. */
 
 import type { ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
@@ -8,7 +8,6 @@ export type Media = { url: string; mimeType: string } | { base64: string; mimeTy
 
 type MediaPart = Extract<MessagePart, { type: 'image' | 'file' }>
 
-/** The start of base64 data, by format. */
 const imageStarts = [
   ['/9j/', 'image/jpeg'],
   ['R0lG', 'image/gif'],
@@ -31,7 +30,6 @@ export function dataUrl({ base64, mimeType }: { base64: string; mimeType: string
   return `data:${mimeType};base64,${base64}`
 }
 
-/** The URL, or the data as a data URL. */
 export function addressOf(media: Media): string {
   return 'url' in media ? media.url : dataUrl(media)
 }
@@ -57,7 +55,6 @@ export function toolsRefused(provider: ProviderSettings): ProviderError {
   return new ProviderError('unsupported', `Provider '${provider.name}' takes no tools`)
 }
 
-/** A tool's result as text, which every protocol accepts. */
 export function resultText(result: unknown): string {
   return typeof result === 'string' ? result : (JSON.stringify(result) ?? 'null')
 }

@@ -1,11 +1,11 @@
-/** Which roles a service accepts, and where. A role it rejects becomes the nearest accepted one. */
+/** Adapts roles to a service. A rejected role becomes the nearest accepted one. */
 import type { Message, MessagePart, Role } from '../../../features/templates/message.ts'
 
 export function withoutDeveloper(messages: readonly Message[]): Message[] {
   return messages.map((message) => (message.role === 'developer' ? as('system', message) : message))
 }
 
-/** Leading system messages stay; later ones become user messages. */
+/** Keeps leading system messages. Later ones become user messages. */
 export function withLeadingSystem(messages: readonly Message[]): Message[] {
   const first = messages.findIndex(({ role }) => role !== 'system')
   return messages.map((message, index) =>
@@ -13,30 +13,25 @@ export function withLeadingSystem(messages: readonly Message[]): Message[] {
   )
 }
 
-/** In a conversation without a user message, the last system message becomes one. */
+/** Without a user message, the last system message becomes one. */
 export function withUser(messages: readonly Message[]): Message[] {
   if (messages.some(({ role }) => role === 'user')) return [...messages]
   const last = messages.map(({ role }) => role).lastIndexOf('system')
   return messages.map((message, index) => (index === last ? as('user', message) : message))
 }
 
-/** The last message is from the user or a tool. */
 export function withUserAtEnd(messages: readonly Message[]): Message[] {
   const last = messages.at(-1)
   if (!last || last.role === 'user' || last.role === 'tool') return [...messages]
   return [...messages.slice(0, -1), as('user', last)]
 }
 
-/** The last message is not a system message. */
 export function withoutSystemAtEnd(messages: readonly Message[]): Message[] {
   const last = messages.at(-1)
   return last?.role === 'system' ? [...messages.slice(0, -1), as('user', last)] : [...messages]
 }
 
-/**
- * No service accepts images and files in assistant messages. Media made by a model is sent in a user message, after the
- * results of the calls in the same assistant message.
- */
+/** No service accepts media in assistant messages. It moves to a user message, after that message's tool results. */
 export function filesFromUser(messages: readonly Message[]): Message[] {
   const shown: Message[] = []
   let held: MessagePart[] = []
@@ -52,7 +47,7 @@ export function filesFromUser(messages: readonly Message[]): Message[] {
     }
     held = media
     const content = message.content.filter((part) => !isMedia(part))
-    // Reasoning alone is rejected, because the part it led to is missing.
+    // Services reject reasoning without the content that followed it.
     if (content.some(({ type }) => type === 'text' || type === 'tool-call')) shown.push({ ...message, content })
   }
   if (held.length > 0) shown.push({ role: 'user', content: held })
@@ -63,9 +58,7 @@ function isMedia({ type }: MessagePart): boolean {
   return type === 'image' || type === 'file'
 }
 
-/**
- * Joins neighbors of one role, for services that require user and assistant to alternate. Tool results stay separate.
- */
+/** Merges consecutive messages of one role, for services that require alternation. Tool results stay separate. */
 export function inTurn(messages: readonly Message[]): Message[] {
   const joined: Message[] = []
   for (const message of messages) {
@@ -77,7 +70,7 @@ export function inTurn(messages: readonly Message[]): Message[] {
   return joined
 }
 
-// User messages cannot have calls or reasoning, so only the text of an assistant message is kept.
+// User messages cannot have calls or reasoning, so these are dropped.
 function as(role: Role, message: Message): Message {
   const content = message.content.filter(
     (part) => !['reasoning', 'redacted-reasoning', 'tool-call'].includes(part.type),

@@ -1,6 +1,3 @@
-/**
- * A JSON Schema as a request for structured output: name, strictness, and a text for services without schema support.
- */
 type Json = Record<string, unknown>
 
 export function schemaName(schema: Json): string {
@@ -8,7 +5,6 @@ export function schemaName(schema: Json): string {
   return title === '' ? 'answer' : title
 }
 
-/** For services that only have JSON mode. */
 export function schemaInstruction(schema: Json): string {
   return `Answer with JSON alone, valid against this JSON schema:\n${JSON.stringify(schema)}`
 }
@@ -24,7 +20,7 @@ const unstrictKeys = [
   'prefixItems',
 ]
 
-/** The conditions of strict modes: an object at the root, every object closed, every key required. */
+/** Strict mode requires an object at the root, every object closed, and every key required. */
 export function meetsStrict(schema: Json): boolean {
   return schema['type'] === 'object' && isStrictNode(schema)
 }

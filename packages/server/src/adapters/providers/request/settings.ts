@@ -1,12 +1,10 @@
-/** The settings of prompt and provider key as keys of a request body, and as headers. stet's own are never sent. */
+/** Converts settings to body keys and headers. stet's own settings are never sent. */
 import type { ModelRequest, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
 import { asObject } from '../json.ts'
 
 export interface SettingRules {
-  /** Settings with the protocol's own names for them. */
   names: Readonly<Record<string, string>>
-  /** Settings that the service would reject, or that belong elsewhere in the request. */
   dropped: ReadonlySet<string>
 }
 
@@ -20,7 +18,6 @@ export function keys(text: string): ReadonlySet<string> {
   return new Set(text.split(' '))
 }
 
-/** Unknown settings pass unchanged. */
 export function settingsBody(
   { kind }: Pick<ProviderSettings, 'kind'>,
   settings: Record<string, unknown>,
@@ -28,7 +25,7 @@ export function settingsBody(
 ): Record<string, unknown> {
   const body: Record<string, unknown> = {}
   const { providerOptions: options } = settings
-  // It contains one object per provider kind. Objects of other kinds are not sent.
+  // `providerOptions` has one object per provider kind. Only the matching one is sent.
   const own = options ? asObject(Object.getOwnPropertyDescriptor(options, kind)?.value) : {}
   for (const [key, value] of Object.entries({ ...settings, ...own })) {
     if (value === undefined || value === null || stetKeys.has(key) || dropped.has(key)) continue
@@ -37,7 +34,6 @@ export function settingsBody(
   return body
 }
 
-/** The limit of output tokens. */
 export function tokenLimit(settings: Record<string, unknown>): number | undefined {
   const limit = settings['maxOutputTokens'] ?? settings['maxTokens']
   return typeof limit === 'number' ? limit : undefined
@@ -49,8 +45,8 @@ const reservedHeaders = keys(
 )
 
 /**
- * The headers of a call, by precedence: the protocol's, the prompt's, the provider key's.
- * @param own the protocol's headers, such as authentication and version. Nothing overrides them.
+ * The protocol's headers override the prompt's, which override the provider key's.
+ * @param own the protocol's fixed headers, such as authentication and version.
  * @param defaults headers that the provider key and the prompt may override.
  * @throws ProviderError `misconfigured` for a reserved or malformed header.
  */

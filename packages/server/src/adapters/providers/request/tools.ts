@@ -1,5 +1,3 @@
-/** Tool choice and tool-call ids, in any notation that prompts and services use. */
-
 import { createHash } from 'node:crypto'
 import { asObject, asText } from '../json.ts'
 
@@ -12,7 +10,6 @@ const words: Readonly<Record<string, ToolChoice>> = {
   any: 'required',
 }
 
-/** Undefined if the prompt does not set it, or sets an unknown value. */
 export function toolChoiceOf(settings: Record<string, unknown>): ToolChoice | undefined {
   const written = settings['toolChoice'] ?? settings['tool_choice']
   const choice = asObject(written)
@@ -22,16 +19,14 @@ export function toolChoiceOf(settings: Record<string, unknown>): ToolChoice | un
   return name === '' ? undefined : { name }
 }
 
-/** Whether one response may call several tools; undefined if not set. */
 export function parallelCallsOf(settings: Record<string, unknown>): boolean | undefined {
   const written = settings['parallelToolCalls'] ?? settings['parallel_tool_calls']
   return typeof written === 'boolean' ? written : undefined
 }
 
-/** The tool-related keys of a body. Services reject both keys in a request without tools. */
+/** Builds the body's tool keys. Services reject both keys in a request without tools. */
 export function toolSettings(
   settings: Record<string, unknown>,
-  /** The protocol's notation for the one tool that must be called. */
   named: (choice: { name: string }) => Record<string, unknown>,
 ): Record<string, unknown> {
   const choice = toolChoiceOf(settings)
@@ -49,7 +44,7 @@ export interface ToolIdForm {
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** A matching id is kept. Any other id is derived from the original, so no table is needed. */
+/** Keeps a matching id. Any other id is derived from the original by hashing, so no table is needed. */
 export function toolIdIn(form: ToolIdForm | undefined, id: string): string {
   if (!form || form.fits.test(id)) return id
   const digest = createHash('sha256').update(id).digest()

@@ -1,4 +1,4 @@
-/** The rules for addresses: checked when one is saved, so that mistakes show at once, and at each connection. */
+/** Checks addresses when they are saved, for early feedback, and again at each connection. */
 import { lookup, lookup as resolveName } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
@@ -23,7 +23,7 @@ export function addressGuard(settings: GuardSettings): AddressGuard {
   }
 }
 
-/** Empty if the name does not resolve now. It may later, and each connection is checked anyway. */
+/** Returns an empty list if the name does not resolve yet. Each connection is checked anyway. */
 function resolveAll(resolve: typeof lookup, host: string): Promise<string[]> {
   return new Promise((done) => {
     const timer = setTimeout(done, resolveMs, [])
@@ -38,21 +38,19 @@ function refused(reason: string) {
   return refuse('invalid-body', issueAt('url', reason))
 }
 
-/** The server may not call this address. No connection was made. */
+/** Thrown before any connection is made. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused'
 }
 
 export interface GuardSettings {
-  /** `host` or `host:port` as written in a base URL. Their addresses may be private. */
+  /** `host` or `host:port` as written in a base URL. These hosts may have private addresses. */
   allowedPrivateHosts: readonly string[]
-  /** Resolves names. Replaced only in tests. */
   resolve?: typeof resolveName
 }
 
 const refusal = 'The address is not allowed: it leads into a private or reserved network'
 
-/** A connector for undici. `connectMs` covers name resolution, TCP and TLS. */
 export function guardedConnect(settings: GuardSettings, connectMs: number): buildConnector.connector {
   const guarded = buildConnector({ timeout: connectMs, lookup: checkedLookup(settings.resolve ?? resolveName) })
   const free = buildConnector({ timeout: connectMs })
@@ -64,7 +62,7 @@ export function guardedConnect(settings: GuardSettings, connectMs: number): buil
   }
 }
 
-/** A name with several addresses is refused if any of them is private. */
+/** Rejects a name if any of its addresses is private. */
 export function checkedLookup(resolve: typeof resolveName): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
@@ -79,7 +77,6 @@ export function checkedLookup(resolve: typeof resolveName): LookupFunction {
   }
 }
 
-/** Whether the operator allows this host and port to have a private address. */
 function isAllowedHost(
   allowed: readonly string[],
   { hostname, protocol, port }: { hostname: string; protocol: string; port?: string | null },

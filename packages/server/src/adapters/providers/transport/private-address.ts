@@ -1,4 +1,3 @@
-/** Which IP addresses are not part of the public internet. */
 import { BlockList, isIP } from 'node:net'
 
 const privateIpv4 = blockList('ipv4', [
@@ -19,7 +18,7 @@ const privateIpv4 = blockList('ipv4', [
   ['240.0.0.0', 4],
 ])
 
-// Besides private, link-local and multicast: tunnels (6to4, Teredo, local NAT64), documentation and discard ranges.
+// Includes tunnels (6to4, Teredo, local NAT64), documentation and discard ranges.
 const privateIpv6 = blockList('ipv6', [
   ['::', 96],
   ['64:ff9b:1::', 48],
@@ -38,7 +37,7 @@ const privateIpv6 = blockList('ipv6', [
 const mappedIpv4 = blockList('ipv6', [['::ffff:0:0', 96]])
 const nat64 = blockList('ipv6', [['64:ff9b::', 96]])
 
-/** Covers IPv4 addresses inside IPv6 (mapped, NAT64), and anything that is not an address. */
+/** Also true for private IPv4 addresses inside IPv6 (mapped, NAT64), and for text that is not an address. */
 export function isPrivateAddress(address: string): boolean {
   const [bare = ''] = address.split('%')
   const family = isIP(bare)
@@ -48,7 +47,7 @@ export function isPrivateAddress(address: string): boolean {
   return privateIpv6.check(bare, 'ipv6')
 }
 
-// The URL parser normalizes every IPv6 address; its last two groups hold the IPv4 address.
+// The URL parser normalizes every IPv6 address. The last two groups contain the IPv4 address.
 function embeddedIpv4(address: string): string {
   const groups = new URL(`http://[${address}]`).hostname.slice(1, -1).split(':').slice(-2)
   const [high = 0, low = 0] = groups.map((group) => (group === '' ? 0 : Number.parseInt(group, 16)))

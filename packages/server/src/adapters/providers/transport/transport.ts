@@ -1,4 +1,4 @@
-/** The transport of provider calls: undici's `request` with one keep-alive pool per origin. */
+/** Sends provider calls with undici's `request` and one keep-alive pool per origin. */
 
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -8,21 +8,19 @@ import { ProviderError } from '../../../features/providers/provider-error.ts'
 import { unreadable } from '../json.ts'
 import { AddressRefused, type GuardSettings, guardedConnect } from './address-guard.ts'
 
-/** Time and size limits of provider calls. */
 export interface ProviderLimits {
-  /** Name resolution, TCP and TLS together. */
+  /** Limit for name resolution, TCP and TLS together. */
   connectMs: number
-  /** Until the head of a streamed response. */
+  /** Limit until a streamed response's headers arrive. */
   firstByteMs: number
-  /** Until the head of a plain response, which arrives only when complete; also the silence within its body. */
+  /** Limit until a plain response's headers, which arrive when it is complete. Also limits silence in its body. */
   plainMs: number
-  /** Between two reads of a streamed response. */
+  /** Limit between two reads of a streamed response. */
   silenceMs: number
   headBytes: number
   plainBytes: number
-  /** A frame may contain a whole generated image. */
+  /** Large, because a frame may contain a complete generated image. */
   frameBytes: number
-  /** Pause before the first retry. It doubles with each further one. */
   backoffMs: number
 }
 
@@ -41,14 +39,12 @@ export interface LeanRequest {
   url: URL
   headers: Record<string, string>
   body: string
-  /** Streamed responses must start earlier and may not be silent for long. */
   isStream: boolean
-  /** The operator configured the address, so it is not checked. */
+  /** Skips the address check, because the operator configured the address. */
   isTrusted: boolean
   signal: AbortSignal
 }
 
-/** The parts of a response that protocols use. `body` is undici's own stream. */
 export interface LeanResponse {
   status: number
   headers: IncomingHttpHeaders
@@ -56,14 +52,14 @@ export interface LeanResponse {
 }
 
 export interface LeanTransport {
-  /** @throws ProviderError. After an abort by `signal` it rejects with undici's error. */
+  /** @throws ProviderError. After an abort by `signal`, rejects with undici's error. */
   send(request: LeanRequest): Promise<LeanResponse>
   close(): Promise<void>
 }
 
 export function leanTransport(guard: GuardSettings, limits: ProviderLimits): LeanTransport {
   const options: Agent.Options = { maxHeaderSize: limits.headBytes, keepAliveTimeout: 30_000, pipelining: 1 }
-  // Two agents: a connection opened without the address check must never serve a request that needs it.
+  // A connection opened without the address check must never serve a request that needs it.
   const checked = new Agent({ ...options, connect: guardedConnect(guard, limits.connectMs) })
   const trusted = new Agent({ ...options, connect: { timeout: limits.connectMs } })
   return {
@@ -90,7 +86,6 @@ export function leanTransport(guard: GuardSettings, limits: ProviderLimits): Lea
   }
 }
 
-/** A header as text, repeated ones joined. @param name in lower case. */
 export function headerText(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name]
   return Array.isArray(value) ? value.join(', ') : value
@@ -131,10 +126,7 @@ const connectFailures = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-/**
- * Errors of undici and the system as ProviderError. Our own pass unchanged. `cause` is omitted where its text would look
- * like a timeout of the client itself.
- */
+/** Omits `cause` if its text would look like a timeout of the client itself. */
 export function transportError(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error
   if (error instanceof AddressRefused) return new ProviderError('misconfigured', error.message)
@@ -153,7 +145,7 @@ export function transportError(error: unknown): ProviderError {
   return new ProviderError('unavailable', connectFailures.has(code) ? 'The provider cannot be reached' : connectionLost)
 }
 
-// For a name with several addresses, Node throws an AggregateError whose code is that of the first failure.
+// For a name with several addresses, Node throws an AggregateError with the first failure's code.
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''
   if ('code' in error && typeof error.code === 'string') return error.code

@@ -1,12 +1,12 @@
-/** Removes every way out of this process: modules that open sockets, processes and files, and changes to built-ins. */
+/** Removes escapes from the sandbox: modules for sockets, processes and files, and changes to built-ins. */
 import module, { createRequire, isBuiltin, syncBuiltinESMExports } from 'node:module'
 
 const require = createRequire(import.meta.url)
 
-/** Loaded first, because `import()` would otherwise return them intact. All other modules use them. */
+/** Loaded first, because `import()` would otherwise return them intact. All other modules depend on them. */
 const EMPTIED = [
   ...['net', 'dgram', 'dns', 'dns/promises', 'child_process', 'worker_threads', 'fs', 'fs/promises', 'v8', 'vm'],
-  // The permission model lets their files through: Node 24 those of SQLite, Node 20 those of traces.
+  // The permission model does not restrict their files: SQLite in Node 24, traces in Node 20.
   ...['node:sqlite', 'trace_events'],
 ]
 const OF_PROCESS = [
@@ -17,7 +17,7 @@ const OF_PROCESS = [
 
 type Holder = Record<PropertyKey, unknown>
 
-/** Runs after this process has loaded its code and before the first template. */
+/** Call after all code is loaded and before the first template. */
 export function closeModules(): void {
   for (const name of EMPTIED) if (isBuiltin(name)) empty(require(name) as Holder, new Set())
   closeHandle(process.stdin as unknown as Holder)
@@ -27,7 +27,7 @@ export function closeModules(): void {
   for (const name of OF_PROCESS) Reflect.deleteProperty(process, name)
 }
 
-/** Replaces every function of a module, its objects and the prototypes of its classes with one that throws. */
+/** Replaces every function of a module, its objects and its class prototypes with one that throws. */
 function empty(holder: Holder, seen: Set<unknown>): void {
   if (seen.has(holder)) return
   seen.add(holder)
@@ -41,7 +41,7 @@ function empty(holder: Holder, seen: Set<unknown>): void {
   }
 }
 
-/** Methods that open connections. The streams of this process need the other methods. */
+/** Methods that open connections. The process's own streams need the other methods. */
 const OF_INSTANCES = [
   'connect',
   'listen',
@@ -61,7 +61,7 @@ function emptyClass(prototype: Holder | undefined): void {
   }
 }
 
-/** The native side of a pipe could connect to, or listen on, a socket in the file system. */
+/** A pipe's native handle could connect to a Unix socket, or listen on one. */
 function closeHandle(stream: Holder): void {
   const handle = stream['_handle']
   const prototype: unknown = typeof handle === 'object' && handle !== null ? Object.getPrototypeOf(handle) : undefined
@@ -78,7 +78,7 @@ function refused(): never {
 
 const NETWORK_GLOBALS = ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest', 'Request', 'Response', 'navigator']
 
-/** Prototypes whose properties libraries override by assignment, which a frozen data property would forbid. */
+/** Libraries override these prototypes' properties by assignment, which a frozen data property would forbid. */
 const OVERRIDDEN = [
   Object.prototype,
   Function.prototype,
@@ -89,7 +89,6 @@ const OVERRIDDEN = [
   ReferenceError.prototype,
 ]
 
-/** Freezes every built-in that a template could reach, and removes network globals. */
 export function lockDown(): void {
   for (const name of NETWORK_GLOBALS) Reflect.deleteProperty(globalThis, name)
   for (const prototype of OVERRIDDEN) keepAssignable(prototype)
@@ -101,7 +100,6 @@ export function lockDown(): void {
   for (const hidden of hiddenIntrinsics()) freezeAll(hidden, seen)
 }
 
-/** Intrinsics without a global name. */
 function hiddenIntrinsics(): unknown[] {
   const arrayIterator = [][Symbol.iterator]()
   const iterators = [arrayIterator, new Map().entries(), new Set().values(), ''[Symbol.iterator](), 'a'.matchAll(/a/g)]
@@ -109,7 +107,7 @@ function hiddenIntrinsics(): unknown[] {
   return [...iterators, ...functions].map((value) => Object.getPrototypeOf(value))
 }
 
-/** Makes a frozen accessor whose setter defines an own property: overriding works, changing the built-in does not. */
+/** Installs a frozen accessor whose setter defines an own property, so the built-in cannot change. */
 function keepAssignable(prototype: object): void {
   for (const key of Reflect.ownKeys(prototype)) {
     const property = Object.getOwnPropertyDescriptor(prototype, key)
@@ -131,7 +129,7 @@ function freezeAll(value: unknown, seen: Set<unknown>): void {
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
   if (!isObject || seen.has(value)) return
   seen.add(value)
-  // Some own properties of host objects cannot be frozen; the engine never hands these out.
+  // Some own properties of host objects cannot be frozen. The engine never exposes these objects.
   Object.freeze(value)
   freezeAll(Object.getPrototypeOf(value), seen)
   for (const property of Object.values(Object.getOwnPropertyDescriptors(value))) {

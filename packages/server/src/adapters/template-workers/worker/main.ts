@@ -1,4 +1,3 @@
-/** The program of a worker process: reads one call per line, evaluates it and writes one reply. */
 import {
   type ChainState,
   type CompiledPrompt,
@@ -15,7 +14,7 @@ import { encodeLine, lineReader, MAX_REPLY_BYTES, READY, type WorkerReply, type 
 import { closeModules, lockDown } from './lockdown.ts'
 import { wellFormedJson } from './well-formed-json.ts'
 
-/** A tree takes up to about 150 bytes for each character of its text. Larger caches would take memory from the calls. */
+/** A syntax tree uses up to about 150 bytes per character. A larger cache would take memory from calls. */
 const compiled = new LRUCache<string, CompiledPrompt>({
   max: 50,
   maxSize: 200_000,
@@ -25,7 +24,6 @@ const WARM_UP = '---\nmodel: none\n---\n{{ if a }}<user>{{ a.b }}</user>{{ else 
 
 const { stdin, stdout } = process
 const CALLS_PER_MEASUREMENT = 16
-/** A call that took this long may have left much memory behind. */
 const EXPENSIVE_MS = 5
 
 let current: number | undefined
@@ -62,7 +60,7 @@ async function reply(request: WorkerRequest): Promise<WorkerReply> {
   }
 }
 
-/** Measuring costs as much as a small render, so cheap calls are measured only occasionally. */
+/** A measurement costs as much as a small render, so cheap calls are measured only occasionally. */
 function memory(): typeof measured {
   if (calls % CALLS_PER_MEASUREMENT === 0 || performance.now() - startedMs >= EXPENSIVE_MS) {
     const { rss, heapUsed } = process.memoryUsage()
@@ -72,7 +70,7 @@ function memory(): typeof measured {
   return measured
 }
 
-/** Waits until nothing of the call is left to run: other expressions of a failed call would use the next call's time. */
+/** Waits until a failed call's remaining expressions have run, because they would use the next call's time. */
 function send(message: WorkerReply): void {
   setImmediate(() => {
     if (current !== message.id) return
@@ -114,7 +112,7 @@ stdin.on(
 )
 closeModules()
 lockDown()
-// The first call loads and compiles the engine, so it must not be a caller's.
+// The first call loads and compiles the engine, so it is a warm-up instead of a user's call.
 await renderStep(await compilePrompt({ path: 'warm-up', content: WARM_UP, documents: {} }), {
   parameters: {},
   now: new Date().toISOString(),

@@ -1,4 +1,3 @@
-/** Converts frames of a streamed response, or one plain response, to stet's chunks. */
 import type { FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
 import {
   addPiece,
@@ -20,7 +19,6 @@ import { addCalls, finishCalls, type PartialCall, signCalls } from './tool-calls
 
 type Json = Record<string, unknown>
 
-/** The answer so far. */
 interface ChatAnswer {
   provider: OpenaiService
   text: PiecedText
@@ -28,9 +26,7 @@ interface ChatAnswer {
   marks: ThoughtMarks
   calls: PartialCall[]
   attached: Attachments
-  /** Encrypted reasoning that has not been passed on. */
   sealed: unknown[]
-  /** The web pages that the answer cites. */
   pages: unknown
   hasText: boolean
   hasCalls: boolean
@@ -63,7 +59,6 @@ export function chunkReader(provider: OpenaiService): ChunkReader {
   }
 }
 
-/** @throws ProviderError for a body that is not a chat completion. */
 export function plainChunks(body: string, provider: OpenaiService): ModelChunk[] {
   const parsed = parseAnswer(body)
   refuseFailure(parsed, provider)
@@ -75,9 +70,7 @@ export function plainChunks(body: string, provider: OpenaiService): ModelChunk[]
   return chunks
 }
 
-/**
- * Services report errors within a response under `error`, as the frame itself (Mistral), or beside other data (Groq).
- */
+/** Services report errors under `error`, as the frame itself (Mistral), or beside other data (Groq). */
 function refuseFailure(frame: Json, { token }: OpenaiService): void {
   const own = frame['object'] === 'error' ? frame : undefined
   const failure = frame['error'] ?? own ?? (frame['x_groq'] && asObject(frame['x_groq'])['error'])
@@ -109,7 +102,7 @@ function read(answer: ChatAnswer, frame: Json, key: 'delta' | 'message', into: M
   const counts = frame['usage'] ?? (frame['x_groq'] && asObject(frame['x_groq'])['usage']) ?? choice['usage']
   if (typeof counts === 'object' && counts !== null) answer.usage = chatUsage(counts, traits)
   if (traits.namesDeployments) answer.servedModel = asText(frame['model']) || answer.servedModel
-  // Perplexity repeats the whole list in every frame.
+  // Perplexity repeats the complete list in every frame.
   answer.pages = frame['search_results'] ?? frame['citations'] ?? answer.pages
   const delta = asObject(choice[key])
   const { extra_content: extra, tool_calls: calls } = delta
@@ -146,7 +139,6 @@ function finish(answer: ChatAnswer, into: ModelChunk[]): void {
   into.push({ type: 'finish', finishReason: finishReasonOf(answer.finishReason, hasCalls), ...counted, ...served })
 }
 
-/** Emits the text that was kept until the end. */
 function flush(answer: ChatAnswer, into: ModelChunk[]): void {
   if (answer.marks.held !== '') think(answer, answer.marks.held, into)
   answer.marks.held = ''
@@ -177,7 +169,7 @@ function endThought(answer: ChatAnswer, into: ModelChunk[]): void {
   answer.isThinking = false
 }
 
-/** With `n` above 1 a service returns several choices. The first one counts. */
+/** With `n` above 1 a service returns several choices. Only the first one is used. */
 function firstChoice(choices: unknown): Json {
   for (const choice of Array.isArray(choices) ? choices.map(asObject) : []) {
     if ((choice['index'] ?? 0) === 0) return choice
@@ -185,19 +177,18 @@ function firstChoice(choices: unknown): Json {
   return {}
 }
 
-/** Answer text with refusals, and reasoning. */
 function wordsOf({ content, refusal, reasoning_content, reasoning }: Json): { text: string; thought: string } {
   // Some services send the same reasoning under both names.
   const thought = asText(reasoning_content) || asText(reasoning)
   if (!Array.isArray(content)) return { text: asText(content) || asText(refusal), thought }
-  // Mistral sends lists of parts, and reasoning as one of them.
+  // Mistral sends lists of parts, some of which are reasoning.
   const thoughts = content
     .map((part) => asObject(part)['thinking'])
     .map((thinking) => (Array.isArray(thinking) ? textsOf(thinking) : asText(thinking)))
   return { text: textsOf(content) || asText(refusal), thought: thought || thoughts.join('') }
 }
 
-/** Encrypted reasoning from gateways such as OpenRouter. Each item is complete and must be sent back unchanged. */
+/** Encrypted reasoning from gateways such as OpenRouter, which must be sent back unchanged. */
 function sealedThoughtsOf({ reasoning_details }: Json): unknown[] {
   const details = Array.isArray(reasoning_details) ? reasoning_details : []
   return details.filter((detail) => asObject(detail)['type'] === 'reasoning.encrypted')
@@ -210,7 +201,7 @@ function textsOf(parts: readonly unknown[]): string {
     .join('')
 }
 
-/** Lower case, because Google passes on the names of its own protocol. */
+/** Lower case, because Google returns its own protocol's names in upper case. */
 const reasons = new Map<string, FinishReason>([
   ['stop', 'stop'],
   ['end_turn', 'stop'],
@@ -237,7 +228,7 @@ const reasons = new Map<string, FinishReason>([
 
 /** Several services report `stop` although the model called tools. */
 function finishReasonOf(reason: string | undefined, hasCalls: boolean): FinishReason {
-  // Some services add details after a colon, e.g. the filter that matched.
+  // Some services append details after a colon, for example the filter that matched.
   const [name = ''] = reason?.toLowerCase().split(':', 1) ?? []
   const known = reason === undefined ? 'unknown' : (reasons.get(name) ?? 'other')
   return hasCalls && (known === 'stop' || known === 'unknown') ? 'tool-calls' : known
@@ -248,7 +239,7 @@ function chatUsage(value: unknown, { countsThoughtsInTotal }: KindTraits): Count
   const details = asObject(usage['prompt_tokens_details'])
   const input = asNumber(usage['prompt_tokens']) ?? 0
   const output = asNumber(usage['completion_tokens']) ?? 0
-  // The part of the total beyond input and output. Some services report reasoning only there.
+  // The share of the total beyond input and output. Some services report reasoning only there.
   const beside = Math.max(0, (asNumber(usage['total_tokens']) ?? 0) - input - output)
   const reasoning =
     asNumber(asObject(usage['completion_tokens_details'])['reasoning_tokens']) ??
@@ -260,7 +251,7 @@ function chatUsage(value: unknown, { countsThoughtsInTotal }: KindTraits): Count
     asNumber(usage['num_cached_tokens']) ??
     asNumber(usage['cached_tokens']) ??
     0
-  // xAI and Perplexity count reasoning outside the completion: it is part of the total, or exceeds the completion.
+  // xAI and Perplexity exclude reasoning from completion tokens: it is in the total, or exceeds the completion.
   const isBeside = reasoning > output || (reasoning > 0 && beside === reasoning)
   const cacheWrite = asNumber(details['cache_write_tokens']) ?? 0
   return countedUsage({ input, output: isBeside ? output + reasoning : output, reasoning, cachedInput, cacheWrite })

@@ -1,19 +1,17 @@
-/** Content besides text, reasoning and calls: generated images, and content that stet cannot represent. */
 import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { addSource, generatedImage } from '../../answer/content.ts'
 import { uncarried } from '../../answer/failure.ts'
 import { asObject, asText } from '../../json.ts'
 
 export interface Attachments {
-  /** Images so far: some services repeat all of them in the last frame. */
+  /** Seen images, because some services repeat all of them in the last frame. */
   images: Set<string>
-  /** The type of an unknown part. */
   unknownType: string | undefined
 }
 
 const readElsewhere = new Set(['text', 'thinking', 'reference'])
 
-/** @throws ProviderError `uncarried` for sound. */
+/** @throws ProviderError `uncarried` for audio. */
 export function addAttachments(attached: Attachments, delta: Record<string, unknown>, into: ModelChunk[]): void {
   const { audio, images, annotations, content } = delta
   if (typeof audio === 'object' && audio !== null) throw uncarried('audio')

@@ -1,4 +1,3 @@
-/** Converts images and files to parts of a chat message, in the service's format. */
 import type OpenAI from 'openai'
 import type { MessagePart } from '../../../../features/templates/message.ts'
 import { addressOf, dataUrl, type Media, mediaOf, unsupported } from '../../request/parts.ts'
@@ -17,7 +16,7 @@ export function mediaPart(provider: OpenaiService, part: MediaPart): UserPart {
   }
   if (files === 'none') throw unsupported(provider, 'file', 'in any message')
   if (media.mimeType.startsWith('audio/')) return soundPart(provider, sound, media)
-  // A format of other services, so the client's types do not have it.
+  // The client's types lack this format, which other services use.
   if (files === 'document_url') return { type: files, document_url: addressOf(media) } as unknown as UserPart
   if (files === 'file_url') {
     const url = 'url' in media ? media.url : media.base64

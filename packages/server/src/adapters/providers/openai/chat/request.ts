@@ -1,4 +1,3 @@
-/** A model request as the body of a chat-completions call. */
 import type OpenAI from 'openai'
 import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../../features/templates/message.ts'
@@ -35,7 +34,6 @@ const names: Readonly<Record<string, string>> = {
   reasoningEffort: 'reasoning_effort',
 }
 
-/** Settings that chat completions do not have. */
 const foreign = 'cacheControl cache_control reasoningSummary'.split(' ')
 
 /** @throws ProviderError `unsupported` for parts and tools that the service cannot accept. */
@@ -60,16 +58,16 @@ export function chatBody(provider: OpenaiService, request: ModelRequest): ChatBo
     model,
     messages: [...preamble, ...chatMessages(provider, request.messages)],
   }
-  // Unknown settings pass unchanged, so only the fixed keys of the body are typed.
+  // Unknown settings pass through, so only the body's fixed keys are typed.
   return body as unknown as ChatBody
 }
 
-/** OpenAI's newer models reject `max_tokens`; most other services accept nothing else. */
+/** OpenAI's newer models reject `max_tokens`. Most other services accept only `max_tokens`. */
 function limitName(provider: OpenaiService): string {
   return provider.isOpenai || isNewAzure(provider) ? 'max_completion_tokens' : 'max_tokens'
 }
 
-/** Mistral always sends usage and rejects unknown keys. So do Azure's older API versions. */
+/** Mistral always sends usage and rejects unknown keys. Azure's older API versions do the same. */
 function isAskedForUsage(provider: OpenaiService): boolean {
   if (provider.traits.usageUnasked) return false
   return provider.azure === undefined || isNewAzure(provider)
@@ -108,7 +106,6 @@ function snakeKeys(object: Record<string, unknown>): Record<string, unknown> {
   )
 }
 
-/** Reasoning is omitted unless its provider requires it. */
 function chatMessages(provider: OpenaiService, messages: readonly Message[]): ChatMessage[] {
   const { takesDeveloper, roles } = provider.traits
   let shown = filesFromUser(messages)
@@ -158,7 +155,7 @@ function assistant(provider: OpenaiService, content: readonly MessagePart[]): Ch
   return { ...message, ...kept } as ChatMessage
 }
 
-/** Reasoning that a gateway sealed for the service behind it, whose tool loops fail without it. */
+/** Reasoning encrypted by a gateway's upstream service, whose tool loops fail without it. */
 function sealedThoughts(provider: OpenaiService, part: MessagePart): unknown[] {
   if (part.type !== 'reasoning' || part['provider'] !== provider.name || typeof part.signature !== 'string') return []
   try {
@@ -183,7 +180,7 @@ function toolCall(provider: OpenaiService, call: ToolCallPart): OpenAI.ChatCompl
     function: { name: toolName, arguments: JSON.stringify(args) },
   }
   if (typeof signature !== 'string' || call['provider'] !== provider.name) return sent
-  // Gemini rejects tool calls that come back without their signatures.
+  // Gemini rejects tool calls that are sent back without their signatures.
   return { ...sent, extra_content: { google: { thought_signature: signature } } } as typeof sent
 }
 
@@ -212,7 +209,7 @@ function userParts(provider: OpenaiService, content: readonly MessagePart[]): Us
   return parts
 }
 
-/** A single text is sent as a plain string, which every service accepts; lists only where necessary. */
+/** Sends a single text as a plain string, which every service accepts. */
 function contentOf<P extends UserPart>(parts: P[], isJoined: boolean): string | P[] {
   const [first] = parts
   if (first === undefined) return ''

@@ -1,19 +1,15 @@
-/**
- * Separates Gemini's thoughts, which arrive as answer text between two marks. A flag on the delta says that it contains
- * a thought.
- */
+/** Separates Gemini's thoughts, which arrive as answer text between two marks, on deltas with a flag. */
 import { asObject } from '../../json.ts'
 
 export interface ThoughtMarks {
   state: 'answer' | 'opening' | 'thought'
-  /** The start of a mark: either may be split across two deltas. */
+  /** A partial mark at the end of a delta. */
   held: string
 }
 
 const opening = '<thought>'
 const closing = '</thought>'
 
-/** @param delta the source of the text. */
 export function splitThought(
   marks: ThoughtMarks,
   piece: string,
@@ -46,7 +42,6 @@ export function splitThought(
   return { thought: text.slice(0, cut), text: '' }
 }
 
-/** The number of final characters that could start the closing mark. */
 function markedEnd(text: string): number {
   let length = Math.min(text.length, closing.length - 1)
   while (length > 0 && !text.endsWith(closing.slice(0, length))) length -= 1

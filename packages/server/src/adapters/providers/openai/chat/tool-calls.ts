@@ -1,9 +1,7 @@
-/** Assembles tool calls from their fragments. */
 import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { uncarried } from '../../answer/failure.ts'
 import { asObject, asText, parseArguments } from '../../json.ts'
 
-/** A call as far as it has arrived. */
 export interface PartialCall {
   /** Undefined if the service does not number its calls. */
   index: number | undefined
@@ -15,8 +13,7 @@ export interface PartialCall {
 }
 
 /**
- * @param fragments the `tool_calls` of a delta or of a plain message.
- * @param areWhole each fragment is a complete call.
+ * @param areWhole true if each fragment is a complete call.
  * @throws ProviderError `uncarried` for a call that is not a function call.
  */
 export function addCalls(calls: PartialCall[], fragments: unknown, areWhole: boolean, into: ModelChunk[]): void {
@@ -28,12 +25,12 @@ export function addCalls(calls: PartialCall[], fragments: unknown, areWhole: boo
   }
 }
 
-/** Gemini may send the signature of its calls in a delta of its own. It belongs to the first call. */
+/** Gemini may send the signature of its calls in a separate delta. It belongs to the first call. */
 export function signCalls([first, ...others]: readonly PartialCall[], delta: Record<string, unknown>): void {
   if (first?.signature === '' && others.every(({ signature }) => signature === '')) first.signature = signatureOf(delta)
 }
 
-/** Complete calls in the order in which they started. @param provider the name of the provider key, stored with signatures. */
+/** @param provider the provider key's name, stored with signatures. */
 export function finishCalls(calls: PartialCall[], provider: string, into: ModelChunk[]): void {
   for (const { id, name, rawArgs, signature } of calls.splice(0)) {
     if (name === '') continue
@@ -62,9 +59,8 @@ function grow(call: PartialCall, fragment: Record<string, unknown>, into: ModelC
 }
 
 /**
- * The call that a fragment continues. The index identifies it, if there is one; but some services number every call 0,
- * so a different id means a different call. Without an index, an id or a name starts a new call, and anything else
- * continues the last one (Google).
+ * The index identifies the call if present. Some services number every call 0, so a different id means a different
+ * call. Without an index, an id or a name starts a new call, and any other fragment continues the last one (Google).
  */
 function openCall(calls: readonly PartialCall[], fragment: Record<string, unknown>): PartialCall | undefined {
   const index = indexOf(fragment)

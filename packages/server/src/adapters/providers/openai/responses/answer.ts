@@ -1,4 +1,3 @@
-/** Converts frames of a streamed Responses call, or one plain response, to stet's chunks. */
 import type { FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { addPiece, addSource, type CountedUsage, countedUsage, endPieces, wholeText } from '../../answer/content.ts'
 import { brokenInTheMiddle, uncarried } from '../../answer/failure.ts'
@@ -8,7 +7,7 @@ import { frameError } from '../errors.ts'
 import type { OpenaiService } from '../service.ts'
 import { addArguments, beginItem, endItem, newOutputItems, type OutputItems } from './output-items.ts'
 
-/** Reads frames. The final frame repeats the whole response; only its end is used. */
+/** The final frame repeats the complete response. Only its status, usage and model are read. */
 export function responseReader(provider: OpenaiService): ChunkReader {
   const { token } = provider
   const items = newOutputItems(provider.name)
@@ -67,7 +66,7 @@ export function responseReader(provider: OpenaiService): ChunkReader {
   }
 }
 
-/** @throws ProviderError for a body that is not a response, and for a failed response. */
+/** @throws ProviderError if the body is not a response, or the response failed. */
 export function plainResponse(body: string, provider: OpenaiService): ModelChunk[] {
   const response = parseAnswer(body)
   if (response['error'] !== undefined && response['error'] !== null) throw frameError(response['error'], provider.token)
@@ -86,7 +85,7 @@ export function plainResponse(body: string, provider: OpenaiService): ModelChunk
   return [...chunks, endOf(response, items, provider)]
 }
 
-/** @throws ProviderError `uncarried` for a complete response without any content that stet can represent. */
+/** @throws ProviderError `uncarried` if a complete response has no content that stet can represent. */
 function endOf(response: Record<string, unknown>, items: OutputItems, { traits }: OpenaiService): ModelChunk {
   const { hasCalls, hasContent, ignoredType } = items
   const isEmpty = !hasCalls && !hasContent && response['status'] === 'completed'

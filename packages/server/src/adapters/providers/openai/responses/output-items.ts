@@ -1,4 +1,3 @@
-/** Output items with a start and an end: calls, encrypted reasoning, generated images, messages. */
 import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { generatedImage } from '../../answer/content.ts'
 import { uncarried } from '../../answer/failure.ts'
@@ -6,19 +5,15 @@ import { asObject, asText, parseArguments } from '../../json.ts'
 
 type Item = Record<string, unknown>
 
-/** The items of one response so far. */
 export interface OutputItems {
-  /** The name of the provider key, stored with encrypted reasoning. */
   provider: string
-  /** The ids of calls by those of their items. */
   callIds: Map<string, string>
   hasCalls: boolean
   hasContent: boolean
-  /** The type of an ignored item. */
   ignoredType: string | undefined
 }
 
-/** Calls that wait for the caller in formats that stet's messages do not have. */
+/** Calls that the caller must answer, in formats that stet's messages do not support. */
 const awaited = new Set([
   'computer_call',
   'local_shell_call',
@@ -44,7 +39,7 @@ export function addArguments({ callIds }: OutputItems, itemId: string, delta: st
   if (id !== undefined && delta !== '') into.push({ type: 'tool-input-delta', id, delta })
 }
 
-/** @throws ProviderError `uncarried` for an item that the caller would have to answer, and for sound. */
+/** @throws ProviderError `uncarried` for audio, and for an item that the caller would have to answer. */
 export function endItem(items: OutputItems, item: Item, into: ModelChunk[]): void {
   const type = asText(item['type'])
   const itemId = asText(item['id'])

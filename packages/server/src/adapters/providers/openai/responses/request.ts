@@ -1,7 +1,4 @@
-/**
- * A model request as the body of a Responses call. The provider stores nothing: stet sends the whole conversation each
- * time.
- */
+/** Builds a Responses call. The provider stores nothing, so stet sends the complete conversation each time. */
 import type OpenAI from 'openai'
 import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../../features/templates/message.ts'
@@ -41,11 +38,11 @@ export function responsesBody(provider: OpenaiService, request: ModelRequest): R
     model,
     input: inputItems(provider, request.messages),
   }
-  // Unknown settings pass unchanged, so only the fixed keys of the body are typed.
+  // Unknown settings pass through, so only the body's fixed keys are typed.
   return body as unknown as ResponsesBody
 }
 
-// Reasoning that the provider does not store can only be sent back encrypted, and must be requested in that form.
+// Without provider storage, reasoning can be sent back only in encrypted form, which must be requested.
 function reasoningOf(settings: Record<string, unknown>): Record<string, unknown> {
   const { reasoningEffort: effort, reasoningSummary: summary } = settings
   const reasoning = {
@@ -70,7 +67,6 @@ function functionTool({ name, description, parameters }: ToolDefinition): OpenAI
 
 const namedFunction = (choice: { name: string }) => ({ type: 'function', name: choice.name })
 
-/** @throws ProviderError `unsupported` for a part that the protocol cannot represent. */
 function inputItems(provider: OpenaiService, messages: readonly Message[]): InputItem[] {
   const shown = filesFromUser(messages)
   const known = provider.traits.takesDeveloper ? shown : withoutDeveloper(shown)
@@ -99,7 +95,7 @@ function assistantItem(provider: OpenaiService, part: MessagePart): InputItem[] 
   }
 }
 
-// Only the provider can read encrypted reasoning. The visible summary alone is not a valid item.
+// Only the provider can read encrypted reasoning. A visible summary alone is not a valid item.
 function reasoningItem(
   provider: OpenaiService,
   { id, text, signature, provider: maker }: Extract<MessagePart, { type: 'reasoning' }>,
