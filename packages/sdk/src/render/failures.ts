@@ -1,9 +1,9 @@
 import { RunError, UnprocessableEntityError } from '../index.ts'
 
-// No request was sent, so the fields of a server response are empty.
+// No request was sent, so the response fields are empty.
 const NOWHERE = { status: 422, requestId: null, serverResponse: '', method: '', url: '', attempts: 0 }
 
-/** The error with which a run on the server would end. */
+/** Creates the error that a run on the server would end with. */
 export function runFailure(errorCode: string, message: string, details: Record<string, unknown>): RunError {
   return new RunError({
     ...NOWHERE,
@@ -15,7 +15,7 @@ export function runFailure(errorCode: string, message: string, details: Record<s
   })
 }
 
-/** The error with which the server refuses parameters. */
+/** Creates the error that the server returns for invalid parameters. */
 export function refusedParameters({ message, ...details }: { message: string }): UnprocessableEntityError {
   return new UnprocessableEntityError({
     ...NOWHERE,
