@@ -30,7 +30,7 @@ export class StetError extends Error {
     // biome-ignore lint/complexity/noThisInStatic: `this` is the class on the right of instanceof
     const symbol = brands.get(this)
     // A subclass in the application has no brand, so check its prototype chain.
-    // biome-ignore lint/complexity/noThisInStatic: as above
+    // biome-ignore lint/complexity/noThisInStatic: see above
     if (!symbol) return Function.prototype[Symbol.hasInstance].call(this, value)
     return typeof value === 'object' && value !== null && symbol in value
   }

@@ -1,6 +1,5 @@
 import type { Logger, LogLevel } from './options.ts'
 
-/** Ordered from least to most output. */
 export const LEVELS: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug']
 
 /** Returns a logger that drops messages below the level. `off` drops everything. */

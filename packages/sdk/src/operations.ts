@@ -29,7 +29,6 @@ export type OperationTypes = { health: { result: Health } } & {
 export type OperationPaths = { health: '/health' } & {
   [Name in RouteName as Renamed<Name>]: At<typeof routes, Name>['path']
 }
-/** The operation name that hooks receive. */
 export type OperationName = keyof OperationTypes
 
 export interface Operation {

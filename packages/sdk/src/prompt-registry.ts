@@ -10,7 +10,7 @@
  *   }
  * }
  */
-// biome-ignore lint/suspicious/noEmptyInterface: it exists to be augmented
+// biome-ignore lint/suspicious/noEmptyInterface: applications augment it
 export interface PromptRegistry {}
 
 /**
@@ -21,5 +21,5 @@ export interface PromptRegistry {}
  *   interface RegistryConfig { strictPaths: true }
  * }
  */
-// biome-ignore lint/suspicious/noEmptyInterface: it exists to be augmented
+// biome-ignore lint/suspicious/noEmptyInterface: applications augment it
 export interface RegistryConfig {}

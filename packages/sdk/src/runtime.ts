@@ -1,6 +1,5 @@
 import { onAbort } from './transport/on-abort.ts'
 
-/** Clock and randomness, which tests replace. */
 export interface Runtime {
   /** Rejects with the signal's reason if the signal aborts first. */
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>

@@ -30,7 +30,6 @@ interface Inherited extends StetOptions {
   [CACHE]?: CacheSlot
 }
 
-/** Merges changed options into a client's options. The new client shares its cache. */
 export function derived(settings: Settings, options: StetOptions, changed: Partial<StetOptions>): Inherited {
   return { ...options, ...changed, [CACHE]: settings.prompts }
 }
@@ -64,7 +63,7 @@ export function resolveSettings(options: Inherited, runtime: Runtime = systemRun
   }
 }
 
-/** Reads an environment variable. An empty value counts as unset. */
+/** An empty value counts as unset. */
 export function environment(name: string): string | undefined {
   return variable(name)?.trim() || undefined
 }

@@ -150,7 +150,6 @@ describe('the age of a prompt', () => {
     expect(seen(await stet.prompts.get('a'))).toEqual(['one', 'stale'])
     await renewal
     await expect(stet.prompts.get('a')).rejects.toBeInstanceOf(NotFoundError)
-    // The prefix also matches this path, but it must stay cached.
     expect(seen(await stet.prompts.get('ab'))).toEqual(['one', 'stale'])
     await renewal
   })
@@ -180,7 +179,6 @@ describe('shared requests', () => {
     const all = await calls
     expect(all.map(({ source }) => source)).toEqual(all.map(() => 'network'))
     expect(requests).toHaveLength(2)
-    // Changes by one caller must not affect another.
     if (all[0]) all[0].config['model'] = 'mine'
     expect((await stet.prompts.get('a')).config).toEqual({})
   })

@@ -17,7 +17,6 @@ import type {
 /** Fails to compile unless the client's type accepts every value of the wire type. */
 declare function accepts<Public, Wire extends Public>(keys: Same<KeysOf<Public>, KeysOf<Wire>>): [Public, Wire]
 
-// For a union, this distributes over its members.
 type KeysOf<T> = T extends unknown ? { [K in keyof T]: true } : never
 type Same<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? 'same keys' : ['other keys', A, B]

@@ -54,7 +54,6 @@ const messages = [{ role: 'user' as const, content: 'Hello' }]
 /** Client options, which are never sent. */
 const ownConcerns = { timeout: 5000, maxRetries: 0, headers: {}, idleTimeout: 5000, bufferEvents: true, onText() {} }
 
-/** Calls every method with every option that goes into the body or query. */
 const calls: Record<OperationName, (stet: Stet) => unknown> = {
   me: (stet) => stet.me(),
   health: (stet) => stet.health(),

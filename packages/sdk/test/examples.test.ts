@@ -8,7 +8,6 @@ import { compilerOptions, publicNames } from './support/public-api.ts'
 const docs = fileURLToPath(new URL('../../../docs/', import.meta.url))
 const pages = [...readdirSync(`${docs}sdk`).map((page) => `sdk/${page}`), 'evaluations.md', '../README.md']
 
-/** Declares the names that the prose around the examples introduces. */
 const SCENE = `
 declare const stet: Stet, latitude: import('@stet/sdk/latitude').Latitude
 declare const stream: RunStream, job: import('@stet/sdk').RunJob, result: import('@stet/sdk').RunResult
@@ -59,7 +58,6 @@ interface Example {
 const inComments: Example[] = names.flatMap(({ name, entry, examples }) =>
   examples.map((code) => ({
     place: name,
-    // for a type, check the example as its value
     code: code.startsWith('{') ? `const value: import('${entry}').${name} = ${code}` : code,
   })),
 )
@@ -89,7 +87,6 @@ describe('examples', () => {
     const others = all.filter((example) => !typed.includes(example))
     expect(complaintsAbout(others.filter((example) => !isDeclaration(example)))).toEqual([])
     for (const example of others.filter(isDeclaration)) expect(complaintsAbout([example])).toEqual([])
-    // The examples on this page need its declaration.
     expect(typed.filter(isDeclaration)).toHaveLength(1)
     expect(complaintsAbout(typed)).toEqual([])
   })

@@ -21,7 +21,6 @@ beforeAll(async () => {
   out = await packed('package-test')
 })
 
-/** Bundles the package into one minified script, as an application would. */
 async function bundled({ isWhole }: { isWhole: boolean }): Promise<string> {
   const lib = { entry: `${out}/index.mjs`, formats: ['iife' as const], name: 'stet' }
   const later = {

@@ -25,7 +25,6 @@ const places = [...RUN.flatMap((_, index) => [index, index + 0.5]), RUN.length]
 
 const starting = json({ message: 'starting' }, 503, { 'Retry-After-Ms': '1' })
 
-/** Collects what each kind of reader receives. */
 async function watch(stream: RunStream) {
   const seen: StreamEvent[] = []
   let text = ''
@@ -312,7 +311,6 @@ describe('leaving while the stream is disconnected', () => {
   it('abort() during an attach stops the run once', async () => {
     const { url, requests } = await localServer((response, request) => {
       if (request.url.endsWith('/run')) return events(frames(RUN.slice(0, 5)))(response, request)
-      // The attach never gets a response.
       if (request.url.endsWith('/stop')) return json({})(response, request)
     })
     const stream = client(url).prompts.stream('a')

@@ -277,7 +277,6 @@ describe('in turns', () => {
     expect(new Set(ids).size).toBe(endingWith([rome]).length * 2 + 1 + runEvents(['a', 'b']).length)
     const final = await stream.finalResult()
     expect(final.response.text).toBe('Sunny.')
-    // The totals of all rounds.
     expect(final).toMatchObject({ tokenUsage: { totalTokens: 15, inputTokens: 9 }, cost: 1.5 })
     expect(onFinished.mock.calls).toEqual([[final]])
     expect(requests[0]?.body).toEqual({ path: 'a', stream: true, mcpHeaders: { x: { y: 'z' } } })

@@ -84,7 +84,7 @@ typed<Promise<'text' | 'voice'>>(known.prompts.stream('one/word').finalObject())
 // @ts-expect-error the response type has two words, so one of them is too narrow
 typed<Promise<'voice'>>(known.prompts.stream('one/word').finalObject())
 same<ReturnType<RunStream['finalObject']>, Promise<never>>(true)
-// biome-ignore lint/suspicious/noExplicitAny: what applications without types write
+// biome-ignore lint/suspicious/noExplicitAny: applications without types write this
 stet.prompts.run<any>('anything').then(({ response }) => response.object.anything[0])
 // @ts-expect-error a list is not text
 typed<ApiPromise<RunResult>>(known.prompts.run('lists/tags'))
@@ -106,7 +106,6 @@ stet.prompts.run<{ score: number }>('anything', { background: true }).then((job)
   job.response
 })
 
-// Options.
 stet.prompts.createOrUpdate('a', { prompt: 'x', baseHash: '' })
 // @ts-expect-error the text is required
 stet.prompts.createOrUpdate('a', {})
@@ -200,7 +199,6 @@ stet.runs.attach('u', { tools: { find: (args) => args }, lastEventId: '4' })
 // @ts-expect-error the tool expects a city
 stet.runs.attach<'text', { get_weather: { city: string } }>('u', { tools: { get_weather: (a: { b: number }) => a } })
 
-// Cache, fallback and resume.
 stet.prompts.get('a', { cache: { ttl: 5 }, fallback: async (e) => e.message }).then(({ source }) => {
   typed<'network' | 'cache' | 'stale' | 'fallback'>(source)
 })

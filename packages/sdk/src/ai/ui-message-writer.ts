@@ -31,7 +31,6 @@ export class UIMessageWriter {
     yield { type: 'start', messageMetadata: { conversationUuid } }
   }
 
-  /** Ends the message of a completed run. */
   *end(): Chunks {
     yield* this.close()
     const { uuid: conversationUuid, finishReason, tokenUsage } = this.#completed ?? {}
@@ -39,7 +38,6 @@ export class UIMessageWriter {
     yield { type: 'finish', messageMetadata: { conversationUuid, finishReason, usage } }
   }
 
-  /** Ends the open text and reasoning parts. */
   *close(): Chunks {
     yield* this.#endPart()
     if (this.#isInStep) yield { type: 'finish-step' }

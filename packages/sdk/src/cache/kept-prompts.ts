@@ -23,7 +23,6 @@ export async function keyPrefix(settings: Settings, exchange: Exchange): Promise
   return `${(await prompts.caller.hash).slice(0, 16)}|`
 }
 
-/** Merges the call's options over the client's options. */
 export function cacheOptions(settings: Settings, own: boolean | CacheOptions | undefined): CacheOptions {
   return { ...(settings.cache as object), ...(own as object) }
 }

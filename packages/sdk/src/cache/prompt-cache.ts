@@ -35,7 +35,7 @@ export interface CacheRequest {
 export class PromptCache {
   readonly #memory: CacheStore
   readonly #flights = new Map<string, Promise<Outcome<FetchedPrompt>>>()
-  /** When the next refresh attempt is allowed after a failed one. */
+  /** A failed refresh delays the next attempt until this time. */
   readonly #pauses = new Map<string, number>()
 
   constructor(max = MAX_PROMPTS) {

@@ -107,7 +107,6 @@ export function latitudePrompts({ prompts }: Stet): LatitudePrompts {
     createOrUpdate: prompts.createOrUpdate.bind(prompts),
     delete: prompts.delete.bind(prompts),
     getAll: (o) => prompts.list(o),
-    // One implementation returns both results and jobs.
     run: ((path: string, o: RunSettings<OutputKind, object, boolean> = {}): unknown => {
       const { onError, ...options } = o
       return settled(prompts.run(path, modern(options)), { onError }, isStreamed(o))

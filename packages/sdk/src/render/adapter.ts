@@ -3,7 +3,6 @@ import { Adapters, type Message as EngineMessage } from 'promptl-ai'
 import { ConfigurationError } from '../index.ts'
 import type { RenderOptions } from './options.ts'
 
-/** Converts messages between stet's format and a provider's. */
 export interface Adapter {
   write(config: Record<string, unknown>, messages: readonly RenderedMessage[]): unknown[]
   /** Converts one provider message. The result may be several of stet's messages. */
@@ -20,7 +19,7 @@ interface EngineAdapter {
   toPromptl(conversation: Conversation): Conversation
 }
 
-/** Returns the adapter by name, or the given adapter object. @throws ConfigurationError for any other value */
+/** @throws ConfigurationError for an unknown name or an invalid object */
 export function adapterOf(wanted: RenderOptions['adapter'] = 'openai'): Adapter {
   if (wanted === 'default') return { write: (_, messages) => [...messages], read: (_, message) => [inFull(message)] }
   const adapter: unknown =

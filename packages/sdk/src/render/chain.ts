@@ -50,14 +50,13 @@ async function askModel<M>(
   messages: RenderedMessage[],
   { onStep, signal }: RenderChainOptions<M>,
 ): Promise<RenderedMessage[]> {
-  // The caller chose the message format with `adapter`.
   const written = adapter.write(config, messages) as M[]
   const said = await onStep({ config: shown, messages: written, step: number, ...(signal && { signal }) })
   if (typeof said === 'string') return [{ role: 'assistant', content: [{ type: 'text', text: said }] }]
   return adapter.read(config, { role: 'assistant', ...said })
 }
 
-/** Returns the results of all calls, or undefined if a handler ended the chain. */
+/** Returns undefined if a handler ended the chain. */
 async function answerCalls<M>(
   calls: readonly RenderedPart[],
   o: RenderChainOptions<M>,

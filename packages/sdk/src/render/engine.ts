@@ -62,7 +62,7 @@ async function open(source: Source, { parameters = {}, references = {}, fullPath
   return { prompt, input: { parameters: read.values, now: new Date().toISOString() } }
 }
 
-/** Copies the parameters as JSON, as the server receives them. The prompt cannot change the caller's values. */
+/** The prompt receives JSON, as on the server, and cannot change the caller's values. */
 function plain(parameters: Record<string, unknown>): Record<string, unknown> {
   try {
     return JSON.parse(JSON.stringify(parameters)) as Record<string, unknown>

@@ -3,7 +3,6 @@ import { RunError, UnprocessableEntityError } from '../index.ts'
 // No request was sent, so the response fields are empty.
 const NOWHERE = { status: 422, requestId: null, serverResponse: '', method: '', url: '', attempts: 0 }
 
-/** Creates the error that a run on the server would end with. */
 export function runFailure(errorCode: string, message: string, details: Record<string, unknown>): RunError {
   return new RunError({
     ...NOWHERE,
@@ -15,7 +14,6 @@ export function runFailure(errorCode: string, message: string, details: Record<s
   })
 }
 
-/** Creates the error that the server returns for invalid parameters. */
 export function refusedParameters({ message, ...details }: { message: string }): UnprocessableEntityError {
   return new UnprocessableEntityError({
     ...NOWHERE,

@@ -14,7 +14,7 @@ export let Parser: typeof Promptl.Parser
 /** @public */
 export let scan: typeof Promptl.scan
 
-/** Loads the engine. @throws ConfigurationError if it is not installed */
+/** @throws ConfigurationError if the engine is not installed */
 export async function loadPromptl(): Promise<void> {
   try {
     ;({ Adapters, Chain, CompileError, Parser, scan } = await import('promptl-ai'))

@@ -8,10 +8,9 @@ import { observe } from '../transport/request.ts'
 import type { RunResult } from '../types.ts'
 import { RunRequests } from './run-requests.ts'
 
-/** Runs a prompt with one JSON response, or several if tools are answered in rounds. */
 export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStart<O>): Promise<Outcome<RunResult<O>>> {
   const { operation, fields, options } = start
-  // A new run's uuid is unknown until its response, which arrives at the end of the run. The server stops an abandoned run after its grace period.
+  // A new run returns its uuid only at its end. The server stops an abandoned run after its grace period.
   let conversationUuid = 'conversationUuid' in fields ? fields.conversationUuid : undefined
   const requests = new RunRequests(api)
   try {
@@ -24,7 +23,7 @@ export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStar
     if (error instanceof AbortError && conversationUuid !== undefined) {
       const detached = options.onAbort === 'detach'
       Object.assign(error, { conversationUuid, detached })
-      // Best effort, as with streams. Without an own run, skip the stop: it could hit another caller's run.
+      // Best effort, as with streams. If this call has no active run, a stop could hit another caller's run.
       if (!detached && requests.mayRun) stopRun(api, conversationUuid, start).then(undefined, () => {})
     }
     if (StetError.isInstance(error)) observe(api.settings, () => options.onError?.(error))

@@ -7,7 +7,6 @@ import type { RunResult } from '../types.ts'
 
 const TIMEOUT_MS = 600_000
 
-/** Sends one call's run requests, one at a time. */
 export class RunRequests {
   readonly api: Api
   /** True while a run of this call may be active: a request was sent and its response is pending or unclear. */

@@ -13,7 +13,6 @@ async function ended(): Promise<IteratorReturnResult<undefined>> {
  * can be garbage-collected.
  */
 export class EventLog<T> {
-  /** The entry for the next value. */
   tail: Place<T> = { next: undefined, value: undefined }
   #waiting: (() => void)[] = []
   #end: (() => Promise<IteratorReturnResult<undefined>>) | undefined

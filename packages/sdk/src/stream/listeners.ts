@@ -8,7 +8,6 @@ interface Entry<O extends OutputKind> {
   isOnce: boolean
 }
 
-/** Calls one stream's listeners synchronously, in registration order. */
 export class Listeners<O extends OutputKind> {
   #entries: Entry<O>[] = []
 

@@ -11,13 +11,11 @@ const IDLE_TIMEOUT_MS = 45_000
 
 export interface RunToRead {
   open: () => Promise<Answer>
-  /** True if the caller chose the event to start after. */
   isJoined: boolean
   /** Attaches to the run again. Undefined if that is impossible. */
   attach: () => (() => Promise<Answer>) | undefined
   resume: ResumeOptions
   runtime: Runtime
-  /** Milliseconds. Default: 45_000. */
   idleTimeout: number | undefined
   signal: AbortSignal
   /** True after the terminal event, or after the reader left. */
@@ -25,20 +23,18 @@ export interface RunToRead {
   lastEventId: () => string | undefined
   onHead: (head: Answer) => void
   /**
-   * Processes a frame. With `isOld`, the frame was already processed, so it is only checked. Throws if the connection
+   * Processes a frame. With `isOld`, the frame was already processed, so it only handles a terminal event. Throws if the connection
    * is unusable.
    */
   onFrame: (frame: Frame, head: Answer, isOld: boolean) => void
   onReconnecting: (about: { attempt: number; delayMs: number; cause: string }) => void
   onReconnected: () => void
-  /** Creates the error for a stream that cannot be resumed. */
   lost: (message: string, cause?: unknown) => Error
 }
 
 /** Reads a run to its terminal event, over as many connections as needed. Each event is processed once. */
 export async function readRun(run: RunToRead): Promise<void> {
   const { isOver, lastEventId, lost, idleTimeout = IDLE_TIMEOUT_MS } = run
-  /** The number of frames processed so far. */
   let taken = 0
   let isRejoined = run.isJoined
   /**
@@ -52,7 +48,7 @@ export async function readRun(run: RunToRead): Promise<void> {
     return id ? Number(id) <= Number(lastEventId()) : index <= taken
   }
 
-  /** Reads one connection until it ends. Returns why it ended. */
+  /** Returns why the connection ended. */
   async function read(head: Answer): Promise<Error> {
     const { body } = head.response
     run.onHead(head)

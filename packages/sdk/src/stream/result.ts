@@ -5,13 +5,10 @@ import { factsOf } from '../transport/response-error.ts'
 import type { AnyRunResponse, Message, RunResult } from '../types.ts'
 import type { LatitudeEventData, StreamEvent } from './events.ts'
 
-/** The run's state, updated with each event. */
 export interface Progress {
   conversationUuid: string | undefined
-  /** The current step's text. */
   text: string
   conversation: Message[]
-  /** The last completed step's response. */
   response: AnyRunResponse | undefined
 }
 
@@ -42,7 +39,7 @@ export function resultOf<O extends OutputKind>(data: Completed, progress: Progre
   return {
     uuid: data.uuid,
     conversation: data.messages,
-    // The caller declares this type. The server validated the response against the prompt's schema.
+    // The server validated the response against the prompt's schema.
     response: response as RunResult<O>['response'],
     toolRequests: data.toolRequests ?? [],
     source: data.source,
@@ -51,7 +48,6 @@ export function resultOf<O extends OutputKind>(data: Completed, progress: Progre
   }
 }
 
-/** Builds the error for `chain-error`. A JSON run rejects with the same error. */
 export function runErrorOf(
   { error, messages: conversation }: Failed,
   { conversationUuid, text }: Progress,

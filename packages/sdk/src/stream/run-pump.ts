@@ -24,22 +24,16 @@ export interface StreamSource<O extends OutputKind> {
     | ((conversationUuid: string, lastEventId: string | undefined, signal: AbortSignal) => Promise<Answer>)
     | undefined
   stop?: (conversationUuid: string) => PromiseLike<unknown>
-  /** Lazily loads the tool loop. */
   tools?: ((host: ToolHost) => Promise<ToolLoop<O>>) | undefined
   resume?: boolean | ResumeOptions | undefined
   onAbort?: 'stop' | 'detach' | undefined
   signal?: AbortSignal | undefined
-  /** Start reading after this event. */
   lastEventId?: string | undefined
-  /** Milliseconds. Default: 45_000. */
   idleTimeout?: number | undefined
-  /** Default: true. */
   bufferEvents?: boolean | undefined
-  /** Called before all listeners. */
   callbacks?: StreamCallbacks<O>
-  /** Called after all listeners, with the conversation's uuid if known. Must not throw. */
+  /** Called last. Must not throw. */
   hook?: ((event: StreamEvent, conversationUuid: string | undefined) => void) | undefined
-  /** The prompt path, for the error message of a failed run. */
   prompt?: string | undefined
   logger?: Logger
   runtime?: Runtime
@@ -64,7 +58,6 @@ export class RunPump<O extends OutputKind> {
   requestId: string | null = null
   lastEventId: string | undefined
   readonly progress: Progress = { conversationUuid: undefined, text: '', conversation: [], response: undefined }
-  /** True if any listener would receive a failure. */
   isObserved = false
   /** Settles when the stop request has succeeded or failed. */
   stopped: Promise<unknown> | undefined
@@ -96,7 +89,6 @@ export class RunPump<O extends OutputKind> {
     return this.#ending ?? (this.#phase === 'streaming' && this.#tools?.running ? 'tools' : this.#phase)
   }
 
-  /** Ends the stream at the caller's request. Does nothing if it has already ended. */
   stop(ending: 'aborted' | 'detached', cause?: unknown): void {
     if (this.#ending) return
     const { conversationUuid } = this.progress
@@ -118,7 +110,6 @@ export class RunPump<O extends OutputKind> {
     else this.controller.abort(reason)
   }
 
-  /** Reads all rounds. A run without tools has one round. */
   async #run(signal: AbortSignal): Promise<void> {
     const { open, attach, signal: outer, idleTimeout, resume = true, runtime = systemRuntime } = this.#source
     /** The caller's `lastEventId`. Later rounds have none. */

@@ -20,7 +20,6 @@ export interface RunStart<O extends OutputKind> {
   fields: { path: string } | { conversationUuid: string } | { conversationUuid: string; messages: Message[] }
   options: StartOptions<O>
   path?: string
-  /** Only for an attach: start after this event. */
   lastEventId?: string | undefined
 }
 
@@ -45,7 +44,6 @@ export function noToolsInBackground(): ConfigurationError {
   return new ConfigurationError('A background run takes no tools. Pass them to job.attach({ tools })')
 }
 
-/** Splits the options into body fields and request options. */
 export function sentOptions<O extends OutputKind>({ options, lastEventId }: RunStart<O>): RequestOptions {
   const { tools, toolMode, maxToolRounds, resume, idleTimeout, bufferEvents, onAbort, ...others } = options
   const { onEvent, onText, onToolCall, onFinished, onError, ...sent } = others
@@ -54,7 +52,6 @@ export function sentOptions<O extends OutputKind>({ options, lastEventId }: RunS
 
 /** Picks the request options that later requests of the same run reuse. */
 export function requestOnly({ signal, timeout, maxRetries, headers }: RequestOptions): RequestOptions {
-  // An undefined option counts as missing.
   return { signal, timeout, maxRetries, headers } as RequestOptions
 }
 

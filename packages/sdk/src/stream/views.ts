@@ -2,7 +2,6 @@ import type { AsyncIterableStream, StreamEvent } from './events.ts'
 
 const PING_MS = 15_000
 
-/** Yields the response text of all steps, delta by delta. */
 export async function* textOf(events: AsyncIterable<StreamEvent>): AsyncGenerator<string> {
   for await (const { event, data } of events) {
     if (event === 'provider-event' && data.type === 'text-delta') yield data.textDelta

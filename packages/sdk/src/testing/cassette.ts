@@ -21,7 +21,7 @@ interface Files {
   mkdirSync(path: string, o: { recursive: true }): void
 }
 
-/** Reads the file for replay, or starts a new one. @throws ConfigurationError */
+/** @throws ConfigurationError */
 export function openCassette(file: string, mode: 'record' | 'replay' | 'auto'): Cassette {
   const { existsSync, readFileSync } = files()
   const isRecording = mode === 'record' || (mode === 'auto' && !existsSync(file))

@@ -1,4 +1,3 @@
-/** Returns the difference between a text and the most similar candidate. */
 export function nearestDifference(text: string, candidates: readonly string[]): string {
   const lines = text.split('\n')
   const ranked = candidates.map((candidate) => {

@@ -39,7 +39,6 @@ export function events(text: string | readonly string[], o: EventsOptions = {}):
   return eventsOf(result, deltas, o.error)
 }
 
-/** Fills in a complete result from the parts that a test sets. */
 export function madeResult({
   uuid = ID,
   ...given

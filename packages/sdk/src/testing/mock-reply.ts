@@ -31,7 +31,7 @@ export type MockReply =
 const RUNS = ['prompts.run', 'conversations.chat', 'runs.attach']
 const READS = ['prompts.get', 'prompts.create', 'prompts.getOrCreate', 'prompts.createOrUpdate']
 
-/** Builds the response to a call. Throws errors that are not server responses. */
+/** Throws if `reply` is an error that no server response can represent. */
 export async function respond(call: MockCall, reply: MockReply): Promise<Response> {
   if (typeof reply === 'function') return respond(call, await reply(call))
   const isRun = RUNS.includes(call.operation)

@@ -23,7 +23,6 @@ export function pausedResult<O extends OutputKind>(data: Failed, { text }: Progr
   }
 }
 
-/** Returns the tool calls that no message answers. */
 function openCalls(messages: readonly Message[]): ToolCall[] {
   const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
   const answered = new Set(parts.map((part) => part.type === 'tool-result' && part.toolCallId))

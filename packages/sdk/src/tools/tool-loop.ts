@@ -16,7 +16,6 @@ const MAX_ROUNDS = 10
 // The run waits for the result, so sending it may take longer than the stream's own timeout.
 const RESULT_RETRIES = 5
 
-/** The run that the loop serves. */
 export interface ToolHost {
   scene: () => ToolScene
   tell: (event: SdkEventData) => void
@@ -27,9 +26,7 @@ export interface ToolHost {
  * its tool calls and a chat continues it.
  */
 export class ToolLoop<O extends OutputKind> {
-  /** The number of active handlers. */
   running = 0
-  /** The number of chats sent. */
   rounds = 0
   #isPaused = false
   #spent: Spent[] = []
@@ -52,7 +49,7 @@ export class ToolLoop<O extends OutputKind> {
     this.#host = host
   }
 
-  /** Answers a call that the run may wait for. Ignores calls without a handler. */
+  /** Ignores calls without a handler. */
   async answer(call: ToolCall): Promise<void> {
     if (!this.#isInline || !this.#tools[call.name] || this.#handled.has(call.id)) return
     this.#handled.add(call.id)
@@ -63,7 +60,7 @@ export class ToolLoop<O extends OutputKind> {
       if (error !== PAUSE) throw error
       if (this.#isPaused) return
       this.#isPaused = true
-      // The run ends and its open calls stay in the conversation.
+      // The run's open calls stay in the conversation.
       await stopRun(this.#api, this.#host.scene().conversationUuid, this.#start)
     }
   }
@@ -74,7 +71,7 @@ export class ToolLoop<O extends OutputKind> {
     return !this.#isInline && isAnswerable && this.rounds < this.#maxRounds
   }
 
-  /** Returns the message with the results of a round. Undefined if a handler paused. */
+  /** Returns undefined if a handler paused. */
   async answerAll(calls: readonly ToolCall[], spent: Spent): Promise<Message | undefined> {
     try {
       const content = await Promise.all(
@@ -105,7 +102,6 @@ export class ToolLoop<O extends OutputKind> {
     return () => this.#api.open('conversations.chat', fields, options)
   }
 
-  /** Adds the usage and cost of earlier rounds to a result. */
   total(result: RunResult<O>): RunResult<O> {
     return { ...result, ...sumOf([...this.#spent, result]) }
   }

@@ -16,7 +16,7 @@ type SchemaResult<O> =
   | { issues: readonly { message: string; path?: readonly unknown[] | undefined }[] }
 
 // Arguments without a type: a handler may declare any type for them, so they must be assignable in both directions.
-// biome-ignore lint/suspicious/noExplicitAny: the one hole, which the callers of handlers without a registry need
+// biome-ignore lint/suspicious/noExplicitAny: callers without a registry need unchecked arguments
 type Untyped = any
 
 type SchemaIn<S> = S extends StandardSchema<infer I, Untyped> ? I : never

@@ -65,7 +65,6 @@ export class Api {
     return new ApiPromise(write())
   }
 
-  /** Like `call`, but the caller chooses the response type. */
   async answer<T>(
     name: OperationName,
     fields: object,
@@ -75,7 +74,6 @@ export class Api {
     return this.#parsed(this.exchange(name, fields, options, timeoutMs))
   }
 
-  /** Calls an operation that responds with an event stream. */
   async open(name: OperationName, fields: object, options: RequestOptions): Promise<Answer> {
     return send(this.settings, { ...this.exchange(name, fields, options), isStream: true })
   }

@@ -10,11 +10,9 @@ export interface Exchange {
   isStream?: boolean
   /** Whether a failed attempt may be repeated. `keyed`: only with an idempotency key. */
   retry: boolean | 'keyed' | undefined
-  /** Sent without an API key. */
   outside?: boolean | undefined
   timeoutMs: number
   options: RequestOptions
-  /** Describes the requested resource in error messages. */
   context?: string | undefined
   prompt?: string | undefined
 }

@@ -8,7 +8,6 @@ export interface RateLimitInfo {
   retryAfterMs?: number
 }
 
-/** Returns null if the response has no X-RateLimit headers. */
 export function readRateLimit(headers: Headers, now: number): RateLimitInfo | null {
   const limit = numberOf(headers, 'x-ratelimit-limit')
   const reset = numberOf(headers, 'x-ratelimit-reset')

@@ -8,7 +8,7 @@ import { errorFromResponse, requireEvents } from './response-error.ts'
 import { retryDelayMs } from './retry.ts'
 import { startTimer } from './timer.ts'
 
-/** Sends a request with retries. Every error is a StetError. */
+/** Rejects only with a StetError. */
 export async function send(settings: Settings, exchange: Exchange): Promise<Answer> {
   const { options, operation, method, retry } = exchange
   const { runtime, logger } = settings
@@ -120,7 +120,7 @@ function reasonOf(error: unknown): string {
   return error.cause instanceof Error ? reasonOf(error.cause) : error.message
 }
 
-/** Calls an observer. Its exception is logged and ignored. */
+/** Logs and ignores an exception of the observer. */
 export function observe(settings: Pick<Settings, 'logger'>, observer: () => void): void {
   try {
     observer()

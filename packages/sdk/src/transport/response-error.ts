@@ -32,7 +32,7 @@ export function invalidAnswer(answer: Answer, expected: string): ApiError {
   })
 }
 
-/** Throws unless the response is an event stream. Leaves an event stream unread. */
+/** Throws unless the response is an event stream. Leaves its body unread. */
 export async function requireEvents(answer: Answer): Promise<void> {
   const { response } = answer
   if (response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')) return

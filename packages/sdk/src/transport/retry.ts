@@ -16,7 +16,6 @@ export function isRetryable(status: number, headers: Headers, reason: unknown): 
 export interface RetryMoment {
   /** 0 after the first failure. */
   attempt: number
-  /** Undefined if no response arrived. */
   headers: Headers | undefined
   now: number
   random: () => number

@@ -24,7 +24,6 @@ export function fillRoute(
   })
 }
 
-/** Returns `?a=1&b=2`, or an empty string. */
 export function queryString(query: Query = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.append(name, `${value}`)

@@ -115,7 +115,7 @@ function calls(given: readonly ToolCall[], may: May): ToolCall[] {
   return (given ?? []).map((call) => ({ ...pick(call, ['id', 'name']), arguments: may('tools') ? call.arguments : {} }))
 }
 
-/** Copies the named keys that exist. The value comes from the wire, so any key may be missing. */
+/** The value comes from the wire, so any key may be missing. */
 function pick<T extends object, K extends keyof T>(value: T, keys: readonly K[]): Pick<T, K> {
   const found = keys.filter((key) => value?.[key] !== undefined).map((key) => [key, value[key]])
   return Object.fromEntries(found) as Pick<T, K>

@@ -38,7 +38,6 @@ export function parsePartialJson(text: string): unknown {
 }
 
 interface Cut {
-  /** The text that closes all open brackets. */
   closers: string
   isInString: boolean
   /** Where the innermost bracket's last member or item starts, including its comma. */

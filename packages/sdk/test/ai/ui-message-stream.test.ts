@@ -12,7 +12,6 @@ function event(data: { type: string; [key: string]: unknown }): StreamEvent {
   return { id: '', event: 'provider-event', type: data.type, data } as StreamEvent
 }
 
-/** Inserts provider events in the middle of a run. */
 function runOf(...middle: { type: string; [key: string]: unknown }[]): RunStream {
   const whole = events('', { uuid: UUID })
   const at = whole.findIndex(({ type }) => type === 'text-delta')

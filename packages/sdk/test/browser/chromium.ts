@@ -12,7 +12,6 @@ export const chromium = [process.env['STET_TEST_CHROMIUM'], '/usr/bin/chromium']
 )
 
 export interface Page {
-  /** Evaluates an expression in the page and awaits its result. */
   evaluate(expression: string): Promise<unknown>
   close(): Promise<void>
 }
@@ -37,7 +36,6 @@ interface Message {
   error?: { message: string }
 }
 
-/** Opens a page and waits until it has loaded. */
 export async function openPage(binary: string, url: string, flags: readonly string[] = []): Promise<Page> {
   const profile = mkdtempSync(join(tmpdir(), 'stet-chromium-'))
   // Use a separate process group, so that no child process writes to the removed profile.

@@ -39,7 +39,7 @@ new Latitude()
 new Latitude({ projectId: 1 })
 typed<LatitudeOptions>({ hooks: {}, maxRetries: 1 })
 
-// text, an object, tools, a job
+// The next calls return a text, an object, tools and a job.
 typed<Promise<RunResult | undefined>>(latitude.prompts.run('a', { stream: true }))
 typed<Promise<RunResult<{ score: number }> | undefined>>(
   latitude.prompts.run<{ score: number }>('a', { stream: false }),
@@ -103,7 +103,7 @@ typed<unknown>([
 ])
 typed<unknown>([latitude.runs.stop('u'), latitude.runs.attach('u', { stream: true }), latitude.prompts.delete('a')])
 
-// the types that the published clients export
+// The published clients export these types.
 type Tools = { weather: { city: string } }
 typed<ToolSpec>({ weather: { city: 'Rome' } })
 const weather: ToolHandler<Tools, 'weather'> = async ({ city }, { id, toolId }) => [city, id, toolId]

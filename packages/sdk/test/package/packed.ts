@@ -26,7 +26,6 @@ export const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser'].map((n
 
 export interface Packed {
   tarball: string
-  /** The folder of the unpacked package. */
   folder: string
   remove(): void
 }
@@ -99,7 +98,6 @@ function isSupported(node: string): boolean {
   return major > 20 || (major === 20 && minor >= 19)
 }
 
-/** Runs a program in a project. Returns its output. */
 export async function runIn(
   project: string,
   command: [string, ...string[]],

@@ -9,7 +9,6 @@ type Part = Messages[number]['content'][number]
 
 const cases = corpusCases()
 
-// The corpus expects this time.
 beforeAll(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-02T03:04:05.000Z') })
 })

@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { newProject, nodes, type Packed, runIn } from '../package/packed.ts'
 
-/** The servers that the scenario uses. */
 export interface ScenarioOptions {
   apiKey: string
   projectId: number
@@ -31,7 +30,6 @@ const bun = `${here}node_modules/@oven/bun-linux-x64/bin/bun`
 const deno = `${here}node_modules/@deno/linux-x64-glibc/deno`
 const workerd = `${here}node_modules/@cloudflare/workerd-linux-64/bin/workerd`
 
-/** Lists all runtimes, including those that are not installed. */
 export function testedRuntimes(): TestedRuntime[] {
   const denoRun = [deno, 'run', '--no-lock', '--node-modules-dir=manual', '--allow-net', '--allow-env'] as const
   return [

@@ -1,9 +1,7 @@
 import type ts from 'typescript'
 
-/** Any of the compilers under test. They share the API that is used here. */
 export type Compiler = typeof ts
 
-/** Returns the compile errors of in-memory files. */
 export function complaints(
   compiler: Compiler,
   folder: string,

@@ -77,7 +77,6 @@ export function text(body: string, status = 200, headers: Record<string, string>
 
 const EVENT_STREAM = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Request-Id': 'req_1' }
 
-/** Responds with the text in chunks of the given size, then ends the response. */
 export function events(body: string, o: { chunkBytes?: number; headers?: Record<string, string> } = {}): Reply {
   return async (response) => {
     const bytes = Buffer.from(body)
@@ -93,7 +92,6 @@ export function events(body: string, o: { chunkBytes?: number; headers?: Record<
   }
 }
 
-/** Sends the text and leaves the response open. */
 export function openEvents(body: string, o: { headers?: Record<string, string>; onClose?: () => void } = {}): Reply {
   return (response) => {
     response.writeHead(200, { ...EVENT_STREAM, ...o.headers })
@@ -103,7 +101,6 @@ export function openEvents(body: string, o: { headers?: Record<string, string>; 
   }
 }
 
-/** Sends the text and destroys the socket. */
 export function cutEvents(body: string): Reply {
   return (response) => {
     response.writeHead(200, EVENT_STREAM)

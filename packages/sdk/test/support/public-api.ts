@@ -9,13 +9,11 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const IMPLEMENTED_BY_CALLERS = ['Logger', 'Hooks', 'CacheStore']
 
 interface PublicName {
-  /** The entry that exports the name or its class. */
   entry: string
   name: string
   isValue: boolean
   /** True if applications call it: a function, a class, or a method. */
   isCalled: boolean
-  /** Excludes the examples of its properties and methods. */
   examples: string[]
 }
 

@@ -18,11 +18,9 @@ export interface RunServerOptions {
   behaviour: Behaviour
   /** Where connection n ends: before the event with this number, in the middle of it (n.5), or before the head. */
   cuts: (number | 'before the head')[]
-  /** The id of the first event. Default: 1. */
   firstId?: number
   /** From this event on, the server waits for one tool result per earlier call. */
   waitsAt?: number
-  /** The number of tool results to reject as too large. */
   refusals?: number
   /** A stop ends the run with these open calls. */
   stopsWith?: ToolCall[]
@@ -31,7 +29,6 @@ export interface RunServerOptions {
 export interface RunServer {
   url: string
   requests: Recorded[]
-  /** The bodies of the posted tool results. */
   results: unknown[]
   attaches: () => Recorded[]
   stops: () => Recorded[]

@@ -18,7 +18,6 @@ export const USAGE: Usage = {
 const said = (text: string): Message => ({ role: 'assistant', content: [{ type: 'text', text }] })
 const asked: Message = { role: 'user', content: [{ type: 'text', text: 'Grüß mich 👋' }] }
 
-/** Builds a response in the server's format. */
 export function response(text: string, object?: Record<string, unknown>): RunResult['response'] {
   return {
     ...(object ? { streamType: 'object', object } : { streamType: 'text' }),
@@ -76,7 +75,6 @@ export function runEvents(deltas: string[], o: { object?: Record<string, unknown
   ]
 }
 
-/** Returns the events of a run whose provider fails after the deltas. */
 export function failedRunEvents(deltas: string[], code = 'ai_run_error'): [string, Payload][] {
   const error = {
     name: 'DocumentRunError',
@@ -91,7 +89,6 @@ export function failedRunEvents(deltas: string[], code = 'ai_run_error'): [strin
   ]
 }
 
-/** Encodes the events as SSE, numbered from the given id. */
 export function frames(events: readonly [string, Payload][], firstId = 1): string {
   return events.map(([event, data], i) => frame(event, data, i + firstId)).join('')
 }

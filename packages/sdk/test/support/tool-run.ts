@@ -20,7 +20,6 @@ export function waitingRun(calls: readonly ToolCall[]): { events: Events; waitsA
   return { events, waitsAt: 4 + calls.length }
 }
 
-/** A run that ends with its tool calls. */
 export function endingWith(calls: readonly ToolCall[]): Events {
   const run = runEvents([])
   const ended = run.map(([event, data]): Events[number] =>

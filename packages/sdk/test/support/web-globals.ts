@@ -1,7 +1,6 @@
 /**
  * The globals of every runtime with web APIs, without those of Node. Pages over plain HTTP have no other part of
  * `crypto`.
- * over plain http have no other part of `crypto`.
  */
 export const webGlobals = {
   fetch,

@@ -119,7 +119,6 @@ function frame(data: Payload, index: number): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\nid: ${index + 1}\n\n`
 }
 
-/** A run with all types of events, including unknown ones. */
 function runEndingWith(end: 'chain-completed' | 'chain-error'): RunStream {
   const chain = {
     uuid: UUID,
@@ -149,7 +148,6 @@ function runEndingWith(end: 'chain-completed' | 'chain-error'): RunStream {
   return RunStream.fromResponse(new Response(body, { headers: { 'Content-Type': 'text/event-stream' } }))
 }
 
-/** Returns the distinct texts of a value. */
 function textsOf(value: unknown): string[] {
   const found: string[] = []
   JSON.stringify(value, (_, part: unknown) => {
