@@ -2,7 +2,6 @@ import type { Logger, LogLevel } from './options.ts'
 
 export const LEVELS: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug']
 
-/** Returns a logger that drops messages below the level. `off` drops everything. */
 export function createLogger(level: LogLevel, target: Logger): Logger {
   const entries = LEVELS.slice(1).map((name, rank) => [
     name,

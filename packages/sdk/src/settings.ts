@@ -8,7 +8,6 @@ import { parseBaseUrl } from './transport/url.ts'
 const DEFAULT_ADDRESS = 'http://127.0.0.1:8787'
 const DEFAULT_MAX_RETRIES = 2
 
-/** Client options after applying the environment and defaults. */
 export interface Settings extends Omit<StetOptions, 'apiKey' | 'projectId'> {
   apiKey: StetOptions['apiKey'] | undefined
   projectId: StetOptions['projectId'] | undefined
@@ -34,7 +33,7 @@ export function derived(settings: Settings, options: StetOptions, changed: Parti
   return { ...options, ...changed, [CACHE]: settings.prompts }
 }
 
-/** Applies the environment and defaults. Throws ConfigurationError for invalid values. */
+/** Throws ConfigurationError for invalid values. */
 export function resolveSettings(options: Inherited, runtime: Runtime = systemRuntime): Settings {
   const apiKey = options.apiKey ?? environment('STET_API_KEY')
   const isBrowser = 'window' in globalThis && 'document' in globalThis

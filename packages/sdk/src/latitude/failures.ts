@@ -8,7 +8,7 @@ interface Callbacks {
 }
 
 /**
- * Applies `onError`. With it, the call passes an API error to it once and resolves to `undefined`. Without it, the call
+ * Applies `onError`. With it, the call passes a StetError to it once and resolves to `undefined`. Without it, the call
  * rejects. Other errors, such as an exception from a callback, always reject.
  */
 export function settled<T>(
@@ -20,14 +20,13 @@ export function settled<T>(
     const error = withOldStatus(reason)
     if (!onError || !StetError.isInstance(error))
       throw error
-      // Code written for the legacy clients expects an API error here.
+      // The legacy types declare an API error here.
     ;(onError as (error: StetError) => void)(error)
     return { data: undefined, response: Response.error() }
   })
   return new ApiPromise(outcome, isStreamed)
 }
 
-/** Changes a failed run's status to the one that legacy code expects. */
 export function withOldStatus<E>(reason: E): E {
   return reason instanceof RunError ? Object.assign(reason, { status: FAILED_RUN_STATUS }) : reason
 }

@@ -6,7 +6,6 @@ const ORDERED = ['retry-after-ms', 'retry-after', 'x-ratelimit-reset']
  */
 export function delayFirstRetry(own: typeof globalThis.fetch | undefined, retryMs: number): typeof globalThis.fetch {
   return async (input, init) => {
-    // Look up `fetch` on each call, so that replacing it after construction works.
     const response = await (own ?? globalThis.fetch)(input, init)
     if (response.status < 400 || ORDERED.some((name) => response.headers.has(name))) return response
     const attempt = Number(new Headers(init?.headers).get('x-retry-count') ?? 0)

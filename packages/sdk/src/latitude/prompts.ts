@@ -21,7 +21,7 @@ import { type LatitudeTools, withOldNames } from './tools.ts'
 type None = Record<never, never>
 
 interface ErrorCallback {
-  /** Receives an API error once. The call then resolves to undefined. Without it, the call rejects. */
+  /** Receives the error of the call once. The call then resolves to undefined. Without it, the call rejects. */
   onError?: (error: ApiError) => void
 }
 

@@ -23,7 +23,6 @@ export interface LatitudeVersions extends Pick<Versions, 'create'> {
   push(projectId: number, baseCommitUuid: string, changes: readonly Change[]): ApiPromise<{ commitUuid: string }>
 }
 
-/** Adapts `stet.versions` to the published clients' API. */
 export function latitudeVersions({ versions }: Stet): LatitudeVersions {
   return {
     create: versions.create.bind(versions),

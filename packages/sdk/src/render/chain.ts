@@ -10,7 +10,6 @@ interface Step {
   number: number
   input: RenderedMessage[]
   config: Record<string, unknown>
-  /** The part of `config` that the caller receives. */
   shown: Record<string, unknown>
 }
 

@@ -12,7 +12,6 @@ const IDLE_TIMEOUT_MS = 45_000
 export interface RunToRead {
   open: () => Promise<Answer>
   isJoined: boolean
-  /** Attaches to the run again. Undefined if that is impossible. */
   attach: () => (() => Promise<Answer>) | undefined
   resume: ResumeOptions
   runtime: Runtime
@@ -23,8 +22,8 @@ export interface RunToRead {
   lastEventId: () => string | undefined
   onHead: (head: Answer) => void
   /**
-   * Processes a frame. With `isOld`, the frame was already processed, so it only handles a terminal event. Throws if the connection
-   * is unusable.
+   * Processes a frame. With `isOld`, the frame was already processed, so it only handles a terminal event. Throws if
+   * the connection is unusable.
    */
   onFrame: (frame: Frame, head: Answer, isOld: boolean) => void
   onReconnecting: (about: { attempt: number; delayMs: number; cause: string }) => void

@@ -43,7 +43,7 @@ type Ending = 'finished' | 'errored' | 'aborted' | 'detached'
 
 /**
  * The normal sequence is connecting → streaming → finished. The stream can also enter reconnecting and tools. Any state
- * can end in one of the `Ending` states.
+ * can end in errored, aborted or detached.
  */
 export type StreamState = 'connecting' | 'streaming' | 'reconnecting' | 'tools' | Ending
 
@@ -59,7 +59,6 @@ export class RunPump<O extends OutputKind> {
   lastEventId: string | undefined
   readonly progress: Progress = { conversationUuid: undefined, text: '', conversation: [], response: undefined }
   isObserved = false
-  /** Settles when the stop request has succeeded or failed. */
   stopped: Promise<unknown> | undefined
   readonly #source: StreamSource<O> & { logger: Logger }
   #tools: ToolLoop<O> | undefined

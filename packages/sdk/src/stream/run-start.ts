@@ -50,7 +50,6 @@ export function sentOptions<O extends OutputKind>({ options, lastEventId }: RunS
   return lastEventId === undefined ? sent : { ...sent, headers: { 'Last-Event-ID': lastEventId, ...sent.headers } }
 }
 
-/** Picks the request options that later requests of the same run reuse. */
 export function requestOnly({ signal, timeout, maxRetries, headers }: RequestOptions): RequestOptions {
   return { signal, timeout, maxRetries, headers } as RequestOptions
 }

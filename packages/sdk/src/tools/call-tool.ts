@@ -15,7 +15,6 @@ export interface ToolAnswer {
   isError: boolean
 }
 
-/** The run state that handlers can see. */
 export interface ToolScene {
   conversationUuid: string
   messages: Message[]

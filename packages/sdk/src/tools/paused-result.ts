@@ -14,7 +14,7 @@ export function pausedResult<O extends OutputKind>(data: Failed, { text }: Progr
   return {
     uuid,
     conversation: messages,
-    // A stopped run has no response, so only the tool calls matter here.
+    // A stopped run reports no model. Callers need this result only for its tool calls.
     response: { ...response, model: '', provider: '', documentLogUuid: uuid, input: messages, output: [] } as never,
     toolRequests: toolCalls,
     source,

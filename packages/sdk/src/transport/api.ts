@@ -96,7 +96,6 @@ export class Api {
     )
   }
 
-  /** Resolves the project for calls whose path does not contain it. */
   projectId(options: Scope): string | undefined {
     const projectId = options.projectId ?? this.settings.projectId
     return projectId === undefined ? projectId : String(projectId)

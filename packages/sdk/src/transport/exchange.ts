@@ -1,6 +1,5 @@
 import type { RequestOptions } from '../options.ts'
 
-/** One logical request, including all its attempts. */
 export interface Exchange {
   operation: string
   method: string

@@ -9,7 +9,6 @@ export interface FrameReading {
   onFrame: (frame: Frame) => void
   /** Milliseconds without data before reading stops. Evaluated before each wait. */
   idleMs: () => number
-  /** Aborting stops reading and closes the socket. */
   signal: AbortSignal
 }
 

@@ -1,6 +1,5 @@
 import type { StreamEvent } from '../stream/events.ts'
 
-/** Yields the structured response as it grows. The last value is complete. */
 export async function* objectsOf(events: AsyncIterable<StreamEvent>): AsyncGenerator<unknown> {
   let text = ''
   let shown: string | undefined
