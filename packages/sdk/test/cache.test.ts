@@ -171,7 +171,7 @@ describe('shared requests', () => {
     return { ...server, stet: client(server.url, { cache: { store } }), asked, open }
   }
 
-  it('serves all callers that miss the same prompt', async () => {
+  it('serve all callers that miss the same prompt', async () => {
     const { stet, requests, asked, open } = await gated()
     const calls = Promise.all(['a', 'a', 'b', 'a'].map((path) => stet.prompts.get(path)))
     await asked(4)
@@ -343,7 +343,7 @@ describe('limits and stores', () => {
     for (const call of warn.mock.calls) expect(String(call)).toContain('redis is away')
   })
 
-  it('is off by default', async () => {
+  it('the cache is off by default', async () => {
     const { url, requests } = await promptServer()
     const stet = client(url, { cache: false })
     await stet.prompts.get('a')
@@ -355,7 +355,7 @@ describe('limits and stores', () => {
     expect(requests).toHaveLength(4)
   })
 
-  it('is shared by derived clients', async () => {
+  it('derived clients share the cache', async () => {
     const { url, requests } = await promptServer()
     const stet = client(url)
     await stet.withOptions({ timeout: 5000 }).prompts.get('a')
@@ -363,7 +363,7 @@ describe('limits and stores', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('is filled by prefetch', async () => {
+  it('prefetch fills the cache', async () => {
     const { url, requests, state } = await promptServer()
     const stet = client(url)
     const paths = Array.from({ length: 9 }, (_, index) => `p${index}`)

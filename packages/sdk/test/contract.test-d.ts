@@ -34,7 +34,7 @@ accepts<ProviderEventData, wire.ProviderEvent>('same keys')
 // A text response has an undefined `object`, so that code can read both kinds alike.
 accepts<Omit<AnyRunResponse, 'object'>, Omit<wire.RunResponse, 'object'>>('same keys')
 
-/** The body fields that are options. The client sets the other fields itself. */
+/** The body fields that are not options, because the client sets them itself. */
 type Offered<Body, Own> = Exclude<keyof Body, keyof Own>
 declare function holds<T extends Expected, Expected>(): T
 holds<Offered<wire.RunDocumentBody, RunOptions<object, string>>, 'path'>()
